@@ -43,17 +43,14 @@ class LanguageError(Exception):
 
 
 class Cursor:
-    """Walks over the tokens of one text. A symbol is one character, unless `operators` are taken as
-    the compiler takes them: `>>>` may close three brackets."""
+    """Walks over the tokens of one text."""
 
-    def __init__(
-        self, text: str, *, line: int = 1, column: int = 1, operators: bool = False
-    ) -> None:
+    def __init__(self, text: str, *, line: int = 1, column: int = 1) -> None:
         if len(text) > MAX_LENGTH:
             message = f"the text is {len(text)} characters long; at most {MAX_LENGTH} are read"
             raise LanguageError(message, line, column)
         self.text = text
-        self._tokens = tuple(_take_apart(text, line, column, operators=operators))
+        self._tokens = list(_take_apart(text, line, column))
         self._index = 0
 
     @property
@@ -66,13 +63,18 @@ class Cursor:
         """Number of tokens taken."""
         return self._index
 
+    @property
+    def left(self) -> int:
+        """Number of tokens that are not taken, with the end."""
+        return len(self._tokens) - self._index
+
     def ahead(self, count: int) -> Token:
         """The token `count` places after the next one, or the end."""
         return self._tokens[min(self._index + count, len(self._tokens) - 1)]
 
     def taken_since(self, index: int) -> tuple[Token, ...]:
         """The tokens taken since `index` was read."""
-        return self._tokens[index : self._index]
+        return tuple(self._tokens[index : self._index])
 
     def at(self, *symbols: str) -> bool:
         """Whether the next token is one of these symbols."""
@@ -83,6 +85,11 @@ class Cursor:
         token = self.token
         self._index = min(self._index + 1, len(self._tokens) - 1)
         return token
+
+    def split(self) -> None:
+        """Take the next token, a symbol of several characters, as one symbol for each: `>>` may
+        close two brackets."""
+        self._tokens[self._index : self._index + 1] = _characters(self.token)
 
     def accept(self, symbol: str) -> bool:
         """Take the next token if it is this symbol; say whether."""
@@ -121,13 +128,13 @@ class Cursor:
         return error_at(token.position, f"expected {what} before {shown}")
 
 
-def _take_apart(text: str, line: int, column: int, *, operators: bool) -> Iterator[Token]:
-    """The numbers and names of a text, and the characters of all else but white space."""
+def _take_apart(text: str, line: int, column: int) -> Iterator[Token]:
+    """The numbers, names and symbols of a text, and the characters of all else but white space."""
     end = Token(Kind.END, "", 0, line, column)
     for token in read_tokens(text, line=line, column=column):
         if token.kind in (Kind.SPACE, Kind.NEWLINE):
             continue
-        whole = token.kind is Kind.NUMBER or (operators and token.kind is Kind.SYMBOL)
+        whole = token.kind in (Kind.NUMBER, Kind.SYMBOL)
         if whole or (token.kind is Kind.NAME and token.text.isascii() and "$" not in token.text):
             pieces = [token]
         else:

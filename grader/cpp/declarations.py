@@ -17,6 +17,7 @@ from grader.cpp.lexer import Kind, Token, read_code, read_lines
 
 HASHES = ("#", "%:")
 _QUALIFIERS = frozenset({"static", "unsigned", "int", "size_t", "auto", "long"})
+_NAMING = frozenset({"struct", "class", "enum", "using", "namespace"})
 _LONGEST_VALUE = 40
 """Of a constant, in tokens."""
 LONGEST_EXPRESSION = 200
@@ -84,6 +85,29 @@ def assigns(source: str, name: str) -> bool:
     return any(
         token.text == name and after.text == "=" for token, after in pairwise(read_code(source))
     )
+
+
+def find_constants(source: str) -> frozenset[str]:
+    """Names that may stand for a constant or a type: of `const` and `constexpr` values,
+    enumerators, classes and namespaces, and of types that `using` and `typedef` name."""
+    found: set[str] = set()
+    statement: set[str] = set()
+    before = Token(Kind.END, "", 0)
+    for token in read_code(source):
+        if token.text in (";", "}"):
+            if token.text == ";" and "typedef" in statement:
+                found.add(before.text)
+            statement.clear()
+        elif token.text == "{" and "enum" not in statement:
+            statement.clear()
+        elif token.kind is Kind.NAME:
+            statement.add(token.text)
+            if before.text in _NAMING or "enum" in statement:
+                found.add(token.text)
+        elif token.text == "=" and statement & {"const", "constexpr"}:
+            found.add(before.text)
+        before = token
+    return frozenset(found)
 
 
 # --- constants ------------------------------------------------------------------------------------

@@ -1,99 +1,66 @@
-"""Integer expressions of C++ text: parser and evaluation, every error with line and column.
+"""Expressions of C++ text: the parser, every error with line and column; see `evaluation` for what
+they mean.
 
-Two dialects share them. The language of launch lines, macros and a spec's formulas has integers as
-C writes them, names, `+ - * / %` with C's meaning, parentheses, `ceil_div`, `min` and `max`. What
-is read of declarations in code has shifts, but no functions. Nothing here calls Python's `eval`.
+Two dialects share it. The language of launch lines, macros and a spec's formulas has numbers as C
+writes them, names, C's operators, casts, and the functions `ceil_div`, `min` and `max`. What is
+read of declarations in code has no functions. Nothing here calls Python's `eval`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import assert_never
 
-from grader.cpp.cursor import Cursor, did_you_mean, error_at, quote
+from grader.cpp.cursor import Cursor, LanguageError, error_at, quote
+from grader.cpp.evaluation import (
+    FUNCTIONS,
+    LARGEST_VALUE,
+    NULLS,
+    QUALIFIERS,
+    SMALLEST_VALUE,
+    evaluate,
+    integer_of,
+    normal_type,
+)
 from grader.cpp.lexer import Kind, Position, Token
-from grader.records import Obstacle
+from grader.cpp.literals import read_number
+from grader.cpp.tree import (
+    Braces,
+    Call,
+    Cast,
+    Chain,
+    Choice,
+    Index,
+    Name,
+    Node,
+    Number,
+    Step,
+    Unary,
+    Value,
+    names_in,
+)
+from grader.cpp.types import TYPE_WORDS, size_of
+
+__all__ = ["FUNCTIONS", "LARGEST_VALUE", "SMALLEST_VALUE", "Expression", "parse_expression"]
 
 MAX_DEPTH = 64
 """Most nested parentheses, calls and signs; keeps parser and evaluation far from Python's recursion
 limit."""
-
-SMALLEST_VALUE = -(1 << 63)
-LARGEST_VALUE = (1 << 64) - 1
+_LONGEST_TYPE = 16
+"""Of a cast, in tokens."""
 
 _ADVICE_FOR_UNKNOWN_FUNCTION = {
-    "sizeof": "; write the size in bytes as a number (a float has 4)",
-    "dim3": "; dim3(...) stands by itself, as the grid or the block of a launch",
     "ceil": "; write ceil_div(a, b) to divide and round up",
     "cdiv": "; write ceil_div(a, b) to divide and round up",
 }
-
-
-# --- the tree -------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Number:
-    """An integer literal."""
-
-    value: int
-    position: Position
-
-
-@dataclass(frozen=True)
-class Name:
-    """A name whose value is given at evaluation."""
-
-    name: str
-    position: Position
-
-
-@dataclass(frozen=True)
-class Sign:
-    """A unary `+` or `-`."""
-
-    operator: str
-    operand: Node
-    position: Position
-
-
-@dataclass(frozen=True)
-class Step:
-    """One operator of a chain and its right operand."""
-
-    operator: str
-    operand: Node
-    position: Position
-
-
-@dataclass(frozen=True)
-class Chain:
-    """Operators of one precedence, left to right: `first - a + b`. A list, so that a long sum is
-    not a deep tree."""
-
-    first: Node
-    steps: tuple[Step, ...]
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call of one of `FUNCTIONS`."""
-
-    function: str
-    left: Node
-    right: Node
-    position: Position
-
-
-Node = Number | Name | Sign | Chain | Call
+_NAMED_CASTS = ("static_cast", "reinterpret_cast", "const_cast")
 
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed integer expression: its text, where it starts, its tree, and the first place of each
+    """A parsed expression: its text, where it starts, its tree, and the first place of each
     name that it needs."""
 
     text: str
@@ -101,10 +68,15 @@ class Expression:
     tree: Node
     places: Mapping[str, Position] = field(hash=False)
 
-    def evaluate(self, values: Mapping[str, int]) -> int:
-        """The value, given the values of the names. LanguageError for an unknown name, a division
-        by zero, or a result beyond 64 bits."""
-        return _evaluate(self.tree, values)
+    def evaluate(self, values: Mapping[str, Value]) -> int:
+        """The integer that it comes to, given the values of the names. LanguageError for an unknown
+        name, a division by zero, a result beyond 64 bits, or one that is no integer."""
+        return integer_of(self.value(values), self.position, self.text)
+
+    def value(self, values: Mapping[str, Value]) -> Value:
+        """The value of any kind. LanguageError as of `evaluate`."""
+        with _bounded(self.position):
+            return evaluate(self.tree, values)
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -121,30 +93,46 @@ class Expression:
         return self.places.get(name, self.position)
 
 
+@contextmanager
+def _bounded(position: Position) -> Iterator[None]:
+    """LanguageError for a tree that is too deep to be walked: operators of all levels in each of
+    many parentheses."""
+    try:
+        yield
+    except RecursionError:
+        raise error_at(position, "the expression is nested too deep") from None
+
+
 # --- parsing --------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """The binary operators from the loosest to the tightest, and whether `FUNCTIONS` can be
-    called."""
+    """Whether `FUNCTIONS` can be called."""
 
-    levels: tuple[tuple[str, ...], ...]
     calls: bool
 
 
-_ARITHMETIC = (("+", "-"), ("*", "/", "%"))
-PLAN = Dialect(_ARITHMETIC, calls=True)
+PLAN = Dialect(calls=True)
 """What launch lines, macros and a spec's formulas are written in."""
-CODE = Dialect((("<<", ">>"), *_ARITHMETIC), calls=False)
+CODE = Dialect(calls=False)
 """What is read of the constants and extents that code declares."""
+
+_LEVELS: Mapping[str, int] = {
+    operator: level
+    for level, operators in enumerate(
+        ("||", "&&", "|", "^", "&", "== !=", "< > <= >=", "<< >>", "+ -", "* / %")
+    )
+    for operator in operators.split()
+}
+"""The binary operators, by how tightly they bind."""
 
 
 def parse_expression(
     text: str, *, line: int = 1, column: int = 1, dialect: Dialect = PLAN
 ) -> Expression:
     """Parse a text that is one expression and nothing else; LanguageError where it is not."""
-    cursor = Cursor(text, line=line, column=column, operators=dialect is CODE)
+    cursor = Cursor(text, line=line, column=column)
     expression = take_expression(cursor, dialect)
     cursor.expect_end("an operator or the end")
     return expression
@@ -153,168 +141,242 @@ def parse_expression(
 def take_expression(cursor: Cursor, dialect: Dialect = PLAN) -> Expression:
     """Parse the expression that starts at the cursor and leave the cursor after it."""
     start = cursor.index
-    tree = _take_chain(cursor, dialect, 0, 0)
+    tree = _take_choice(cursor, dialect, 0)
     tokens = cursor.taken_since(start)
     places: dict[str, Position] = {}
-    for token, after in zip(tokens, (*tokens[1:], None), strict=True):
-        if token.kind is Kind.NAME and (after is None or after.text != "("):
-            places.setdefault(token.text, token.position)
+    with _bounded(tokens[0].position):
+        for name in names_in(tree):
+            if name.name not in NULLS:
+                places.setdefault(name.name, name.position)
     text = cursor.text[tokens[0].start : tokens[-1].end]
     return Expression(text, tokens[0].position, tree, places)
 
 
-def parse_integer(token: Token) -> int:
-    """The value of a number token as C reads it: decimal, hexadecimal, octal or binary, with the
-    suffixes u, l and ll."""
-    match = _INTEGER.fullmatch(token.text)
-    if match is None:
-        raise error_at(
-            token.position, f"{quote(token.text)} is no integer; only integers can be used here"
-        )
-    digits = match["digits"]
-    value = int(digits, _base(digits)) if len(digits) <= _LONGEST_LITERAL else LARGEST_VALUE + 1
-    return _in_range(value, token.position)
+def _take_choice(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+    condition = _take_chain(cursor, dialect, depth)
+    if not cursor.at("?"):
+        return condition
+    mark = cursor.take()
+    _check_depth(cursor, depth)
+    first = _take_choice(cursor, dialect, depth + 1)
+    cursor.expect(":")
+    return Choice(condition, first, _take_choice(cursor, dialect, depth + 1), mark.position)
 
 
-_LONGEST_LITERAL = 80
-_INTEGER = re.compile(
-    r"(?P<digits>0[xX][0-9A-Fa-f]+|0[bB][01]+|0[0-7]*|[1-9][0-9]*)(?:[uU](?:ll|LL|[lL])?|(?:ll|LL|[lL])[uU]?)?",
-    re.ASCII,
-)
+@dataclass
+class _Open:
+    """A chain of one level that is not complete: what it begins with, its steps, and the operator
+    that waits for its right operand."""
+
+    level: int
+    first: Node
+    waiting: Token
+    steps: list[Step] = field(default_factory=list)
+
+    def add(self, operand: Node) -> None:
+        self.steps.append(Step(self.waiting.text, operand, self.waiting.position))
 
 
-def _base(digits: str) -> int:
-    if digits[:2] in ("0x", "0X"):
-        return 16
-    if digits[:2] in ("0b", "0B"):
-        return 2
-    return 8 if digits[0] == "0" else 10
-
-
-def _take_chain(cursor: Cursor, dialect: Dialect, level: int, depth: int) -> Node:
-    """Operands of the next tighter level, joined by the operators of this one."""
-    if level == len(dialect.levels):
-        return _take_factor(cursor, dialect, depth)
-    first = _take_chain(cursor, dialect, level + 1, depth)
-    steps = []
-    while cursor.at(*dialect.levels[level]):
+def _take_chain(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+    """Operands joined by binary operators."""
+    opened: list[_Open] = []
+    node = _take_factor(cursor, dialect, depth)
+    while cursor.token.kind is Kind.SYMBOL and cursor.token.text in _LEVELS:
+        level = _LEVELS[cursor.token.text]
+        node = _close(opened, node, level)
         operator = cursor.take()
-        operand = _take_chain(cursor, dialect, level + 1, depth)
-        steps.append(Step(operator.text, operand, operator.position))
-    return Chain(first, tuple(steps)) if steps else first
+        if opened and opened[-1].level == level:
+            opened[-1].add(node)
+            opened[-1].waiting = operator
+        else:
+            opened.append(_Open(level, node, operator))
+        node = _take_factor(cursor, dialect, depth)
+    return _close(opened, node, -1)
+
+
+def _close(opened: list[_Open], node: Node, level: int) -> Node:
+    """Complete the chains of tighter levels than this one, which the node ends."""
+    while opened and opened[-1].level > level:
+        chain = opened.pop()
+        chain.add(node)
+        node = Chain(chain.first, tuple(chain.steps))
+    return node
+
+
+def _check_depth(cursor: Cursor, depth: int) -> None:
+    if depth >= MAX_DEPTH:
+        message = f"the expression is nested more than {MAX_DEPTH} deep"
+        raise error_at(cursor.token.position, message)
 
 
 def _take_factor(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
-    if depth >= MAX_DEPTH:
-        raise error_at(
-            cursor.token.position, f"the expression is nested more than {MAX_DEPTH} deep"
-        )
-    if cursor.at("+", "-"):
+    _check_depth(cursor, depth)
+    if cursor.at("--", "++"):
+        cursor.split()
+    if cursor.at("+", "-", "!", "~", "&"):
         sign = cursor.take()
-        return Sign(sign.text, _take_factor(cursor, dialect, depth + 1), sign.position)
+        return Unary(sign.text, _take_factor(cursor, dialect, depth + 1), sign.position)
+    if (cast := _accept_cast(cursor)) is not None:
+        type_, position = cast
+        return Cast(type_, _take_factor(cursor, dialect, depth + 1), position)
+    node = _take_operand(cursor, dialect, depth)
+    while cursor.at("["):
+        position = cursor.take().position
+        node = Index(node, _take_choice(cursor, dialect, depth + 1), position)
+        cursor.expect("]")
+    return node
+
+
+def _take_operand(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     if cursor.accept("("):
-        inner = _take_chain(cursor, dialect, 0, depth + 1)
+        inner = _take_choice(cursor, dialect, depth + 1)
         cursor.expect(")")
         return inner
     token = cursor.token
     if token.kind is Kind.NUMBER:
         cursor.take()
-        return Number(parse_integer(token), token.position)
+        return read_number(token)
+    if cursor.at("{"):
+        return _take_braces(cursor, dialect, depth, None, token.position)
     if token.kind is Kind.NAME:
-        return _take_name(cursor, dialect, depth)
+        return _take_named(cursor, dialect, depth)
     raise cursor.expected("a number or a name")
 
 
-def _take_name(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
-    token = cursor.take()
+def _take_named(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+    """A name and what follows it: a call, a cast, braces."""
+    if cursor.token.text in TYPE_WORDS and cursor.ahead(1).text == "(":
+        type_ = cursor.take()
+        return Cast(type_.text, _take_operand(cursor, dialect, depth + 1), type_.position)
+    token = cursor.token
+    if token.text in _NAMED_CASTS:
+        return _take_named_cast(cursor, dialect, depth)
+    if token.text == "sizeof":
+        return _take_sizeof(cursor)
+    name = take_qualified_name(cursor)
+    if cursor.at("{"):
+        return _take_braces(cursor, dialect, depth, name, token.position)
     if not cursor.at("("):
-        return Name(token.text, token.position)
-    if not dialect.calls or token.text not in FUNCTIONS:
-        advice = _ADVICE_FOR_UNKNOWN_FUNCTION.get(token.text, "")
-        raise error_at(
-            token.position,
-            f"{quote(token.text)} cannot be called here; the functions are"
-            f" {', '.join(FUNCTIONS)}{advice}",
-        )
+        return Name(name, token.position)
+    function = name.removeprefix("std::")
+    if name == "dim3" or name.startswith("make_"):
+        cursor.take()
+        items = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
+        if name == "dim3" and not 1 <= len(items) <= 3:
+            raise error_at(token.position, f"dim3 takes 1 to 3 arguments, got {len(items)}")
+        return Braces(name.removeprefix("make_"), items, token.position)
+    if not dialect.calls or function not in FUNCTIONS:
+        raise _uncallable(name, token.position)
     cursor.expect("(")
-    arguments = cursor.take_list(lambda: _take_chain(cursor, dialect, 0, depth + 1))
+    arguments = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
     if len(arguments) != 2:
-        raise error_at(token.position, f"{token.text} takes 2 arguments, got {len(arguments)}")
-    return Call(token.text, *arguments, token.position)
+        raise error_at(token.position, f"{function} takes 2 arguments, got {len(arguments)}")
+    return Call(function, *arguments, token.position)
 
 
-# --- evaluation -----------------------------------------------------------------------------------
+def _uncallable(name: str, position: Position) -> LanguageError:
+    advice = _ADVICE_FOR_UNKNOWN_FUNCTION.get(name.removeprefix("std::"), "")
+    functions = ", ".join(FUNCTIONS)
+    message = f"{quote(name)} cannot be called here; the functions are {functions}{advice}"
+    return error_at(position, message)
 
 
-def _divide(a: int, b: int) -> int:
-    """C's `/`: truncates towards zero (C11 6.5.5)."""
-    quotient = abs(a) // abs(b)
-    return quotient if (a < 0) == (b < 0) else -quotient
+def take_qualified_name(cursor: Cursor) -> str:
+    """A name with the namespaces and classes before it: `ns::Tile<8>::size`. LanguageError where
+    there is none."""
+    parts = [""] if cursor.accept("::") else []
+    while True:
+        if cursor.token.kind is not Kind.NAME:
+            raise cursor.expected("a number or a name")
+        parts.append(cursor.take().text)
+        if cursor.at("<") and (count := _template_length(cursor)):
+            parts[-1] += "".join(cursor.take().text for _ in range(count))
+        if not cursor.accept("::"):
+            return "::".join(parts)
 
 
-def _shift_count(bits: int) -> int:
-    """C defines shifts by less than the operand's width only (C11 6.5.7)."""
-    if not 0 <= bits < 64:
-        raise OverflowError
-    return bits
+def _template_length(cursor: Cursor) -> int:
+    """Tokens of the template arguments at the cursor, where `::` follows them; else 0."""
+    depth = 0
+    for count in range(4 * _LONGEST_TYPE):
+        token = cursor.ahead(count)
+        depth += (token.text == "<") - token.text.count(">") * (token.text in (">", ">>"))
+        if depth <= 0:
+            return count + 1 if cursor.ahead(count + 1).text == "::" else 0
+        if token.kind is Kind.END or token.text in (";", "{", "}", "<<<", ">>>"):
+            return 0
+    return 0
 
 
-OPERATORS: dict[str, Callable[[int, int], int]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": _divide,
-    "%": lambda a, b: a - b * _divide(a, b),
-    "<<": lambda a, b: a << _shift_count(b),
-    ">>": lambda a, b: a >> _shift_count(b),
-}
-
-FUNCTIONS: dict[str, Callable[[int, int], int]] = {
-    "ceil_div": lambda a, b: -(-a // b),
-    "min": lambda a, b: min(a, b),
-    "max": lambda a, b: max(a, b),
-}
+def _take_braces(
+    cursor: Cursor, dialect: Dialect, depth: int, type_: str | None, position: Position
+) -> Braces:
+    _check_depth(cursor, depth)
+    cursor.expect("{")
+    items: list[Node] = []
+    while not cursor.at("}"):
+        items.append(_take_choice(cursor, dialect, depth + 1))
+        if not cursor.accept(","):
+            break
+    if not cursor.accept("}"):
+        raise cursor.expected("',' or '}'")
+    return Braces(type_, tuple(items), position)
 
 
-def _evaluate(node: Node, values: Mapping[str, int]) -> int:
-    match node:
-        case Number(value):
-            return value
-        case Name(name, position):
-            return _in_range(_value_of(name, values, position), position)
-        case Sign(operator, operand, position):
-            value = _evaluate(operand, values)
-            return _in_range(-value if operator == "-" else value, position)
-        case Chain(first, steps):
-            result = _evaluate(first, values)
-            for step in steps:
-                result = _apply(
-                    OPERATORS[step.operator], result, _evaluate(step.operand, values), step.position
-                )
-            return result
-        case Call(function, left, right, position):
-            return _apply(
-                FUNCTIONS[function], _evaluate(left, values), _evaluate(right, values), position
-            )
-    assert_never(node)
+# --- types ----------------------------------------------------------------------------------------
 
 
-def _value_of(name: str, values: Mapping[str, int], position: Position) -> int:
-    if name not in values:
-        raise error_at(position, f"{quote(name)} is not known here{did_you_mean(name, values)}")
-    return values[name]
+def _accept_cast(cursor: Cursor) -> tuple[str, Position] | None:
+    """A type in parentheses: words of types only, or a name with stars behind it."""
+    if not cursor.at("("):
+        return None
+    tokens: list[Token] = []
+    for count in range(1, _LONGEST_TYPE):
+        token = cursor.ahead(count)
+        if token.text == ")":
+            break
+        if token.kind is not Kind.NAME and token.text not in ("*", "::"):
+            return None
+        tokens.append(token)
+    else:
+        return None
+    names = [token.text for token in tokens if token.kind is Kind.NAME]
+    pointer = bool(names) and tokens[-1].text == "*"
+    if not pointer and not (names and all(name in TYPE_WORDS | QUALIFIERS for name in names)):
+        return None
+    position = cursor.take().position
+    for _ in range(len(tokens) + 1):
+        cursor.take()
+    return " ".join(token.text for token in tokens), position
 
 
-def _apply(function: Callable[[int, int], int], left: int, right: int, position: Position) -> int:
-    try:
-        return _in_range(function(left, right), position)
-    except ZeroDivisionError:
-        raise error_at(position, "division by zero", obstacle=Obstacle.DIVISION_BY_ZERO) from None
-    except OverflowError:
-        raise error_at(position, "a shift by no number of bits from 0 to 63") from None
+def _take_named_cast(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+    position = cursor.take().position
+    cursor.expect("<")
+    start = cursor.index
+    while cursor.token.kind is Kind.NAME or cursor.at("*", "::"):
+        cursor.take()
+    type_ = " ".join(token.text for token in cursor.taken_since(start))
+    cursor.expect(">")
+    if not cursor.at("("):
+        raise cursor.expected("'('")
+    return Cast(type_, _take_operand(cursor, dialect, depth + 1), position)
 
 
-def _in_range(value: int, position: Position) -> int:
-    if not SMALLEST_VALUE <= value <= LARGEST_VALUE:
-        raise error_at(position, "the value does not fit 64 bits", obstacle=Obstacle.BEYOND_64_BITS)
-    return value
+def _take_sizeof(cursor: Cursor) -> Node:
+    """The size of a type: a number where it is known here, else a name that the compiler gives a
+    value."""
+    position = cursor.take().position
+    cursor.expect("(")
+    start = cursor.index
+    depth = 0
+    while cursor.token.kind is not Kind.END and (depth or not cursor.at(")")):
+        depth += cursor.at("(") - cursor.at(")")
+        cursor.take()
+    tokens = cursor.taken_since(start)
+    if not tokens:
+        raise cursor.expected("a type")
+    cursor.expect(")")
+    text = cursor.text[tokens[0].start : tokens[-1].end]
+    size = 8 if text.rstrip().endswith("*") else size_of(normal_type(text))
+    return Name(f"sizeof({text})", position) if size is None else Number(size, position)

@@ -7,7 +7,16 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from grader.devices.gpus import Gpu, theoretical_occupancy
-from grader.records import BufferArgument, Counters, Kernel, Launch, LaunchResult, LineCounters
+from grader.records import (
+    BufferArgument,
+    Counters,
+    Kernel,
+    Launch,
+    LaunchResult,
+    LineCounters,
+    ScalarArgument,
+    StructArgument,
+)
 
 POINTER_BYTES = 8
 NO_OBJECTS: Mapping[str, int] = MappingProxyType({})
@@ -30,18 +39,25 @@ def pack_parameters(
     buffer is its address, or the handle of its texture or surface object."""
     space = bytearray(parameter_bytes(kernel))
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
-        if isinstance(argument, BufferArgument):
-            numbers = objects if argument.as_texture else addresses
-            number, size_bytes = numbers[argument.buffer], POINTER_BYTES
-        else:
-            number, size_bytes = (
-                argument.value % (1 << 8 * argument.size_bytes),
-                argument.size_bytes,
-            )
-        space[parameter.offset : parameter.offset + size_bytes] = number.to_bytes(
-            size_bytes, "little"
-        )
+        parts = argument.parts if isinstance(argument, StructArgument) else ((0, argument),)
+        for offset, part in parts:
+            data = _bytes_of(part, addresses, objects)
+            first = parameter.offset + offset
+            space[first : first + len(data)] = data
     return bytes(space)
+
+
+def _bytes_of(
+    argument: BufferArgument | ScalarArgument,
+    addresses: Mapping[str, int],
+    objects: Mapping[str, int],
+) -> bytes:
+    if isinstance(argument, BufferArgument):
+        numbers = objects if argument.as_texture else addresses
+        number = numbers[argument.buffer] + argument.offset_bytes
+        return number.to_bytes(POINTER_BYTES, "little")
+    size_bytes = argument.size_bytes
+    return (argument.value % (1 << 8 * size_bytes)).to_bytes(size_bytes, "little")
 
 
 def make_result(

@@ -12,7 +12,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
-from grader.cpp.expressions import Call, Chain, Expression, Name, Node, Number, Sign
+from grader.cpp.expressions import Expression
+from grader.cpp.tree import (
+    Braces,
+    Call,
+    Cast,
+    Chain,
+    Choice,
+    Index,
+    Name,
+    Node,
+    Number,
+    RealNumber,
+    Unary,
+    Value,
+)
 from grader.cpp.types import CPP_NAMES
 from grader.records import DeviceBuffer, Kernel, KernelParameter
 from grader.spec.launch_lines import LaunchLine
@@ -29,7 +43,7 @@ class Scope:
     """What a launch line's names stand for in the host program. `taken`: names of the program's
     own, which hide the submission's."""
 
-    macros: Mapping[str, int]
+    macros: Mapping[str, Value]
     buffers: Mapping[str, DeviceBuffer]
     taken: frozenset[str]
 
@@ -65,15 +79,16 @@ def needs_any_pointer(
     )
 
 
-def format_expression(expression: Expression, macros: Mapping[str, int]) -> str:
+def format_expression(expression: Expression, macros: Mapping[str, Value]) -> str:
     """The expression in C++, computed in 64 bits wherever 32 might not do; as it is written where
     they do.
 
     No partial result of literals and macros is larger than the product of all of them, each made
     larger by 1.
     """
-    largest = math.prod(abs(value) + 1 for value in _constants(expression.tree, macros))
-    if largest < _INT_LIMIT and not re.search(r"\+\s*\+|-\s*-", expression.text):
+    constants = list(_constants(expression.tree, macros))
+    plain = None not in constants and not re.search(r"\+\s*\+|-\s*-", expression.text)
+    if plain and math.prod(abs(value or 0) + 1 for value in constants) < _INT_LIMIT:
         return expression.text
     return _widen(expression.tree, macros)
 
@@ -84,22 +99,19 @@ def _format_dim3(extents: Sequence[Expression], scope: Scope) -> str:
 
 
 def _format_argument(argument: Expression, parameter: KernelParameter, scope: Scope) -> str:
-    """A buffer is cast where the parameter points to something else than its elements, such as
-    float4."""
-    buffer = scope.buffers.get(argument.bare_name or "")
-    if buffer is None:
-        return format_expression(argument, scope.macros)
+    """An address is cast where the parameter points to something else than the buffer's elements,
+    such as float4."""
+    text = format_expression(argument, scope.macros)
+    buffer = next((scope.buffers[name] for name in argument.places if name in scope.buffers), None)
+    if buffer is None or isinstance(argument.tree, Braces):
+        return text
     if parameter.type is None:
-        return f"{ANY_POINTER}{{{buffer.name}}}"
+        return f"{ANY_POINTER}{{{text}}}"
     element = normalise_type(CPP_NAMES[buffer.dtype])
     pointer = re.sub(
         r"\s*(?:\bconst\b|\bvolatile\b|\b__restrict__\b)", "", normalise_type(parameter.type)
     )
-    return (
-        buffer.name
-        if pointer == f"{element}*"
-        else f"reinterpret_cast<{parameter.type}>({buffer.name})"
-    )
+    return text if pointer == f"{element}*" else f"reinterpret_cast<{parameter.type}>({text})"
 
 
 def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:
@@ -118,43 +130,66 @@ def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:
     return f"{qualified}<{rest}"
 
 
-def _constants(node: Node, macros: Mapping[str, int]) -> Iterator[int]:
-    """The values of the literals and macros: what C++ computes with in 32 bits."""
+_BOUNDED = frozenset("+-*/%")
+"""Operators whose results are no larger than the product of what they take, each made larger by
+1."""
+
+
+def _constants(node: Node, macros: Mapping[str, Value]) -> Iterator[int | None]:
+    """The values of the literals and macros: what C++ computes with in 32 bits. None for what is
+    not bounded by them."""
     match node:
         case Number(value):
             yield value
-        case Name(name):
-            yield from (macros[name],) if name in macros else ()
-        case Sign(_, operand):
+        case Name(name) if name in macros:
+            known = macros[name]
+            yield known if isinstance(known, int) else None
+        case Unary("+" | "-", operand):
             yield from _constants(operand, macros)
         case Chain(first, steps):
             yield from _constants(first, macros)
             for step in steps:
                 yield from _constants(step.operand, macros)
+                if step.operator not in _BOUNDED:
+                    yield None
         case Call(_, left, right):
             yield from _constants(left, macros)
             yield from _constants(right, macros)
+        case Name():
+            return
         case _:
-            assert_never(node)
+            yield None
 
 
-def _widen(node: Node, macros: Mapping[str, int]) -> str:
-    """The expression with every literal and every macro made 64 bits wide."""
+def _widen(node: Node, macros: Mapping[str, Value]) -> str:
+    """The expression with every integer literal and macro made 64 bits wide."""
     match node:
         case Number(value):
             return f"{value}{'LL' if value < 1 << 63 else 'ULL'}"
+        case RealNumber(real):
+            return f"{real.value!r}{'f' if real.size_bytes == 4 else ''}"
         case Name(name):
-            return f"Size({name})" if name in macros else name
-        case Sign(operator, operand):
+            return f"Size({name})" if isinstance(macros.get(name), int) else name
+        case Unary(operator, operand):
             return f"{operator}({_widen(operand, macros)})"
         case Chain(first, steps):
             rest = (f" {step.operator} {_widen_operand(step.operand, macros)}" for step in steps)
             return _widen_operand(first, macros) + "".join(rest)
+        case Choice(condition, first, second):
+            parts = (_widen_operand(each, macros) for each in (condition, first, second))
+            return "({} ? {} : {})".format(*parts)
         case Call(function, left, right):
             return f"{function}({_widen(left, macros)}, {_widen(right, macros)})"
+        case Cast(type_, operand):
+            return f"(({type_})({_widen(operand, macros)}))"
+        case Index(base, index):
+            return f"{_widen_operand(base, macros)}[{_widen(index, macros)}]"
+        case Braces(type_, items):
+            values = ", ".join(f"({_widen(item, macros)})" for item in items)
+            return f"dim3({values})" if type_ == "dim3" else f"{type_ or ''}{{{values}}}"
     assert_never(node)
 
 
-def _widen_operand(node: Node, macros: Mapping[str, int]) -> str:
+def _widen_operand(node: Node, macros: Mapping[str, Value]) -> str:
     text = _widen(node, macros)
     return f"({text})" if isinstance(node, Chain) else text

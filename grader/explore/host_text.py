@@ -11,6 +11,7 @@ from importlib import resources
 
 from grader.cpp.declarations import find_macros
 from grader.cpp.lexer import find_names
+from grader.cpp.tree import Value
 from grader.cpp.types import CPP_NAMES
 from grader.explore.host_launches import (
     ANY_POINTER,
@@ -56,7 +57,7 @@ class HostProgram:
     plan: Plan
     kernels: Sequence[Kernel]
     buffers: Sequence[DeviceBuffer]
-    macros: Mapping[str, int]
+    macros: Mapping[str, Value]
     sizes: Mapping[str, int]
     cpu: str | None
     file: str
@@ -279,7 +280,7 @@ def _cpu_argument(parameter: BufferSpec | str) -> str:
     return f"{'expected' if parameter.role is Role.OUTPUT else 'host'}_{parameter.name}.data()"
 
 
-def _tolerance(exercise: Exercise, macros: Mapping[str, int]) -> Iterator[str]:
+def _tolerance(exercise: Exercise, macros: Mapping[str, Value]) -> Iterator[str]:
     """The grader's own tolerance (`spec.tolerance`), of whatever sizes the program is given."""
     rule = exercise.tolerance
     if isinstance(rule, Tolerance):

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from grader.cpp.tree import Value
 from grader.devices.room import check_room
 from grader.grading.as_nvcc import Settings, with_recipe
-from grader.grading.mistakes import refuse, value_of
+from grader.grading.mistakes import SubmissionError, refuse, value_of
 from grader.grading.tools import Toolchain
 from grader.records import (
     Binary,
     DeviceBuffer,
     LaunchLimits,
+    NoConstant,
     Program,
     Submission,
     ToolLimits,
@@ -29,29 +31,39 @@ from grader.spec.exercise import Exercise, Part, Task
 from grader.spec.launch_lines import Plan
 from grader.submission.includes import check_includes
 from grader.submission.lookups import check_lookups
-from grader.submission.plan import macro_names, read_macros, read_plan
+from grader.submission.plan import (
+    macro_names,
+    open_questions,
+    read_macros,
+    read_plan,
+    unanswered,
+)
 from grader.submission.resolve import resolve_plan
 from grader.submission.rules import check_headers, check_rules
 from grader.submission.scalars import NO_SCALARS, Scalar
 from grader.toolchain.artifacts import Artifacts
 from grader.toolchain.compilation import Compilation, NotCompiled, Order, find_artifacts
 from grader.toolchain.compile import read_ordered
+from grader.toolchain.constants import ask_compiler
 from grader.toolchain.preprocess import preprocess
+from grader.toolchain.workspace import Compiler
 
 
 @dataclass(frozen=True)
 class Built:
-    """A source that compiled: its plan, the macros that the plan uses, and its kernels.
+    """A source that compiled: its plan, the macros and constants that the plan uses, and its
+    kernels.
 
     `rules_of` is the task that says what the plan may not use; None for a plan of the exercise's
-    own.
+    own. `types` are the compiler's names of template arguments that are written otherwise.
     """
 
     source: Submission
     plan: Plan
-    macros: Mapping[str, int]
+    macros: Mapping[str, Value]
     binary: Binary
     rules_of: Task | None = None
+    types: Mapping[str, str] = field(default_factory=dict)
 
 
 def build(
@@ -108,7 +120,8 @@ def build_plan(
     with begun:
         macros = _explain_macros(source, plan, names, rules_of, tools, arch=arch, limits=limits)
         binary = _read(begun.result(), order, tools)
-    return Built(source, plan, macros, binary, rules_of)
+    built = Built(source, plan, macros, binary, rules_of)
+    return _with_constants(built, names, order.compiler, tools)
 
 
 def compile_source(
@@ -129,10 +142,10 @@ def build_part(
     built: Built, plan: Plan, part: Part, tools: Toolchain, *, arch: str, limits: ToolLimits
 ) -> Built:
     """What was built, with the plan of a part in the place of its own. Raises SubmissionError."""
-    macros = _explain_macros(
-        built.source, plan, names_of(part), part, tools, arch=arch, limits=limits
-    )
-    return replace(built, plan=plan, macros=macros, rules_of=part)
+    names = names_of(part)
+    macros = _explain_macros(built.source, plan, names, part, tools, arch=arch, limits=limits)
+    made = replace(built, plan=plan, macros=macros, rules_of=part)
+    return _with_constants(made, names, tools.order(built.source, arch, limits).compiler, tools)
 
 
 def make_program(
@@ -169,6 +182,7 @@ def launch_on(
             limits=limits,
             source=built.source.text,
             scalars=scalars,
+            types=built.types,
         )
     )
     if built.rules_of is not None:
@@ -204,6 +218,22 @@ def _read(made: Artifacts | NotCompiled, order: Order, tools: Toolchain) -> Bina
     return with_recipe(binary, order.submission, settings)
 
 
+def _with_constants(
+    built: Built, known: Collection[str], compiler: Compiler, tools: Toolchain
+) -> Built:
+    """The same with what the compiler says of the names that the plan uses and nothing else
+    explains. Raises SubmissionError."""
+    plan, source = built.plan, built.source
+    explained = (*known, *built.macros)
+    questions = open_questions(plan, explained, built.binary.kernels, source.text)
+    answers = ask_compiler(source, questions, compiler, tools.cache)
+    if isinstance(answers, NoConstant):
+        raise SubmissionError(unanswered(plan, answers, source.text))
+    integers = {name: answer for name, answer in answers.items() if isinstance(answer, int)}
+    types = {name: str(answer) for name, answer in answers.items()}
+    return replace(built, macros={**built.macros, **integers}, types=types)
+
+
 def _explain_macros(
     source: Submission,
     plan: Plan,
@@ -213,7 +243,7 @@ def _explain_macros(
     *,
     arch: str,
     limits: ToolLimits,
-) -> dict[str, int]:
+) -> dict[str, Value]:
     """The values of the macros that the plan uses. Refuses a source that includes what it may
     not."""
     names = macro_names(plan, known)

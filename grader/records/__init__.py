@@ -51,6 +51,7 @@ from grader.records.launched import (
 )
 from grader.records.likeness import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.records.outcomes import Failure, Finding, FindingKind, Printed
+from grader.records.questions import NoConstant, Question
 from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.requests import (
     COUNTING,
@@ -69,6 +70,7 @@ from grader.records.requests import (
     Role,
     RunLimits,
     ScalarArgument,
+    StructArgument,
     TimedLaunch,
     TimedStep,
 )
@@ -195,6 +197,7 @@ __all__ = [
     "Mode",
     "Modelled",
     "ModelledMode",
+    "NoConstant",
     "NoKernel",
     "NoSource",
     "NotEmulated",
@@ -210,6 +213,7 @@ __all__ = [
     "Printed",
     "Program",
     "Progress",
+    "Question",
     "Recipe",
     "Refused",
     "Resources",
@@ -234,6 +238,7 @@ __all__ = [
     "Spot",
     "Status",
     "Stop",
+    "StructArgument",
     "Submission",
     "Texture",
     "TimedLaunch",

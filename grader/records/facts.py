@@ -237,6 +237,7 @@ class Obstacle(StrEnum):
     TOO_MANY_REGISTERS = "too_many_registers"
     EMPTY_SCRATCH = "empty_scratch"
     TOO_MUCH_SCRATCH = "too_much_scratch"
+    OUTSIDE_BUFFER = "outside_buffer"
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,12 @@ class Dim3(NamedTuple):
 
 @dataclass(frozen=True)
 class BufferArgument:
-    """A kernel argument that is the address of a device buffer; `as_texture`: the object through
+    """A kernel argument that is an address in a device buffer; `as_texture`: the object through
     which textures or surfaces reach it."""
 
     buffer: str
     as_texture: bool = False
+    offset_bytes: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,14 @@ class ScalarArgument:
 
 
 @dataclass(frozen=True)
+class StructArgument:
+    """A structure by value: its parts with their byte offsets; what lies between them is zero."""
+
+    parts: tuple[tuple[int, BufferArgument | ScalarArgument], ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class Launch:
     """One launch with all expressions evaluated: a kernel by its symbol, and concrete sizes."""
 
@@ -62,7 +71,7 @@ class Launch:
     grid: Dim3
     block: Dim3
     dynamic_shared_bytes: int
-    arguments: tuple[BufferArgument | ScalarArgument, ...]
+    arguments: tuple[BufferArgument | ScalarArgument | StructArgument, ...]
     line: int | None
     text: str
 

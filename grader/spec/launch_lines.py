@@ -110,10 +110,8 @@ def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> Laun
     cursor.expect(",")
     block = _take_dim3(cursor)
     shared_bytes = take_expression(cursor) if cursor.accept(",") else None
-    if cursor.at(","):
-        raise error_at(
-            cursor.token.position, "a launch has no fourth argument here: leave the stream out"
-        )
+    if cursor.accept(","):
+        _skip_stream(cursor)
     _expect_chevrons(cursor, ">")
     cursor.expect("(")
     arguments = cursor.take_list(lambda: take_expression(cursor))
@@ -126,25 +124,18 @@ def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> Laun
 def _take_kernel_name(cursor: Cursor) -> KernelName:
     position = cursor.token.position
     name = _take_qualified_name(cursor)
-    if not cursor.at("<") or cursor.ahead(1).text == "<":
+    if not cursor.at("<"):
         return KernelName(name, None, position)
     cursor.take()
     return KernelName(name, _take_template_arguments(cursor), position)
 
 
 def _take_qualified_name(cursor: Cursor) -> str:
-    _accept_scope(cursor)
+    cursor.accept("::")
     parts = [_take_name(cursor, "the name of a kernel")]
-    while _accept_scope(cursor):
+    while cursor.accept("::"):
         parts.append(_take_name(cursor, "the name of a kernel"))
     return "::".join(parts)
-
-
-def _accept_scope(cursor: Cursor) -> bool:
-    found = cursor.accept(":")
-    if found:
-        cursor.expect(":")
-    return found
 
 
 def _take_name(cursor: Cursor, what: str) -> str:
@@ -179,31 +170,51 @@ def _take_template_argument(cursor: Cursor) -> Expression | TypeName:
 def _take_balanced(cursor: Cursor) -> tuple[Token, ...]:
     start, depth = cursor.index, 0
     while cursor.token.kind is not Kind.END and not (depth == 0 and cursor.at(",", ">")):
-        if _at_chevrons(cursor, "<"):
+        if cursor.at("<<<"):
             raise error_at(
                 cursor.token.position,
                 "expected '>' before '<<<': the template arguments are not closed",
             )
+        if cursor.at(">>"):
+            cursor.split()
+            continue
         depth += cursor.at("(", "<") - cursor.at(")", ">")
         cursor.take()
     return cursor.taken_since(start)
 
 
-def _at_chevrons(cursor: Cursor, mark: str) -> bool:
-    first, second, third = (cursor.ahead(count) for count in range(3))
-    adjacent = first.end == second.start and second.end == third.start
-    return adjacent and first.text == second.text == third.text == mark
-
-
 def _expect_chevrons(cursor: Cursor, mark: str) -> None:
-    if not _at_chevrons(cursor, mark):
-        alternatives = "'<<<'" if mark == "<" else "',' or '>>>'"
-        raise cursor.expected(alternatives)
-    for _ in range(3):
+    if not cursor.accept(3 * mark):
+        raise cursor.expected("'<<<'" if mark == "<" else "',' or '>>>'")
+    if mark == "<":
+        _check_closed(cursor)
+
+
+def _check_closed(cursor: Cursor) -> None:
+    """LanguageError for `k<<<1, 1>>(a)`, which would read as a shift."""
+    suspect = None
+    for count in range(cursor.left):
+        token = cursor.ahead(count)
+        if token.text == ">>>" or token.kind is Kind.END:
+            break
+        if token.text == ">>" and cursor.ahead(count + 1).text == "(":
+            suspect = token
+    if suspect is not None and token.text != ">>>":
+        raise error_at(suspect.position, "expected ',' or '>>>' before '>>'")
+
+
+def _skip_stream(cursor: Cursor) -> None:
+    """The stream, which has no effect: launches run one after another."""
+    start, depth = cursor.index, 0
+    while cursor.token.kind is not Kind.END and (depth or not cursor.at(">>>", ",")):
+        depth += cursor.at("(") - cursor.at(")")
         cursor.take()
+    if not cursor.taken_since(start):
+        raise cursor.expected("a stream")
 
 
 def _take_dim3(cursor: Cursor) -> tuple[Expression, ...]:
+    """One to three sizes, or an expression that stands for all: a variable may be a dim3."""
     if not (cursor.token.text == "dim3" and cursor.ahead(1).text == "("):
         return (take_expression(cursor),)
     position = cursor.take().position

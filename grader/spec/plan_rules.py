@@ -7,6 +7,7 @@ about.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -24,9 +25,10 @@ Parsed = TypeVar("Parsed")
 
 @dataclass(frozen=True)
 class Starter:
-    """What a spec may refer to in the starter: its object-like macros and its kernels."""
+    """What a spec may refer to in the starter: its kernels, and constants and types among its
+    names."""
 
-    macros: frozenset[str]
+    names: frozenset[str]
     kernels: frozenset[str]
 
 
@@ -79,7 +81,7 @@ def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
     all_known = names and None not in names and len(names) == len(task["buffers"])
     if starter is None or not sizes or not all_known:
         return None
-    return sizes | frozenset(map(str, names)) | starter.macros
+    return sizes | frozenset(map(str, names)) | starter.names
 
 
 def _parsed(parse: Callable[[str], Parsed], path: str, text: str | None) -> Parsed | Problem | None:
@@ -95,9 +97,10 @@ def _unknown_name_problems(
     if known is None:
         return
     used = frozenset[str]().union(*(expression.names for expression in expressions))
-    for name in sorted(used - known):
+    unknown = [name for name in used if not set(re.findall(r"\w+", name)) - {"sizeof"} <= known]
+    for name in sorted(unknown):
         place = next(each.place_of(name) for each in expressions if name in each.names)
-        what = "(it is no buffer, no size, and no #define of the starter)"
+        what = "(it is no buffer, no size, and no constant of the starter)"
         yield Problem(path, f"{unknown_name(name, place, known)} {what}")
 
 

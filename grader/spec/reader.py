@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from grader.cpp.cursor import did_you_mean
-from grader.cpp.declarations import find_kernels, find_macros
+from grader.cpp.declarations import find_constants, find_kernels, find_macros
 from grader.cpp.expressions import parse_expression
 from grader.errors import SpecError, SpecProblem
 from grader.records import Role
@@ -156,8 +156,8 @@ def _read_starter(path: Path) -> Starter | None:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    macros = (macro.name for macro in find_macros(text) if not macro.is_function)
-    return Starter(frozenset(macros), frozenset(find_kernels(text)))
+    macros = frozenset(macro.name for macro in find_macros(text) if not macro.is_function)
+    return Starter(macros | find_constants(text), frozenset(find_kernels(text)))
 
 
 def _file_problems(

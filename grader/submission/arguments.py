@@ -5,15 +5,22 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-from grader.cpp.cursor import LanguageError, error_at, quote
+import numpy as np
+
+from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
+from grader.cpp.evaluation import NULL, describe, normal_type
 from grader.cpp.expressions import Expression
-from grader.cpp.types import element_of, normal_integer_type
+from grader.cpp.structures import find_layout
+from grader.cpp.tree import Address, Group, Value
+from grader.cpp.types import CPP_NAMES, element_of, normal_integer_type
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
     Kernel,
     KernelParameter,
+    Obstacle,
     ScalarArgument,
+    StructArgument,
 )
 from grader.spec.launch_lines import LaunchLine
 from grader.submission.scalars import (
@@ -21,7 +28,7 @@ from grader.submission.scalars import (
     QUALIFIER,
     Place,
     Scalar,
-    bind_integer,
+    bind_number,
     bind_scalar,
 )
 
@@ -31,30 +38,86 @@ _ANY_BUFFER = {"void", "char", "unsigned char", "std::byte"}
 _POINTER = re.compile(r"(?:\*|\(\*\)\s*(?:\[\d*\])+)\s*\Z")
 
 
+Argument = BufferArgument | ScalarArgument | StructArgument
+
+
 def bind_arguments(
     launch: LaunchLine,
     kernel: Kernel,
     *,
     buffers: Mapping[str, DeviceBuffer],
-    evaluate: Callable[[Expression], int],
+    value_of: Callable[[Expression], Value],
     scalars: Mapping[str, Scalar] = NO_SCALARS,
-) -> tuple[BufferArgument | ScalarArgument, ...]:
+    source: str = "",
+) -> tuple[Argument, ...]:
     """The kernel's arguments in order; LanguageError where their number, kind, type or size does
-    not fit the parameters."""
+    not fit the parameters. `value_of` gives addresses in `buffers`; `source` is looked up for
+    structures."""
     if len(launch.arguments) != len(kernel.parameters):
         raise _wrong_count(launch, kernel)
-    bound: list[BufferArgument | ScalarArgument] = []
+    bound: list[Argument] = []
     for number, (argument, parameter) in enumerate(
         zip(launch.arguments, kernel.parameters, strict=True), start=1
     ):
         name, place = argument.bare_name or "", Place(number, argument.position)
-        if name in buffers:
-            bound.append(_bind_buffer(buffers[name], parameter, place))
-        elif name in scalars:
+        if name in scalars:
             bound.append(bind_scalar(name, scalars[name], parameter, place))
+            continue
+        value = value_of(argument)
+        if isinstance(value, Group) and value.type != NULL:
+            bound.append(_bind_structure(value, argument.text, parameter, place, buffers, source))
         else:
-            bound.append(bind_integer(evaluate(argument), argument.text, parameter, place))
+            bound.append(_bind_value(value, argument.text, parameter, place, buffers))
     return tuple(bound)
+
+
+def _bind_value(
+    value: Value,
+    text: str,
+    parameter: KernelParameter,
+    place: Place,
+    buffers: Mapping[str, DeviceBuffer],
+) -> BufferArgument | ScalarArgument:
+    """A number, an address or a null pointer as an argument."""
+    if isinstance(value, Address):
+        return _bind_address(value, buffers[value.buffer], parameter, place)
+    if not isinstance(value, Group):
+        return bind_number(value, text, parameter, place)
+    if value.type != NULL or parameter.is_pointer is False or parameter.size_bytes != POINTER_BYTES:
+        what = f"argument {place.number} is {describe(value)}"
+        raise error_at(place.position, f"{what}, but the kernel's parameter is {parameter.type}")
+    return ScalarArgument(0, POINTER_BYTES)
+
+
+def _bind_structure(
+    group: Group,
+    text: str,
+    parameter: KernelParameter,
+    place: Place,
+    buffers: Mapping[str, DeviceBuffer],
+    source: str,
+) -> StructArgument:
+    """Values in braces, one for each member; what is left out is zero."""
+    type_ = normal_type(parameter.type or group.type or "")
+    layout = find_layout(type_, source)
+    what = f"argument {place.number} is {quote(text)}"
+    if layout is None or layout.size_bytes != parameter.size_bytes:
+        shown = parameter.type or f"of {parameter.size_bytes} bytes"
+        message = f"{what}, but how the kernel's parameter ({shown}) is laid out is not known"
+        advice = (
+            "Braces are for CUDA's vectors (float4) and plain structures of numbers, pointers and"
+            ' arrays that the file defines; where the kernel is extern "C", write the type before'
+            " them."
+        )
+        raise error_at(place.position, message, advice)
+    if len(group.items) > len(layout.members):
+        message = f"{what}: {len(group.items)} values for the {len(layout.members)} members"
+        raise error_at(place.position, f"{message} of {type_}")
+    parts = []
+    for member, value in zip(layout.members, group.items, strict=False):
+        taken = KernelParameter(member.offset, member.size_bytes, member.type)
+        parts.append((member.offset, _bind_value(value, text, taken, place, buffers)))
+    return StructArgument(tuple(parts), parameter.size_bytes)
 
 
 def element_dtype(pointer: str) -> str | None:
@@ -68,7 +131,9 @@ def element_dtype(pointer: str) -> str | None:
     return None if name in _ANY_BUFFER else element_of(name)
 
 
-def _bind_buffer(buffer: DeviceBuffer, parameter: KernelParameter, place: Place) -> BufferArgument:
+def _bind_address(
+    address: Address, buffer: DeviceBuffer, parameter: KernelParameter, place: Place
+) -> BufferArgument:
     number, position = place
     what = f"argument {number} is the buffer {quote(buffer.name)}"
     if buffer.texture is not None and not parameter.is_pointer and _takes_object(parameter):
@@ -84,11 +149,25 @@ def _bind_buffer(buffer: DeviceBuffer, parameter: KernelParameter, place: Place)
         advice = "Put the arguments in the order of the kernel's parameters."
         raise error_at(position, message, advice)
     wanted = element_dtype(parameter.type) if parameter.type is not None else None
-    if wanted is not None and wanted != buffer.dtype:
-        message = f"{what} of {buffer.dtype}, but the kernel's parameter is {parameter.type}"
+    given = None if address.element in _ANY_BUFFER else element_of(address.element)
+    if wanted is not None and given is not None and wanted != given:
+        message = f"{what} of {given}, but the kernel's parameter is {parameter.type}"
         advice = f"Give a buffer of {wanted}, or correct the parameter's type."
         raise error_at(position, message, advice)
-    return BufferArgument(buffer.name)
+    if not 0 <= address.offset_bytes <= buffer.size_bytes:
+        raise obstacle_at(
+            position,
+            Obstacle.OUTSIDE_BUFFER,
+            what=what,
+            offset=address.offset_bytes,
+            size_bytes=buffer.size_bytes,
+        )
+    return BufferArgument(buffer.name, offset_bytes=address.offset_bytes)
+
+
+def address_of(buffer: DeviceBuffer) -> Address:
+    """The start of a buffer, as a pointer to its elements."""
+    return Address(buffer.name, CPP_NAMES[buffer.dtype], np.dtype(buffer.dtype).itemsize)
 
 
 def _takes_object(parameter: KernelParameter) -> bool:

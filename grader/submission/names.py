@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from grader.cpp.brackets import split_arguments
 from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
@@ -18,6 +19,7 @@ from grader.spec.launch_lines import KernelName, TypeName
 
 NormalArgument = int | str
 Evaluate = Callable[[Expression], int]
+NO_TYPES: Mapping[str, str] = MappingProxyType({})
 
 _DEMANGLED_INTEGER = re.compile(r"(?:\([^()]*\))?(-?[0-9]+)[uUlL]*")
 _BOOLEANS = {"true": 1, "false": 0}
@@ -41,11 +43,13 @@ def find_kernel(
     evaluate: Evaluate,
     values: frozenset[str],
     source: str,
+    types: Mapping[str, str] = NO_TYPES,
 ) -> Kernel:
     """The one kernel that `wanted` names; LanguageError where there is none or more than one.
 
     Of overloads it is the one that takes `argument_count` arguments. `evaluate` gives the value of
-    an expression, `values` the names that have one; a bare name without a value is a type.
+    an expression, `values` the names that have one; a bare name without a value is a type. `types`
+    are the compiler's names of types that are written otherwise.
     """
     instances = [_take_apart(kernel) for kernel in kernels]
     named = [instance for instance in instances if instance.base == wanted.name]
@@ -55,7 +59,7 @@ def find_kernel(
     if not named:
         raise _no_such_kernel(wanted, kernels, source)
     arguments = [
-        _normalise_argument(argument, evaluate, values)
+        _normalise_argument(argument, evaluate, values, types)
         for argument in wanted.template_arguments or ()
     ]
     fitting = _choose_overload(_fit(named, tuple(arguments)), argument_count)
@@ -110,9 +114,20 @@ def _take_apart(kernel: Kernel) -> _Instance:
     )
 
 
+def has_argument(kernels: Sequence[Kernel], text: str) -> bool:
+    """Whether any kernel has this template argument as it is written."""
+    wanted = normalise_text(text)
+    return any(wanted in _take_apart(kernel).arguments for kernel in kernels)
+
+
 def _normalise_argument(
-    argument: Expression | TypeName, evaluate: Evaluate, values: frozenset[str]
+    argument: Expression | TypeName,
+    evaluate: Evaluate,
+    values: frozenset[str],
+    types: Mapping[str, str],
 ) -> NormalArgument:
+    if argument.text in types:
+        return normalise_text(types[argument.text])
     if isinstance(argument, TypeName):
         return normalise_text(argument.text)
     if argument.bare_name is not None and argument.bare_name not in values:

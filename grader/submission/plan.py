@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.cpp.comments import Comment, find_comments
 from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
-from grader.cpp.expressions import parse_expression
-from grader.cpp.lexer import Position
-from grader.records import PlanMistake, Submission
-from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer, parse_launch, parse_scratch
+from grader.cpp.expressions import Expression, parse_expression
+from grader.cpp.lexer import Position, find_names
+from grader.cpp.tree import Value
+from grader.cpp.types import TYPE_WORDS
+from grader.records import Kernel, NoConstant, PlanMistake, Question, Submission
+from grader.spec.launch_lines import (
+    LaunchLine,
+    Plan,
+    ScratchBuffer,
+    TypeName,
+    parse_launch,
+    parse_scratch,
+)
+from grader.submission.names import has_argument
 from grader.submission.plan_mistakes import (
     LAUNCH_FORM,
     SCRATCH_FORM,
@@ -23,6 +34,7 @@ from grader.submission.plan_mistakes import (
 MAX_LINES = 64
 """Most launch lines, and most scratch lines, of one submission."""
 
+_NO_NAMES = frozenset({"sizeof", "const", "volatile", "true", "false", "std"})
 _EXACT = re.compile(r"[ \t]*(?P<keyword>launch|scratch)(?:[ \t]+(?P<part>[A-Za-z_]\w*))?:")
 _NEAR = re.compile(r"/*+(?:[^\w/]|\d)*+(?P<word>[^\W\d]\w{0,15}+)(?!\w|\s*<|::)\s*[:=;]?")
 """The first word of a comment. A word right before `<<<` names a kernel; behind another `//` stands
@@ -51,33 +63,67 @@ def read_plan(
 
 
 def macro_names(plan: Plan, known: Collection[str]) -> tuple[str, ...]:
-    """The names of the plan that only the preprocessor can explain: all but `known` (buffers and
-    sizes) and scratch buffers."""
-    return tuple(sorted(plan.names - set(known) - {buffer.name for buffer in plan.scratch}))
+    """The names of the plan that may be macros: all but `known` (buffers and sizes) and scratch
+    buffers."""
+    unknown = plan.names - set(known) - {buffer.name for buffer in plan.scratch}
+    return tuple(sorted(name for name in unknown if name.isidentifier()))
 
 
-def read_macros(plan: Plan, texts: Mapping[str, str], source: str) -> dict[str, int] | PlanMistake:
-    """Values of the macros that the plan uses, from their expanded texts; or one that is no
-    integer.
-
-    A macro that is a whole template argument may also be a type; then it has no value here.
-    """
-    values = {}
+def read_macros(
+    plan: Plan, texts: Mapping[str, str], source: str
+) -> dict[str, Value] | PlanMistake:
+    """Values of the macros that the plan uses, from their expanded texts, as far as they are
+    numbers; or one that is defined without a value."""
+    values: dict[str, Value] = {}
     for use in _uses(plan):
         text = texts.get(use.name)
         if text is None:
             continue
-        try:
-            values[use.name] = parse_expression(text).evaluate({})
-        except LanguageError as error:
-            if not use.may_be_type:
-                return plan_mistake(_no_integer(use, text, error), use.written, source)
+        if not text.strip():
+            message = f"the macro {quote(use.name)} is defined without a value"
+            advice = f"Define {use.name} as a number, or write the number in the launch line."
+            return plan_mistake(error_at(use.position, message, advice), use.written, source)
+        with contextlib.suppress(LanguageError):
+            values[use.name] = parse_expression(text).value({})
     return values
+
+
+def open_questions(
+    plan: Plan, known: Collection[str], kernels: Sequence[Kernel], source: str
+) -> tuple[Question, ...]:
+    """What only the compiler can say of a plan for these kernels: the names that are not `known`
+    and occur in the file, and template arguments that no kernel has as they are written."""
+    scratch = {buffer.name for buffer in plan.scratch}
+    in_file = find_names(source)
+    asked: dict[str, bool] = {}
+    for use in _uses(plan):
+        if use.name in known or use.name in scratch:
+            continue
+        words = set(re.findall(r"[^\W\d]\w*", use.name)) - TYPE_WORDS - _NO_NAMES
+        if not words or not words <= in_file:
+            continue
+        if not (use.may_be_type and has_argument(kernels, use.name)):
+            asked[use.name] = asked.get(use.name, True) and use.may_be_type
+    return tuple(Question(name, may_be_type) for name, may_be_type in asked.items())
+
+
+def unanswered(plan: Plan, missing: NoConstant, source: str) -> PlanMistake:
+    """The mistake that a name is which the compiler finds no constant."""
+    use = next(use for use in _uses(plan) if use.name == missing.text)
+    message = (
+        f"{quote(use.name)} is no constant that the compiler can evaluate at the end of the file:"
+        f" {missing.said}"
+    )
+    advice = (
+        "A launch line sees #defines, and constants that are known when the file is compiled:"
+        " constexpr, const int, enum, static constexpr members with their class's name."
+    )
+    return plan_mistake(error_at(use.position, message, advice), use.written, source)
 
 
 @dataclass(frozen=True)
 class _Use:
-    """A name that an expression of a line uses."""
+    """A name that an expression of a line uses, or a template argument that is a type."""
 
     name: str
     position: Position
@@ -87,23 +133,24 @@ class _Use:
 
 def _uses(plan: Plan) -> Iterator[_Use]:
     for buffer in plan.scratch:
-        yield from (
-            _Use(name, extent.place_of(name), buffer, False)
-            for extent in buffer.shape
-            for name in sorted(extent.names)
-        )
+        for extent in buffer.shape:
+            yield from _uses_of(extent, buffer)
     for launch in plan.launches:
-        template = launch.kernel.template_arguments or ()
-        for index, expression in enumerate(launch.expressions):
-            may_be_type = (
-                index < len(template)
-                and expression in template
-                and expression.bare_name is not None
-            )
-            yield from (
-                _Use(name, expression.place_of(name), launch, may_be_type)
-                for name in sorted(expression.names)
-            )
+        for argument in launch.kernel.template_arguments or ():
+            if isinstance(argument, TypeName):
+                yield _Use(argument.text, argument.position, launch, may_be_type=True)
+            else:
+                yield from _uses_of(argument, launch, may_be_type=argument.bare_name is not None)
+        for expression in launch.expressions:
+            if expression not in (launch.kernel.template_arguments or ()):
+                yield from _uses_of(expression, launch)
+
+
+def _uses_of(
+    expression: Expression, written: LaunchLine | ScratchBuffer, *, may_be_type: bool = False
+) -> Iterator[_Use]:
+    for name in sorted(expression.names):
+        yield _Use(name, expression.place_of(name), written, may_be_type)
 
 
 def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | None:
@@ -233,13 +280,3 @@ def _check_new(buffer: ScratchBuffer, others: list[ScratchBuffer]) -> None:
 def _error(comment: Comment, message: str, advice: str = "") -> LanguageError:
     indent = len(comment.text) - len(comment.text.lstrip())
     return LanguageError(message, comment.line, comment.column + indent, advice)
-
-
-def _no_integer(use: _Use, text: str, error: LanguageError) -> LanguageError:
-    value = (
-        f"is {quote(text.strip())}, which is no integer expression ({error.message})"
-        if text.strip()
-        else "is defined without a value"
-    )
-    advice = f"Define {use.name} as an integer, or write the number in the launch line."
-    return error_at(use.position, f"the macro {quote(use.name)} {value}", advice)

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from grader.cpp.cursor import LanguageError, did_you_mean, error_at, obstacle_at, quote
-from grader.cpp.declarations import assigns
+from grader.cpp.declarations import assigns, read_constants
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
+from grader.cpp.tree import Value
 from grader.records import (
     DeviceBuffer,
     Dim3,
@@ -25,10 +27,10 @@ from grader.records import (
     Role,
 )
 from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer
-from grader.submission.arguments import bind_arguments
-from grader.submission.names import find_kernel
+from grader.submission.arguments import address_of, bind_arguments
+from grader.submission.names import NO_TYPES, find_kernel
 from grader.submission.plan_mistakes import plan_mistake
-from grader.submission.scalars import NO_SCALARS, Scalar
+from grader.submission.scalars import NO_SCALARS, Scalar, value_of_scalar
 
 MAX_SCRATCH_BYTES = 4 << 30
 """Most bytes of all scratch buffers together."""
@@ -43,24 +45,25 @@ class ResolvedPlan:
     scratch: tuple[DeviceBuffer, ...]
 
 
-def resolve_plan(
+def resolve_plan(  # noqa: PLR0913 - all that names of a plan stand for, by keyword
     plan: Plan,
     *,
     sizes: Mapping[str, int],
-    macros: Mapping[str, int],
+    macros: Mapping[str, Value],
     buffers: Sequence[DeviceBuffer],
     kernels: Sequence[Kernel],
     limits: LaunchLimits,
     source: str,
     scalars: Mapping[str, Scalar] = NO_SCALARS,
+    types: Mapping[str, str] = NO_TYPES,
 ) -> ResolvedPlan | PlanMistake:
     """The plan for these sizes, or the first mistake in it (`launch_error`). A size goes before a
-    macro of the same name. `scalars` can only be whole arguments of a kernel.
+    macro of the same name.
 
-    `source` is the submission's text, for the words of errors only.
+    `source` is the submission's text, for the layout of its structures and the words of errors.
     """
     named = {buffer.name: buffer for buffer in buffers}
-    scope = _Scope({**macros, **sizes}, named, scalars, source)
+    scope = _Scope({**macros, **sizes}, named, scalars, types, source)
     scratch: list[DeviceBuffer] = []
     for declared in plan.scratch:
         try:
@@ -88,42 +91,52 @@ def resolve_plan(
 
 @dataclass(frozen=True)
 class _Scope:
-    """What the names of a plan stand for."""
+    """What the names of a plan stand for; `types` are those that the compiler knows under another
+    name."""
 
-    values: Mapping[str, int]
+    values: Mapping[str, Value]
     buffers: dict[str, DeviceBuffer]
     scalars: Mapping[str, Scalar]
+    types: Mapping[str, str]
     source: str
 
+    @cached_property
+    def known(self) -> dict[str, Value]:
+        """The values of all names."""
+        scalars = {name: value_of_scalar(scalar) for name, scalar in self.scalars.items()}
+        addresses = {name: address_of(buffer) for name, buffer in self.buffers.items()}
+        return {**scalars, **addresses, **self.values}
+
     def evaluate(self, expression: Expression) -> int:
-        """The value of an expression; LanguageError that says what an unknown name may have
-        meant."""
-        unknown = min(expression.names - self.values.keys(), key=expression.place_of, default=None)
+        """The integer that an expression comes to; LanguageError that says what an unknown name may
+        have meant."""
+        self._check_names(expression)
+        return expression.evaluate(self.known)
+
+    def value_of(self, expression: Expression) -> Value:
+        """The value of any kind; LanguageError as of `evaluate`."""
+        self._check_names(expression)
+        return expression.value(self.known)
+
+    def _check_names(self, expression: Expression) -> None:
+        unknown = min(expression.names - self.known.keys(), key=expression.place_of, default=None)
         if unknown is not None:
             raise self._unknown(unknown, expression.place_of(unknown))
-        return expression.evaluate(self.values)
 
     def _unknown(self, name: str, position: Position) -> LanguageError:
-        if name in self.buffers:
-            message = f"{quote(name)} is a buffer, and can only be a whole argument of a kernel"
-            return error_at(
-                position, message, "Give the buffer itself, and compute offsets in the kernel."
-            )
-        if name in self.scalars:
-            message = f"{quote(name)} is a scalar, and can only be a whole argument of a kernel"
-            return error_at(position, message, "Give an integer as a size to compute with it.")
         if assigns(self.source, name):
             message = (
-                f"{quote(name)} is not known here: a launch line sees #defines, not the variables"
-                " and constants of the code"
+                f"{quote(name)} is not known here: a launch line sees constants, not the variables"
+                " of the code"
             )
             return error_at(
-                position, message, f"Write #define {name} with an integer, or the number itself."
+                position, message, f"Make {name} a constexpr of the file, or give its value here."
             )
-        known = sorted({*self.values, *self.buffers, *self.scalars})
+        known = sorted(self.known)
+        near = did_you_mean(name, {*known, *read_constants(self.source)})
         return error_at(
             position,
-            f"{quote(name)} is not known here{did_you_mean(name, known)}",
+            f"{quote(name)} is not known here{near}",
             f"Names that are known: {', '.join(known)}.",
         )
 
@@ -169,10 +182,16 @@ def _resolve_launch(
         argument_count=len(launch.arguments),
         evaluate=scope.evaluate,
         values=frozenset(scope.values),
+        types=scope.types,
         source=scope.source,
     )
     arguments = bind_arguments(
-        launch, kernel, buffers=scope.buffers, evaluate=scope.evaluate, scalars=scope.scalars
+        launch,
+        kernel,
+        buffers=scope.buffers,
+        value_of=scope.value_of,
+        scalars=scope.scalars,
+        source=scope.source,
     )
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)

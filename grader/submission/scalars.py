@@ -1,4 +1,5 @@
-"""Makes kernel arguments of integers and floating-point numbers, at the width of the parameter."""
+"""Makes kernel arguments of integers, floating-point numbers and structures, at the width of the
+parameter."""
 
 from __future__ import annotations
 
@@ -12,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
+from grader.cpp.evaluation import describe
 from grader.cpp.lexer import Position
+from grader.cpp.tree import Real, Value
 from grader.cpp.types import NUMPY_NAMES, normal_integer_type
 from grader.records import KernelParameter, Obstacle, ScalarArgument
 
@@ -32,14 +35,30 @@ class Place(NamedTuple):
     position: Position
 
 
-def bind_integer(value: int, text: str, parameter: KernelParameter, place: Place) -> ScalarArgument:
-    """The value of the expression `text` as an argument. LanguageError where the parameter takes no
-    integer, or none that large."""
-    advice = (
-        f"A launch line cannot give a {parameter.type}: make it a constant in the kernel, or an"
-        " integer parameter."
-    )
-    _check_takes(f"the integer {quote(text)}", parameter, place, "iub", advice)
+def value_of_scalar(scalar: Scalar) -> Value:
+    """The scalar where an expression computes with it."""
+    if isinstance(scalar, np.generic):
+        if scalar.dtype.kind == "f":
+            return Real(float(scalar), 8 if scalar.dtype.itemsize == 8 else 4)
+        return int(scalar)
+    return Real(scalar, 8) if isinstance(scalar, float) else int(scalar)
+
+
+def bind_number(
+    value: int | Real, text: str, parameter: KernelParameter, place: Place
+) -> ScalarArgument:
+    """The value of the expression `text` as an argument. An integer may be given for a
+    floating-point parameter, as in C++; never the other way round, which loses digits.
+    LanguageError where the parameter takes no such number, or none that large."""
+    if isinstance(value, Real):
+        what = f"{describe(value)}, {quote(text)}"
+        _check_takes(what, parameter, place, "f", "Write (int)(...) around it, if that is meant.")
+        return _bind_real(value.value, parameter, place)
+    advice = "Write a structure's members in braces: {1, 2.0f}."
+    _check_takes(f"the integer {quote(text)}", parameter, place, "iubf", advice)
+    dtype = _dtype_of(parameter)
+    if dtype is not None and dtype.kind == "f":
+        return _bind_real(float(value), parameter, place)
     bits = 8 * parameter.size_bytes
     smallest, largest = (
         (0, 1) if parameter.type == "bool" else (-(1 << (bits - 1)), (1 << bits) - 1)
@@ -73,7 +92,11 @@ def bind_scalar(
             raise _too_wide(words, parameter, place, advice)
         return ScalarArgument(int.from_bytes(value.tobytes(), sys.byteorder), parameter.size_bytes)
     if isinstance(value, int):
-        return bind_integer(int(value), name, parameter, place)
+        return bind_number(int(value), name, parameter, place)
+    return _bind_real(value, parameter, place)
+
+
+def _bind_real(value: float, parameter: KernelParameter, place: Place) -> ScalarArgument:
     with np.errstate(over="ignore"):
         taken = np.array(value, dtype=f"<f{parameter.size_bytes}")
     if math.isfinite(value) and not np.isfinite(taken):
@@ -85,6 +108,13 @@ def _is_floating(value: Scalar) -> bool:
     return value.dtype.kind == "f" if isinstance(value, np.generic) else isinstance(value, float)
 
 
+def _dtype_of(parameter: KernelParameter) -> np.dtype | None:
+    """NumPy's type of a parameter that is a number, as far as its type is known."""
+    words = QUALIFIER.sub(" ", parameter.type or "").split()
+    name = NUMPY_NAMES.get(normal_integer_type(words)) if words else None
+    return None if name is None else np.dtype(name)
+
+
 def _check_takes(
     words: str, parameter: KernelParameter, place: Place, kinds: str, advice: str
 ) -> None:
@@ -92,21 +122,17 @@ def _check_takes(
     is for one that is a value of another kind."""
     given = f"argument {place.number} is {words}, but the kernel's parameter is"
     if parameter.type is None:
-        if parameter.size_bytes not in (SIZES if kinds == "iub" else SIZES[1:]):
+        if parameter.size_bytes not in (SIZES[1:] if kinds == "f" else SIZES):
             message = f"{given} a structure of {parameter.size_bytes} bytes"
-            raise error_at(
-                place.position,
-                message,
-                "Only buffers and integers can be given; take the parameter apart.",
-            )
+            raise error_at(place.position, message, "Write its members in braces: Type{1, 2.0f}.")
         return
     if parameter.is_pointer:
         advice = (
             "Give a buffer's name there, and the arguments in the order of the kernel's parameters."
         )
         raise error_at(place.position, f"{given} a pointer ({parameter.type})", advice)
-    dtype = NUMPY_NAMES.get(normal_integer_type(QUALIFIER.sub(" ", parameter.type).split()))
-    if dtype is None or np.dtype(dtype).kind not in kinds:
+    dtype = _dtype_of(parameter)
+    if dtype is None or dtype.kind not in kinds:
         raise error_at(place.position, f"{given} {parameter.type}", advice)
 
 

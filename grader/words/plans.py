@@ -118,4 +118,9 @@ _OBSTACLES: Mapping[Obstacle, _Row] = {
         "the scratch buffers take more bytes than they may",
         "Declare as many elements as the kernels use.",
     ),
+    Obstacle.OUTSIDE_BUFFER: _Row(
+        "{what} from byte {offset} on, which lies outside of its {size_bytes} bytes",
+        "an address lies outside of its buffer",
+        "Offsets count elements from the start of the buffer.",
+    ),
 }

@@ -8,6 +8,7 @@ import pytest
 from grader.cpp.declarations import (
     assigns,
     evaluate,
+    find_constants,
     find_includes,
     find_kernels,
     find_macros,
@@ -76,7 +77,7 @@ def test_includes_are_named_with_their_lines() -> None:
         ("TILES", None),
         ("1 / 0", None),
         ("a--1", None),
-        ("( int ) 1", None),
+        ("( int ) 1", 1),
         ("1" + " + 1" * 60, None),
     ],
 )
@@ -111,3 +112,15 @@ const float real = 1;
 )
 def test_assignments_are_those_of_the_code(source: str, found: bool) -> None:
     assert assigns(source, "N") is found
+
+
+def test_names_that_may_be_constants_or_types() -> None:
+    source = """
+    constexpr int A = 1, B = 2; static const unsigned C{3}; enum Kind : int { RED = 4, BLUE };
+    struct Pair { static constexpr int width = 5; float member; }; using real = float;
+    typedef unsigned char byte; namespace deep { class Inner; } int variable = 6;
+    __global__ void k(const float *x, int n) { int local = n; }
+    """
+    names = {"A", "B", "Kind", "RED", "BLUE", "Pair", "width", "real", "byte", "deep", "Inner"}
+    assert names <= find_constants(source)
+    assert not {"variable", "n", "x", "local", "member"} & find_constants(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from grader.cpp.cursor import MAX_LENGTH, LanguageError
 from grader.cpp.expressions import LARGEST_VALUE, MAX_DEPTH, SMALLEST_VALUE, parse_expression
 from grader.cpp.lexer import Position
+from grader.cpp.tree import Address, Group, Real, Value
 
 VALUES = {"rows": 65, "cols": 33, "TILE": 32, "ROWS": 8, "negative": -7}
 
@@ -55,6 +57,32 @@ VALUES = {"rows": 65, "cols": 33, "TILE": 32, "ROWS": 8, "negative": -7}
         ("min(max(1, 2), ceil_div(9, 2))", 2),
         ("(rows+TILE-1)/TILE", 3),
         ("(16\n*\n2)", 32),
+        ("rows << 1", 130),
+        ("-7 >> 1", -4),
+        ("rows & 0xf | 16 ^ 3", 19),
+        ("~0", -1),
+        ("!rows + !0", 1),
+        ("rows > cols", 1),
+        ("rows <= cols || cols == 33 && rows != 65", 0),
+        ("rows && 0 || TILE", 1),
+        ("cols && 1 / cols", 0),
+        ("0 && 1 / 0", 0),
+        ("rows > cols ? TILE : 1 / 0", 32),
+        ("0 ? 1 : 0 ? 2 : 3", 3),
+        ("(int)2.9f * 10", 20),
+        ("int(-2.9)", -2),
+        ("static_cast<unsigned char>(300)", 44),
+        ("(char)200", -56),
+        ("(unsigned)-1", 4294967295),
+        ("(size_t)rows * 2", 130),
+        ("(rows) * 2", 130),
+        ("sizeof(float) * TILE + sizeof(unsigned long long) + sizeof(float4 *)", 144),
+        ("sizeof(const float4)", 16),
+        ("std::min(rows, cols) + std::max(1, 2)", 35),
+        ("1'000", 1000),
+        ("1.5f < 2", 1),
+        ("2 * 3 + 4 * 5 - 6 / 2 % 2 << 1 == 50", 1),
+        ("--negative", -7),
     ],
 )
 def test_value(text: str, value: int) -> None:
@@ -70,16 +98,21 @@ def test_value(text: str, value: int) -> None:
         ("1 2", 3, "expected an operator or the end before '2'"),
         ("1;", 2, "expected an operator or the end before ';'"),
         ("a.b", 2, "expected an operator or the end before '.'"),
-        ("a[0]", 2, "expected an operator or the end before '['"),
-        ("rows << 1", 6, "expected an operator or the end before '<'"),
+        ("a[0", 4, "expected ']' before the end of the line"),
+        ("1 <", 4, "expected a number or a name before the end of the line"),
+        ("1 ? 2", 6, "expected ':' before the end of the line"),
+        ("rows = 2", 6, "expected an operator or the end before '='"),
+        ("(float)", 8, "expected a number or a name before the end of the line"),
+        ("static_cast<int> 3", 18, "expected '(' before '3'"),
+        ("sizeof()", 8, "expected a type before ')'"),
+        ("{1, 2", 6, "expected ',' or '}' before the end of the line"),
         ("rows ** 2", 7, "expected a number or a name before '*'"),
         ("rows // 2", 7, "expected a number or a name before '/'"),
-        ("1.5", 1, "'1.5' is no integer"),
-        ("1 + 1e3", 5, "'1e3' is no integer"),
-        ("08", 1, "'08' is no integer"),
-        ("0x", 1, "'0x' is no integer"),
-        ("1lul", 1, "'1lul' is no integer"),
-        ("12ab", 1, "'12ab' is no integer"),
+        ("1.5g", 1, "'1.5g' is no number as C writes them"),
+        ("08", 1, "'08' is no number"),
+        ("0x", 1, "'0x' is no number"),
+        ("1lul", 1, "'1lul' is no number"),
+        ("12ab", 1, "'12ab' is no number"),
         ("'os'", 1, 'expected a number or a name before "\'"'),
         ('"os"', 1, "expected a number or a name before '\"'"),
         (
@@ -88,7 +121,6 @@ def test_value(text: str, value: int) -> None:
             "'__import__' cannot be called here; the functions are ceil_div, min, max",
         ),
         ("1 + exec(1)", 5, "'exec' cannot be called here"),
-        ("sizeof(float) * 4", 1, "write the size in bytes as a number"),
         ("(lambda: 1)()", 8, "expected ')' before ':'"),
         ("min(1)", 1, "min takes 2 arguments, got 1"),
         ("max()", 1, "max takes 2 arguments, got 0"),
@@ -124,12 +156,28 @@ def test_mistake_has_its_place(text: str, column: int, message: str) -> None:
         ("18446744073709551615 + 1", 22, "the value does not fit 64 bits"),
         ("0 - 9223372036854775807 - 2", 25, "the value does not fit 64 bits"),
         ("-(18446744073709551615)", 1, "the value does not fit 64 bits"),
+        ("1 << 64", 3, "a shift by no number of bits from 0 to 63"),
+        ("1.5", 1, "'1.5' is a double, no integer"),
+        ("2 * 1.5f", 1, "'2 * 1.5f' is a float, no integer"),
+        ("7.0 % 2", 5, "'%' takes integers, not floats"),
+        ("~1.5", 1, "'~' does not take a double"),
+        ("(wide)1", 7, "expected an operator or the end before '1'"),
+        (
+            "(long double)1",
+            1,
+            "'long double' is no type that is known here; did you mean 'double'?",
+        ),
+        ("rows[0]", 5, "a launch line cannot read the elements of a buffer"),
+        ("&rows", 1, "'&' is there for elements of buffers only"),
+        ("&rows[1]", 6, "'[' does not take an integer"),
+        ("dim3(1, 2)", 1, "'dim3(1, 2)' is a dim3, no integer"),
+        ("(float4 *)rows", 1, "an integer cannot be made a pointer"),
+        ("(int)1e300", 1, "the value does not fit 64 bits"),
     ],
 )
 def test_mistake_in_evaluation_has_its_place(text: str, column: int, message: str) -> None:
-    expression = parse_expression(text, line=2)
     with pytest.raises(LanguageError) as caught:
-        expression.evaluate(VALUES)
+        parse_expression(text, line=2).evaluate(VALUES)
     assert (caught.value.line, caught.value.column) == (2, column)
     assert caught.value.message == message
 
@@ -142,6 +190,63 @@ def test_place_counts_lines_of_the_text() -> None:
 
 def test_names_leave_functions_out() -> None:
     assert parse_expression("ceil_div(rows, TILE) + min * TILE").names == {"rows", "TILE", "min"}
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("ns::N + Tile<8, float>::size", {"ns::N", "Tile<8,float>::size"}),
+        ("sizeof(Pair) * n", {"sizeof(Pair)", "n"}),
+        ("a < b", {"a", "b"}),
+        ("&out[n] == nullptr ? (T *)a : {b, d}", {"out", "n", "a", "b", "d"}),
+    ],
+)
+def test_names_of_all_kinds(text: str, names: set[str]) -> None:
+    assert parse_expression(text).names == names
+
+
+def test_operators_of_all_levels_are_nested_as_deep_as_python_goes() -> None:
+    inner = "0||1&&1|1^1&1==1<1<<1+1*("
+    text = inner * (MAX_DEPTH - 1) + "1" + ")" * (MAX_DEPTH - 1)
+    with pytest.raises(LanguageError, match="nested too deep"):
+        parse_expression(text).evaluate({})
+    text = inner * 20 + "1" + ")" * 20
+    assert parse_expression(text).evaluate({}) == 1
+
+
+OUT = Address("out", "float", 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("1.5f", Real(1.5, 4)),
+        ("-.5", Real(-0.5, 8)),
+        ("1e-1f", Real(float(np.float32(0.1)), 4)),
+        ("1.0f / 3", Real(float(np.float32(1) / np.float32(3)), 4)),
+        ("1.0f / 3.0", Real(1 / 3, 8)),
+        ("16777216.0f + 1.0f", Real(16777216.0, 4)),
+        ("1.0 / 0", Real(float("inf"), 8)),
+        ("max(1, 2.5f)", Real(2.5, 4)),
+        ("(float)7 / 2", Real(3.5, 4)),
+        ("1 ? 2.0 : 3", Real(2.0, 8)),
+        ("3e38f * 10", Real(float("inf"), 4)),
+        ("out + 3", Address("out", "float", 4, 12)),
+        ("2 + out - 1", Address("out", "float", 4, 4)),
+        ("&out[n]", Address("out", "float", 4, 20)),
+        ("(float4 *)out + 1", Address("out", "float4", 16, 16)),
+        ("reinterpret_cast<const double *>(out + 2) + 1", Address("out", "double", 8, 16)),
+        ("&((char *)out)[3]", Address("out", "char", 1, 3)),
+        ("&out[4] - out", 4),
+        ("out + 1 > out", 1),
+        ("{1, 2.0f, out}", Group(None, (1, Real(2.0, 4), OUT))),
+        ("Params{n}", Group("Params", (5,))),
+        ("make_float2(1, 2)", Group("float2", (1, 2))),
+        ("dim3(1, n)", Group("dim3", (1, 5))),
+    ],
+)
+def test_value_of_any_kind(text: str, value: Value) -> None:
+    assert parse_expression(text).value({"out": OUT, "n": 5}) == value
 
 
 def test_text_and_position_are_those_of_the_file() -> None:

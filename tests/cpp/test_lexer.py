@@ -44,18 +44,24 @@ def test_lines_are_joined_at_backslashes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "operators", "texts"),
+    ("text", "texts"),
     [
-        ("k<<<1", False, ["k", "<", "<", "<", "1"]),
-        ("k<<<1", True, ["k", "<<<", "1"]),
-        ("a--1", False, ["a", "-", "-", "1"]),
-        ('"a b"', False, ['"', "a", "b", '"']),
-        ("1 // 2", False, ["1", "/", "/", "2"]),
+        ("k<<<1", ["k", "<<<", "1"]),
+        ("a>>=1", ["a", ">>", "=", "1"]),
+        ('"a b"', ['"', "a", "b", '"']),
+        ("1 // 2", ["1", "/", "/", "2"]),
     ],
 )
-def test_a_cursor_takes_symbols_apart(text: str, operators: bool, texts: list[str]) -> None:
-    cursor = Cursor(text, operators=operators)
+def test_a_cursor_takes_other_things_apart(text: str, texts: list[str]) -> None:
+    cursor = Cursor(text)
     taken = []
     while cursor.token.kind is not Kind.END:
         taken.append(cursor.take().text)
     assert taken == texts
+
+
+def test_a_symbol_is_split_where_it_closes_two_brackets() -> None:
+    cursor = Cursor("a>>b")
+    cursor.take()
+    cursor.split()
+    assert [cursor.take().text for _ in range(3)] == [">", ">", "b"]

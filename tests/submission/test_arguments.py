@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import struct
+
+import numpy as np
 import pytest
 
 from grader.cpp.cursor import LanguageError
+from grader.devices.parameter_space import pack_parameters
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
+    Dim3,
     Kernel,
     KernelParameter,
+    Launch,
     Role,
     ScalarArgument,
+    StructArgument,
 )
 from grader.spec.launch_lines import parse_launch
-from grader.submission.arguments import bind_arguments, element_dtype
+from grader.submission.arguments import Argument, address_of, bind_arguments, element_dtype
 from grader.submission.plan_mistakes import launch_mistake
 from grader.words.hidden import tell
 
@@ -35,19 +42,43 @@ SIZES = {
     "float": 4,
     "double": 8,
     "ns::S": 12,
+    "Pair": 8,
+    "Nest": 32,
+    "float4": 16,
+    "int2": 8,
+    "__half": 2,
+    "Odd": 8,
 }
 
 
-def bind(
-    arguments: str, *parameters: KernelParameter | str
-) -> tuple[BufferArgument | ScalarArgument, ...]:
+STRUCTURES = """
+struct Pair { int first; float second; };
+typedef struct { unsigned char tag; double : 0; } Bits;
+struct Nest { char tag; static const int N = 3; double align; Pair pair, more[1]; };
+struct Odd { int a; template <class T> void f(); };
+struct Pointers { const double *where; int count; float *other; };
+"""
+
+
+def float_bits(value: float) -> int:
+    return int.from_bytes(struct.pack("<f", value), "little")
+
+
+def bind(arguments: str, *parameters: KernelParameter | str) -> tuple[Argument, ...]:
     typed = tuple(
         p if isinstance(p, KernelParameter) else KernelParameter(0, SIZES.get(p, 8), p)
         for p in parameters
     )
     kernel = Kernel("k", "k", typed, 0x210, 32, 0, 0, None, ())
     launch = parse_launch(f"k<<<1, 1>>>({arguments})", line=1, column=1)
-    return bind_arguments(launch, kernel, buffers=BUFFERS, evaluate=lambda e: e.evaluate(VALUES))
+    addresses = {name: address_of(buffer) for name, buffer in BUFFERS.items()}
+    return bind_arguments(
+        launch,
+        kernel,
+        buffers=BUFFERS,
+        value_of=lambda expression: expression.value({**VALUES, **addresses}),
+        source=STRUCTURES,
+    )
 
 
 def untyped(size_bytes: int) -> KernelParameter:
@@ -135,10 +166,20 @@ def test_integer_takes_the_parameters_width(
             "argument 1 is the integer 'n', but the kernel's parameter is a pointer (float*)",
         ),
         ("0", "void*", "the kernel's parameter is a pointer (void*)"),
-        ("n", "float", "argument 1 is the integer 'n', but the kernel's parameter is float"),
-        ("n", "double", "the kernel's parameter is double"),
-        ("n", "ns::S", "the kernel's parameter is ns::S"),
+        ("1.5f", "int", "argument 1 is a float, '1.5f', but the kernel's parameter is int"),
+        ("1.5", untyped(1), "a double, '1.5', but the kernel's parameter is a structure of 1 b"),
+        ("1e300", "float", "which does not fit the parameter's 4 bytes (float)"),
+        ("n", "ns::S", "argument 1 is the integer 'n', but the kernel's parameter is ns::S"),
         ("n", untyped(12), "the kernel's parameter is a structure of 12 bytes"),
+        ("nullptr", "int", "argument 1 is a null pointer, but the kernel's parameter is int"),
+        ("f + 5", "float*", "'f' from byte 20 on, which lies outside of its 16 bytes"),
+        ("f - 1", "float*", "'f' from byte -4 on, which lies outside of its 16 bytes"),
+        ("(int *)f", "float*", "'f' of int32, but the kernel's parameter is float*"),
+        ("{1}", "ns::S", "'{1}', but how the kernel's parameter (ns::S) is laid out is not known"),
+        ("{1}", untyped(8), "(of 8 bytes) is laid out is not known"),
+        ("{1, 2, 3, 4, 5}", "float4", "5 values for the 4 members of float4"),
+        ("{f, 1.5f}", "Pair", "argument 1 is the buffer 'f', but the kernel's parameter is no"),
+        ("{1, f}", "Odd", "but how the kernel's parameter (Odd) is laid out is not known"),
         (
             "big",
             "int",
@@ -160,6 +201,67 @@ def test_argument_that_does_not_suit(
     assert message in told.message
     assert caught.value.column == 13
     assert told.advice
+
+
+@pytest.mark.parametrize(
+    ("argument", "parameter", "format_", "value"),
+    [
+        ("1.5f", "float", "<f", 1.5),
+        ("0.1", "float", "<f", 0.1),
+        ("0.1f", "double", "<d", float(np.float32(0.1))),
+        ("0.5", "__half", "<e", 0.5),
+        ("n", "double", "<d", 100.0),
+        ("-2.5f * n", untyped(4), "<f", -250.0),
+        ("2.5f", untyped(8), "<d", 2.5),
+    ],
+)
+def test_floating_point_numbers_are_given_by_their_bits(
+    argument: str, parameter: KernelParameter | str, format_: str, value: float
+) -> None:
+    (bound,) = bind(argument, parameter)
+    assert isinstance(bound, ScalarArgument)
+    data = struct.pack(format_, value)
+    assert bound == ScalarArgument(int.from_bytes(data, "little"), len(data))
+
+
+def test_an_address_may_lie_within_its_buffer_and_right_behind_it() -> None:
+    assert bind("f + 1", "float*") == (BufferArgument("f", offset_bytes=4),)
+    assert bind("&f[4]", "float const*") == (BufferArgument("f", offset_bytes=16),)
+    assert bind("(float4 *)f + 1", "float4*") == (BufferArgument("f", offset_bytes=16),)
+    assert bind("nullptr", "float*") == (ScalarArgument(0, 8),)
+
+
+@pytest.mark.parametrize(
+    ("argument", "parameter", "parts"),
+    [
+        ("{1, 2.5f}", "Pair", [(0, 1, 4), (4, float_bits(2.5), 4)]),
+        ("{n}", "Pair", [(0, 100, 4)]),
+        ("Pair{n, 1}", untyped(8), [(0, 100, 4), (4, float_bits(1.0), 4)]),
+        ("{7, {8, 9.0f}}", "Nest", None),
+        ("{7, 0.0, 8, 9.0f, 10}", "Nest", [(0, 7, 1), (8, 0, 8), (16, 8, 4)]),
+        ("make_int2(3, -1)", "int2", [(0, 3, 4), (4, -1, 4)]),
+    ],
+)
+def test_structures_have_their_members_in_place(
+    argument: str, parameter: KernelParameter | str, parts: list[tuple[int, int, int]] | None
+) -> None:
+    if parts is None:
+        with pytest.raises(LanguageError, match="a structure"):
+            bind(argument, parameter)
+        return
+    (bound,) = bind(argument, parameter)
+    assert isinstance(bound, StructArgument)
+    first = [(offset, ScalarArgument(value, size)) for offset, value, size in parts]
+    assert list(bound.parts[: len(parts)]) == first
+
+
+def test_the_parameter_space_holds_structures_and_offsets() -> None:
+    parameters = (KernelParameter(0, 8, "float*"), KernelParameter(8, 24, "Pointers"))
+    kernel = Kernel("k", "k", parameters, 0x210, 32, 0, 0, None, ())
+    bound = bind("f + 1, {d, 3, f}", *parameters)
+    launch = Launch("k", Dim3(1), Dim3(1), 0, bound, 1, "")
+    space = pack_parameters(kernel, launch, {"f": 0x1000, "d": 0x2000})
+    assert struct.unpack("<QQixxxxQ", space) == (0x1004, 0x2000, 3, 0x1000)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from grader.records import Failure, PlanMistake, Status, Submission
+from grader.cpp.tree import Real, Value
+from grader.records import Failure, Kernel, NoConstant, PlanMistake, Status, Submission
 from grader.spec.launch_lines import Plan, parse_launch
-from grader.submission.plan import MAX_LINES, macro_names, read_macros, read_plan
+from grader.submission.plan import (
+    MAX_LINES,
+    macro_names,
+    open_questions,
+    read_macros,
+    read_plan,
+    unanswered,
+)
 from grader.words.hidden import tell
 
 LAUNCH = "k<<<1, TILE>>>(out, rows)"
@@ -187,37 +195,63 @@ def test_macro_that_is_a_template_argument_may_be_a_type() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "place", "message"),
+    ("text", "values"),
     [
-        (
-            "TILE",
-            "float",
-            "line 2, column 31",
-            "the macro 'TILE' is 'float', which is no integer expression",
-        ),
-        (
-            "TILE",
-            "32.0",
-            "line 2, column 31",
-            "the macro 'TILE' is '32.0', which is no integer expression",
-        ),
-        ("TILE", "", "line 2, column 31", "the macro 'TILE' is defined without a value"),
-        ("TILE", "1 / 0", "line 2, column 31", "division by zero"),
-        ("PAD", "((int)4)", "line 1, column 21", "the macro 'PAD' is '((int)4)'"),
-        ("WIDTH", "open('/etc/passwd')", "line 2, column 47", "'open' cannot be called here"),
+        ("((int)4)", {"TILE": 4}),
+        ("32.0", {"TILE": Real(32.0, 8)}),
+        ("float", {}),
+        ("1 / 0", {}),
+        ("open('/etc/passwd')", {}),
+        ("WIDTH * sizeof(Pair)", {}),
     ],
 )
-def test_macro_that_is_no_integer_is_named(name: str, text: str, place: str, message: str) -> None:
-    mistake = read_macros(plan_of(MACROS), {name: text}, MACROS)
+def test_macro_that_is_no_number_is_left_to_the_compiler(
+    text: str, values: dict[str, Value]
+) -> None:
+    assert read_macros(plan_of(MACROS), {"TILE": text}, MACROS) == values
+
+
+def test_macro_without_a_value_is_named() -> None:
+    mistake = read_macros(plan_of(MACROS), {"TILE": ""}, MACROS)
     assert isinstance(mistake, PlanMistake)
+    message = tell(mistake).message
+    assert message == "line 2, column 31: the macro 'TILE' is defined without a value"
+
+
+CONSTANTS = """
+constexpr int TILE = 16; using real = float; struct Shape { static constexpr int width = 4; };
+// scratch: float x[Shape::width * PAD]
+// launch: k<real, TILE, ns::Mode::B, other><<<sizeof(Shape), rows>>>(x, TYPO)
+"""
+
+
+def test_the_compiler_is_asked_for_what_only_the_file_explains() -> None:
+    kernel = Kernel("s", "k<float, 16, (ns::Mode)7, other>", (), 0, 0, 0, 0, None, ())
+    source = CONSTANTS + "enum class Mode { B = 7 }; namespace ns {} struct other;"
+    questions = open_questions(plan_of(source), {"rows"}, [kernel], source)
+    assert {each.text: each.may_be_type for each in questions} == {
+        "Shape::width": False,
+        "real": True,
+        "TILE": True,
+        "ns::Mode::B": True,
+        "sizeof(Shape)": False,
+    }
+
+
+def test_what_is_no_constant_is_told_with_the_compilers_words() -> None:
+    source = "int width = 4;\n// launch: k<<<1, width>>>()"
+    mistake = unanswered(plan_of(source), NoConstant("width", "width is no constant"), source)
     failure = tell(mistake)
-    assert failure.message.startswith(place)
-    assert message in failure.message
+    assert failure.message == (
+        "line 2, column 19: 'width' is no constant that the compiler can evaluate at the end of the"
+        " file: width is no constant"
+    )
+    assert "constexpr" in failure.advice
 
 
 def test_macro_of_the_default_plan_is_named_without_a_line() -> None:
     plan = Plan((parse_launch("k<<<TILE, 1>>>()"),))
-    mistake = read_macros(plan, {"TILE": "x"}, "")
+    mistake = read_macros(plan, {"TILE": ""}, "")
     assert isinstance(mistake, PlanMistake)
     failure = tell(mistake)
     assert failure.message.startswith(

@@ -146,12 +146,15 @@ MISTAKES = [
     ("empti<<<1, 1>>>()", "empti", "there is no kernel 'empti'; did you mean 'empty'?"),
     ("empty<<<TILES, 1>>>()", "TILES", "'TILES' is not known here; did you mean 'TILE'?"),
     ("empty<<<1, 2 * width>>>()", "width", "'width' is not known here"),
-    ("empty<<<out, 1>>>()", "out", "'out' is a buffer, and can only be a whole argument"),
+    ("empty<<<out, 1>>>()", "out", "'out' is a buffer, and can only be given to a kernel"),
     (
-        "transpose<<<1, 1>>>(out, in + 4, rows, cols)",
+        "transpose<<<1, 1>>>(out, in + rows * cols + 1, rows, cols)",
         "in +",
-        "'in' is a buffer, and can only be a whole argument",
+        "the buffer 'in' from byte 8584 on, which lies outside of its 8580 bytes",
     ),
+    ("transpose<<<1, 1>>>(out, in * 2, rows, cols)", "*", "'*' does not go with the buffer 'in'"),
+    ("transpose<<<1, 1>>>(out, in[0], rows, cols)", "[", "cannot read the elements of a buffer"),
+    ("empty<<<rows / 2.0, 1>>>()", "rows", "'rows / 2.0' is a double, no integer"),
     (
         "transpose<<<1, 1>>>(out, inn, rows, cols)",
         "inn",
@@ -245,10 +248,10 @@ def test_limits_are_those_of_the_device() -> None:
     )
 
 
-def test_constant_of_the_code_is_told_from_a_macro() -> None:
-    failure = failure_of("constexpr int WIDTH = 32;\n// launch: empty<<<1, WIDTH>>>()")
-    assert "sees #defines, not the variables and constants of the code" in failure.message
-    assert "#define WIDTH" in failure.advice
+def test_variable_of_the_code_is_told_from_a_constant() -> None:
+    failure = failure_of("int WIDTH = 32;\n// launch: empty<<<1, WIDTH>>>()")
+    assert "sees constants, not the variables of the code" in failure.message
+    assert "Make WIDTH a constexpr" in failure.advice
 
 
 def test_unknown_name_lists_the_known_ones() -> None:
@@ -276,15 +279,15 @@ def test_scratch_buffer_that_cannot_be(scratch: str, column: int, message: str) 
     assert message in failure.message
 
 
-def test_a_scalar_is_a_whole_argument_only() -> None:
+def test_a_scalar_is_an_argument_or_a_part_of_one() -> None:
     scalars = {"alpha": 2, "beta": 0.5}
     taken = resolve("// launch: transpose<<<1, 32>>>(out, in, alpha, 3)", scalars=scalars)
     assert isinstance(taken, ResolvedPlan)
     assert taken.launches[0].arguments[2:] == (ScalarArgument(2, 4), ScalarArgument(3, 4))
-    for line in ("<<<alpha, 32>>>(out, in, 1, 1)", "<<<1, 32>>>(out, in, 2 * alpha, 1)"):
-        refused = resolve(f"// launch: transpose{line}", scalars=scalars)
-        assert isinstance(refused, PlanMistake)
-        assert "'alpha' is a scalar, and can only be a whole argument" in tell(refused).message
+    taken = resolve("// launch: transpose<<<alpha, 8>>>(out, in, -alpha, 3)", scalars=scalars)
+    assert isinstance(taken, ResolvedPlan)
+    assert taken.launches[0].grid == Dim3(2)
+    assert taken.launches[0].arguments[2] == ScalarArgument(-2, 4)
     refused = resolve("// launch: transpose<<<1, 32>>>(out, in, beta, 1)", scalars=scalars)
     assert isinstance(refused, PlanMistake)
     words = tell(refused).message

@@ -1,0 +1,90 @@
+"""What the compiler says that names of a submission stand for: constants and types, wherever they
+come from.
+
+Behind the last line of the submission each name becomes an argument of a template, which is
+instantiated: the symbol of the instance holds the value, or the type.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.records import CompileErrors, NoConstant, Question, Submission
+from grader.toolchain.demangle import demangle, parse_signature
+from grader.toolchain.dependencies import check_failed_run
+from grader.toolchain.diagnostics import explain_failed_run
+from grader.toolchain.workspace import Compiler, compile_options, open_workspace, run_nvcc
+
+_OUTPUT_NAME = "submission.ptx"
+_ENTRY = re.compile(r"^[ \t]*(?:\.visible[ \t]+|\.weak[ \t]+)*\.entry[ \t]+(\w+)", re.MULTILINE)
+_INTEGER = re.compile(r"(?:\(.*\))?(?P<value>-?[0-9]+)[uUlL]*")
+_BOOLEANS = {"true": 1, "false": 0}
+
+
+def ask_compiler(
+    submission: Submission, questions: Sequence[Question], compiler: Compiler, cache: Path | None
+) -> dict[str, int | str] | NoConstant:
+    """By its text the integer that each name is, or the name of the type. The submission compiles
+    without them; `cache`, a folder, keeps the answers."""
+    if not questions:
+        return {}
+    asked = json.dumps([[each.text, each.may_be_type] for each in questions])
+    options = compile_options(compiler.arch)
+    key = "names-" + cache_key(submission.text, compiler.nvcc.identity, *options, "", asked)
+    if cache is not None and (kept := read_entry(cache, key)):
+        return dict(json.loads(kept))
+    answer = _ask(submission, questions, compiler)
+    if cache is not None and isinstance(answer, dict):
+        keep_entry(cache, key, json.dumps(answer).encode())
+    return answer
+
+
+def _ask(
+    submission: Submission, questions: Sequence[Question], compiler: Compiler
+) -> dict[str, int | str] | NoConstant:
+    marker = f"grader_name_{submission.sha256[:16]}"
+    asking = replace(submission, text=submission.text + _lines_of(questions, marker))
+    with open_workspace(asking.text) as workspace:
+        completed = run_nvcc(compiler, workspace, "-ptx", output=_OUTPUT_NAME)
+        if completed.limit is None and completed.returncode == 0:
+            ptx = (workspace.out / _OUTPUT_NAME).read_text(errors="replace")
+            symbols = [symbol for symbol in _ENTRY.findall(ptx) if marker in symbol]
+            return _read_answers(questions, tuple(demangle(symbols, compiler.run).values()))
+        mistake = check_failed_run(compiler, workspace) or explain_failed_run(
+            completed, asking, nvcc=compiler.nvcc, limits=compiler.limits, run=compiler.run
+        )
+    if not isinstance(mistake, CompileErrors) or mistake.line is None:
+        return NoConstant(questions[0].text, "the compiler did not come to an end")
+    behind = mistake.line - (len(asking.text.split("\n")) - 1 - len(questions)) - 1
+    text = questions[behind].text if 0 <= behind < len(questions) else questions[0].text
+    return NoConstant(text, mistake.said)
+
+
+def _lines_of(questions: Sequence[Question], marker: str) -> str:
+    """One line a question, after two newlines: a last line that ends in a backslash swallows one.
+    The submission cannot hold the marker, which is a part of its own hash."""
+    lines = [
+        "\n",
+        f"template <int, auto> __global__ void {marker}() {{}}",
+        f"template <int, typename> __global__ void {marker}() {{}}",
+    ]
+    for number, each in enumerate(questions):
+        argument = each.text if each.may_be_type else f"(long long)({each.text})"
+        lines.append(f"template __global__ void {marker}<{number}, {argument}>();")
+    return "\n".join([*lines, ""])
+
+
+def _read_answers(questions: Sequence[Question], names: Sequence[str]) -> dict[str, int | str]:
+    answers: dict[str, int | str] = {}
+    for name in names:
+        arguments = parse_signature(name).name.partition("<")[2].removesuffix(">")
+        number, _, answer = (part.strip() for part in arguments.partition(","))
+        integer = _INTEGER.fullmatch(answer)
+        value = _BOOLEANS.get(answer) if integer is None else int(integer["value"])
+        answers[questions[int(number)].text] = answer if value is None else value
+    return answers
