@@ -308,9 +308,17 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
     pass_stores(sm, count, 0.0, count * sm.p->fill_port_cycles, cycles, begin);
 }
 
+// A store to a line of which a load is under way lets the sub-partition's next access wait for it: an
+// H200's SM begins four of them in the time of one load.
+static void await_load(const SM &sm, const Warp &warp, int64_t tag)
+{
+    double &free = sm.partitions[(&warp - sm.warps) % SUB_PARTITIONS].pipes[Unit::MEMORY];
+    free = max(free, place_in_l1(sm, tag).ready);
+}
+
 // When what is asked of a line has come; of stores, 0.
-static double access_line(const SM &sm, const CodeRow &row, const Line &line, int64_t tag,
-                          double begin, double t)
+static double access_line(const SM &sm, const Warp &warp, const CodeRow &row, const Line &line,
+                          int64_t tag, double begin, double t)
 {
     if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
         return load_line(sm, line, tag, row.past_l1, begin, t);
@@ -321,6 +329,7 @@ static double access_line(const SM &sm, const CodeRow &row, const Line &line, in
     if (line.number >= LOCAL_LINES) {
         store_local(sm, line, tag, begin, t);
     } else {
+        await_load(sm, warp, tag);
         keep_stored(sm, tag, line, line.whole, t);
         store_sectors(sm, line, tag, begin, t);
     }
@@ -371,7 +380,7 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
     double done = sm.shared->lsu_free + sm.p->l1_latency - PIPELINED_CYCLES;
     for (int64_t k = access.first; k < access.end; ++k) {
         int64_t tag = tag_of(sm, warp, sm.lines[k].number);
-        done = max(done, access_line(sm, row, sm.lines[k], tag, begin, t));
+        done = max(done, access_line(sm, warp, row, sm.lines[k], tag, begin, t));
     }
     if (copies) {
         pass_data(sm, sm.shared->lsu_free, copied_wavefronts(sm, row, index));
