@@ -34,9 +34,9 @@ class Fault:
     """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`.
     `address` is the lane's; of shared memory, the byte of the block's.
 
-    `line` is the source line of the instruction; for a barrier, `other_line` is where the missing
-    threads wait. `message` is what a failed assertion says, or what is not known of the
-    instruction; empty where it is a way that is not gone.
+    `line` is the source line of the instruction, which is `offset` bytes into the code; for a
+    barrier, `other_line` is where the missing threads wait. `message` is what a failed assertion
+    says, or what is not known of the instruction; empty where it is a way that is not gone.
     """
 
     kind: FaultKind
@@ -53,6 +53,7 @@ class Fault:
     message: str = ""
     resident: int = 0
     unstarted: int = 0
+    offset: int = 0
 
 
 _KINDS = {
@@ -123,6 +124,7 @@ def describe_stop(
         ),
         message=message or kernel.unknown.get(instruction.index, ""),
         resident=resident,
+        offset=instruction.offset,
         unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
     )
 

@@ -87,7 +87,9 @@ def judge_case(
         want = np.ascontiguousarray(want)
         comparison = compare(want, have, tolerance)
         if comparison.wrong_elements:
-            return _wrong_case(case, buffer.name, want, have, comparison, tolerance)
+            return _wrong_case(
+                case, buffer.name, want, have, comparison, tolerance, modified_inputs
+            )
         worst_error = max(worst_error, comparison.worst_error)
     return judge_inputs(case, worst_error, modified_inputs)
 
@@ -213,6 +215,7 @@ def _wrong_case(
     got: np.ndarray,
     comparison: Comparison,
     tolerance: Tolerance,
+    modified_inputs: Sequence[str],
 ) -> CaseResult:
     first = int(np.argmax(comparison.wrong))
     mismatch = Mismatch(
@@ -230,6 +233,7 @@ def _wrong_case(
         wrong=comparison.wrong_elements,
         unwritten=int(np.count_nonzero(comparison.unwritten)),
         total=comparison.wrong.size,
+        modified=modified_inputs,
         diagnosis=diagnose(
             _as_matrix(expected),
             _as_matrix(got),

@@ -112,6 +112,10 @@ class SharedArray:
             self.size_bytes is None or offset < self.offset + self.size_bytes
         )
 
+    def __str__(self) -> str:
+        """As declared: `tile[32][33]`; the name alone where that is not known."""
+        return self.name + "".join(f"[{extent or ''}]" for extent in self.shape)
+
     def name_byte(self, offset: int) -> str:
         """What lies at a byte of the block's shared memory, in the array's own indices:
         `tile[3][17]`; else its name and the byte."""

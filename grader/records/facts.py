@@ -77,7 +77,7 @@ class Spot:
 
     `buffer` is the buffer or variable of `size_bytes` that it lies in or next to, `offset_bytes`
     relative to its start; of shared memory the size is the block's. `element` is the place in the
-    array's own indices.
+    array's own indices. `array` is the shared array that is meant, as declared (`tile[32][33]`).
     """
 
     space: str | None = None
@@ -86,6 +86,7 @@ class Spot:
     offset_bytes: int | None = None
     size_bytes: int | None = None
     element: str | None = None
+    array: str | None = None
 
     @property
     def memory(self) -> str | None:
@@ -113,8 +114,8 @@ class Observation:
     those of an operation of a warp. Of a race, `in_warp`: the two are lanes of one warp, and
     `barrier_between`: a barrier stands between their lines. `said` are CUDA's words, or those of
     the kernel's own assertion. Of an endless wait, `resident_blocks` are on the chip, and so many
-    are `unstarted_blocks`. The limits are those that are spent; `limit_of_exercise`: see
-    RunLimits.
+    are `unstarted_blocks`. `threads` are a block's, as the launch of `launch_line` has them. The
+    limits are those that are spent; `limit_of_exercise`: see RunLimits.
     """
 
     act: Act
@@ -130,6 +131,8 @@ class Observation:
     said: str = ""
     unstarted_blocks: int = 0
     resident_blocks: int = 0
+    threads: Dim3 | None = None
+    launch_line: int | None = None
     limit_instructions: int = 0
     limit_seconds: float = 0.0
     limit_of_exercise: bool = True

@@ -179,11 +179,13 @@ class NoKernel:
 
 @dataclass(frozen=True)
 class TooMuchStaticShared:
-    """A kernel has more static shared memory than a block can have."""
+    """A kernel has more static shared memory than a block can have. `arrays` are names and bytes of
+    those that take it, where the file tells them."""
 
     kernel: str
     size_bytes: int
     most_bytes: int
+    arrays: tuple[tuple[str, int], ...] = ()
     status: ClassVar[Status] = Status.COMPILE_ERROR
 
 

@@ -18,6 +18,7 @@ from grader.report.text import clean_line, clean_text
 from grader.statuses import CheckStatus
 from grader.words.findings import describe_place
 from grader.words.headlines import format_headlines, format_remark
+from grader.words.hints import tell_case
 from grader.words.reasons import summarise_points
 from grader.words.sizes import list_sizes
 
@@ -46,9 +47,11 @@ def print_score(score: Score, *, console: Console) -> None:
         _print_checks(score.checks, page)
     _print_total(score, page)
     if not score.status.ended_early:
-        _print_wrong_case(score.cases, page)
-        _print_findings(score, page)
-        _print_hints(score.checks, page)
+        wrong = _find_wrong_case(score.cases)
+        if wrong is not None:
+            _print_wrong_case(wrong, page)
+        _print_findings(score, wrong.message if wrong is not None else "", page)
+        _print_hints(score.checks, tell_case(wrong) if wrong is not None else "", page)
     for block in format_printed(score):
         page.write_heading(block.heading)
         page.write_verbatim("\n".join(block.lines), indent=2)
@@ -150,14 +153,14 @@ def _print_failure(score: Score, page: Page) -> None:
         page.write(score.advice, indent=2)
 
 
-def _print_findings(score: Score, page: Page) -> None:
-    """What the checked mode found in a submission that ran to its end."""
+def _print_findings(score: Score, known: str, page: Page) -> None:
+    """What the checked mode found in a submission that ran to its end; `known` has been said."""
     if not score.findings:
         return
     page.write_heading("Found in the checked mode")
     texts = {line.line: line.text for line in score.lines}
     for finding in score.findings[:_SHOWN_FINDINGS]:
-        _print_finding(finding, "", texts, page)
+        _print_finding(finding, known, texts, page)
     if len(score.findings) > _SHOWN_FINDINGS:
         page.console.print()
         page.write(
@@ -171,7 +174,7 @@ def _print_finding(
     finding: Finding, known: str, texts: Mapping[int | None, str], page: Page
 ) -> None:
     page.console.print()
-    if not known.startswith(finding.message):
+    if finding.message.partition(" (case '")[0] not in known:
         page.write(finding.message, indent=2)
     if where := describe_place(finding):
         page.write(f"at {where}", indent=2, hanging=2)
@@ -180,16 +183,17 @@ def _print_finding(
             page.write_verbatim(f"{line:>5} | {clean_line(texts[line])}", indent=2, style="bold")
 
 
-def _print_wrong_case(cases: Sequence[CaseResult], page: Page) -> None:
+def _find_wrong_case(cases: Sequence[CaseResult]) -> CaseResult | None:
     """The first wrong case, one of the exercise itself if there is one, and a public one if there
     is one: its sizes may be told."""
-    wrong = sorted(
+    return min(
         (case for case in cases if not case.passed),
         key=lambda case: (case.part is not None, case.hidden),
+        default=None,
     )
-    if not wrong:
-        return
-    case = wrong[0]
+
+
+def _print_wrong_case(case: CaseResult, page: Page) -> None:
     sizes = "hidden sizes" if case.hidden else list_sizes(case.sizes)
     name = f"{case.part}, {case.name}" if case.part else case.name
     page.write_heading(f"Where it is wrong: case {name} ({sizes})")
@@ -231,9 +235,11 @@ def _print_picture(picture: Sequence[str], page: Page) -> None:
     page.write("   ".join(used).replace("   ", ", "), indent=4, style="dim")
 
 
-def _print_hints(checks: Sequence[CheckResult], page: Page) -> None:
-    hinted = [check for check in checks if check.hint]
-    if hinted:
+def _print_hints(checks: Sequence[CheckResult], known: str, page: Page) -> None:
+    """What to try for each check that has a hint, less its beginning where that has been said."""
+    hints = [(check, check.hint.removeprefix(known).lstrip(". ")) for check in checks]
+    if any(hint for _, hint in hints):
         page.write_heading("What to try")
-    for check in hinted:
-        page.write(f"{_label(check)}: {check.hint}", indent=2, hanging=2)
+    for check, hint in hints:
+        if hint:
+            page.write(f"{_label(check)}: {hint}", indent=2, hanging=2)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from grader.records import NoKernel, Submission, TooLargeVariables, TooMuchStaticShared
 from grader.toolchain.cubin import read_cubin
 from grader.toolchain.elf import Elf
+from grader.toolchain.shared_arrays import list_takers
 from grader.toolchain.variables import read_variable_bytes
 
 _MOST_SHARED_BYTES = 48 << 10
@@ -26,7 +27,8 @@ def find_symbols(
         return NoKernel(submission.name, written="__global__" in submission.text)
     largest = max(kernels, key=lambda kernel: kernel.static_shared_bytes)
     if (used := largest.static_shared_bytes) > _MOST_SHARED_BYTES:
-        return TooMuchStaticShared(largest.symbol, used, _MOST_SHARED_BYTES)
+        arrays = list_takers(submission.text, used)
+        return TooMuchStaticShared(largest.symbol, used, _MOST_SHARED_BYTES, arrays)
     if (variable_bytes := read_variable_bytes(elf)) > _MOST_VARIABLE_BYTES:
         return TooLargeVariables(submission.name, variable_bytes, _MOST_VARIABLE_BYTES)
     return [kernel.symbol for kernel in kernels]

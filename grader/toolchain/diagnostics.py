@@ -21,9 +21,11 @@ from grader.records import (
 )
 from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.nvcc import Nvcc
+from grader.toolchain.shared_arrays import list_takers
 from grader.toolchain.workspace import SOURCE_NAME
 
 _SHELL_SIGNAL = 128  # nvcc returns 128 + n where signal n ended one of its tools, as a shell does.
+_NO_SEMICOLON = 'expected a ";"'
 _MOST_SHOWN = 20
 _WIDEST = 300
 _LONGEST = 10_000
@@ -90,7 +92,7 @@ def explain_failed_run(
     errors = _visible_messages(output, submission, nvcc, run, errors=True)
     if not errors:
         return _silent_end(completed, output, submission.name, limits)
-    shared = next(filter(None, (_too_much_shared(message) for message in errors)), None)
+    shared = next(filter(None, (_too_much_shared(message, submission) for message in errors)), None)
     first, quoted = errors[0], _quote(errors, submission)
     return shared or CompileErrors(submission.name, first.text, first.line or None, quoted)
 
@@ -185,8 +187,9 @@ def _place_in_submission(message: _Message, submission: Submission, nvcc: Nvcc) 
     """
     file = message.file or SOURCE_NAME
     if file == SOURCE_NAME:
-        exists = message.line is not None and message.line <= len(submission.lines)
-        return replace(message, line=message.line if exists else None)
+        if message.line is None or message.line > len(submission.lines):
+            return replace(message, line=None)
+        return _move_to_omission(message, message.line, submission.lines)
     if "/" not in file:
         return replace(message, line=None)
     if not any(Path(file).resolve().is_relative_to(root) for root in nvcc.include_roots):
@@ -199,6 +202,20 @@ def _place_in_submission(message: _Message, submission: Submission, nvcc: Nvcc) 
     )
 
 
+def _move_to_omission(message: _Message, line: int, lines: Sequence[str]) -> _Message:
+    """A missing semicolon belongs to the end of the line that lacks it: nvcc tells where the next
+    word stands."""
+    if message.text != _NO_SEMICOLON:
+        return message
+    above = (n for n in range(line - 1, 0, -1) if lines[n - 1].partition("//")[0].strip())
+    before = next(above, None)
+    if before is None or lines[before - 1].partition("//")[0].rstrip().endswith(
+        (";", "{", "}", ":", ",", "*/")
+    ):
+        return message
+    return replace(message, line=before, text=f"{_NO_SEMICOLON} at the end of the line")
+
+
 def _without_paths(text: str, submission: Submission) -> str:
     """`text` with absolute paths cut to their last part, but for those that the student wrote."""
     text = text.replace(SOURCE_NAME, submission.name)
@@ -207,11 +224,13 @@ def _without_paths(text: str, submission: Submission) -> str:
     )
 
 
-def _too_much_shared(message: _Message) -> TooMuchStaticShared | None:
+def _too_much_shared(message: _Message, submission: Submission) -> TooMuchStaticShared | None:
     found = _TOO_MUCH_SHARED.search(message.text)
     if found is None:
         return None
-    return TooMuchStaticShared(found["kernel"], int(found["used"], 16), int(found["most"], 16))
+    used = int(found["used"], 16)
+    arrays = list_takers(submission.text, used)
+    return TooMuchStaticShared(found["kernel"], used, int(found["most"], 16), arrays)
 
 
 def _quote(messages: Sequence[_Message], submission: Submission) -> str:

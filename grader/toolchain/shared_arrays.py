@@ -133,8 +133,7 @@ def _describe(
     if known is None:
         return SharedArray(name, offset, size_bytes)
     type_, extents, constants = known
-    sizes = (size_of(word) for word in reversed(type_.split()))
-    element = next((size for size in sizes if size is not None), None)
+    element = _element_bytes(type_)
     if size_bytes is None:
         return SharedArray(name, offset, None, (0,) if len(extents) == 1 else (), element)
     if (name, size_bytes) not in solved:
@@ -169,6 +168,30 @@ def _solve(
         if fits and min(shape, default=1) >= 1:
             return shape
     return None
+
+
+def list_takers(source: str, size_bytes: int) -> tuple[tuple[str, int], ...]:
+    """The `__shared__` arrays of a file, with their bytes by its own constants, if together they
+    are those that take so many bytes: where ptxas refuses them, no cubin tells."""
+    found: dict[str, int] = {}
+    for name, (type_, extents, constants) in _read_shapes(source).items():
+        element = _element_bytes(type_)
+        if element is None or not extents:
+            continue
+        try:
+            shape = [parse_expression(each, dialect=CODE).evaluate(constants) for each in extents]
+        except LanguageError:
+            continue
+        found[name] = element * math.prod(shape)
+    together = sum(found.values())
+    fits = together <= size_bytes < together + _SECTION_ALIGNMENT * (len(found) + 1)
+    return tuple(found.items()) if fits else ()
+
+
+def _element_bytes(type_: str) -> int | None:
+    """The bytes of a declaration's type (`const float`), where it is CUDA's."""
+    sizes = (size_of(word) for word in reversed(type_.split()))
+    return next((size for size in sizes if size is not None), None)
 
 
 def _read_shapes(source: str) -> dict[str, Shape]:

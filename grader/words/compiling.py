@@ -76,10 +76,11 @@ def tell_compile_mistake(mistake: CompileMistake) -> Failure:
                 else "A kernel is a function that begins with `__global__ void`."
             )
             return Failure(mistake.status, f"{name} has no __global__ kernel.", advice=advice)
-        case TooMuchStaticShared(kernel, size_bytes, most_bytes):
+        case TooMuchStaticShared(kernel, size_bytes, most_bytes, arrays):
+            parts = ", ".join(f"{name} {taken:,}" for name, taken in arrays)
             message = (
-                f"Kernel {kernel} declares {size_bytes:,} bytes of static __shared__ memory;"
-                f" {most_bytes:,} are the most."
+                f"Kernel {kernel} declares {size_bytes:,} bytes of static __shared__ memory"
+                f"{f' ({parts})' if parts else ''}; {most_bytes:,} are the most."
             )
             advice = (
                 "Use a smaller tile, or dynamic shared memory (`extern __shared__`, its bytes as"

@@ -105,6 +105,11 @@ def _write_hint(spec: CheckSpec, facts: HintFacts) -> str:
     return " ".join(part for part in (sentence, spec.hint or metric.advice) if part)
 
 
+def tell_case(case: CaseResult) -> str:
+    """What is wrong with a case: how the hint of a wrong one begins."""
+    return f"case {case.name}: {case.message}"
+
+
 # --- what the counters show -----------------------------------------------------------------------
 
 
@@ -113,7 +118,7 @@ def _wrong_case(facts: HintFacts) -> str:
     if not wrong:
         return ""
     case = next((case for case in wrong if not case.hidden), wrong[0])
-    told = f"case {case.name}: {case.message}"
+    told = tell_case(case)
     public = [case for case in facts.cases if not case.hidden]
     shapes = explain_shapes(
         [case.sizes for case in public if case.passed],

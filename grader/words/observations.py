@@ -39,6 +39,8 @@ def tell_fault(observation: Observation) -> tuple[str, str]:
     """What to say of a run that an observation ended, and what to try."""
     row = _ACTS[observation.act]
     advice = row.advice.format(width=observation.width_bytes)
+    if observation.act is Act.ACCESS_OUT_OF_BOUNDS and observation.spot.array is not None:
+        advice = _compare_with_threads(observation)
     return row.sentence(observation, row.words(observation)), advice
 
 
@@ -61,6 +63,18 @@ def _hide(observation: Observation) -> Finding:
         line=observation.line,
         buffer=plain_name(observation.spot.memory),
         other_line=observation.other_line,
+    )
+
+
+def _compare_with_threads(seen: Observation) -> str:
+    """What to try where an index is beyond a shared array: most often that of a thread, of which
+    the launch has more than the array has rows."""
+    x, y, z = (1, 1, 1) if seen.threads is None else seen.threads
+    threads = f"{x} x {y} x {z}" if z > 1 else f"{x} x {y}" if y > 1 else str(x)
+    line = "" if seen.launch_line is None else f" (line {seen.launch_line})"
+    return (
+        f"The launch{line} has blocks of {threads} threads: compare what each index of"
+        f" `{seen.spot.array}` comes to with the array's extents."
     )
 
 

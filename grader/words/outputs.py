@@ -30,15 +30,29 @@ WRITES_A_PART = (
 
 
 def describe_wrong(
-    buffer: str, *, wrong: int, unwritten: int, total: int, diagnosis: Diagnosis, hidden: bool
+    buffer: str,
+    *,
+    wrong: int,
+    unwritten: int,
+    total: int,
+    modified: Sequence[str],
+    diagnosis: Diagnosis,
+    hidden: bool,
 ) -> str:
-    """How much of an output is wrong, and what explains it: the message of a wrong case."""
+    """How much of an output is wrong, and what explains it: the message of a wrong case in which
+    the inputs `modified` were written to."""
+    if modified and unwritten == total:
+        return (
+            f"{describe_modified(modified)}, and never to its output `{buffer}`: are the two"
+            " exchanged in the launch line?"
+        )
     counted = (
         _count_hidden(buffer, wrong, unwritten, total)
         if hidden
         else _count_wrong(buffer, wrong, unwritten, total)
     )
-    return _join((counted, describe_diagnosis(diagnosis, hidden=hidden)))
+    wrote = describe_modified(modified) if modified else ""
+    return _join((wrote, counted, describe_diagnosis(diagnosis, hidden=hidden)))
 
 
 def describe_modified(inputs: Sequence[str]) -> str:

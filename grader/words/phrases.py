@@ -49,9 +49,21 @@ def target(spot: Spot) -> str:
         return f"byte {spot.address:,} of a constant array"
     if spot.space == "local":
         return f"byte {spot.address:,} of the thread's local array or stack"
+    if spot.space == "shared" and spot.array is not None:
+        return _in_array(spot)
     if spot.space == "shared":
         return f"byte {spot.address:,} of the block's {spot.size_bytes:,}"
     return beside(spot) if spot.buffer else f"address {spot.address:#x} is in no buffer"
+
+
+def _in_array(spot: Spot) -> str:
+    """Where a byte of a block's shared memory lies, by the indices of the array that is meant."""
+    assert spot.address is not None
+    assert spot.size_bytes is not None
+    if 0 <= spot.address < spot.size_bytes:
+        return f"{spot.element} of `{spot.array}`"
+    where = "before the start" if spot.address < 0 else "behind the end"
+    return f"{spot.element} lies {where} of `{spot.array}`"
 
 
 def beside(spot: Spot) -> str:

@@ -236,7 +236,7 @@ class EmulatedDevice:
         if ran.outcome.fault is None:
             return result, None
         budget = plan.limits.warp_instructions
-        return result, read_fault(ran.outcome.fault, kernel, memory, budget)
+        return result, read_fault(ran.outcome.fault, kernel, memory, launch, budget)
 
     def _resident(self, kernel: Kernel, launch: Launch) -> int:
         """Blocks of a launch that are on the GPU at a time."""

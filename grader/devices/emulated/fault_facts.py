@@ -4,9 +4,21 @@ which buffer."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from grader.emulator import Fault, FaultKind, GlobalMemory
-from grader.records import Act, Dim3, Faulted, Kernel, NotEmulated, Observation, Party, Spot
+from grader.records import (
+    Act,
+    Dim3,
+    Faulted,
+    Kernel,
+    Launch,
+    NotEmulated,
+    Observation,
+    Party,
+    SharedArray,
+    Spot,
+)
 
 _ACTS: Mapping[FaultKind, Act] = {
     FaultKind.OUT_OF_BOUNDS: Act.ACCESS_OUT_OF_BOUNDS,
@@ -23,7 +35,7 @@ _ACTS: Mapping[FaultKind, Act] = {
 
 
 def read_fault(
-    fault: Fault, kernel: Kernel, memory: GlobalMemory, budget: int
+    fault: Fault, kernel: Kernel, memory: GlobalMemory, launch: Launch, budget: int
 ) -> Faulted | NotEmulated:
     """Why a launch was stopped. `memory` held the buffers; `budget` is the limit on executed warp
     instructions."""
@@ -39,17 +51,25 @@ def read_fault(
         kernel.name,
         Party(fault.line, Dim3(*fault.block), Dim3(*fault.thread), fault.store),
         other,
-        _find_spot(fault, memory),
+        _find_spot(fault, kernel, memory),
         width_bytes=fault.width,
         said=fault.message,
         resident_blocks=fault.resident,
         unstarted_blocks=fault.unstarted,
+        threads=launch.block,
+        launch_line=launch.line,
         limit_instructions=budget,
     )
     return Faulted(observation)
 
 
-def _find_spot(fault: Fault, memory: GlobalMemory) -> Spot:
+def _find_spot(fault: Fault, kernel: Kernel, memory: GlobalMemory) -> Spot:
+    if fault.space == "shared":
+        spot = Spot(fault.space, fault.address, size_bytes=fault.shared_bytes)
+        array = _meant_array(fault, kernel)
+        if array is None:
+            return spot
+        return replace(spot, element=array.name_byte(fault.address), array=str(array))
     if fault.space != "global":
         return Spot(fault.space, fault.address, size_bytes=fault.shared_bytes)
     located = memory.nearest(fault.address)
@@ -57,3 +77,11 @@ def _find_spot(fault: Fault, memory: GlobalMemory) -> Spot:
         return Spot(fault.space, fault.address)
     region, offset = located
     return Spot(fault.space, fault.address, region.name, offset, region.size_bytes)
+
+
+def _meant_array(fault: Fault, kernel: Kernel) -> SharedArray | None:
+    """The array that an access to shared memory means: the only one, or by the compiler's text."""
+    if len(kernel.shared_arrays) == 1:
+        return kernel.shared_arrays[0]
+    use = kernel.shared_uses.get(fault.offset)
+    return None if use is None else use.array
