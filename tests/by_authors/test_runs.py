@@ -11,14 +11,12 @@ import pytest
 
 import grader
 from grader.devices.gpus import read_gpus
-from tests.by_authors.runs import arrays, matrices, models, pictures
+from tests.by_authors.runs import arrays, graphs, matrices, models, pictures
 from tests.by_authors.runs.cases import Case, Make
 
 FOLDER = Path(__file__).parent / "runs"
-CASES: dict[str, Make] = {
-    make.__name__: make for make in (*arrays.CASES, *matrices.CASES, *models.CASES, *pictures.CASES)
-}
-
+GROUPS = (arrays, graphs, matrices, models, pictures)
+CASES: dict[str, Make] = {make.__name__: make for group in GROUPS for make in group.CASES}
 COUNTED = (
     "instructions_executed",
     "shared_wavefronts",

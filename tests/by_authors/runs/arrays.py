@@ -67,6 +67,26 @@ def string_search(random: Random) -> Case:
     )
 
 
+def scan_by_doubling(random: Random) -> Case:
+    x = random.integers(-9, 10, 1_000, dtype=np.int32)
+    return Case({"result": like(x)}, {"result": np.cumsum(x, dtype="i4")}, {"x": x}, {"n": x.size})
+
+
+def radix_sort(random: Random) -> Case:
+    x = random.integers(0, 1 << 16, 1_500, dtype=np.uint32)
+    return Case({"y": like(x)}, {"y": np.sort(x)}, {"x": x}, {"n": x.size})
+
+
+def bitonic_sort(random: Random) -> Case:
+    keys = uniform(random, 1024)
+    return Case({"keys": keys}, {"keys": np.sort(keys)}, sizes={"n": keys.size})
+
+
+def odd_even_sort(random: Random) -> Case:
+    keys = random.integers(-99, 100, 63, dtype=np.int16)
+    return Case({"keys": keys}, {"keys": np.sort(keys)}, sizes={"n": keys.size})
+
+
 CASES: tuple[Make, ...] = (
     reduce_in_two_launches,
     dot_product,

@@ -69,4 +69,45 @@ def batched_gemm(random: Random) -> Case:
     return Case({"C": like(a)}, {"C": a @ b}, {"A": a, "B": b}, {"count": 50}, atol=1e-5)
 
 
-CASES: tuple[Make, ...] = (spmv_csr, spmv_ell, matrix_vector, softmax_rows, batched_gemm)
+def sgemm(random: Random) -> Case:
+    m, n, k = 70, 45, 37
+    a, b, c = uniform(random, m, k), uniform(random, k, n), uniform(random, m, n)
+    right = np.float32(1.5) * (a @ b) - np.float32(0.5) * c
+    sizes = {"M": m, "N": n, "K": k}
+    return Case({"C": c}, {"C": right}, {"A": a, "B": b}, sizes, atol=1e-4)
+
+
+def layer_norm(random: Random) -> Case:
+    x = 3 + uniform(random, 20, 300)
+    gain, bias = uniform(random, 300), uniform(random, 300)
+    wide = x.astype("f8")
+    scale = 1 / np.sqrt(wide.var(axis=1, keepdims=True) + 1e-5)
+    y = ((wide - wide.mean(axis=1, keepdims=True)) * scale * gain + bias).astype("f4")
+    return Case(
+        {"y": like(x)},
+        {"y": y},
+        {"x": x, "gain": gain, "bias": bias},
+        {"rows": 20, "cols": 300},
+        atol=1e-4,
+    )
+
+
+def lu(random: Random) -> Case:
+    n = 40
+    a = uniform(random, n, n, dtype="float64") + n * np.eye(n)
+    right = a.copy()
+    for k in range(n - 1):
+        right[k + 1 :, k] /= right[k, k]
+        right[k + 1 :, k + 1 :] -= np.outer(right[k + 1 :, k], right[k, k + 1 :])
+    return Case({"A": a}, {"A": right}, sizes={"n": n}, rtol=1e-10, atol=1e-12)
+
+
+CASES: tuple[Make, ...] = (
+    spmv_csr,
+    spmv_ell,
+    matrix_vector,
+    softmax_rows,
+    batched_gemm,
+    sgemm,
+    layer_norm,
+)
