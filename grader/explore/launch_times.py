@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from random import Random
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.grading.measure import measure
 from grader.judging.modelled import is_known, model_timing
+from grader.metrics import format_value
 from grader.records import (
     SUBMISSION,
     Execution,
@@ -23,6 +24,10 @@ from grader.words.doubt import UNKNOWN_FIGURES, describe_unsure
 from grader.words.hidden import tell
 
 Times = tuple[LaunchTime | None, ...]
+MOST_NAMED = 6
+"""Launches that a note names by their numbers."""
+MOST_APART = 12
+"""Launches that are timed apart: each of them is timed with all of those before it."""
 
 
 def modelled_times(execution: Execution) -> Times:
@@ -42,26 +47,45 @@ def modelled_times(execution: Execution) -> Times:
 
 
 def note_untimed(execution: Execution) -> tuple[str, ...]:
-    """A sentence for each launch that has no modelled time."""
-    return tuple(
-        f"Launch {number} has no modelled time: {launch.unmodelled or UNKNOWN_FIGURES}."
+    """A sentence for the launches that have no modelled time for the same reason."""
+    untimed = (
+        (number, launch.unmodelled or UNKNOWN_FIGURES)
         for number, launch in enumerate(execution.launches, start=1)
         if launch.modelled is None
+    )
+    return tuple(
+        f"{_name_launches(same)} {'has' if len(same) == 1 else 'have'} no modelled time: {why}."
+        for why, same in _by_words(untimed).items()
     )
 
 
 def note_unsure(times: Times) -> tuple[str, ...]:
-    """A sentence for each launch whose modelled time is hardly known."""
+    """A sentence for the launches whose modelled times are hardly known for the same reason."""
     modelled = (
         (number, Timing(SUBMISSION, time.ms, time.interval_ms, (), time.kind))
         for number, time in enumerate(times, start=1)
         if time is not None and time.source is Source.MODELLED
     )
-    return tuple(
-        f"Launch {number}: {describe_unsure([timing])}."
-        for number, timing in modelled
-        if not is_known(timing)
+    unsure = (
+        (number, describe_unsure([timing])) for number, timing in modelled if not is_known(timing)
     )
+    return tuple(f"{_name_launches(numbers)}: {why}." for why, numbers in _by_words(unsure).items())
+
+
+def _by_words(told: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    numbers: dict[str, list[int]] = {}
+    for number, words in told:
+        numbers.setdefault(words, []).append(number)
+    return numbers
+
+
+def _name_launches(numbers: Sequence[int]) -> str:
+    """`Launch 3`, `Launches 3, 4`; of many only the first ones and how many there are."""
+    if len(numbers) == 1:
+        return f"Launch {numbers[0]}"
+    named = ", ".join(map(str, numbers[:MOST_NAMED]))
+    more = f", ... ({len(numbers)} in all)" if len(numbers) > MOST_NAMED else ""
+    return f"Launches {named}{more}"
 
 
 def measure_launches(
@@ -77,11 +101,13 @@ def measure_launches(
     sentence.
 
     A launch needs what those before it left, so that what is timed is the first launch, the first
-    two, and so on, in rounds side by side: the time of a launch is what it adds.
+    two, and so on, in rounds side by side: the time of a launch is what it adds. Of more than
+    MOST_APART launches only the time of all of them is told.
     """
+    apart = len(program.launches) <= MOST_APART
     shorter = [
         replace(program, label=f"first {count}", launches=program.launches[:count])
-        for count in range(1, len(program.launches))
+        for count in range(1, len(program.launches) if apart else 1)
     ]
     programs = [replace(program, label=SUBMISSION), *shorter]
     execution, _ = device.prepare(programs, [arrays], limits=limits)
@@ -96,7 +122,15 @@ def measure_launches(
     if found.disturbed is not None:
         return tell(found.disturbed).message
     timings = {timing.plan: timing for timing in found.timings}
+    if not apart:
+        return _tell_whole(timings[SUBMISSION], len(program.launches))
     return added_times([timings[label] for label in (*labels[1:], SUBMISSION)])
+
+
+def _tell_whole(timing: Timing, launches: int) -> str:
+    least, most = (format_value("time_ms", end) for end in timing.interval_ms)
+    whole = format_value("time_ms", timing.median_ms)
+    return f"The {launches} launches took {whole} together ({least} to {most}): measured."
 
 
 def added_times(timings: Sequence[Timing]) -> Times:

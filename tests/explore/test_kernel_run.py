@@ -17,7 +17,7 @@ from grader.devices.gpu.ncu import NOT_INSTALLED
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.explore import kernels_on_gpu, launch_times
-from grader.explore.launch_times import added_times, note_unsure
+from grader.explore.launch_times import MOST_APART, added_times, note_unsure
 from grader.grading import grade as grade_page
 from grader.grading.measure import measure
 from grader.records import SUBMISSION, FindingKind, KernelRun, LaunchTime, Source, Status, Timing
@@ -191,6 +191,13 @@ def test_a_launch_whose_time_is_hardly_known_is_named() -> None:
         "Launch 3: the model does not know this kind of kernel well: its time (scattered"
         " stores) may be 35 % less or 40 % more.",
     )
+
+
+def test_launches_of_one_reason_are_named_together() -> None:
+    hardly = LaunchTime(1.0, (0.65, 1.4), "L2 stores", Source.MODELLED, "scattered stores")
+    assert [note.partition(":")[0] for note in note_unsure((hardly,) * 2)] == ["Launches 1, 2"]
+    (note,) = note_unsure((hardly,) * 40)
+    assert note.startswith("Launches 1, 2, 3, 4, 5, 6, ... (40 in all): the model")
 
 
 def test_a_launch_without_a_modelled_time_says_why() -> None:
@@ -396,6 +403,13 @@ def test_a_run_on_a_gpu_is_timed_launch_by_launch(fake_gpu: FakeGpu) -> None:
     assert [bool(launch.lines) for launch in run.launches] == [True, True]
     assert run.findings == ()
     assert run.notes == (f"Counters are those of the emulated device: {NOT_INSTALLED.reason}.",)
+
+
+def test_many_launches_are_timed_together(fake_gpu: FakeGpu) -> None:
+    line = "// launch: add<<<ceil_div(n, 256), 256>>>(y, twice, x, n)\n"
+    run = grader.run(TWO_LAUNCHES.replace(line, line * MOST_APART), **_without_y(), device="gpu")
+    assert [launch.time for launch in run.launches] == [None] * (MOST_APART + 1)
+    assert any(note.startswith("The 13 launches took ") for note in run.notes)
 
 
 def test_outputs_that_differ_from_run_to_run_are_not_timed(fake_gpu: FakeGpu) -> None:
