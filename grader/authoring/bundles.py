@@ -7,14 +7,14 @@ import zipfile
 from collections.abc import Collection, Mapping
 from importlib import resources
 
+TEMPLATES = resources.files("grader.authoring") / "templates"
 _FIXED_TIME = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a zip can hold."""
 
 
 def fill_template(name: str, **fields: str) -> str:
     """A file of `templates/` with the values of its `@field@`s."""
-    template = resources.files("grader.authoring") / "templates" / f"{name}.template"
-    text = template.read_text(encoding="utf-8")
+    text = (TEMPLATES / f"{name}.template").read_text(encoding="utf-8")
     for field, value in fields.items():
         text = text.replace(f"@{field}@", value)
     return text

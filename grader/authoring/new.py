@@ -1,14 +1,26 @@
-"""Writes the files of a new exercise: a complete vector addition to edit."""
+"""Writes the files of a new exercise: a complete one to edit, after a pattern."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from importlib import resources
 from pathlib import Path
 
-from grader.authoring.bundles import fill_template
+from grader.authoring.bundles import TEMPLATES, fill_template
 from grader.authoring.new_files import write_new_files
+from grader.cpp.cursor import did_you_mean
 from grader.errors import UsageError
+
+PATTERNS: Mapping[str, str] = {
+    "elementwise": "a sum of two vectors: coalesced accesses",
+    "reduction": "the sum of every row: shuffles, shared memory, bandwidth",
+    "stencil": "five points of a matrix: a shared tile with a frame",
+    "matrix": "a matrix product: shared tiles, a tolerance for sums of floats",
+    "histogram": "counts by atomics: bins in shared memory, two launches",
+    "graph": "sums over neighbours: inputs that functions of the oracle draw, a warp a vertex",
+}
+"""What there is to begin with, and what each shows. Its files are in `templates/patterns`."""
 
 FILES: Mapping[str, str] = {
     "exercises/@id@/spec.json": "spec.json",
@@ -18,28 +30,54 @@ FILES: Mapping[str, str] = {
     "starter/@id@.cu": "starter.cu",
     "solutions/@id@.cu": "solution.cu",
 }
-"""Where each file goes, and its template in `templates/`. `@id@` is the exercise's id, in names and
-in texts."""
+"""Where each file goes, and its template. `@id@` is the exercise's id, in names and in texts. A
+pattern may lack the `cpu.c`."""
 
+SCHEMA_FILE = "spec.schema.json"
+"""Lies beside the exercises, for editors; one that is there stays as it is."""
 MAX_ID_LENGTH = 60
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def write_new_exercise(id_: str, root: Path) -> tuple[Path, ...]:
-    """Write the files of the exercise `id_` below `root`; returns their paths.
+def write_new_exercise(id_: str, root: Path, *, like: str = "elementwise") -> tuple[Path, ...]:
+    """Write the files of the exercise `id_` below `root` after a pattern; returns their paths.
 
-    UsageError for an id that is none, and where one of the files is there already: nothing is
-    written then.
+    UsageError for an id or a pattern that is none, and where one of the files is there already:
+    nothing is written then.
     """
     _check_id(id_)
-    texts = {
-        root / place.replace("@id@", id_): fill_template(name, id=id_).encode()
-        for place, name in FILES.items()
+    if like not in PATTERNS:
+        raise UsageError(
+            f"there is no pattern {like!r}{did_you_mean(like, PATTERNS)}",
+            f"The patterns are {', '.join(PATTERNS)}.",
+        )
+    files = {
+        root / place.replace("@id@", id_): text.encode()
+        for place, text in _fill_pattern(like, id_).items()
     }
+    schema = root / "exercises" / SCHEMA_FILE
+    if not schema.exists():
+        shipped = resources.files("grader") / "schemas" / SCHEMA_FILE
+        files[schema] = shipped.read_bytes()
     write_new_files(
-        texts, otherwise="Choose another id or another --folder, or move the old files away."
+        files, otherwise="Choose another id or another --folder, or move the old files away."
     )
-    return tuple(texts)
+    return tuple(files)
+
+
+def _fill_pattern(pattern: str, id_: str) -> dict[str, str]:
+    """The texts of a pattern's files, by their places."""
+    parts = {
+        name: fill_template(f"{name}.md", id=id_).rstrip("\n") + "\n" for name in ("run", "reading")
+    }
+    there = {path.name for path in (TEMPLATES / "patterns" / pattern).iterdir()}
+    return {
+        place: fill_template(
+            f"patterns/{pattern}/{name}", **parts, id=id_, schema=f"../{SCHEMA_FILE}"
+        )
+        for place, name in FILES.items()
+        if f"{name}.template" in there
+    }
 
 
 def _check_id(id_: str) -> None:

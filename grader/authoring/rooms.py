@@ -14,6 +14,7 @@ MIN_ROOM = 0.03
 of a busy machine."""
 GOOD_ROOM = 0.05
 """The distance from the reference's value at which a goal is proposed."""
+TOO_NEAR = "; no goal is known that lies between: starter and reference are too near"
 DIGITS = 3
 """Of the figures that are proposed."""
 
@@ -43,7 +44,8 @@ def _room(
         room += f": less than {100 * MIN_ROOM:g} %, so noise decides"
     missed, given = beyond is not None and beyond < 0, before is not None and before >= 0
     if reference is not None and (narrow or missed or given):
-        room += propose_goal(reference, starter, timed=timed)
+        goal = propose_goal(reference, starter, timed=timed)
+        room += f"; {goal}" if goal else "" if given and not narrow else TOO_NEAR
     if narrow:
         proof = Proof.FAILS
     elif reference is None or reference.value is None:
@@ -55,7 +57,7 @@ def _room(
 
 def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -> str:
     """In the spec's own fields the goal that the reference reaches with room, and the starter does
-    not; why there is none. Empty where a value is not known."""
+    not; empty where there is none, or a value is not known."""
     best, before = _in_spec(reference), _in_spec(starter)
     if best is None or before is None:
         return ""
@@ -64,12 +66,12 @@ def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -
     goal = _round(best * (1 - room) if higher else best * (1 + room), down=higher)
     apart = (goal - before if higher else before - goal) / abs(goal or 1.0)
     if apart < MIN_ROOM:
-        return "; no goal lies between: starter and reference are too near"
+        return ""
     zero = _round(before, down=not higher)
     field = "at_least" if higher else "at_most"
     ends = f', "zero_at": {zero:.12g}' if (zero < goal if higher else zero > goal) else ""
     leaves = f" leaves {100 * GOOD_ROOM:g} % of room" if timed else " is what the reference reaches"
-    return f'; "{field}": {goal:.12g}{ends}{leaves}'
+    return f'"{field}": {goal:.12g}{ends}{leaves}'
 
 
 def _in_spec(check: CheckResult) -> float | None:

@@ -25,16 +25,20 @@ MAX_JOBS = 8
 """Of `grade check` by default: gradings on one GPU wait for each other."""
 
 NEW_DESCRIPTION = """\
-Write a complete, working exercise to edit: a vector addition with a spec, an oracle, a handout, a
+Write a complete, working exercise to edit, after a pattern: with a spec, an oracle, a handout, a
 starter and a reference.
 """
 NEW_EPILOG = """\
-example:
+examples:
   grade new my_exercise && grade check my_exercise
+  grade new row_maxima --like reduction
+
+patterns:
+{patterns}
 
 what is written, below the folder:
   exercises/ID/spec.json   sizes, buffers, cases, checks and points; editors complete it with
-                           grader/schemas/spec.schema.json
+                           exercises/spec.schema.json, which is written beside it
   exercises/ID/oracle.py   NumPy: from inputs to expected outputs. An optional function
                            `library(inputs, sizes)`, written with operators that NumPy, CuPy and
                            PyTorch share (`inputs["A"] @ inputs["B"]`), lets `grade sweep`
@@ -97,9 +101,18 @@ exit codes: 0 written, 2 bad usage, or a broken exercise
 
 
 def _new_parser() -> argparse.ArgumentParser:
-    parser = make_parser("new", NEW_DESCRIPTION, NEW_EPILOG)
+    from grader.authoring.new import PATTERNS
+
+    patterns = "\n".join(f"  {name:<12} {what}" for name, what in PATTERNS.items())
+    parser = make_parser("new", NEW_DESCRIPTION, NEW_EPILOG.format(patterns=patterns))
     parser.add_argument(
         "id", metavar="ID", help="the exercise's id: lower-case letters, digits and _"
+    )
+    parser.add_argument(
+        "--like",
+        default="elementwise",
+        metavar="PATTERN",
+        help="what it is to be like (default: elementwise)",
     )
     parser.add_argument(
         "--folder",
@@ -115,10 +128,14 @@ def run_new(options: argparse.Namespace) -> int:
     from grader.authoring.new import write_new_exercise
 
     root = Path(options.folder)
-    written = write_new_exercise(options.id, root)
+    written = write_new_exercise(options.id, root, like=options.like)
     exercise = written[0].parent
     with printing():
-        print("Written, a complete vector addition:", *(f"  {path}" for path in written), sep="\n")
+        print(
+            f"Written, a complete exercise like {options.like}:",
+            *(f"  {path}" for path in written),
+            sep="\n",
+        )
         print("\nNext:")
         print(f"  grade check {exercise}        it is sound now; keep it so while you edit")
         print(

@@ -1,28 +1,75 @@
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from grader.authoring.new import FILES, write_new_exercise
+from grader.authoring.check import Scope, check_exercise, default_submissions
+from grader.authoring.exercise_files import handout_problems, oracle_problems
+from grader.authoring.new import FILES, PATTERNS, SCHEMA_FILE, write_new_exercise
 from grader.cli import main
 from grader.errors import GraderError, UsageError
+from grader.grading.grade import grade
+from grader.records import Status
+from grader.report.soundness import Proof
 from grader.spec.reader import read_exercise
 
 
 def test_writes_all_files_under_the_id(tmp_path: Path) -> None:
     written = write_new_exercise("dot_product", tmp_path)
     assert {str(path.relative_to(tmp_path)) for path in written} == {
-        place.replace("@id@", "dot_product") for place in FILES
+        *(place.replace("@id@", "dot_product") for place in FILES),
+        "exercises/spec.schema.json",
     }
-    assert all("@id@" not in path.read_text() for path in written)
 
 
-def test_what_is_written_is_an_exercise(tmp_path: Path) -> None:
-    write_new_exercise("dot_product", tmp_path)
-    exercise = read_exercise(tmp_path / "exercises" / "dot_product")
+@pytest.mark.parametrize("pattern", PATTERNS)
+def test_every_pattern_is_an_exercise_whose_reference_is_right(
+    pattern: str, tmp_path: Path
+) -> None:
+    """`grade check` says the same, and more, with --run-slow."""
+    written = write_new_exercise("mine", tmp_path, like=pattern)
+    texts = {path: path.read_text() for path in written if path.name != SCHEMA_FILE}
+    assert not [path for path, text in texts.items() if re.search(r"@\w+@", text)]
+    exercise = read_exercise(tmp_path / "exercises" / "mine")
     assert exercise.max_score == 100
+    assert handout_problems(exercise) == []
+    assert oracle_problems(exercise, 3) == []
     assert exercise.reference_source is not None
+    score = grade(
+        exercise.folder, exercise.reference_source, device="emulated", seed=3, model=False
+    )
+    assert score.status is Status.PASSED, score.message
+
+
+@pytest.mark.parametrize("pattern", [each for each in PATTERNS if each != "elementwise"])
+@pytest.mark.slow
+def test_every_pattern_is_sound(pattern: str, tmp_path: Path) -> None:
+    """That of `elementwise` is looked at in test_check."""
+    folder = write_new_exercise("mine", tmp_path, like=pattern)[0].parent
+    scope = Scope("emulated:h100", 5, 2, default_submissions(folder))
+    found = check_exercise(folder, scope, lambda progress: None)
+    assert found.sound, [claim for claim in found.claims if claim.proof is Proof.FAILS]
+
+
+def test_the_spec_names_the_schema_that_lies_beside_it(tmp_path: Path) -> None:
+    write_new_exercise("first", tmp_path)
+    spec = tmp_path / "exercises" / "first" / "spec.json"
+    schema = spec.parent / json.loads(spec.read_text())["$schema"]
+    assert "float32_sum" in schema.read_text()
+    schema.write_text("{}")
+    write_new_exercise("second", tmp_path, like="graph")
+    assert schema.read_text() == "{}"
+
+
+def test_a_pattern_that_is_none_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["new", "mine", "--like", "reductoin", "--folder", str(tmp_path)]) == 2
+    assert "no pattern 'reductoin'; did you mean 'reduction'?" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize("id_", ["", "Vector", "1d", "a-b", "../x", "a b", "_a", "é", "a" * 61])
