@@ -118,7 +118,7 @@ _ROWS = (
         "compute_fraction",
         Better.HIGHER,
         "arithmetic rate",
-        "useful operations over time, as a fraction of the fp32 peak",
+        "useful operations over time, as a fraction of the peak of the exercise's units",
         time=lambda plan: plan.compute_fraction,
         undefined=_NO_FLOPS,
         is_fraction=True,

@@ -31,7 +31,8 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
 @dataclass(frozen=True)
 class Gpu:
     """One GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth
-    in 10^9 B/s, the boost clock in MHz."""
+    in 10^9 B/s, the boost clock in MHz; the tensor cores' rate is that of halves summed in float,
+    without sparsity, None where nobody published it."""
 
     id: str
     name: str
@@ -51,6 +52,7 @@ class Gpu:
     reserved_shared_bytes_per_block: int
     source: str
     timing: Mapping[str, float | str | Sequence[int]] | None = None
+    peak_tensor_tflops: float | None = None
 
     @property
     def figures(self) -> Figures | None:
@@ -86,6 +88,7 @@ class Gpu:
             arch=self.arch,
             peak_bandwidth_gbps=self.peak_bandwidth_gbps,
             peak_fp32_tflops=self.peak_fp32_tflops,
+            peak_tensor_tflops=self.peak_tensor_tflops,
             limits=limits,
             stands_for=(
                 f"executes {self.arch} machine code on this computer's processor:"

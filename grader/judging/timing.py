@@ -101,7 +101,7 @@ def estimate_metrics(
         exercise.useful_bytes.evaluate(sizes),
         None if flops is None else flops.evaluate(sizes),
         device.peak_bandwidth_gbps,
-        device.peak_fp32_tflops,
+        exercise.peak_tflops(device),
         naive_time_ms=None if naive is None else _estimate(naive),
         speedup=None if naive is None else _estimate_speedup(naive, own),
     )
@@ -165,13 +165,15 @@ def check_floor(
     allows."""
     time_ms = next(timing.median_ms for timing in timings if timing.plan == SUBMISSION)
     moved_bytes = exercise.useful_bytes.evaluate(sizes)
-    flops = exercise.useful_flops.evaluate(sizes) if exercise.useful_flops is not None else 0
     floors_ms = {
         name_memory_limit(device.peak_bandwidth_gbps): (
             moved_bytes / device.peak_bandwidth_gbps / 1e6
-        ),
-        name_arithmetic_limit(device.peak_fp32_tflops): flops / device.peak_fp32_tflops / 1e9,
+        )
     }
+    peak_tflops = exercise.peak_tflops(device)
+    if exercise.useful_flops is not None and peak_tflops is not None:
+        flops = exercise.useful_flops.evaluate(sizes)
+        floors_ms[name_arithmetic_limit(peak_tflops)] = flops / peak_tflops / 1e9
     limit, floor_ms = max(floors_ms.items(), key=lambda item: item[1])
     return None if time_ms >= FLOOR_SLACK * floor_ms else reject_time(time_ms, floor_ms, limit)
 

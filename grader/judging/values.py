@@ -27,7 +27,7 @@ from grader.records import (
     Traffic,
 )
 from grader.spec.exercise import Exercise, Yardstick
-from grader.words.reasons import NOT_SHIPPED
+from grader.words.reasons import NO_PEAK, NOT_SHIPPED
 
 TIMED_ON = "gpu"
 """Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at
@@ -64,7 +64,7 @@ def collect_metrics(
         sizes = exercise.benchmark[TIMED_ON]
         times = estimate_metrics(evidence.timings, sizes, exercise, device)
         known |= _read_times(times, device, find_unsure(times, evidence.timings))
-        known |= _explain_flops(exercise)
+        known |= _explain_flops(exercise, device)
     known |= _read_traffic(evidence.traffic, device)
     reason = (evidence.untimed or "it was not timed") if ran else evidence.missing_reason
     return tuple(
@@ -191,10 +191,12 @@ def _read_times(
     }
 
 
-def _explain_flops(exercise: Exercise) -> dict[str, _Figures]:
-    """Why there is no arithmetic rate, where the exercise counts no operations."""
+def _explain_flops(exercise: Exercise, device: DeviceInfo) -> dict[str, _Figures]:
+    """Why there is no arithmetic rate, where the exercise counts no operations, or no part of a
+    peak that nobody knows."""
     if exercise.useful_flops is not None:
-        return {}
+        unknown = exercise.peak_tflops(device) is None
+        return {"compute_fraction": _Figures(None, reason=NO_PEAK)} if unknown else {}
     return {
         name: _Figures(None, reason=row.undefined)
         for name, row in METRICS.items()

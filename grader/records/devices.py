@@ -29,7 +29,8 @@ class DeviceInfo:
     """The device that a score was made on. `stands_for` says in words what the figures stand for;
     `id` is its key in gpus.json.
 
-    `peak_source` says where the two peaks are from.
+    `peak_source` says where the peaks are from. `peak_tensor_tflops` is that of tensor cores, with
+    halves summed in float; None where it is not known.
     """
 
     kind: str
@@ -42,3 +43,4 @@ class DeviceInfo:
     limits: LaunchLimits
     stands_for: str
     peak_source: str = "published by NVIDIA"
+    peak_tensor_tflops: float | None = None

@@ -36,13 +36,14 @@ class RunCounts:
 @dataclass(frozen=True)
 class TimedPlan:
     """What is known of a timed plan: its time in ms, the naive baseline's beside it, the useful
-    work, and the device's peaks. `useful_flops` None: the exercise counts none."""
+    work, and the device's peaks, of arithmetic that of the units which the exercise names. None:
+    the exercise counts no operations, or nobody knows the peak."""
 
     time_ms: Estimate
     useful_bytes: float
     useful_flops: float | None
     peak_bandwidth_gbps: float
-    peak_fp32_tflops: float
+    peak_tflops: float | None
     naive_time_ms: Estimate | None = None
     speedup: Estimate | None = None
 
@@ -63,5 +64,7 @@ class TimedPlan:
 
     @property
     def compute_fraction(self) -> Estimate | None:
-        """The same as a part of the fp32 peak."""
-        return None if self.gflops is None else self.gflops.scaled(1e-3 / self.peak_fp32_tflops)
+        """The same as a part of the units' peak."""
+        if self.gflops is None or self.peak_tflops is None:
+            return None
+        return self.gflops.scaled(1e-3 / self.peak_tflops)

@@ -97,6 +97,14 @@ class Float32Sum:
     terms: Expression
 
 
+class Units(StrEnum):
+    """The units whose peak an exercise's arithmetic is compared with: those of floats, or tensor
+    cores that multiply halves and sum in float."""
+
+    FP32 = "fp32"
+    TENSOR_CORES = "tensor_cores"
+
+
 class Atomics(StrEnum):
     """Atomic operations that a task forbids: those on global memory, or those on shared memory
     too."""
@@ -235,6 +243,13 @@ class Exercise(Task):
     checks: tuple[CheckSpec, ...]
     comparisons: Mapping[str, Plan] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
+    units: Units = Units.FP32
+
+    def peak_tflops(self, device: DeviceInfo) -> float | None:
+        """The device's peak of the units that the exercise is about; None where nobody knows it."""
+        if self.units is Units.TENSOR_CORES:
+            return device.peak_tensor_tflops
+        return device.peak_fp32_tflops
 
     @property
     def max_score(self) -> float:

@@ -31,6 +31,7 @@ from grader.spec.exercise import (
     Part,
     Threshold,
     Tolerance,
+    Units,
     Yardstick,
 )
 from grader.spec.launch_lines import Plan, parse_launch, parse_scratch
@@ -213,6 +214,7 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
         benchmark={kind: _build_sizes(sizes) for kind, sizes in spec["benchmark"].items()},
         useful_bytes=parse_expression(spec["useful_bytes"]),
         useful_flops=_optional(parse_expression, spec, "useful_flops"),
+        units=Units(spec.get("units", Units.FP32)),
         limits=Limits(**spec["limits"]),
         checks=tuple(_build_check(check) for check in spec["checks"]),
         comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},

@@ -10,6 +10,7 @@ from grader.spec.exercise import Threshold, Yardstick
 from grader.words.sizes import list_sizes
 
 NOT_SHIPPED = "the reference is not shipped with this exercise"
+NO_PEAK = "the peak of this GPU's tensor cores is not known"
 PART_NOT_RUN = "it did not run"
 _MOST_CASES = 3
 """Wrong cases that a message names."""

@@ -40,9 +40,9 @@ def name_memory_limit(bandwidth_gbps: float) -> str:
     return f"the memory allows ({bandwidth_gbps:,.0f} GB/s)"
 
 
-def name_arithmetic_limit(fp32_tflops: float) -> str:
+def name_arithmetic_limit(tflops: float) -> str:
     """The floor that the arithmetic units set."""
-    return f"the arithmetic units allow ({fp32_tflops:g} TFLOP/s)"
+    return f"the arithmetic units allow ({tflops:g} TFLOP/s)"
 
 
 def describe_throttling(reasons: Sequence[str]) -> str:

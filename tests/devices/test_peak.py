@@ -42,6 +42,12 @@ def test_attributes_give_what_nvidia_publishes(
     assert peak.fp32_tflops == pytest.approx(published.fp32_tflops, rel=0.01)
 
 
+def test_the_peak_of_tensor_cores_is_as_published_or_not_known() -> None:
+    assert find_peak(H100).tensor_tflops == 989.4
+    assert find_peak(T4).tensor_tflops == 65.0
+    assert find_peak(replace(H100, name="a board that nobody listed")).tensor_tflops is None
+
+
 def test_the_sources_say_how_a_figure_was_made() -> None:
     assert (
         str(find_peak(H100))

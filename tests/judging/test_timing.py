@@ -22,6 +22,7 @@ from grader.judging.timing import (
     merge_clocks,
 )
 from grader.records import ClockState, Status
+from grader.spec.exercise import Units
 from tests.support.factories import GPU, make_exercise
 
 SIZES = {"rows": 8192, "cols": 8192}
@@ -113,10 +114,26 @@ def test_faster_than_the_arithmetic_is_rejected() -> None:
     assert failure.message.startswith("Faster than the arithmetic units allow (66.9 TFLOP/s)")
 
 
+def test_the_arithmetic_of_tensor_cores_has_a_floor_of_its_own() -> None:
+    exercise = replace(
+        make_exercise(),
+        useful_flops=parse_expression("2 * rows * rows * cols"),
+        units=Units.TENSOR_CORES,
+    )
+    faster_than_floats = [make_timing("submission", [0.2 * 2 * 8192**3 / 66.9e9])]
+    assert check_floor(faster_than_floats, SIZES, exercise, TENSOR_GPU) is None
+    assert check_floor(faster_than_floats, SIZES, exercise, GPU) is None, "nobody knows its peak"
+    too_fast = [make_timing("submission", [0.85 * 2 * 8192**3 / 989.4e9])]
+    failure = check_floor(too_fast, SIZES, exercise, TENSOR_GPU)
+    assert failure is not None
+    assert failure.message.startswith("Faster than the arithmetic units allow (989.4 TFLOP/s)")
+
+
 def test_a_copy_at_the_full_peak_is_believed() -> None:
     assert check_floor([make_timing("submission", [FLOOR_MS])], SIZES, make_exercise(), GPU) is None
 
 
+TENSOR_GPU = replace(GPU, peak_tensor_tflops=989.4)
 CALM = (make_timing("submission", [0.2] * 25), make_timing("naive", [1.3, 1.31] * 12))
 
 

@@ -24,7 +24,7 @@ from grader.records import (
     Timing,
     Traffic,
 )
-from grader.spec.exercise import Exercise
+from grader.spec.exercise import Exercise, Units
 from tests.support.factories import (
     CLEAN,
     CROOKED_LINES,
@@ -146,6 +146,22 @@ def test_floating_point_rate() -> None:
     assert metrics["gflops"].value == pytest.approx(42737, rel=1e-3)
     assert metrics["compute_fraction"].value == pytest.approx(0.639, rel=1e-2)
     assert metrics["speedup_over_naive"].value is None
+
+
+def test_the_fraction_is_that_of_the_exercise_s_units() -> None:
+    exercise = replace(
+        make_exercise(),
+        useful_flops=parse_expression("2 * rows * rows * cols"),
+        benchmark={"gpu": {"rows": 2048, "cols": 2048}},
+        units=Units.TENSOR_CORES,
+    )
+    timings = (Timing("submission", 0.06, (0.059, 0.061), ()),)
+    known = replace(GPU, peak_tensor_tflops=989.4)
+    metrics = collect(make_execution(), exercise, known, timings=timings)
+    assert metrics["compute_fraction"].value == pytest.approx(0.2894, rel=1e-3)
+    unknown = collect(make_execution(), exercise, GPU, timings=timings)["compute_fraction"]
+    assert unknown.value is None
+    assert unknown.reason == "the peak of this GPU's tensor cores is not known"
 
 
 def test_an_efficiency_without_accesses_has_no_value() -> None:

@@ -52,6 +52,7 @@ def timed(
         "naive_time_ms": naive,
         "bandwidth_gbps": 0.5369 / milliseconds * 1000,
         "gflops": gflops,
+        "compute_fraction": None if gflops is None else gflops / 1000 / GPU.peak_fp32_tflops,
     }
     known = {name: value for name, value in figures.items() if value is not None}
     metrics = tuple(

@@ -117,6 +117,7 @@ def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noq
         boost_mhz=attributes.clock_khz // 1000,
         peak_bandwidth_gbps=round(peak.bandwidth_gbps, 1),
         peak_fp32_tflops=round(peak.fp32_tflops, 1),
+        peak_tensor_tflops=peak.tensor_tflops,
         l2_bytes=_attribute(device, "L2_CACHE_SIZE"),
         max_warps_per_multiprocessor=_attribute(device, "MAX_THREADS_PER_MULTIPROCESSOR")
         // WARP_LANES,
@@ -163,6 +164,7 @@ def _describe_device(device: Any, gpu: Gpu, peak: Peak) -> DeviceInfo:  # noqa: 
         arch=gpu.arch,
         peak_bandwidth_gbps=gpu.peak_bandwidth_gbps,
         peak_fp32_tflops=gpu.peak_fp32_tflops,
+        peak_tensor_tflops=gpu.peak_tensor_tflops,
         limits=limits,
         stands_for=f"runs {gpu.arch} machine code, and is measured",
         peak_source=f"{peak.bandwidth_source}; fp32: {peak.fp32_source}",

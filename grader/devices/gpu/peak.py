@@ -46,29 +46,31 @@ class Listed:
 
 @dataclass(frozen=True)
 class Published:
-    """What NVIDIA publishes of a board: GB/s, TFLOP/s (fp32, no tensor cores), and where."""
+    """What NVIDIA publishes of a board: GB/s, TFLOP/s (fp32, and of tensor cores that multiply
+    halves and sum in float, without sparsity), and where."""
 
     bandwidth_gbps: float
     fp32_tflops: float
+    tensor_tflops: float | None
     source: str
 
 
 BOARDS: dict[str, Published | Listed] = {
     "Tesla T4": Listed("t4", "T4 datasheet"),
-    "Tesla V100-SXM2-16GB": Published(900.0, 15.7, "V100 datasheet"),
-    "Tesla V100-SXM2-32GB": Published(900.0, 15.7, "V100 datasheet"),
+    "Tesla V100-SXM2-16GB": Published(900.0, 15.7, 125.0, "V100 datasheet"),
+    "Tesla V100-SXM2-32GB": Published(900.0, 15.7, 125.0, "V100 datasheet"),
     "NVIDIA A100-SXM4-40GB": Listed("a100", "A100 datasheet"),
-    "NVIDIA A100-PCIE-40GB": Published(1555.0, 19.5, "A100 datasheet"),
-    "NVIDIA A100-SXM4-80GB": Published(2039.0, 19.5, "A100 datasheet"),
-    "NVIDIA A100 80GB PCIe": Published(1935.0, 19.5, "A100 datasheet"),
+    "NVIDIA A100-PCIE-40GB": Published(1555.0, 19.5, 312.0, "A100 datasheet"),
+    "NVIDIA A100-SXM4-80GB": Published(2039.0, 19.5, 312.0, "A100 datasheet"),
+    "NVIDIA A100 80GB PCIe": Published(1935.0, 19.5, 312.0, "A100 datasheet"),
     "NVIDIA H100 80GB HBM3": Listed("h100", "H100 datasheet and architecture paper"),
     "NVIDIA H200": Listed("h200", "H200 datasheet"),
-    "NVIDIA A10": Published(600.0, 31.2, "A10 datasheet"),
-    "NVIDIA L4": Published(300.0, 30.3, "L4 datasheet"),
+    "NVIDIA A10": Published(600.0, 31.2, 125.0, "A10 datasheet"),
+    "NVIDIA L4": Published(300.0, 30.3, 121.0, "L4 datasheet"),
     "NVIDIA L40S": Listed("l40s", "L40S datasheet"),
-    "NVIDIA RTX A6000": Published(768.0, 38.7, "RTX A6000 datasheet"),
-    "NVIDIA GeForce RTX 2080 Ti": Published(616.0, 13.4, "Turing architecture paper"),
-    "NVIDIA GeForce RTX 3080": Published(760.0, 29.8, "Ampere GA102 architecture paper"),
+    "NVIDIA RTX A6000": Published(768.0, 38.7, 154.8, "RTX A6000 datasheet"),
+    "NVIDIA GeForce RTX 2080 Ti": Published(616.0, 13.4, 53.8, "Turing architecture paper"),
+    "NVIDIA GeForce RTX 3080": Published(760.0, 29.8, 59.5, "Ampere GA102 architecture paper"),
     "NVIDIA GeForce RTX 3090": Listed("rtx3090", "Ampere GA102 architecture paper"),
     "NVIDIA GeForce RTX 4090": Listed("rtx4090", "Ada architecture paper"),
     "NVIDIA GeForce RTX 5090": Listed("rtx5090", "Blackwell RTX architecture paper"),
@@ -101,12 +103,14 @@ class GivenPeak:
 
 @dataclass(frozen=True)
 class Peak:
-    """A GPU's peak in 10^9 B/s and 10^12 fp32 operations/s, each with words on where it is from."""
+    """A GPU's peak in 10^9 B/s and 10^12 fp32 operations/s, each with words on where it is from;
+    that of tensor cores as published, which nothing else tells."""
 
     bandwidth_gbps: float
     fp32_tflops: float
     bandwidth_source: str
     fp32_source: str
+    tensor_tflops: float | None = None
 
     def __str__(self) -> str:
         return (
@@ -153,7 +157,8 @@ def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
         raise _not_known(
             attributes.name, bandwidth_missing=bandwidth is None, fp32_missing=fp32 is None
         )
-    return Peak(bandwidth[0], fp32[0], bandwidth[1], fp32[1])
+    tensor = published.tensor_tflops if published else None
+    return Peak(bandwidth[0], fp32[0], bandwidth[1], fp32[1], tensor)
 
 
 def find_published(name: str) -> Published | None:
@@ -162,7 +167,9 @@ def find_published(name: str) -> Published | None:
     if not isinstance(board, Listed):
         return board
     gpu = read_gpus()[board.id]
-    return Published(gpu.peak_bandwidth_gbps, gpu.peak_fp32_tflops, board.source)
+    return Published(
+        gpu.peak_bandwidth_gbps, gpu.peak_fp32_tflops, gpu.peak_tensor_tflops, board.source
+    )
 
 
 _Sourced = tuple[float, str]

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import isclose
 
 from markupsafe import Markup
 
@@ -31,12 +32,13 @@ class Roofline:
 @dataclass(frozen=True)
 class _Work:
     """What is useful in the exercise's work, per millisecond of the submission's time, and per
-    byte. `dram_x`: by its real traffic."""
+    byte. `dram_x`: by its real traffic. `peak`: the GFLOP/s of the units that do it; None where
+    there is no arithmetic."""
 
     rate: float
     x: float
     dram_x: float | None
-    flops: bool
+    peak: float | None = None
 
 
 def make_roofline(score: Score) -> Roofline | None:
@@ -46,9 +48,7 @@ def make_roofline(score: Score) -> Roofline | None:
         return None
     points = [*_find_points(score, work, own.value)]
     source = "modelled" if own.source is Source.MODELLED else "measured"
-    picture = draw_roofline(
-        _make_roof(score.device, flops=work.flops), points, title=_describe(points)
-    )
+    picture = draw_roofline(_make_roof(score.device, work), points, title=_describe(points))
     return Roofline(picture, _explain(work, source, points))
 
 
@@ -68,17 +68,16 @@ def plan_times(score: Score) -> dict[str, float]:
 
 
 def _find_work(score: Score) -> _Work | None:
-    bandwidth, gflops, own = (
-        _value(score, name) for name in ("bandwidth_gbps", "gflops", "time_ms")
+    bandwidth, gflops, fraction, own = (
+        _value(score, name) for name in ("bandwidth_gbps", "gflops", "compute_fraction", "time_ms")
     )
     dram = _value(score, "dram_bytes")
     if not own or not bandwidth:
         return None
     if gflops:
-        return _Work(
-            gflops, gflops / bandwidth, gflops * own * 1e6 / dram if dram else None, flops=True
-        )
-    return _Work(bandwidth, 1.0, bandwidth * own * 1e6 / dram if dram else None, flops=False)
+        by_dram = gflops * own * 1e6 / dram if dram else None
+        return _Work(gflops, gflops / bandwidth, by_dram, gflops / fraction) if fraction else None
+    return _Work(bandwidth, 1.0, bandwidth * own * 1e6 / dram if dram else None)
 
 
 def _value(score: Score, name: str) -> float | None:
@@ -96,16 +95,17 @@ def _find_points(score: Score, work: _Work, own_ms: float) -> Iterator[Point]:
         yield Point("by DRAM bytes", OWN, work.dram_x, work.rate, hollow=True)
 
 
-def _make_roof(device: DeviceInfo, *, flops: bool) -> Roof:
+def _make_roof(device: DeviceInfo, work: _Work) -> Roof:
     bandwidth = device.peak_bandwidth_gbps
     label = f"{bandwidth:,.0f} GB/s"
-    if flops:
-        peak = 1000 * device.peak_fp32_tflops
+    if work.peak is not None:
+        tflops = work.peak / 1000
+        units = "fp32" if isclose(tflops, device.peak_fp32_tflops, rel_tol=1e-3) else "tensor cores"
         return Roof(
             bandwidth,
-            peak,
+            work.peak,
             label,
-            f"{device.peak_fp32_tflops:g} TFLOP/s (fp32)",
+            f"{tflops:.4g} TFLOP/s ({units})",
             "useful operations per byte",
             "GFLOP/s",
         )
@@ -128,7 +128,7 @@ def _describe(points: list[Point]) -> str:
 def _explain(work: _Work, source: str, points: list[Point]) -> str:
     missing = [name for name in (NAIVE, REFERENCE) if name not in {point.kind for point in points}]
     parts = [f"Times are {source}."]
-    if not work.flops:
+    if work.peak is None:
         parts.append("There is no arithmetic in this exercise: the roof is the memory's alone.")
     parts.append(
         "Filled: placed by the useful bytes, as if DRAM moved no others, so that all programs stand"
