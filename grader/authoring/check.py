@@ -128,7 +128,7 @@ def _check_programs(
         judge_reference(exercise, reference),
         judge_starter(exercise, starter),
         judge_baseline(exercise, scores[BASELINE]),
-        judge_known(known, scores, scope.submissions),
+        judge_known(exercise, known, scores, scope.submissions),
         judge_mutants(exercise, fates, untried=untried, quick=scope.quick),
     )
     device = reference.device if reference else starter.device

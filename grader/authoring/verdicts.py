@@ -125,12 +125,17 @@ def where_it_is_lost(exercise: Exercise, check: CheckResult) -> str:
     return check.hint.removesuffix(tried).rstrip()
 
 
+def _places(exercise: Exercise, score: Score) -> tuple[str, ...]:
+    """Each check that lost points, with where it lost them, as far as the run shows it."""
+    places = ((check.name, where_it_is_lost(exercise, check)) for check in score.checks)
+    return tuple(f"{name}: {place}" for name, place in places if place)
+
+
 def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -> Claim:
     details: tuple[str, ...] = ()
     if score.status is Status.FAILED:
         proof, found = Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}"
-        places = ((check.name, where_it_is_lost(exercise, check)) for check in score.checks)
-        details = tuple(f"{name}: {place}" for name, place in places if place)
+        details = _places(exercise, score)
     elif score.status is not Status.PASSED:
         proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
         details = _first_lines(score.detail)
@@ -160,8 +165,8 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
         return [f"{file}: {line}" for line in _first_lines(score.detail)]
     missed = (CheckStatus.FAILED, CheckStatus.PARTIAL)
     return [
-        f"{file}: misses {spec}: $.checks[{index}] ({check.name}): {check.message}"
-        f"{'; ' if where_it_is_lost(exercise, check) else ''}{where_it_is_lost(exercise, check)}"
+        f"{file}: misses {spec}: $.checks[{index}] ({check.name}): "
+        + "; ".join(filter(None, (check.message, where_it_is_lost(exercise, check))))
         for index, check in enumerate(score.checks)
         if check.status in missed and not exercise.checks[index].bonus
     ]
@@ -185,7 +190,9 @@ def _first_lines(detail: str) -> tuple[str, ...]:
 # --- known submissions ----------------------------------------------------------------------------
 
 
-def judge_known(files: Sequence[Path], scores: Mapping[str, Score], folder: Path) -> Claim:
+def judge_known(
+    exercise: Exercise, files: Sequence[Path], scores: Mapping[str, Score], folder: Path
+) -> Claim:
     """The claim that every known submission gets the verdict that its name says."""
     subject, claim = "submissions", "each gets the verdict of its name"
     if not files:
@@ -199,7 +206,11 @@ def judge_known(files: Sequence[Path], scores: Mapping[str, Score], folder: Path
     )
     found = f"{len(files) - len(wrong) - len(unsure)} of {len(files)} do"
     found += f", {len(unsure)} cannot be told on this device" if unsure else ""
-    details = tuple(f"{path.name}: {_describe(scores[str(path)])}" for path in (*wrong, *unsure))
+    details = tuple(
+        f"{path.name}: {line}"
+        for path in (*wrong, *unsure)
+        for line in (_describe(scores[str(path)]), *_places(exercise, scores[str(path)]))
+    )
     return Claim(subject, claim, Proof.FAILS if wrong else Proof.HOLDS, found, details)
 
 

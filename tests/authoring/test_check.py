@@ -266,7 +266,9 @@ def test_known_submissions_must_get_the_verdict_of_their_name(check: Check, exer
     found = check()
     assert proofs(found)["submissions"] is Proof.FAILS
     assert "3 of 4 do" in details(found, "submissions")
-    assert "passed--differences.cu: failed" in details(found, "submissions")
+    told = details(found, "submissions")
+    assert "passed--differences.cu: failed" in told
+    assert "passed--differences.cu: correctness: case one block: 2,047 of 2,048" in told
 
 
 def test_the_command_prints_a_table_and_answers_with_its_exit_code(
