@@ -41,6 +41,8 @@ from grader.records import SUBMISSION, LaunchLimits, Program, Submission
 from grader.submission.plan import read_plan
 from grader.submission.source_file import read_submission
 
+AUTHORS = Path(__file__).resolve().parents[1] / "tests" / "by_authors" / "runs"
+"""Kernels in the style of public courses: a family, `runs`."""
 KERNELS = Path(__file__).resolve().parent / "kernels"
 _RUN = re.compile(r"^//\s*run:\s*(?P<options>.*?)\s*$")
 _PLAN = re.compile(r"^//\s*(?:launch|scratch):.*$", re.MULTILINE)
@@ -90,9 +92,13 @@ class KernelRun:
 
 
 def read_runs(folder: Path = KERNELS) -> list[KernelRun]:
-    """The runs of all files of a folder of families, in order of their names. Raises UsageError,
-    which names file and line."""
-    return [run for path in sorted(folder.glob("*/*.cu")) for run in read_file(path)]
+    """The runs of all files of a folder of families, in order of their names, and with those of
+    benchmarks/kernels the authors' kernels that are written to be timed. Raises UsageError, which
+    names file and line."""
+    files = sorted(folder.glob("*/*.cu"))
+    if folder == KERNELS:
+        files += [path for path in sorted(AUTHORS.glob("*.cu")) if "// run:" in path.read_text()]
+    return [run for path in files for run in read_file(path)]
 
 
 def read_file(path: Path) -> list[KernelRun]:

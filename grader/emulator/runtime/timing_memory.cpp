@@ -140,13 +140,20 @@ static double read_dram(const SM &sm, double sectors, double begin)
     return await_dram(sm) + delay;
 }
 
-// When sectors of a line of global memory arrive. DRAM reads them in pairs.
-static double fetch_sectors(const SM &sm, double count, double begin, double t)
+// When sectors of a line of global memory arrive. DRAM reads them in pairs: what completes a pair
+// that this SM has asked for comes with it, when the line is `ready`.
+static double fetch_sectors(const SM &sm, double count, bool completes, double ready, double begin,
+                            double t)
 {
     pass_slices(sm, count * sm.p->read_row_cycles, begin);
     double arrival = pass_l2(sm, count, begin);
     sm.statistics->l1_misses += count;
-    sm.shared->read_credit += count * sm.p->dram_read_part / PAIR;
+    double &owed = sm.shared->owed_sectors;
+    owed += count;
+    if (completes)
+        return max(arrival, ready);
+    sm.shared->read_credit += owed * sm.p->dram_read_part / PAIR;
+    owed = 0.0;
     sm.shared->wait_credit += count * sm.p->dram_wait_part / PAIR;
     double whole = PAIR * take_whole(sm.shared->read_credit);
     if (take_whole(sm.shared->wait_credit) > 0) // for what another SM has asked for
@@ -263,6 +270,12 @@ static CacheLine &place_in_l1(const SM &sm, int64_t tag)
     return line;
 }
 
+// Whether sectors are the other halves of pairs of which one was asked for.
+static bool completes_pairs(uint32_t missing, uint32_t held)
+{
+    return (missing & held) == 0 && (pairs_of(missing) & ~pairs_of(held)) == 0;
+}
+
 // When the sectors that are asked for are there; the missing ones are fetched, and all of them
 // where the load goes past the L1.
 static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, double begin,
@@ -281,9 +294,10 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, 
         return held.ready;
     int64_t stored = missing & held.sectors >> LINE_SECTORS;
     pass_slices(sm, count_sectors(stored) * sm.p->stored_read_cycles, begin);
+    bool completes = completes_pairs(uint32_t(missing), uint32_t(held.sectors));
     held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
-                           : fetch_sectors(sm, count, begin, t);
+                           : fetch_sectors(sm, count, completes, held.ready, begin, t);
     held.ready = max(held.ready, arrival);
     return arrival;
 }

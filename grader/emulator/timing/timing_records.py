@@ -206,6 +206,7 @@ class Shared:
     start_free: float
     divergence_free: float
     read_credit: float
+    owed_sectors: float
     write_credit: float
     wait_credit: float
     passed: float

@@ -1,4 +1,6 @@
 // Many products of small matrices: a block for each, both matrices in shared memory.
+// run: --size count=16384 --input A=normal:64*count --input B=normal:64*count --output C=float32:64*count
+// run: --size count=262144 --input A=normal:64*count --input B=normal:64*count --output C=float32:64*count
 #define SIDE 8
 // launch: batched<float, SIDE><<<count, dim3(SIDE, SIDE)>>>(A, B, C)
 

@@ -1,4 +1,6 @@
 // Prices of European options after Black and Scholes.
+// run: --size n=1048576 --input spots=index:n --input strikes=index:n --input years=index:n --output calls=float32:n --output puts=float32:n
+// run: --size n=8388608 --input spots=index:n --input strikes=index:n --input years=index:n --output calls=float32:n --output puts=float32:n
 // launch: black_scholes<<<ceil_div(n, 256), 256>>>(calls, puts, spots, strikes, years, 0.02f, 0.30f, n)
 
 __device__ inline float normal_cdf(float d) { return 0.5f * erfcf(-d * 0.70710678f); }

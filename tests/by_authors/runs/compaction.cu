@@ -1,5 +1,7 @@
 // Keeps the elements above a limit, in their order: ballots give the place in the warp, a scan of
 // the warps' counts that in the block, and a scan of the blocks' counts that in the output.
+// run: --size n=65536 --scalar limit=0.25 --input x=normal:n --output y=float32:n --output kept=int32:1
+// run: --size n=1048576 --scalar limit=0.25 --input x=normal:n --output y=float32:n --output kept=int32:1
 #define THREADS 128
 // scratch: int counts[ceil_div(n, THREADS)]
 // launch: count_kept<<<ceil_div(n, THREADS), THREADS>>>(x, counts, limit, n)

@@ -1,4 +1,6 @@
 // A dot product: warps sum by shuffles, blocks by shared memory, the grid by one atomic a block.
+// run: --size n=1048576 --input a=normal:n --input b=normal:n --output result=index:1
+// run: --size n=16777216 --input a=normal:n --input b=normal:n --output result=index:1
 // launch: dot<<<min(ceil_div(n, 256), 64), 256>>>(a, b, result, n)
 
 __inline__ __device__ float warp_sum(float value) {

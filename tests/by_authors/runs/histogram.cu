@@ -1,4 +1,6 @@
 // A histogram of bytes: each block counts in shared memory, and adds what it has to the whole.
+// run: --size n=1048576 --input text=index:n:uint8 --output counts=index:256:uint32
+// run: --size n=8388608 --input text=index:n:uint8 --output counts=index:256:uint32
 // launch: histogram<<<16, 256>>>(text, counts, n)
 typedef unsigned char uchar;
 typedef unsigned int uint;

@@ -1,5 +1,7 @@
 // One step of k-means on points of the plane: each finds its nearest centre, the centres become the
 // means of their points. Sums are of fixed-point numbers, so that no order of atomics shows.
+// run: --size n=262144 --input points=normal:2*n --input centres=normal:16 --output labels=int32:n --output moved=float32:16
+// run: --size n=2097152 --input points=normal:2*n --input centres=normal:16 --output labels=int32:n --output moved=float32:16
 #define K 8
 // scratch: unsigned long long sums[2 * K]
 // scratch: unsigned int counts[K]

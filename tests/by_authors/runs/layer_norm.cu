@@ -1,4 +1,6 @@
 // Layer normalisation of rows, with gain and bias: a block a row, and cooperative groups.
+// run: --size rows=4096 --size cols=1024 --input x=normal:rows,cols --input gain=normal:cols --input bias=normal:cols --output y=float32:rows,cols
+// run: --size rows=16384 --size cols=4096 --input x=normal:rows,cols --input gain=normal:cols --input bias=normal:cols --output y=float32:rows,cols
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 namespace cg = cooperative_groups;

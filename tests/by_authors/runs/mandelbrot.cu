@@ -1,4 +1,6 @@
 // How long points of the plane stay near: the corner and the step are given by the launch.
+// run: --size width=1024 --size height=512 --size limit=64 --output counts=int32:height,width
+// run: --size width=512 --size height=256 --size limit=256 --output counts=int32:height,width
 // launch: mandelbrot<<<dim3(ceil_div(width, 32), ceil_div(height, 4)), dim3(32, 4)>>>(counts, width, height, {-2.0, -1.25}, 0.046875, limit)
 
 struct Point {

@@ -1,4 +1,6 @@
 // A matrix times a vector: the vector goes through shared memory in tiles, a thread for each row.
+// run: --size m=4096 --size n=4096 --input A=normal:m,n --input x=normal:n --output y=float32:m
+// run: --size m=65536 --size n=2048 --input A=normal:m,n --input x=normal:n --output y=float32:m
 #define TILE 128
 // launch: gemv<<<ceil_div(m, TILE), TILE, TILE * 4>>>(A, x, y, m, n)
 

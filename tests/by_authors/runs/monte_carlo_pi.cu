@@ -1,4 +1,6 @@
 // How many random points lie in the quarter of a circle: a generator of its own in each thread.
+// run: --size threads=262144 --size seed=7 --size draws=100 --output hits=index:1:uint32
+// run: --size threads=65536 --size seed=7 --size draws=1000 --output hits=index:1:uint32
 // launch: count_hits<<<threads / 64, 64>>>(hits, seed, draws)
 
 struct Lcg {

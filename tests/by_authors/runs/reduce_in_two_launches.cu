@@ -1,4 +1,6 @@
 // The sum of an array: one partial sum a block, then one block for the partial sums.
+// run: --size n=1048576 --input x=normal:n --output total=float32:1
+// run: --size n=16777216 --input x=normal:n --output total=float32:1
 #define THREADS 256
 #define BLOCKS 32
 // scratch: float partial[BLOCKS]

@@ -1,5 +1,7 @@
 // An exclusive prefix sum after Blelloch: each block scans its part, one block scans the sums of the
 // blocks, and the sums are added. Indices are padded, so that no two banks meet.
+// run: --size n=65536 --input x=small_integers:n:int32 --output y=int32:n
+// run: --size n=262144 --input x=small_integers:n:int32 --output y=int32:n
 #define PART 512
 #define PADDED(i) ((i) + ((i) >> 5))
 // scratch: int sums[ceil_div(n, PART)]

@@ -1,4 +1,6 @@
 // C = alpha A B + beta C as a library has it: tiles in shared memory, four results a thread.
+// run: --size M=1024 --size N=1024 --size K=1024 --input A=normal:M,K --input B=normal:K,N --output C=index:M,N
+// run: --size M=2048 --size N=2048 --size K=2048 --input A=normal:M,K --input B=normal:K,N --output C=index:M,N
 constexpr int BM = 32, BN = 32, BK = 8, ROWS = 4;
 // launch: sgemm<BM, BN, BK><<<dim3(ceil_div(N, BN), ceil_div(M, BM)), dim3(BN, BM / ROWS)>>>(M, N, K, 1.5f, A, B, -0.5f, C)
 

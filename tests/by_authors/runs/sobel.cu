@@ -1,4 +1,6 @@
 // Edges of a grey picture after Sobel, with a halo in shared memory.
+// run: --size width=2048 --size height=1024 --input image=index:height,width:uint8 --output edges=uint8:height,width
+// run: --size width=8192 --size height=4096 --input image=index:height,width:uint8 --output edges=uint8:height,width
 #define SIDE 16
 // launch: sobel<<<dim3(ceil_div(width, SIDE), ceil_div(height, SIDE)), dim3(SIDE, SIDE)>>>(image, edges, width, height)
 

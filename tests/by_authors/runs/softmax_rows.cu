@@ -1,4 +1,6 @@
 // Softmax of each row, in one pass over the row: a warp keeps the largest element and the sum.
+// run: --size rows=8192 --size cols=1024 --input x=normal:rows,cols --output y=float32:rows,cols
+// run: --size rows=131072 --size cols=256 --input x=normal:rows,cols --output y=float32:rows,cols
 // launch: softmax<<<ceil_div(rows, 4), dim3(32, 4)>>>(x, y, rows, cols)
 #include <math_constants.h>
 

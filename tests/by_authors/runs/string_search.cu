@@ -1,4 +1,6 @@
 // All places of a pattern in a text: their number, and for each place whether it is one.
+// run: --size n=1048576 --size length=5 --input text=small_integers:n:int8 --input pattern=small_integers:5:int8 --output found=uint8:n --output matches=index:1:int32
+// run: --size n=16777216 --size length=5 --input text=small_integers:n:int8 --input pattern=small_integers:5:int8 --output found=uint8:n --output matches=index:1:int32
 #define LONGEST 16
 // launch: find<<<ceil_div(n, 128), 128>>>(text, n, pattern, length, found, matches)
 

@@ -1,4 +1,6 @@
 // A transposed convolution (stride 2, 4 x 4, padding 1), gathering: each output adds what reaches it.
+// run: --size in_channels=16 --size out_channels=16 --size height=64 --size width=64 --input x=normal:in_channels,height,width --input w=normal:in_channels,out_channels,16 --output y=float32:4*out_channels*height*width
+// run: --size in_channels=32 --size out_channels=8 --size height=256 --size width=256 --input x=normal:in_channels,height,width --input w=normal:in_channels,out_channels,16 --output y=float32:4*out_channels*height*width
 #define KERNEL 4
 #define STRIDE 2
 #define PAD 1

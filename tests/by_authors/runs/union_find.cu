@@ -1,4 +1,6 @@
 // Connected components: trees are hooked onto smaller roots, and paths are shortened.
+// run: --size vertices=65536 --size count=65536 --input from=permutation:count:int32 --input to=index:count:int32 --output parent=int32:vertices
+// run: --size vertices=1048576 --size count=1048576 --input from=permutation:count:int32 --input to=index:count:int32 --output parent=int32:vertices
 // launch: init<<<ceil_div(vertices, 128), 128>>>(parent, vertices)
 // launch: hook<<<ceil_div(count, 128), 128>>>(parent, from, to, count)
 // launch: flatten<<<ceil_div(vertices, 128), 128>>>(parent, vertices)
