@@ -82,6 +82,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.devices.emulated.emulated_device": ("grader.emulator",),
     "grader.devices.emulated.fault_facts": ("grader.emulator",),
     "grader.devices.emulated.texture_objects": ("grader.emulator",),
+    "grader.devices.emulated.transfers": ("grader.emulator",),
     "grader.devices.emulated.sampling": ("grader.emulator",),
     "grader.devices.emulated.inspection": ("grader.emulator",),
     "grader.devices.emulated.run_backwards": ("grader.emulator",),

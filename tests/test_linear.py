@@ -36,7 +36,8 @@ from grader.emulator.formatting import count_arguments
 from grader.records import Submission
 from grader.report.text import clean_line, clean_text, escape_controls
 from grader.similar.winnowing import compare_files
-from grader.spec.launch_lines import Plan, parse_launch
+from grader.spec.launch_lines import parse_launch
+from grader.spec.statements import Plan
 from grader.submission.lookups import check_lookups
 from grader.submission.plan import read_macros, read_plan
 from grader.toolchain.dependencies import check_directives, parse_dependencies

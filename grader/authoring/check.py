@@ -142,7 +142,7 @@ def _write_baseline(exercise: Exercise, folder: Path) -> Path:
     text = _PLAN_LINE.sub("//", exercise.baseline_source.read_text(encoding="utf-8")).rstrip("\n")
     plan = exercise.baseline_plan
     lines = [f"// scratch: {buffer.text}" for buffer in plan.scratch] + [
-        f"// launch: {launch.text}" for launch in plan.launches
+        f"// launch: {line}" for line in plan.lines
     ]
     path = folder / f"{exercise.id}--baseline.cu"
     path.write_text("\n".join([text, *lines, ""]), encoding="utf-8")

@@ -135,7 +135,7 @@ def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch:
         replace(kernel, instructions=tuple(replace(i, line=None) for i in kernel.instructions))
         for kernel in built.binary.kernels
     ]
-    return [launch.text for launch in built.plan.launches], built.macros, kernels
+    return built.plan.lines, built.macros, kernels
 
 
 def _tell_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:

@@ -4,7 +4,7 @@ column."""
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from grader.cpp.lexer import Kind, Position, Token, read_tokens
@@ -43,15 +43,28 @@ class LanguageError(Exception):
 
 
 class Cursor:
-    """Walks over the tokens of one text."""
+    """Walks over the tokens of one text, or of several `more` that follow, each with its place: an
+    end stands behind each."""
 
-    def __init__(self, text: str, *, line: int = 1, column: int = 1) -> None:
-        if len(text) > MAX_LENGTH:
-            message = f"the text is {len(text)} characters long; at most {MAX_LENGTH} are read"
-            raise LanguageError(message, line, column)
-        self.text = text
-        self._tokens = list(_take_apart(text, line, column))
+    def __init__(
+        self,
+        text: str,
+        *,
+        line: int = 1,
+        column: int = 1,
+        more: Sequence[tuple[str, Position]] = (),
+    ) -> None:
+        self.text = ""
+        self._tokens: list[Token] = []
         self._index = 0
+        for piece, place in ((text, Position(line, column)), *more):
+            if len(piece) > MAX_LENGTH:
+                message = f"the text is {len(piece)} characters long; at most {MAX_LENGTH} are read"
+                raise error_at(place, message)
+            start = len(self.text)
+            for token in _take_apart(piece, *place):
+                self._tokens.append(token._replace(start=start + token.start))
+            self.text += f"{piece}\n"
 
     @property
     def token(self) -> Token:
@@ -75,6 +88,11 @@ class Cursor:
     def taken_since(self, index: int) -> tuple[Token, ...]:
         """The tokens taken since `index` was read."""
         return tuple(self._tokens[index : self._index])
+
+    def text_since(self, index: int) -> str:
+        """The text from the token at `index` to the last one taken."""
+        tokens = self.taken_since(index)
+        return self.text[tokens[0].start : tokens[-1].end] if tokens else ""
 
     def at(self, *symbols: str) -> bool:
         """Whether the next token is one of these symbols."""
@@ -115,6 +133,11 @@ class Cursor:
         if not self.accept(")"):
             raise self.expected("',' or ')'")
         return tuple(items)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether nothing but the end is left."""
+        return self._index == len(self._tokens) - 1
 
     def expect_end(self, what: str = "the end of the line") -> None:
         """LanguageError unless the text ends here."""

@@ -16,10 +16,8 @@ from functools import cached_property
 from grader.cpp.cursor import Cursor, LanguageError, error_at, quote
 from grader.cpp.evaluation import (
     FUNCTIONS,
-    LARGEST_VALUE,
     NULLS,
     QUALIFIERS,
-    SMALLEST_VALUE,
     evaluate,
     integer_of,
     normal_type,
@@ -42,8 +40,6 @@ from grader.cpp.tree import (
     names_in,
 )
 from grader.cpp.types import TYPE_WORDS, size_of
-
-__all__ = ["FUNCTIONS", "LARGEST_VALUE", "SMALLEST_VALUE", "Expression", "parse_expression"]
 
 MAX_DEPTH = 64
 """Most nested parentheses, calls and signs; keeps parser and evaluation far from Python's recursion
@@ -141,7 +137,21 @@ def parse_expression(
 def take_expression(cursor: Cursor, dialect: Dialect = PLAN) -> Expression:
     """Parse the expression that starts at the cursor and leave the cursor after it."""
     start = cursor.index
-    tree = _take_choice(cursor, dialect, 0)
+    return _expression_since(cursor, start, _take_choice(cursor, dialect, 0))
+
+
+def take_constructed(cursor: Cursor, type_: str) -> Expression:
+    """Parse what initialises a variable of this type in parentheses or braces: `(n, 2)`."""
+    start, position = cursor.index, cursor.token.position
+    if cursor.at("{"):
+        tree = _take_braces(cursor, PLAN, 0, type_, position)
+    else:
+        tree = _take_items(cursor, PLAN, 0, type_, position)
+    plain = type_ != "dim3" and len(tree.items) == 1
+    return _expression_since(cursor, start, tree.items[0] if plain else tree)
+
+
+def _expression_since(cursor: Cursor, start: int, tree: Node) -> Expression:
     tokens = cursor.taken_since(start)
     places: dict[str, Position] = {}
     with _bounded(tokens[0].position):
@@ -216,7 +226,7 @@ def _take_factor(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     if cursor.at("+", "-", "!", "~", "&"):
         sign = cursor.take()
         return Unary(sign.text, _take_factor(cursor, dialect, depth + 1), sign.position)
-    if (cast := _accept_cast(cursor)) is not None:
+    if (cast := accept_cast(cursor)) is not None:
         type_, position = cast
         return Cast(type_, _take_factor(cursor, dialect, depth + 1), position)
     node = _take_operand(cursor, dialect, depth)
@@ -260,11 +270,7 @@ def _take_named(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
         return Name(name, token.position)
     function = name.removeprefix("std::")
     if name == "dim3" or name.startswith("make_"):
-        cursor.take()
-        items = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
-        if name == "dim3" and not 1 <= len(items) <= 3:
-            raise error_at(token.position, f"dim3 takes 1 to 3 arguments, got {len(items)}")
-        return Braces(name.removeprefix("make_"), items, token.position)
+        return _take_items(cursor, dialect, depth, name.removeprefix("make_"), token.position)
     if not dialect.calls or function not in FUNCTIONS:
         raise _uncallable(name, token.position)
     cursor.expect("(")
@@ -272,6 +278,17 @@ def _take_named(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     if len(arguments) != 2:
         raise error_at(token.position, f"{function} takes 2 arguments, got {len(arguments)}")
     return Call(function, *arguments, token.position)
+
+
+def _take_items(
+    cursor: Cursor, dialect: Dialect, depth: int, type_: str, position: Position
+) -> Braces:
+    """The items in parentheses of a `dim3` or a vector."""
+    cursor.expect("(")
+    items = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
+    if type_ == "dim3" and not 1 <= len(items) <= 3:
+        raise error_at(position, f"dim3 takes 1 to 3 arguments, got {len(items)}")
+    return Braces(type_, items, position)
 
 
 def _uncallable(name: str, position: Position) -> LanguageError:
@@ -326,7 +343,7 @@ def _take_braces(
 # --- types ----------------------------------------------------------------------------------------
 
 
-def _accept_cast(cursor: Cursor) -> tuple[str, Position] | None:
+def accept_cast(cursor: Cursor) -> tuple[str, Position] | None:
     """A type in parentheses: words of types only, or a name with stars behind it."""
     if not cursor.at("("):
         return None

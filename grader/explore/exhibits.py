@@ -36,7 +36,7 @@ from grader.records import (
     ToolLimits,
 )
 from grader.report.access_pictures import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import compile_submission

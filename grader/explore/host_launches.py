@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
+from grader.cpp.evaluation import normal_type
 from grader.cpp.expressions import Expression
+from grader.cpp.structures import find_layout
 from grader.cpp.tree import (
     Braces,
     Call,
@@ -30,6 +32,18 @@ from grader.cpp.tree import (
 from grader.cpp.types import CPP_NAMES
 from grader.records import DeviceBuffer, Kernel, KernelParameter
 from grader.spec.launch_lines import LaunchLine
+from grader.spec.statements import (
+    Assignment,
+    Block,
+    Branch,
+    CopyCall,
+    Declaration,
+    FillCall,
+    Loop,
+    Permission,
+    Statement,
+    Swap,
+)
 from grader.submission.names import normalise_type
 
 ANY_POINTER = "AnyPointer"
@@ -41,11 +55,12 @@ _ANONYMOUS = "(anonymous namespace)::"
 @dataclass(frozen=True)
 class Scope:
     """What a launch line's names stand for in the host program. `taken`: names of the program's
-    own, which hide the submission's."""
+    own, which hide the submission's. `source`: the submission's text, for its structures."""
 
     macros: Mapping[str, Value]
     buffers: Mapping[str, DeviceBuffer]
     taken: frozenset[str]
+    source: str = ""
 
 
 def format_launch(launch: LaunchLine, kernel: Kernel, scope: Scope) -> list[str]:
@@ -67,6 +82,83 @@ def format_launch(launch: LaunchLine, kernel: Kernel, scope: Scope) -> list[str]
         )
     lines.append(f"{name}<<<{', '.join(configuration)}>>>({', '.join(arguments)});")
     return lines
+
+
+def format_statement(
+    statement: Statement, kernels: Mapping[LaunchLine, Kernel], scope: Scope
+) -> list[str]:
+    """The lines of a statement, with checks of CUDA's errors."""
+    match statement:
+        case LaunchLine():
+            of_launch = format_launch(statement, kernels[statement], scope)
+            return [*of_launch, "CHECK(cudaGetLastError());"]
+        case Block(body):
+            return ["{", *_indented(body, kernels, scope), "}"]
+        case Loop():
+            return _format_loop(statement, kernels, scope)
+        case Branch(condition, body, otherwise):
+            lines = [f"if ({format_expression(condition, scope.macros)}) {{"]
+            lines += _indented(body, kernels, scope)
+            if otherwise:
+                lines += ["} else {", *_indented(otherwise, kernels, scope)]
+            return [*lines, "}"]
+        case Permission():
+            return []
+    return [f"{_format_simple(statement, scope)};"]
+
+
+def _indented(
+    statements: Sequence[Statement], kernels: Mapping[LaunchLine, Kernel], scope: Scope
+) -> list[str]:
+    lines = (line for each in statements for line in format_statement(each, kernels, scope))
+    return [f"    {line}" for line in lines]
+
+
+def _format_loop(loop: Loop, kernels: Mapping[LaunchLine, Kernel], scope: Scope) -> list[str]:
+    """The loop in braces of its own, with what it starts with before it."""
+    condition = "" if loop.condition is None else format_expression(loop.condition, scope.macros)
+    steps = ", ".join(_format_simple(step, scope) for step in loop.step)
+    start = f"for (; {condition}; {steps}) {{" if loop.step else f"while ({condition or 'true'}) {{"
+    lines = [start, *_indented(loop.body, kernels, scope), "}"]
+    if not loop.start:
+        return lines
+    first = _indented(loop.start, kernels, scope)
+    return ["{", *first, *(f"    {line}" for line in lines), "}"]
+
+
+def _format_simple(statement: Statement, scope: Scope) -> str:
+    """A statement without others in it, without its semicolon."""
+
+    def text(expression: Expression) -> str:
+        return format_expression(expression, scope.macros)
+
+    match statement:
+        case Declaration(type_, name, value):
+            base, stars = type_.rstrip("*"), "*" * type_.count("*")
+            return f"{base.strip()} {stars}{name}" + (f" = {text(value)}" if value else "")
+        case Assignment(name, operator, value):
+            return f"{name} {operator or ''}= {text(value)}"
+        case Swap(left, right):
+            return f"std::swap({text(left)}, {text(right)})"
+        case FillCall(target, value, size):
+            return f"CHECK(cudaMemset({text(target)}, {text(value)}, {text(size)}))"
+        case CopyCall():
+            return _format_copy(statement, scope)
+    return statement.text
+
+
+def _format_copy(copy: CopyCall, scope: Scope) -> str:
+    given = (copy.target, copy.source, copy.size, copy.offset)
+    target, source, size, offset = (
+        None if each is None else format_expression(each, scope.macros) for each in given
+    )
+    if copy.symbol is None:
+        return f"CHECK(cudaMemcpy({target}, {source}, {size}, cudaMemcpyDeviceToDevice))"
+    offset = offset or "0"
+    size = size or f"sizeof({copy.symbol}) - {offset}"
+    name, other = ("To", source) if target is None else ("From", target)
+    places = f"{copy.symbol}, {other}" if target is None else f"{other}, {copy.symbol}"
+    return f"CHECK(cudaMemcpy{name}Symbol({places}, {size}, {offset}, cudaMemcpyDeviceToDevice))"
 
 
 def needs_any_pointer(
@@ -102,8 +194,10 @@ def _format_argument(argument: Expression, parameter: KernelParameter, scope: Sc
     """An address is cast where the parameter points to something else than the buffer's elements,
     such as float4."""
     text = format_expression(argument, scope.macros)
+    if isinstance(argument.tree, Braces):
+        return _format_structure(argument.tree, parameter, scope)
     buffer = next((scope.buffers[name] for name in argument.places if name in scope.buffers), None)
-    if buffer is None or isinstance(argument.tree, Braces):
+    if buffer is None:
         return text
     if parameter.type is None:
         return f"{ANY_POINTER}{{{text}}}"
@@ -112,6 +206,18 @@ def _format_argument(argument: Expression, parameter: KernelParameter, scope: Sc
         r"\s*(?:\bconst\b|\bvolatile\b|\b__restrict__\b)", "", normalise_type(parameter.type)
     )
     return text if pointer == f"{element}*" else f"reinterpret_cast<{parameter.type}>({text})"
+
+
+def _format_structure(braces: Braces, parameter: KernelParameter, scope: Scope) -> str:
+    """The structure with each member cast to its type: braces do not narrow."""
+    type_ = normal_type(parameter.type or braces.type or "")
+    layout = find_layout(type_, scope.source)
+    members = () if layout is None else layout.members
+    values = (
+        f"({member.type})({_widen(item, scope.macros)})"
+        for member, item in zip(members, braces.items, strict=False)
+    )
+    return f"{type_}{{{', '.join(values)}}}"
 
 
 def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:

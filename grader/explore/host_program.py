@@ -12,7 +12,7 @@ from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
 from grader.explore.host_text import MARKER, HostProgram, format_program
 from grader.folders import default_cache
-from grader.grading.building import build, make_program
+from grader.grading.building import build, launched_kernels, make_program
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
 from grader.records import SUBMISSION, Failure, Role, Submission
@@ -62,9 +62,9 @@ def make_host_program(
     try:
         built = build(source, exercise, tools, arch=info.arch)
         plan = make_program(SUBMISSION, built, exercise, sizes=sizes, limits=info.limits)
+        launched = launched_kernels(built, sizes)
     except SubmissionError as error:
         return error.failure
-    kernels = {kernel.symbol: kernel for kernel in built.binary.kernels}
     drawn = all(buffer.function is None for buffer in exercise.buffers)
     cpu = find_cpu_file(exercise) if drawn else None  # what the oracle fills is read from a file
     program = HostProgram(
@@ -72,7 +72,7 @@ def make_host_program(
         submission_path=str(submission),
         submission_text=source.text,
         plan=built.plan,
-        kernels=[kernels[launch.symbol] for launch in plan.launches],
+        kernels=launched,
         buffers=plan.buffers,
         macros=built.macros,
         sizes=sizes,

@@ -17,13 +17,13 @@ from grader.explore.host_launches import (
     ANY_POINTER,
     Scope,
     format_expression,
-    format_launch,
+    format_statement,
     needs_any_pointer,
 )
 from grader.records import DeviceBuffer, Kernel, Role
 from grader.spec.cpu import CPU_FUNCTION, SIZE_TYPE, SUM_TYPE, cpu_parameters
 from grader.spec.exercise import BufferSpec, Exercise, Initialisation, Tolerance
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.spec.tolerance import (
     LARGEST_PRODUCT,
     LAST_PLACES,
@@ -210,12 +210,13 @@ def _init_of(buffer: BufferSpec) -> Initialisation:
 
 
 def _launches(program: HostProgram, taken: frozenset[str]) -> Iterator[str]:
-    scope = Scope(program.macros, {buffer.name: buffer for buffer in program.buffers}, taken)
-    for launch, kernel in zip(program.plan.launches, program.kernels, strict=True):
-        own = launch.line is not None
-        yield f"// line {launch.line} of the submission" if own else f"// {_DEFAULT_LINE}"
-        yield from format_launch(launch, kernel, scope)
-        yield "CHECK(cudaGetLastError());"
+    buffers = {buffer.name: buffer for buffer in program.buffers}
+    scope = Scope(program.macros, buffers, taken, program.submission_text)
+    kernels = dict(zip(program.plan.launches, program.kernels, strict=True))
+    for statement in program.plan.statements:
+        own = statement.line is not None
+        yield f"// line {statement.line} of the submission" if own else f"// {_DEFAULT_LINE}"
+        yield from format_statement(statement, kernels, scope)
 
 
 def _allocations(program: HostProgram) -> Iterator[str]:

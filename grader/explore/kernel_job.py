@@ -39,7 +39,7 @@ from grader.records import (
     Submission,
     ToolLimits,
 )
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.words.findings import advise
 from grader.words.hidden import tell, tell_findings
 from grader.words.outputs import describe_modified

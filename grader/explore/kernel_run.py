@@ -22,7 +22,7 @@ from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import show_nothing
 from grader.grading.tools import find_toolchain
 from grader.records import Failure, KernelRun, NoSource, ShowProgress, Status, Submission
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.plan_mistakes import LAUNCH_FORM
 from grader.submission.scalars import Scalar

@@ -11,7 +11,7 @@ from grader.cpp.cursor import quote
 from grader.cpp.signatures import Parameter, read_parameters
 from grader.errors import UsageError
 from grader.records import Submission
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.source_file import read_submission
 

@@ -106,7 +106,7 @@ def measure_launches(
     """
     apart = len(program.launches) <= MOST_APART
     shorter = [
-        replace(program, label=f"first {count}", launches=program.launches[:count])
+        replace(program, label=f"first {count}", steps=program.up_to_launch(count))
         for count in range(1, len(program.launches) if apart else 1)
     ]
     programs = [replace(program, label=SUBMISSION), *shorter]

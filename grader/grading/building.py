@@ -19,6 +19,7 @@ from grader.grading.tools import Toolchain
 from grader.records import (
     Binary,
     DeviceBuffer,
+    Kernel,
     LaunchLimits,
     NoConstant,
     Program,
@@ -28,7 +29,7 @@ from grader.records import (
 from grader.sandbox.isolation import NO_ISOLATION
 from grader.spec.draws import device_buffers
 from grader.spec.exercise import Exercise, Part, Task
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.includes import check_includes
 from grader.submission.lookups import check_lookups
 from grader.submission.plan import (
@@ -38,7 +39,7 @@ from grader.submission.plan import (
     read_plan,
     unanswered,
 )
-from grader.submission.resolve import resolve_plan
+from grader.submission.resolve import find_kernels, resolve_plan
 from grader.submission.rules import check_headers, check_rules
 from grader.submission.scalars import NO_SCALARS, Scalar
 from grader.toolchain.artifacts import Artifacts
@@ -183,6 +184,7 @@ def launch_on(
             source=built.source.text,
             scalars=scalars,
             types=built.types,
+            symbols=built.binary.symbols,
         )
     )
     if built.rules_of is not None:
@@ -196,9 +198,23 @@ def launch_on(
                 source=built.source,
             )
         )
-    program = Program(label, built.binary, resolved.launches, (*buffers, *resolved.scratch))
+    program = Program(label, built.binary, resolved.steps, (*buffers, *resolved.scratch))
     refuse(check_room(program.buffers, built.binary.variable_bytes, limits))
     return program
+
+
+def launched_kernels(built: Built, sizes: Mapping[str, int]) -> list[Kernel]:
+    """The kernel of each launch of the plan as it is written. Raises SubmissionError."""
+    return value_of(
+        find_kernels(
+            built.plan,
+            sizes=sizes,
+            macros=built.macros,
+            kernels=built.binary.kernels,
+            types=built.types,
+            source=built.source.text,
+        )
+    )
 
 
 def _read(made: Artifacts | NotCompiled, order: Order, tools: Toolchain) -> Binary:

@@ -15,7 +15,7 @@ from grader.grading.tools import Toolchain
 from grader.judging.timing import NAIVE, REFERENCE
 from grader.records import SUBMISSION, DeviceInfo, Execution, Program
 from grader.spec.exercise import Exercise
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.source_file import read_submission
 from grader.words.hidden import tell
 

@@ -12,8 +12,8 @@ from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Session
 from grader.records import Binary, CaseResult, Failure, PartResult, Status, ToolLimits
 from grader.spec.exercise import Part
-from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 
 

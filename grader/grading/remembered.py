@@ -46,7 +46,7 @@ def counts_key(program: Program, info: DeviceInfo) -> str:
 
 def _key(program: Program, *parts: str) -> str:
     code = hashlib.sha256(program.binary.cubin).hexdigest()
-    return cache_key(code, repr(program.launches), repr(program.buffers), *parts)
+    return cache_key(code, repr(program.steps), repr(program.buffers), *parts)
 
 
 def recall(

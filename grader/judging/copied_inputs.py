@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from grader.cpp.lexer import Kind, Token, read_code
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.words.hints import Copy
 
 

@@ -17,7 +17,7 @@ from grader.records import (
     Traffic,
 )
 from grader.spec.exercise import Exercise, Yardstick
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 
 
 @dataclass

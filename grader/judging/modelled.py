@@ -10,6 +10,8 @@ from operator import add
 
 from grader.records import Estimate, Execution, Modelled, Timing, Traffic
 
+TRANSFERS_DOUBT = 0.15
+"""Of the time of copies and fills, to either side, as a part of it."""
 MOST_DOUBT = 0.25
 """Nothing is judged by a time, or by a ratio of two, whose interval reaches further to either side,
 as a part of it."""
@@ -31,10 +33,14 @@ def model_timing(plan: str, execution: Execution) -> Timing | None:
     ends = [each.interval_ms for each in launches if each.interval_ms is not None]
     assert len(ends) == len(launches)  # only scores of earlier versions have none
     longest = max(launches, key=lambda launch: launch.time_ms)
+    copied_ms = execution.transfers_ms
     return Timing(
         plan,
-        sum(launch.time_ms for launch in launches),
-        (sum(low for low, _ in ends), sum(high for _, high in ends)),
+        sum(launch.time_ms for launch in launches) + copied_ms,
+        (
+            sum(low for low, _ in ends) + (1 - TRANSFERS_DOUBT) * copied_ms,
+            sum(high for _, high in ends) + (1 + TRANSFERS_DOUBT) * copied_ms,
+        ),
         (),
         longest.kind,
     )

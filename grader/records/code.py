@@ -92,6 +92,15 @@ MOST_SHARED_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
+class ConstantVariable:
+    """A `__constant__` variable: its symbol, and where it lies in its bank."""
+
+    name: str
+    offset: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
 class SharedArray:
     """A `__shared__` variable: where it starts in a block's shared memory, in bytes. `size_bytes`
     None: dynamic, up to the end.
@@ -201,7 +210,8 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Binary:
-    """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`.
+    """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`;
+    `constants` are its `__constant__` variables, whose contents all kernels share.
 
     `variable_bytes` is what its `__device__` variables take on a device. `recipe` is there where
     the cubin can be asked for again.
@@ -215,3 +225,10 @@ class Binary:
     variable_bytes: int = 0
     variables: tuple[DeviceVariable, ...] = ()
     recipe: Recipe | None = None
+    constants: tuple[ConstantVariable, ...] = ()
+
+    @property
+    def symbols(self) -> dict[str, int]:
+        """The bytes of all variables that a host can copy to, by their symbols."""
+        of_variables = {each.name: each.size_bytes for each in self.variables}
+        return of_variables | {each.name: each.size_bytes for each in self.constants}

@@ -241,6 +241,14 @@ class Obstacle(StrEnum):
     EMPTY_SCRATCH = "empty_scratch"
     TOO_MUCH_SCRATCH = "too_much_scratch"
     OUTSIDE_BUFFER = "outside_buffer"
+    OUTSIDE_COPY = "outside_copy"
+    OVERLAPPING_COPY = "overlapping_copy"
+    UNEQUAL_SWAP = "unequal_swap"
+    BEYOND_VARIABLE = "beyond_variable"
+    TOO_MANY_STEPS = "too_many_steps"
+    TOO_MANY_LAUNCHES = "too_many_launches"
+    TOO_MANY_BYTES = "too_many_bytes"
+    NO_LAUNCH = "no_launch"
 
 
 @dataclass(frozen=True)

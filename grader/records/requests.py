@@ -77,6 +77,42 @@ class Launch:
 
 
 @dataclass(frozen=True)
+class MemoryPlace:
+    """A place in a device buffer or, `in_variable`, in a `__device__` or `__constant__` variable,
+    which `name` is the symbol of."""
+
+    name: str
+    offset_bytes: int
+    in_variable: bool = False
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy within the device; the places do not overlap. `line` and `text` as of a Launch."""
+
+    target: MemoryPlace
+    source: MemoryPlace
+    size_bytes: int
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Bytes of device memory set to the same value, 0 to 255."""
+
+    target: MemoryPlace
+    byte: int
+    size_bytes: int
+    line: int | None
+    text: str
+
+
+Step = Launch | Copy | Fill
+"""What a program does on the device, one after another."""
+
+
+@dataclass(frozen=True)
 class DeviceBuffer:
     """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel
     beside this record. `texture` says how it is bound, where it is."""
@@ -172,13 +208,29 @@ SUBMISSION = "submission"
 
 @dataclass(frozen=True)
 class Program:
-    """What a device runs: machine code, its launches in order, and their buffers (the exercise's,
+    """What a device runs: machine code, its steps in order, and their buffers (the exercise's,
     and its own scratch). `label`: SUBMISSION, `naive`, `reference` or a comparison."""
 
     label: str
     binary: Binary
-    launches: tuple[Launch, ...]
+    steps: tuple[Step, ...]
     buffers: tuple[DeviceBuffer, ...]
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches among the steps."""
+        return tuple(step for step in self.steps if isinstance(step, Launch))
+
+    @property
+    def keeps_something(self) -> bool:
+        """Whether a run may leave something in the variables of its binary."""
+        copies = (step.target for step in self.steps if isinstance(step, Copy))
+        return bool(self.binary.variable_bytes) or any(each.in_variable for each in copies)
+
+    def up_to_launch(self, count: int) -> tuple[Step, ...]:
+        """The steps up to the launch with this number, from 1 on, and with it."""
+        places = [place for place, step in enumerate(self.steps, 1) if isinstance(step, Launch)]
+        return self.steps[: places[count - 1]]
 
 
 @dataclass(frozen=True)

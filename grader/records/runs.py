@@ -304,7 +304,8 @@ class Execution:
     what the checked mode saw in a plan that did run to its end. `coverage` is there where the last
     launch is a sample: elements of outputs that its blocks did not write hold poison.
     `same_backwards`: whether blocks and warps in the opposite order left the same outputs; None
-    where that was not tried, or did not end.
+    where that was not tried, or did not end. `transfers_ms`: what copies and fills between the
+    launches take, where times are modelled.
     """
 
     launches: tuple[LaunchResult, ...]
@@ -315,6 +316,7 @@ class Execution:
     coverage: tuple[Coverage, ...] = ()
     same_backwards: bool | None = None
     culprit: str = SUBMISSION
+    transfers_ms: float = 0.0
 
     @property
     def ran_whole(self) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.cpp.expressions import Expression
 from grader.records import DeviceInfo, Role, Texture
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 
 
 class Initialisation(StrEnum):

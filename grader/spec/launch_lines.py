@@ -1,5 +1,5 @@
-"""Launch plans as they are written: `kernel<T...><<<grid, block, shared_bytes>>>(arguments)` and
-`float name[N * K]`.
+"""Launches and buffers as they are written: `kernel<T><<<grid, block, shared_bytes>>>(arguments)`
+and `float name[N * K]`.
 
 Only the form is checked here. Names get their values, and kernels their machine code, in
 `submission.resolve`.
@@ -79,23 +79,6 @@ class ScratchBuffer:
     text: str
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Launches in order, and the scratch buffers that they use."""
-
-    launches: tuple[LaunchLine, ...]
-    scratch: tuple[ScratchBuffer, ...] = ()
-
-    @property
-    def names(self) -> frozenset[str]:
-        """Every name in an expression of the plan: buffers, sizes and macros."""
-        of_launches = (
-            expression.names for launch in self.launches for expression in launch.expressions
-        )
-        of_scratch = (expression.names for buffer in self.scratch for expression in buffer.shape)
-        return frozenset[str]().union(*of_launches, *of_scratch)
-
-
 # --- launches -------------------------------------------------------------------------------------
 
 
@@ -103,8 +86,15 @@ def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> Laun
     """Parse what follows `// launch:`. LanguageError with line and column (line 1 where `line` is
     None)."""
     cursor = Cursor(text, line=line or 1, column=column)
-    start = cursor.token
-    kernel = _take_kernel_name(cursor)
+    launch = take_launch(cursor, own=line is not None)
+    cursor.expect_end()
+    return launch
+
+
+def take_launch(cursor: Cursor, *, own: bool) -> LaunchLine:
+    """Parse the launch at the cursor; `own`: it is the submission's, and has a line."""
+    start, index = cursor.token, cursor.index
+    kernel = take_kernel_name(cursor)
     _expect_chevrons(cursor, "<")
     grid = _take_dim3(cursor)
     cursor.expect(",")
@@ -115,13 +105,12 @@ def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> Laun
     _expect_chevrons(cursor, ">")
     cursor.expect("(")
     arguments = cursor.take_list(lambda: take_expression(cursor))
-    cursor.expect_end()
-    return LaunchLine(
-        kernel, grid, block, shared_bytes, arguments, line, start.position.column, text.strip()
-    )
+    line = start.line if own else None
+    text = cursor.text_since(index)
+    return LaunchLine(kernel, grid, block, shared_bytes, arguments, line, start.column, text)
 
 
-def _take_kernel_name(cursor: Cursor) -> KernelName:
+def take_kernel_name(cursor: Cursor) -> KernelName:
     position = cursor.token.position
     name = _take_qualified_name(cursor)
     if not cursor.at("<"):

@@ -13,10 +13,13 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from grader.cpp.cursor import LanguageError, did_you_mean, quote
-from grader.cpp.expressions import FUNCTIONS, Expression
+from grader.cpp.evaluation import FUNCTIONS
+from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
-from grader.spec.launch_lines import LaunchLine, parse_launch, parse_scratch
+from grader.spec.launch_lines import LaunchLine, parse_scratch
+from grader.spec.program import PlanLine, parse_program
 from grader.spec.schema import Json, Problem, fields, items, size_names
+from grader.spec.statements import Plan, Statement, expressions_of
 
 RESERVED_NAMES = frozenset(FUNCTIONS) | {"dim3"}
 
@@ -56,15 +59,37 @@ def plan_problems(
         taken[buffer.name] = "another scratch buffer"
         yield from _unknown_name_problems(path, buffer.shape, known)
         known = known and known | {buffer.name}
-    for index, text in enumerate(plan.get("launch") or []):
-        path = f"{at}.launch[{index}]"
-        line = _parsed(parse_launch, path, text)
-        if isinstance(line, Problem):
-            yield line
-        elif line is not None:
-            yield from _unknown_name_problems(path, line.expressions, known)
-            if of_starter and starter is not None:
-                yield from _kernel_problems(path, line, starter)
+    lines = [text for text in plan.get("launch") or [] if text is not None]
+    read, problems = _read_program(lines, f"{at}.launch")
+    yield from problems
+    known = known and known | read.variables
+    for statement in read.every:
+        expressions = expressions_of(statement)
+        for index in sorted({each.position.line - 1 for each in expressions}):
+            path = f"{at}.launch[{index}]"
+            here = [each for each in expressions if each.position.line - 1 == index]
+            yield from _unknown_name_problems(path, here, known)
+        if of_starter and starter is not None and isinstance(statement, LaunchLine):
+            path = f"{at}.launch[{statement.kernel.position.line - 1}]"
+            yield from _kernel_problems(path, statement, starter)
+
+
+def _read_program(lines: Sequence[str], at: str) -> tuple[Plan, list[Problem]]:
+    """The launch lines as one program, as far as they can be read. Where no block goes over several
+    of them, the mistakes of all are found."""
+    pieces = [[PlanLine(text, None, 1)] for text in lines]
+    first = range(len(lines))
+    if any("{" in text or "}" in text for text in lines):
+        pieces, first = [[piece for (piece,) in pieces]], range(1)
+    statements: list[Statement] = []
+    problems: list[Problem] = []
+    for before, piece in zip(first, pieces, strict=True):
+        try:
+            statements += parse_program(piece, before=before)
+        except LanguageError as error:
+            path = f"{at}[{error.line - 1}]"
+            problems.append(Problem(path, f"column {error.column}: {error.message}"))
+    return Plan(tuple(statements)), problems
 
 
 def _taken_names(task: Json) -> dict[str, str]:

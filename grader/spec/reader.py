@@ -34,12 +34,14 @@ from grader.spec.exercise import (
     Units,
     Yardstick,
 )
-from grader.spec.launch_lines import Plan, parse_launch, parse_scratch
+from grader.spec.launch_lines import parse_scratch
 from grader.spec.plan_rules import Starter
+from grader.spec.program import PlanLine, parse_program
 from grader.spec.public import ORACLE_FILE as ORACLE_FILE
 from grader.spec.public import SPEC_FILE as SPEC_FILE
 from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
+from grader.spec.statements import Plan
 from grader.spec.task_rules import input_functions
 from grader.spec.texture_rules import read_texture
 
@@ -268,8 +270,9 @@ def _build_buffer(buffer: Json, oracle: Path) -> BufferSpec:
 
 
 def _build_plan(plan: Json) -> Plan:
-    launches = tuple(map(parse_launch, plan["launch"]))
-    return Plan(launches, tuple(map(parse_scratch, plan.get("scratch", []))))
+    lines = tuple(plan["launch"])
+    statements = parse_program([PlanLine(text, None, 1) for text in lines])
+    return Plan(statements, tuple(map(parse_scratch, plan.get("scratch", []))), lines)
 
 
 def _build_public_case(case: Json) -> Case:

@@ -39,7 +39,7 @@ def find_kernel(
     wanted: KernelName,
     kernels: Sequence[Kernel],
     *,
-    argument_count: int,
+    argument_count: int | None,
     evaluate: Evaluate,
     values: frozenset[str],
     source: str,
@@ -47,9 +47,9 @@ def find_kernel(
 ) -> Kernel:
     """The one kernel that `wanted` names; LanguageError where there is none or more than one.
 
-    Of overloads it is the one that takes `argument_count` arguments. `evaluate` gives the value of
-    an expression, `values` the names that have one; a bare name without a value is a type. `types`
-    are the compiler's names of types that are written otherwise.
+    Of overloads it is the one that takes `argument_count` arguments, where that is given.
+    `evaluate` gives the value of an expression, `values` the names that have one; a bare name
+    without a value is a type. `types` are the compiler's names of types that are written otherwise.
     """
     instances = [_take_apart(kernel) for kernel in kernels]
     named = [instance for instance in instances if instance.base == wanted.name]
@@ -63,7 +63,7 @@ def find_kernel(
         for argument in wanted.template_arguments or ()
     ]
     fitting = _choose_overload(_fit(named, tuple(arguments)), argument_count)
-    if len(fitting) == 1:
+    if len(fitting) == 1 or (fitting and argument_count is None):
         return fitting[0].kernel
     shown = _show_list([instance.kernel.name for instance in fitting or named])
     if not fitting:
@@ -93,7 +93,9 @@ def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> l
     ]
 
 
-def _choose_overload(fitting: Sequence[_Instance], argument_count: int) -> Sequence[_Instance]:
+def _choose_overload(
+    fitting: Sequence[_Instance], argument_count: int | None
+) -> Sequence[_Instance]:
     """The only overload that takes so many arguments, if there is one; else all that fit."""
     chosen = [instance for instance in fitting if len(instance.kernel.parameters) == argument_count]
     return chosen if _are_overloads(fitting) and len(chosen) == 1 else fitting

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.cpp.comments import Comment, find_comments
@@ -15,14 +15,9 @@ from grader.cpp.lexer import Position, find_names
 from grader.cpp.tree import Value
 from grader.cpp.types import TYPE_WORDS
 from grader.records import Kernel, NoConstant, PlanMistake, Question, Submission
-from grader.spec.launch_lines import (
-    LaunchLine,
-    Plan,
-    ScratchBuffer,
-    TypeName,
-    parse_launch,
-    parse_scratch,
-)
+from grader.spec.launch_lines import LaunchLine, ScratchBuffer, TypeName, parse_scratch
+from grader.spec.program import PlanLine, parse_program
+from grader.spec.statements import Permission, Plan, Written, expressions_of
 from grader.submission.names import has_argument
 from grader.submission.plan_mistakes import (
     LAUNCH_FORM,
@@ -40,10 +35,6 @@ _NEAR = re.compile(r"/*+(?:[^\w/]|\d)*+(?P<word>[^\W\d]\w{0,15}+)(?!\w|\s*<|::)\
 """The first word of a comment. A word right before `<<<` names a kernel; behind another `//` stands
 what has been commented out."""
 
-_KEYWORDS: dict[str, Callable[..., LaunchLine | ScratchBuffer]] = {
-    "launch": parse_launch,
-    "scratch": parse_scratch,
-}
 _FORMS = {"launch": LAUNCH_FORM, "scratch": SCRATCH_FORM}
 
 
@@ -93,11 +84,11 @@ def open_questions(
 ) -> tuple[Question, ...]:
     """What only the compiler can say of a plan for these kernels: the names that are not `known`
     and occur in the file, and template arguments that no kernel has as they are written."""
-    scratch = {buffer.name for buffer in plan.scratch}
+    declared = {buffer.name for buffer in plan.scratch} | plan.variables
     in_file = find_names(source)
     asked: dict[str, bool] = {}
     for use in _uses(plan):
-        if use.name in known or use.name in scratch:
+        if use.name in known or use.name in declared:
             continue
         words = set(re.findall(r"[^\W\d]\w*", use.name)) - TYPE_WORDS - _NO_NAMES
         if not words or not words <= in_file:
@@ -127,7 +118,7 @@ class _Use:
 
     name: str
     position: Position
-    written: LaunchLine | ScratchBuffer
+    written: Written
     may_be_type: bool
 
 
@@ -135,38 +126,47 @@ def _uses(plan: Plan) -> Iterator[_Use]:
     for buffer in plan.scratch:
         for extent in buffer.shape:
             yield from _uses_of(extent, buffer)
-    for launch in plan.launches:
-        for argument in launch.kernel.template_arguments or ():
+    for statement in plan.every:
+        template: Sequence[Expression | TypeName] = ()
+        if isinstance(statement, LaunchLine | Permission):
+            template = statement.kernel.template_arguments or ()
+        for argument in template:
             if isinstance(argument, TypeName):
-                yield _Use(argument.text, argument.position, launch, may_be_type=True)
+                yield _Use(argument.text, argument.position, statement, may_be_type=True)
             else:
-                yield from _uses_of(argument, launch, may_be_type=argument.bare_name is not None)
-        for expression in launch.expressions:
-            if expression not in (launch.kernel.template_arguments or ()):
-                yield from _uses_of(expression, launch)
+                type_ = argument.bare_name is not None
+                yield from _uses_of(argument, statement, may_be_type=type_)
+        for expression in expressions_of(statement):
+            if expression not in template:
+                yield from _uses_of(expression, statement)
 
 
 def _uses_of(
-    expression: Expression, written: LaunchLine | ScratchBuffer, *, may_be_type: bool = False
+    expression: Expression, written: Written, *, may_be_type: bool = False
 ) -> Iterator[_Use]:
     for name in sorted(expression.names):
         yield _Use(name, expression.place_of(name), written, may_be_type)
 
 
 def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | None:
-    launches: list[LaunchLine] = []
+    lines: list[PlanLine] = []
     scratch: list[ScratchBuffer] = []
     for comment in find_comments(source):
         read = _read_comment(comment, part, parts)
-        if isinstance(read, LaunchLine):
-            launches.append(read)
+        if isinstance(read, PlanLine):
+            lines.append(read)
         elif isinstance(read, ScratchBuffer):
             _check_new(read, scratch)
             scratch.append(read)
-        if max(len(launches), len(scratch)) > MAX_LINES:
+        if max(len(lines), len(scratch)) > MAX_LINES:
             raise _error(comment, f"there are more than {MAX_LINES} launch or scratch lines")
-    if launches:
-        return Plan(tuple(launches), tuple(scratch))
+    statements = parse_program(lines)
+    plan = Plan(statements, tuple(scratch), tuple(line.text.strip() for line in lines))
+    if plan.launches:
+        return plan
+    if lines:
+        message = "the launch lines launch no kernel"
+        raise LanguageError(message, lines[0].line or 1, lines[0].column, LAUNCH_FORM)
     if scratch:
         first = scratch[0]
         advice = "Add a // launch: line that uses the buffer, or take the scratch line out."
@@ -178,7 +178,7 @@ def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | 
 
 def _read_comment(
     comment: Comment, part: str | None, parts: Collection[str]
-) -> LaunchLine | ScratchBuffer | None:
+) -> PlanLine | ScratchBuffer | None:
     match = _EXACT.match(comment.text) if comment.opening == "//" else None
     if match is not None and match["part"] is not None and match["part"] not in parts:
         _check_part(comment, match, parts)
@@ -197,10 +197,11 @@ def _read_comment(
             f"a {match[1]} line cannot be continued with a backslash",
             "Write it on one line, however long.",
         )
-    _check_semicolon(comment, match[1], match.end())
-    return _KEYWORDS[match[1]](
-        comment.text[match.end() :], line=comment.line, column=comment.column + match.end()
-    )
+    text, column = comment.text[match.end() :], comment.column + match.end()
+    if match[1] == "launch":
+        return PlanLine(text, comment.line, column)
+    _check_semicolon(comment, match.end())
+    return parse_scratch(text, line=comment.line, column=column)
 
 
 def _check_near_miss(comment: Comment) -> None:
@@ -209,7 +210,7 @@ def _check_near_miss(comment: Comment) -> None:
     match = _NEAR.match(comment.text)
     if match is None or (comment.opening != "//" and comment.text.startswith("/")):
         return
-    close = difflib.get_close_matches(match["word"].lower(), _KEYWORDS, n=1, cutoff=0.75)
+    close = difflib.get_close_matches(match["word"].lower(), _FORMS, n=1, cutoff=0.75)
     if close and _is_meant(close[0], comment.text[match.end() :]):
         written = quote((comment.opening + comment.text[: match.end()]).strip())
         message = f"{written} starts no {close[0]} line; did you mean '// {close[0]}:'?"
@@ -240,14 +241,14 @@ def _check_trailing(comment: Comment, start: int) -> None:
         )
 
 
-def _check_semicolon(comment: Comment, keyword: str, start: int) -> None:
+def _check_semicolon(comment: Comment, start: int) -> None:
     text = comment.text.rstrip()
     without = text.rstrip("; \t")
-    if text.endswith(";") and _would_parse(keyword, without[start:]):
+    if text.endswith(";") and _would_parse("scratch", without[start:]):
         position = Position(comment.line, comment.column + text.index(";", len(without)))
         raise error_at(
             position,
-            f"expected the end of the line before ';': a {keyword} line ends without one",
+            "expected the end of the line before ';': a scratch line ends without one",
             "Take the ';' out.",
         )
 
@@ -260,7 +261,10 @@ def _is_meant(keyword: str, text: str) -> bool:
 
 def _would_parse(keyword: str, text: str) -> bool:
     try:
-        _KEYWORDS[keyword](text)
+        if keyword == "scratch":
+            parse_scratch(text)
+        else:
+            parse_program([PlanLine(text, 1, 1)])
     except LanguageError:
         return False
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.cpp.cursor import LanguageError
 from grader.records import PlanMistake
-from grader.spec.launch_lines import LaunchLine, ScratchBuffer
+from grader.spec.statements import Written
 
 _CONTEXT = 120
 """Most characters shown before and after the place of a mistake."""
@@ -28,9 +28,7 @@ def launch_mistake(error: LanguageError, source: str) -> PlanMistake:
     return _make_mistake(error, error.line, LAUNCH_FORM, quoted)
 
 
-def plan_mistake(
-    error: LanguageError, written: LaunchLine | ScratchBuffer, source: str
-) -> PlanMistake:
+def plan_mistake(error: LanguageError, written: Written, source: str) -> PlanMistake:
     """A mistake in `written`, which is a line of `source` or, where it has no line, of the
     exercise's own plan."""
     if written.line is not None:

@@ -1,48 +1,86 @@
-"""Resolve a plan against the compiled kernels: every name gets its value, and every limit of a
-launch is checked before it runs.
-
-The limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute
-Capability".
-"""
+"""Work out a plan for concrete sizes: its statements become a flat list of steps, each checked
+before anything runs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass
 
 from grader.cpp.cursor import LanguageError, did_you_mean, error_at, obstacle_at, quote
-from grader.cpp.declarations import assigns, read_constants
+from grader.cpp.evaluation import apply_operator, describe
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
-from grader.cpp.tree import Value
+from grader.cpp.tree import Address, Value
 from grader.records import (
+    Copy,
     DeviceBuffer,
-    Dim3,
+    Fill,
     Kernel,
     Launch,
     LaunchLimits,
+    MemoryPlace,
     Obstacle,
     PlanMistake,
-    Role,
+    Step,
 )
-from grader.spec.launch_lines import LaunchLine, Plan, ScratchBuffer
-from grader.submission.arguments import address_of, bind_arguments
-from grader.submission.names import NO_TYPES, find_kernel
+from grader.spec.launch_lines import LaunchLine
+from grader.spec.statements import (
+    Assignment,
+    Block,
+    Branch,
+    CopyCall,
+    Declaration,
+    FillCall,
+    Leave,
+    Loop,
+    Permission,
+    Plan,
+    Statement,
+    Swap,
+    Written,
+)
+from grader.submission.launches import (
+    MAX_SCRATCH_BYTES,
+    find_launched,
+    resolve_launch,
+    resolve_scratch,
+)
+from grader.submission.names import NO_TYPES
 from grader.submission.plan_mistakes import plan_mistake
-from grader.submission.scalars import NO_SCALARS, Scalar, value_of_scalar
+from grader.submission.scalars import NO_SCALARS, Scalar
+from grader.submission.scope import Scope
 
-MAX_SCRATCH_BYTES = 4 << 30
-"""Most bytes of all scratch buffers together."""
+MAX_LAUNCHES = 1024
+MAX_STATEMENTS = 100_000
+"""Most statements that are carried out, turns of loops counted."""
+MAX_MOVED_BYTES = 64 << 30
+"""Most bytes of all copies and fills together."""
+NO_SYMBOLS: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True)
 class ResolvedPlan:
-    """A plan with concrete sizes: launches in order, and the scratch buffers that they need beside
-    the exercise's buffers."""
+    """A plan with concrete sizes: what is done on the device in order, and the scratch buffers that
+    this needs beside the exercise's buffers."""
 
-    launches: tuple[Launch, ...]
+    steps: tuple[Step, ...]
     scratch: tuple[DeviceBuffer, ...]
+
+    @property
+    def launches(self) -> tuple[Launch, ...]:
+        """The launches among the steps."""
+        return tuple(step for step in self.steps if isinstance(step, Launch))
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a plan launches and copies to: kernels, and the bytes of `__device__` and `__constant__`
+    variables by their symbols."""
+
+    kernels: Sequence[Kernel]
+    symbols: Mapping[str, int]
+    limits: LaunchLimits
 
 
 def resolve_plan(  # noqa: PLR0913 - all that names of a plan stand for, by keyword
@@ -56,215 +94,226 @@ def resolve_plan(  # noqa: PLR0913 - all that names of a plan stand for, by keyw
     source: str,
     scalars: Mapping[str, Scalar] = NO_SCALARS,
     types: Mapping[str, str] = NO_TYPES,
+    symbols: Mapping[str, int] = NO_SYMBOLS,
 ) -> ResolvedPlan | PlanMistake:
     """The plan for these sizes, or the first mistake in it (`launch_error`). A size goes before a
     macro of the same name.
 
     `source` is the submission's text, for the layout of its structures and the words of errors.
     """
-    named = {buffer.name: buffer for buffer in buffers}
-    scope = _Scope({**macros, **sizes}, named, scalars, types, source)
+    scope = Scope(constants=macros, sizes=sizes, scalars=scalars, types=types, source=source)
+    for buffer in buffers:
+        scope.add_buffer(buffer)
     scratch: list[DeviceBuffer] = []
     for declared in plan.scratch:
+        free_bytes = MAX_SCRATCH_BYTES - sum(each.size_bytes for each in scratch)
         try:
-            scratch.append(
-                _resolve_scratch(
-                    declared,
-                    scope,
-                    free_bytes=MAX_SCRATCH_BYTES - sum(each.size_bytes for each in scratch),
-                )
-            )
+            scratch.append(resolve_scratch(declared, scope, free_bytes=free_bytes))
         except LanguageError as error:
             return plan_mistake(error, declared, source)
-    scope = replace(scope, buffers=named | {buffer.name: buffer for buffer in scratch})
-    launches: list[Launch] = []
+    for buffer in scratch:
+        scope.add_buffer(buffer)
+    run = _Run(scope, Code(kernels, symbols, limits))
+    try:
+        run.carry_out(plan.statements)
+        if not any(isinstance(step, Launch) for step in run.steps):
+            run.at = plan.statements[0]
+            raise obstacle_at(_place(run.at), Obstacle.NO_LAUNCH)
+    except LanguageError as error:
+        assert run.at is not None
+        return plan_mistake(error, run.at, source)
+    return ResolvedPlan(tuple(run.steps), tuple(scratch))
+
+
+def find_kernels(
+    plan: Plan,
+    *,
+    sizes: Mapping[str, int],
+    macros: Mapping[str, Value],
+    kernels: Sequence[Kernel],
+    types: Mapping[str, str],
+    source: str,
+) -> list[Kernel] | PlanMistake:
+    """The kernel of each launch as it is written, whether it is made at these sizes or not."""
+    scope = Scope(constants=macros, sizes=sizes, scalars={}, types=types, source=source)
+    found = []
     for launch in plan.launches:
         try:
-            launches.append(_resolve_launch(launch, scope, kernels, limits))
+            found.append(find_launched(launch.kernel, scope, kernels, len(launch.arguments)))
         except LanguageError as error:
             return plan_mistake(error, launch, source)
-    return ResolvedPlan(tuple(launches), tuple(scratch))
+    return found
 
 
-# --- names ----------------------------------------------------------------------------------------
+def _place(written: Written) -> Position:
+    return Position(written.line or 1, written.column)
 
 
-@dataclass(frozen=True)
-class _Scope:
-    """What the names of a plan stand for; `types` are those that the compiler knows under another
-    name."""
-
-    values: Mapping[str, Value]
-    buffers: dict[str, DeviceBuffer]
-    scalars: Mapping[str, Scalar]
-    types: Mapping[str, str]
-    source: str
-
-    @cached_property
-    def known(self) -> dict[str, Value]:
-        """The values of all names."""
-        scalars = {name: value_of_scalar(scalar) for name, scalar in self.scalars.items()}
-        addresses = {name: address_of(buffer) for name, buffer in self.buffers.items()}
-        return {**scalars, **addresses, **self.values}
-
-    def evaluate(self, expression: Expression) -> int:
-        """The integer that an expression comes to; LanguageError that says what an unknown name may
-        have meant."""
-        self._check_names(expression)
-        return expression.evaluate(self.known)
-
-    def value_of(self, expression: Expression) -> Value:
-        """The value of any kind; LanguageError as of `evaluate`."""
-        self._check_names(expression)
-        return expression.value(self.known)
-
-    def _check_names(self, expression: Expression) -> None:
-        unknown = min(expression.names - self.known.keys(), key=expression.place_of, default=None)
-        if unknown is not None:
-            raise self._unknown(unknown, expression.place_of(unknown))
-
-    def _unknown(self, name: str, position: Position) -> LanguageError:
-        if assigns(self.source, name):
-            message = (
-                f"{quote(name)} is not known here: a launch line sees constants, not the variables"
-                " of the code"
-            )
-            return error_at(
-                position, message, f"Make {name} a constexpr of the file, or give its value here."
-            )
-        known = sorted(self.known)
-        near = did_you_mean(name, {*known, *read_constants(self.source)})
-        return error_at(
-            position,
-            f"{quote(name)} is not known here{near}",
-            f"Names that are known: {', '.join(known)}.",
-        )
+class _Leaving(Exception):  # noqa: N818 - `break` or `continue`, no error
+    """A loop is left, or its turn."""
 
 
-# --- scratch buffers ------------------------------------------------------------------------------
+class _Run:
+    """Statements, carried out one after another. `at` is the one that is under way."""
 
+    def __init__(self, scope: Scope, code: Code) -> None:
+        self.steps: list[Step] = []
+        self.at: Statement | None = None
+        self._scope, self._code = scope, code
+        self._statements = self._launches = self._moved_bytes = 0
 
-def _resolve_scratch(declared: ScratchBuffer, scope: _Scope, *, free_bytes: int) -> DeviceBuffer:
-    start = Position(declared.line or 1, declared.column)
-    if declared.name in scope.buffers or declared.name in scope.values:
-        kind = "buffer" if declared.name in scope.buffers else "size"
-        message = f"{quote(declared.name)} is already the name of a {kind} of the exercise"
-        raise error_at(start, message, "Give it another name.")
-    shape = tuple(_extent(extent, scope) for extent in declared.shape)
-    buffer = DeviceBuffer(declared.name, declared.dtype, shape, Role.SCRATCH)
-    if buffer.size_bytes > free_bytes:
-        raise obstacle_at(
-            start,
-            Obstacle.TOO_MUCH_SCRATCH,
-            name=quote(declared.name),
-            size_bytes=buffer.size_bytes,
-        )
-    return buffer
+    def carry_out(self, statements: Sequence[Statement]) -> None:
+        """LanguageError where one cannot be carried out, or it does not come to an end."""
+        for statement in statements:
+            self._count(statement)
+            match statement:
+                case LaunchLine():
+                    self._launch(statement)
+                case Declaration():
+                    self._scope.declare(statement)
+                case Assignment():
+                    self._assign(statement)
+                case Swap(left, right):
+                    self._scope.swap(left, right)
+                case CopyCall():
+                    self._copy(statement)
+                case FillCall():
+                    self._fill(statement)
+                case Permission(kernel):
+                    find_launched(kernel, self._scope, self._code.kernels, None)
+                case Leave(_, _, text):
+                    raise _Leaving(text)
+                case Block(body):
+                    with self._scope.block():
+                        self.carry_out(body)
+                case Loop():
+                    self._loop(statement)
+                case Branch(condition, body, otherwise):
+                    holds = self._scope.holds(condition)
+                    with self._scope.block():
+                        self.carry_out(body if holds else otherwise)
 
+    def _count(self, statement: Statement) -> None:
+        self.at = statement
+        self._statements += 1
+        if self._statements > MAX_STATEMENTS:
+            raise obstacle_at(_place(statement), Obstacle.TOO_MANY_STEPS, most=MAX_STATEMENTS)
 
-def _extent(extent: Expression, scope: _Scope) -> int:
-    value = scope.evaluate(extent)
-    if value <= 0:
-        text = quote(extent.text)
-        raise obstacle_at(extent.position, Obstacle.EMPTY_SCRATCH, text=text, value=value)
-    return value
+    def _loop(self, loop: Loop) -> None:
+        with self._scope.block():
+            self.carry_out(loop.start)
+            while self._goes_on(loop):
+                try:
+                    with self._scope.block():
+                        self.carry_out(loop.body)
+                except _Leaving as leaving:
+                    if str(leaving) == "break":
+                        break
+                self.carry_out(loop.step)
 
+    def _goes_on(self, loop: Loop) -> bool:
+        self._count(loop)
+        return loop.condition is None or self._scope.holds(loop.condition)
 
-# --- launches -------------------------------------------------------------------------------------
+    def _launch(self, launch: LaunchLine) -> None:
+        self._launches += 1
+        if self._launches > MAX_LAUNCHES:
+            raise obstacle_at(_place(launch), Obstacle.TOO_MANY_LAUNCHES, most=MAX_LAUNCHES)
+        code = self._code
+        self.steps.append(resolve_launch(launch, self._scope, code.kernels, code.limits))
 
+    def _assign(self, assignment: Assignment) -> None:
+        now = self._scope.value_named(assignment.name, _place(assignment))
+        value, position = self._scope.value_of(assignment.value), assignment.value.position
+        if assignment.operator is not None:
+            value = apply_operator(assignment.operator, now, value, position)
+        self._scope.assign(assignment.name, value, position)
 
-def _resolve_launch(
-    launch: LaunchLine, scope: _Scope, kernels: Sequence[Kernel], limits: LaunchLimits
-) -> Launch:
-    kernel = find_kernel(
-        launch.kernel,
-        kernels,
-        argument_count=len(launch.arguments),
-        evaluate=scope.evaluate,
-        values=frozenset(scope.values),
-        types=scope.types,
-        source=scope.source,
-    )
-    arguments = bind_arguments(
-        launch,
-        kernel,
-        buffers=scope.buffers,
-        value_of=scope.value_of,
-        scalars=scope.scalars,
-        source=scope.source,
-    )
-    block = _dim3("block", launch.block, limits.max_block, scope)
-    grid = _dim3("grid", launch.grid, limits.max_grid, scope)
-    _check_threads(launch, block, kernel, limits)
-    shared_bytes = _dynamic_shared_bytes(launch, kernel, limits, scope)
-    _check_registers(launch, block, kernel, limits)
-    return Launch(kernel.symbol, grid, block, shared_bytes, arguments, launch.line, launch.text)
+    # --- copies -----------------------------------------------------------------------------------
 
-
-def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: _Scope) -> Dim3:
-    values = [scope.evaluate(size) for size in sizes]
-    for axis, size, value, most in zip("xyz", sizes, values, largest, strict=False):
-        if not 1 <= value <= most:
+    def _copy(self, copy: CopyCall) -> None:
+        scope = self._scope
+        target = None if copy.target is None else self._in_buffer(copy.target)
+        source = None if copy.source is None else self._in_buffer(copy.source)
+        room = min(self._bytes_behind(each) for each in (target, source) if each is not None)
+        if copy.symbol is not None:
+            offset = 0 if copy.offset is None else scope.evaluate(copy.offset)
+            symbol = MemoryPlace(self._find_symbol(copy), offset, in_variable=True)
+            room = self._code.symbols[symbol.name] - offset
+            target, source = target or symbol, source or symbol
+        assert target is not None
+        assert source is not None
+        size_bytes = room if copy.size is None else scope.evaluate(copy.size)
+        position = _place(copy) if copy.size is None else copy.size.position
+        for each in (target, source):
+            self._check_inside(each, size_bytes, position)
+        apart = abs(target.offset_bytes - source.offset_bytes) >= size_bytes
+        if target.name == source.name and target.in_variable == source.in_variable and not apart:
             raise obstacle_at(
-                size.position,
-                Obstacle.EXTENT_TOO_SMALL if value < 1 else Obstacle.EXTENT_TOO_LARGE,
-                what=what,
-                axis=axis,
-                text=quote(size.text),
-                value=value,
-                most=most,
+                position,
+                Obstacle.OVERLAPPING_COPY,
+                name=quote(target.name),
+                size_bytes=size_bytes,
             )
-    return Dim3(*values)
+        self._move(size_bytes, position)
+        self.steps.append(Copy(target, source, size_bytes, copy.line, copy.text))
 
+    def _fill(self, fill: FillCall) -> None:
+        target = self._in_buffer(fill.target)
+        size_bytes = self._scope.evaluate(fill.size)
+        self._check_inside(target, size_bytes, fill.size.position)
+        self._move(size_bytes, fill.size.position)
+        byte = self._scope.evaluate(fill.value) % 256
+        self.steps.append(Fill(target, byte, size_bytes, fill.line, fill.text))
 
-def _check_threads(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
-    bounds = (
-        (Obstacle.TOO_MANY_THREADS, limits.max_threads_per_block),
-        (Obstacle.BEYOND_LAUNCH_BOUNDS, kernel.max_threads_per_block),
-    )
-    for obstacle, most in bounds:
-        if most is not None and block.volume > most:
+    def _in_buffer(self, expression: Expression) -> MemoryPlace:
+        value = self._scope.value_of(expression)
+        if not isinstance(value, Address):
+            message = f"{quote(expression.text)} is {describe(value)}, no buffer"
+            raise error_at(expression.position, message, "Give a buffer's name, or a + n.")
+        return MemoryPlace(value.buffer, value.offset_bytes)
+
+    def _find_symbol(self, copy: CopyCall) -> str:
+        """The symbol of the variable that a copy names: the name itself, or one of C++ that ends
+        with it."""
+        name = (copy.symbol or "").removeprefix("::")
+        parts = name.split("::")
+        mangled = re.compile(rf"\w*?{''.join(f'L?{len(part)}{part}' for part in parts)}E?\w*")
+        found = [symbol for symbol in self._code.symbols if symbol == name]
+        found = found or [symbol for symbol in self._code.symbols if mangled.fullmatch(symbol)]
+        if len(found) == 1:
+            return found[0]
+        message = f"there is no __constant__ or __device__ variable {quote(name)} that kernels use"
+        near = did_you_mean(name, self._code.symbols)
+        advice = "A variable that no kernel uses is not in the compiled code."
+        raise error_at(_place(copy), f"{message}{near}", advice)
+
+    def _all_bytes(self, place: MemoryPlace) -> int:
+        if place.in_variable:
+            return self._code.symbols[place.name]
+        return self._scope.buffers[place.name].size_bytes
+
+    def _bytes_behind(self, place: MemoryPlace) -> int:
+        return self._all_bytes(place) - place.offset_bytes
+
+    def _check_inside(self, place: MemoryPlace, size_bytes: int, position: Position) -> None:
+        end = place.offset_bytes + size_bytes
+        if min(place.offset_bytes, size_bytes) < 0 or end > self._all_bytes(place):
             raise obstacle_at(
-                launch.block[0].position,
-                obstacle,
-                kernel=kernel.name,
-                block=str(block),
-                threads=block.volume,
-                most=most,
+                position,
+                Obstacle.OUTSIDE_COPY,
+                size_bytes=size_bytes,
+                offset=place.offset_bytes,
+                name=quote(place.name),
+                all_bytes=self._all_bytes(place),
             )
 
-
-def _dynamic_shared_bytes(
-    launch: LaunchLine, kernel: Kernel, limits: LaunchLimits, scope: _Scope
-) -> int:
-    dynamic, position = 0, launch.kernel.position
-    if launch.shared_bytes is not None:
-        dynamic, position = scope.evaluate(launch.shared_bytes), launch.shared_bytes.position
-    if dynamic < 0:
-        raise obstacle_at(position, Obstacle.NEGATIVE_SHARED_MEMORY, dynamic=dynamic)
-    static, most = kernel.static_shared_bytes, limits.max_shared_bytes_per_block
-    if static + dynamic > most:
-        raise obstacle_at(
-            position,
-            Obstacle.TOO_MUCH_SHARED_MEMORY,
-            kernel=kernel.name,
-            total=static + dynamic,
-            static=static,
-            dynamic=dynamic,
-            most=most,
-        )
-    return dynamic
-
-
-def _check_registers(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
-    needed, most = kernel.registers * block.volume, limits.max_registers_per_block
-    if needed > most:
-        raise obstacle_at(
-            launch.block[0].position,
-            Obstacle.TOO_MANY_REGISTERS,
-            kernel=kernel.name,
-            registers=kernel.registers,
-            needed=needed,
-            threads=block.volume,
-            most=most,
-        )
+    def _move(self, size_bytes: int, position: Position) -> None:
+        self._moved_bytes += size_bytes
+        if self._moved_bytes > MAX_MOVED_BYTES:
+            raise obstacle_at(
+                position,
+                Obstacle.TOO_MANY_BYTES,
+                moved=self._moved_bytes,
+                most=MAX_MOVED_BYTES,
+            )

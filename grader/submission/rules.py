@@ -32,8 +32,8 @@ from grader.records import (
 )
 from grader.sass import accesses_of
 from grader.spec.exercise import Atomics, Part, Task
-from grader.spec.launch_lines import Plan
 from grader.spec.reader import SPEC_FILE
+from grader.spec.statements import Plan
 from grader.submission.resolve import ResolvedPlan
 
 _FORBIDDEN_SPACES = {Atomics.GLOBAL: ("global",), Atomics.ALL: ("global", "shared")}

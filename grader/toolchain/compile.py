@@ -31,7 +31,11 @@ from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import disassemble, parse_disassembly
 from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
 from grader.toolchain.shared_uses import read_shared_uses
-from grader.toolchain.variables import read_variable_bytes, read_variables
+from grader.toolchain.variables import (
+    read_constant_variables,
+    read_variable_bytes,
+    read_variables,
+)
 from grader.toolchain.workspace import SOURCE_NAME, Compiler
 
 
@@ -167,6 +171,7 @@ def _read_binary(
         artifacts.warnings.replace(SOURCE_NAME, submission.name),
         read_variable_bytes(elf),
         read_variables(elf),
+        constants=read_constant_variables(elf),
     )
 
 

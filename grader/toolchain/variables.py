@@ -3,10 +3,11 @@ relocations."""
 
 from __future__ import annotations
 
-from grader.records import DeviceVariable, Pointer
+from grader.records import ConstantVariable, DeviceVariable, Pointer
 from grader.toolchain.elf import Elf
 
 VARIABLE_SECTIONS = (".nv.global", ".nv.global.init")
+CONSTANT_SECTION = ".nv.constant3"
 _ADDRESS_KINDS = frozenset({2, 4})
 """Relocations to 64 bits with an address: R_CUDA_64 and R_CUDA_G64, as `cuobjdump -elf` names
 them."""
@@ -18,6 +19,15 @@ def read_variable_bytes(elf: Elf) -> int:
     From their symbols: of a section's size ptxas writes the lower 32 bits only.
     """
     return sum(int(symbol["st_size"]) for symbol, _ in elf.symbols_in(*VARIABLE_SECTIONS))
+
+
+def read_constant_variables(elf: Elf) -> tuple[ConstantVariable, ...]:
+    """All `__constant__` variables in the order of their symbols."""
+    return tuple(
+        ConstantVariable(symbol.name, int(symbol["st_value"]), int(symbol["st_size"]))
+        for symbol, _ in elf.symbols_in(CONSTANT_SECTION)
+        if symbol["st_info"]["type"] == "STT_OBJECT"
+    )
 
 
 def read_variables(elf: Elf) -> tuple[DeviceVariable, ...]:

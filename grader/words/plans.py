@@ -123,4 +123,45 @@ _OBSTACLES: Mapping[Obstacle, _Row] = {
         "an address lies outside of its buffer",
         "Offsets count elements from the start of the buffer.",
     ),
+    Obstacle.OUTSIDE_COPY: _Row(
+        "{size_bytes} bytes from byte {offset} on do not lie in {name}, which has {all_bytes}",
+        "what is copied or set does not lie in its buffer",
+        "Sizes and offsets of copies are bytes: multiply by sizeof(the element).",
+    ),
+    Obstacle.OVERLAPPING_COPY: _Row(
+        "the two places of {size_bytes} bytes in {name} overlap",
+        "the two places of a copy overlap",
+        "Copy by way of a scratch buffer.",
+    ),
+    Obstacle.UNEQUAL_SWAP: _Row(
+        "{left} has {left_bytes} bytes and {right} has {right_bytes}: only equal buffers can be"
+        " swapped",
+        "two buffers that are swapped are not equally large",
+        "Swap buffers of the same size.",
+    ),
+    Obstacle.BEYOND_VARIABLE: _Row(
+        "{value} does not fit the variable {name} ({type})",
+        "a value does not fit its variable",
+        "Declare the variable as long long.",
+    ),
+    Obstacle.TOO_MANY_STEPS: _Row(
+        "the launch lines have taken {most} steps without an end",
+        "the launch lines do not come to an end",
+        "Look at the conditions of the loops: does what they compare change?",
+    ),
+    Obstacle.TOO_MANY_LAUNCHES: _Row(
+        "this is launch {most} + 1: at most {most} can be made",
+        "the launch lines make too many launches",
+        "Let each launch do more, or leave loops over repetitions out.",
+    ),
+    Obstacle.TOO_MANY_BYTES: _Row(
+        "copies and memsets have moved {moved} bytes; at most {most} can be",
+        "the launch lines copy and set too many bytes",
+        "Copy less often.",
+    ),
+    Obstacle.NO_LAUNCH: _Row(
+        "no kernel is launched at these sizes",
+        "no kernel is launched at some sizes",
+        "Look at the conditions: at least one launch must be made at every size.",
+    ),
 }

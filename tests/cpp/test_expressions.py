@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.cpp.cursor import MAX_LENGTH, LanguageError
-from grader.cpp.expressions import LARGEST_VALUE, MAX_DEPTH, SMALLEST_VALUE, parse_expression
+from grader.cpp.evaluation import LARGEST_VALUE, SMALLEST_VALUE
+from grader.cpp.expressions import MAX_DEPTH, parse_expression
 from grader.cpp.lexer import Position
 from grader.cpp.tree import Address, Group, Real, Value
 

@@ -59,9 +59,9 @@ from grader.report.source_page import print_annotation
 from grader.report.terminal import make_console
 from grader.spec.draws import draw_cases
 from grader.spec.exercise import Case, Exercise
-from grader.spec.launch_lines import Plan
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.words.hidden import name_case
 

@@ -19,8 +19,8 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import Failure, Status, Submission
 from grader.spec.exercise import Atomics, Forbidden
-from grader.spec.launch_lines import Plan
 from grader.spec.reader import read_exercise
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -26,7 +26,7 @@ from grader.records import (
     Status,
 )
 from grader.spec.exercise import CheckSpec, Threshold, Yardstick
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.words.reasons import NOT_SHIPPED
 from tests.support.factories import (
     BANDWIDTH,

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from grader.cpp.cursor import LanguageError
 from grader.cpp.expressions import Expression
-from grader.spec.launch_lines import Plan, TypeName, parse_launch, parse_scratch
+from grader.spec.launch_lines import TypeName, parse_launch, parse_scratch
+from grader.spec.statements import Plan
 
 TRANSPOSE = (
     "transpose_shared<<<dim3(ceil_div(cols, TILE), ceil_div(rows, TILE)), dim3(TILE, ROWS)>>>(out,"

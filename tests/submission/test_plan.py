@@ -6,7 +6,8 @@ import pytest
 
 from grader.cpp.tree import Real, Value
 from grader.records import Failure, Kernel, NoConstant, PlanMistake, Status, Submission
-from grader.spec.launch_lines import Plan, parse_launch
+from grader.spec.launch_lines import parse_launch
+from grader.spec.statements import Plan
 from grader.submission.plan import (
     MAX_LINES,
     macro_names,
@@ -81,7 +82,6 @@ def test_what_is_no_launch_line(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "column", "message"),
     [
-        (f"\n// launch: {LAUNCH};", 2, 37, "expected the end of the line before ';'"),
         ("// launch: k<<<1, 1>>>(a;", 1, 25, "expected ',' or ')' before ';'"),
         ("// launch: k<<<1, 1>>>(a, \\\n//  b)", 1, 4, "a launch line cannot be continued"),
         ("// launch: k<<<1, 1>>>(a,\n//  b)", 1, 26, "before the end of the line"),
@@ -160,7 +160,7 @@ def test_misspelt_line_shows_the_right_form() -> None:
 
 
 def test_semicolon_says_what_to_do() -> None:
-    assert failure_of(f"// launch: {LAUNCH};").advice == "Take the ';' out."
+    assert failure_of(f"// scratch: int i[1];\n// launch: {LAUNCH}").advice == "Take the ';' out."
 
 
 def test_detail_shows_the_line_with_a_caret() -> None:

@@ -22,7 +22,8 @@ from grader.records import (
     Status,
     Submission,
 )
-from grader.spec.launch_lines import Plan, parse_launch
+from grader.spec.launch_lines import parse_launch
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.submission.scalars import NO_SCALARS, Scalar

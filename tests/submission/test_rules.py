@@ -28,7 +28,7 @@ from grader.records import (
     VariableUse,
 )
 from grader.spec.exercise import Atomics, Forbidden, Part, Task
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan
 from grader.submission.rules import check_headers, check_rules

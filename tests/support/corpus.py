@@ -52,7 +52,7 @@ from grader.records import (
     Submission,
 )
 from grader.sandbox.process import run_tool
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import read_compiled

@@ -25,7 +25,7 @@ from grader.records import (
     Submission,
     ToolLimits,
 )
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from tests.support.compiling import compile_source, find_tools

@@ -40,7 +40,7 @@ from grader.spec.exercise import (
     Threshold,
     Tolerance,
 )
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 
 SOURCE = """\

@@ -27,7 +27,7 @@ from grader.records import (
     RunLimits,
     Submission,
 )
-from grader.spec.launch_lines import Plan
+from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.words.hidden import tell

@@ -29,6 +29,7 @@ from grader.devices.emulated.plan_run import (
     outputs_of,
 )
 from grader.devices.emulated.texture_objects import texture_objects
+from grader.devices.emulated.transfers import Transfers
 from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.parameter_space import pack_parameters
 from grader.devices.room import out_of_memory
@@ -174,8 +175,13 @@ class EmulatedDevice:
         code = self._code_of(plan.program.binary)
         results: list[LaunchResult] = []
         budget = plan.limits.warp_instructions
-        for launch in plan.program.launches:
-            result, failure = self._launch(code, launch, plan, memory, budget, way)
+        transfers = Transfers(plan.program.binary, memory)
+        for step in plan.program.steps:
+            if not isinstance(step, Launch):
+                transfers.carry_out(step)
+                continue
+            kernel = transfers.filled(code.kernels[step.symbol])
+            result, failure = self._launch(code, kernel, step, plan, memory, budget, way)
             if result is not None:
                 results.append(result)
                 budget -= result.counters.instructions_executed
@@ -186,9 +192,15 @@ class EmulatedDevice:
         return Execution(tuple(results))
 
     def _launch(
-        self, code: Code, launch: Launch, plan: Plan, memory: GlobalMemory, budget: int, way: Way
+        self,
+        code: Code,
+        kernel: Kernel,
+        launch: Launch,
+        plan: Plan,
+        memory: GlobalMemory,
+        budget: int,
+        way: Way,
     ) -> tuple[LaunchResult | None, Stop | None]:
-        kernel = code.kernels[launch.symbol]
         try:
             native = code.translate(kernel, plan.progress)
         except Unsupported as problem:

@@ -28,6 +28,7 @@ from grader.devices.emulated.sampling import (
     Timed,
     run_for_time,
 )
+from grader.devices.emulated.transfers import modelled_transfers_ms
 from grader.devices.gpus import resident_blocks
 from grader.emulator import NO_COUNTS, GlobalMemory, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
@@ -67,7 +68,7 @@ class Recorder:
         if figures is None:
             return run_whole(ready, tell)
         recorder = None
-        if ready.launch is self.plan.program.launches[-1]:
+        if ready.launch is self.plan.program.steps[-1]:
             # what an earlier one leaves out, a later misses
             recorder = CoverageRecorder(ready.memory, self.plan)
         timed = self._run_for_time(ready, tell, figures, recorder)
@@ -109,7 +110,10 @@ class Recorder:
             replace(launch, modelled=each.modelled, unmodelled=each.unmodelled)
             for launch, each in zip(execution.launches, ran, strict=True)
         )
-        return replace(execution, launches=launches)
+        figures = self.device.gpu.figures
+        steps = self.plan.program.steps
+        taken_ms = 0.0 if figures is None else modelled_transfers_ms(steps, figures)
+        return replace(execution, launches=launches, transfers_ms=taken_ms)
 
 
 def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[Execution, Arrays]:

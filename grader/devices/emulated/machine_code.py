@@ -45,19 +45,21 @@ class Code:
             self.variables += (GRID_WORKSPACE,)
         if any(pointer.symbol in HEAP_FUNCTIONS for pointer in _pointers(binary)):
             self.variables += (HEAP,)
-        self._native: dict[str, NativeKernel] = {}
+        self._native: dict[str, tuple[dict[int, bytes], NativeKernel]] = {}
 
     def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:
-        """The kernel's cells, made once. Who waits is told that it runs now, and what a confined
-        process could not keep."""
-        if kernel.symbol not in self._native:
+        """The kernel's cells, made once for what its constants hold. Who waits is told that it runs
+        now, and what a confined process could not keep."""
+        known = self._native.get(kernel.symbol)
+        if known is None or known[0] != kernel.constants:
             show = progress or (lambda note: None)
             runtime = emulator_runtime()
             unkept = runtime.steps.unkept
             code = kernel_code(kernel, self.variables, arch=self._arch)
-            self._native[kernel.symbol] = translate(code, runtime)
+            known = kernel.constants, translate(code, runtime)
+            self._native[kernel.symbol] = known
             show(Progress(f"emulating {kernel.name}", unkept=runtime.steps.unkept - unkept))
-        return self._native[kernel.symbol]
+        return known[1]
 
 
 def make_steps(binary: Binary, arch: str) -> None:

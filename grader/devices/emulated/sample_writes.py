@@ -58,7 +58,7 @@ class CoverageRecorder:
     def __init__(self, memory: GlobalMemory, plan: Plan) -> None:
         self._memory, self._plan = memory, plan
         self._names = [each for each in plan.program.buffers if each.role is Role.OUTPUT]
-        alone = len(plan.program.launches) == 1
+        alone = len(plan.program.steps) == 1
         self._left = (
             {} if alone else {each.name: memory.view(each.name).copy() for each in self._names}
         )

@@ -16,7 +16,7 @@ from grader.devices.base import Arrays
 from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.cuda_facts import read_fault
 from grader.devices.gpu.driver import reset_persisting_l2
-from grader.devices.gpu.modules import Code, PlanError, ReadyLaunch
+from grader.devices.gpu.modules import Code, PlanError, ReadyLaunch, ReadyStep
 from grader.devices.gpu.own_kernels import OwnKernels
 from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
 
@@ -43,7 +43,7 @@ class Slot:
 
     input_set: int
     arena: Arena
-    launches: Mapping[str, tuple[ReadyLaunch, ...]]
+    steps: Mapping[str, tuple[ReadyStep, ...]]
     filled: Arrays
     input_digests: tuple[int, ...]
 
@@ -61,10 +61,14 @@ class Slot:
         )
 
     def run(self, label: str) -> None:
-        """Run a program once, launch by launch, and look at the guard bands after each. Raises
+        """Run a program once, step by step, and look at the guard bands after each launch. Raises
         PlanError."""
-        for launch in self.launches[label]:
-            launch.run(self.arena)
+        for step in self.steps[label]:
+            step.run(self.arena)
+
+    def launches(self, label: str) -> list[ReadyLaunch]:
+        """The launches of a program."""
+        return [step for step in self.steps[label] if isinstance(step, ReadyLaunch)]
 
 
 class Bench:
@@ -136,7 +140,7 @@ class Bench:
             with _naming_the_culprit(label):
                 self._at_start(label, self._slots[0]).run(label)  # so that a fault has a name
                 milliseconds, seconds = self._time_launching(label)
-                self._slots[0].launches[label][-1].look_for_damage(
+                self._slots[0].launches(label)[-1].look_for_damage(
                     self._slots[0].arena
                 )  # now, or the next program would be blamed for it
             shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
@@ -176,8 +180,8 @@ class Bench:
         start.record()
         queued = time.perf_counter()
         for slot in slots:
-            for launch in slot.launches[label]:
-                launch.start()
+            for step in slot.steps[label]:
+                step.start()
         queued = time.perf_counter() - queued
         end.record()
         end.synchronize()
@@ -196,7 +200,7 @@ class Bench:
         except cuda.MemoryError:
             raise
         except cuda.Error as error:
-            launches = self._slots[0].launches[label]
+            launches = self._slots[0].launches(label)
             names = " or ".join(dict.fromkeys(launch.kernel.name for launch in launches))
             raise PlanError(read_fault(error, launches[0].launch, names)) from error
         milliseconds, seconds = zip(*taken, strict=True)
@@ -247,36 +251,36 @@ class Bench:
         )
         inputs = self._input_sets[input_set]
         arena.upload(inputs)
-        launches = {
+        steps = {
             label: self._make_ready(program, arena, self._codes[label])
             for label, program in self._programs.items()
         }
         names = [buffer.name for buffer in shared if buffer.role is Role.INPUT]
         filled = {name: array for name, array in inputs.items() if name not in names}
-        return Slot(input_set, arena, launches, filled, arena.digests(names, self._own))
+        return Slot(input_set, arena, steps, filled, arena.digests(names, self._own))
 
     def _at_start(self, label: str, slot: Slot) -> Slot:
-        """The slot for the next run of a program: if it has `__device__` variables it is loaded
-        anew, and nothing in them is left."""
+        """The slot for the next run of a program: if a run leaves something in variables it is
+        loaded anew, and nothing in them is left."""
         program = self._programs[label]
-        if not program.binary.variable_bytes:
+        if not program.keeps_something:
             return slot
         return replace(
             slot,
-            launches={
-                **slot.launches,
+            steps={
+                **slot.steps,
                 label: self._make_ready(program, slot.arena, self._codes[label].load_again()),
             },
         )
 
-    def _make_ready(self, program: Program, arena: Arena, code: Code) -> tuple[ReadyLaunch, ...]:
+    def _make_ready(self, program: Program, arena: Arena, code: Code) -> tuple[ReadyStep, ...]:
         scratch = [buffer for buffer in program.buffers if buffer.role is Role.SCRATCH]
         renamed = {
             buffer.name: arena.addresses[_scratch_name(program, buffer)] for buffer in scratch
         }
         with _naming_the_culprit(program.label):
             addresses = {**arena.addresses, **renamed}
-            return code.make_ready(program.launches, addresses, arena.objects)
+            return code.make_ready(program.steps, addresses, arena.objects)
 
 
 @contextlib.contextmanager

@@ -51,6 +51,13 @@ class CooperativeModule:
     def __del__(self) -> None:
         self._driver.cuModuleUnload(self._handle)
 
+    def get_global(self, symbol: str) -> tuple[int, int]:
+        """Address and bytes of a variable by its symbol."""
+        address, size_bytes = ctypes.c_uint64(), ctypes.c_size_t()
+        places = ctypes.byref(address), ctypes.byref(size_bytes)
+        _call(self._driver, "cuModuleGetGlobal_v2", *places, self._handle, symbol.encode())
+        return address.value, size_bytes.value
+
     def get_function(self, symbol: str) -> CooperativeFunction:
         """A kernel by its symbol."""
         handle = ctypes.c_void_p()

@@ -15,7 +15,7 @@ from grader.devices.gpu.arena import Arena
 from grader.devices.gpu.bench import Bench
 from grader.devices.gpu.cuda_facts import out_of_memory
 from grader.devices.gpu.driver import open_gpu
-from grader.devices.gpu.modules import Code, PlanError
+from grader.devices.gpu.modules import Code, PlanError, ReadyLaunch
 from grader.devices.gpu.nvml import ClockSampler
 from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.peak import GivenPeak
@@ -165,9 +165,10 @@ class GpuDevice:
         before = arena.digests(inputs, self._own)
         results: list[LaunchResult] = []
         code = self._code_of(program.binary)
-        for launch in code.make_ready(program.launches, arena.addresses, arena.objects):
-            launch.run(arena)
-            results.append(self._result(launch.launch, launch.kernel))
+        for step in code.make_ready(program.steps, arena.addresses, arena.objects):
+            step.run(arena)
+            if isinstance(step, ReadyLaunch):
+                results.append(self._result(step.launch, step.kernel))
         after = arena.digests(inputs, self._own)
         modified = tuple(
             name for name, old, new in zip(inputs, before, after, strict=True) if old != new
@@ -185,7 +186,7 @@ class GpuDevice:
         Every run of a plan finds variables as at its start."""
         if self._code is None or self._code.binary != binary:
             self._code = Code(binary)
-        elif binary.variable_bytes:
+        elif binary.symbols:
             self._code = self._code.load_again()
         return self._code
 

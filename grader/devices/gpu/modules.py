@@ -19,7 +19,17 @@ from grader.devices.gpu.cuda_facts import read_damage, read_fault, read_refusal
 from grader.devices.gpu.driver import find_driver
 from grader.devices.parameter_space import pack_parameters
 from grader.errors import GraderError
-from grader.records import SUBMISSION, Binary, Kernel, Launch, Stop
+from grader.records import (
+    SUBMISSION,
+    Binary,
+    Copy,
+    Fill,
+    Kernel,
+    Launch,
+    MemoryPlace,
+    Step,
+    Stop,
+)
 from grader.sass import is_cooperative
 
 UNASKED_SHARED_BYTES = 48 << 10
@@ -79,6 +89,34 @@ class ReadyLaunch:
             raise PlanError(read_damage(damage, self.launch, self.kernel.name))
 
 
+@dataclass(frozen=True)
+class ReadyTransfer:
+    """A copy or fill that needs nothing but to be started: addresses on the device."""
+
+    step: Copy | Fill
+    target: int
+    source: int = 0
+
+    def start(self) -> None:
+        """Queue it, behind the launches that were queued."""
+        size_bytes = self.step.size_bytes
+        if not size_bytes:
+            return
+        if isinstance(self.step, Fill):
+            cuda.memset_d8_async(self.target, self.step.byte, size_bytes)
+        else:
+            cuda.memcpy_dtod_async(self.target, self.source, size_bytes)
+
+    def run(self, arena: Arena) -> None:
+        """Start it and wait for its end. What it touches was checked before; `arena` is not looked
+        at."""
+        self.start()
+        cuda.Context.synchronize()
+
+
+ReadyStep = ReadyLaunch | ReadyTransfer
+
+
 class Code:
     """A binary, loaded. Raises GraderError when the driver cannot use it, and PyCUDA's MemoryError
     when its own variables do not fit."""
@@ -95,14 +133,17 @@ class Code:
 
     def make_ready(
         self,
-        launches: Sequence[Launch],
+        steps: Sequence[Step],
         addresses: Mapping[str, int],
         objects: Mapping[str, int],
-    ) -> tuple[ReadyLaunch, ...]:
-        """The launches with the addresses and texture objects of their buffers. Raises PlanError
-        when one asks for more shared memory than there is."""
-        ready = []
-        for launch in launches:
+    ) -> tuple[ReadyStep, ...]:
+        """The steps with the addresses and texture objects of their buffers. Raises PlanError
+        when a launch asks for more shared memory than there is."""
+        ready: list[ReadyStep] = []
+        for launch in steps:
+            if not isinstance(launch, Launch):
+                ready.append(self._make_transfer(launch, addresses))
+                continue
             kernel = self.kernels[launch.symbol]
             function = self._module.get_function(launch.symbol)
             try:
@@ -119,6 +160,19 @@ class Code:
             arguments = (np.frombuffer(space, dtype=np.uint8),) if space else ()
             ready.append(ReadyLaunch(launch, kernel, function, arguments))
         return tuple(ready)
+
+    def _make_transfer(self, step: Copy | Fill, addresses: Mapping[str, int]) -> ReadyTransfer:
+        target = self._find_place(step.target, addresses)
+        if isinstance(step, Fill):
+            return ReadyTransfer(step, target)
+        return ReadyTransfer(step, target, self._find_place(step.source, addresses))
+
+    def _find_place(self, place: MemoryPlace, addresses: Mapping[str, int]) -> int:
+        """The address of a place in a buffer, or in a variable of the module."""
+        if not place.in_variable:
+            return addresses[place.name] + place.offset_bytes
+        start, _ = self._module.get_global(place.name)
+        return int(start) + place.offset_bytes
 
 
 def load_module(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)

@@ -64,11 +64,11 @@ def run_plan(plan: PlanRun) -> None:
     arena = Arena(program.buffers)
     arena.upload(inputs)
     arena.poison([buffer.name for buffer in program.buffers if buffer.name not in inputs])
-    ready = Code(program.binary).make_ready(program.launches, arena.addresses, arena.objects)
+    ready = Code(program.binary).make_ready(program.steps, arena.addresses, arena.objects)
     cuda.Context.synchronize()
     cuda.start_profiler()
-    for launch in ready:
-        launch.start()
+    for step in ready:
+        step.start()
     cuda.Context.synchronize()
     cuda.stop_profiler()
     arena.free()

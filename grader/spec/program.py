@@ -1,0 +1,291 @@
+"""Reads the lines of a plan as one program: C's statements around launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from grader.cpp.cursor import Cursor, error_at
+from grader.cpp.evaluation import QUALIFIERS
+from grader.cpp.expressions import Expression, take_constructed, take_expression
+from grader.cpp.lexer import Kind, Position, Token
+from grader.cpp.tree import Number
+from grader.cpp.types import TYPE_WORDS
+from grader.spec.calls import place_of, skip_statement, take_call
+from grader.spec.launch_lines import parse_launch, take_launch
+from grader.spec.statements import (
+    Assignment,
+    Block,
+    Branch,
+    Declaration,
+    Leave,
+    Loop,
+    Statement,
+)
+
+MAX_NESTING = 16
+"""Blocks within blocks."""
+_ASSIGNING = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
+_TYPES = TYPE_WORDS | {"auto", "dim3", "constexpr", *QUALIFIERS}
+_HANDLES = frozenset({"cudaStream_t", "cudaEvent_t", "cudaError_t"})
+
+
+class PlanLine(NamedTuple):
+    """What follows `// launch:`, its line in the submission (None in an exercise's own plan) and
+    the column at which it starts."""
+
+    text: str
+    line: int | None
+    column: int
+
+
+def parse_program(lines: Sequence[PlanLine], *, before: int = 0) -> tuple[Statement, ...]:
+    """The statements of all lines together. LanguageError with line and column; in an exercise's
+    own plan the line is the number of the text, from 1 on, where so many stand `before`."""
+    if not lines:
+        return ()
+    places = [
+        (text, Position(number if line is None else line, column))
+        for number, (text, line, column) in enumerate(lines, start=before + 1)
+    ]
+    for text, (line, column) in places:
+        if not text.strip():
+            parse_launch(text, line=line, column=column)  # which says what is expected there
+    (text, (line, column)), *more = places
+    cursor = Cursor(text, line=line, column=column, more=more)
+    return _Reader(cursor, own=lines[0].line is not None).take_all()
+
+
+class _Reader:
+    """Walks over the tokens of a program. `own`: it is a submission's, whose statements have
+    lines."""
+
+    def __init__(self, cursor: Cursor, *, own: bool) -> None:
+        self._cursor = cursor
+        self._own = own
+        self._depth = 0
+        self._loops = 0
+
+    def take_all(self) -> tuple[Statement, ...]:
+        cursor = self._cursor
+        statements: list[Statement] = []
+        while True:
+            self._skip_ends()
+            if cursor.is_done:
+                return tuple(statements)
+            if cursor.at("}"):
+                raise error_at(cursor.token.position, "there is no '{' for this '}'")
+            statements += self._take_statement()
+
+    def _skip_ends(self) -> None:
+        while self._cursor.token.kind is Kind.END and not self._cursor.is_done:
+            self._cursor.take()
+
+    def _line(self, token: Token) -> int | None:
+        return token.line if self._own else None
+
+    def _place(self, token: Token, index: int) -> tuple[int | None, int, str]:
+        return place_of(self._cursor, token, index, own=self._own)
+
+    # --- statements -------------------------------------------------------------------------------
+
+    def _take_statement(self) -> list[Statement]:
+        self._skip_ends()
+        cursor = self._cursor
+        if cursor.accept(";"):
+            return []
+        compound = self._COMPOUND.get(cursor.token.text)
+        if compound is not None:
+            with self._nested():
+                return [compound(self)]
+        taken = self._take_simple()
+        if not cursor.accept(";") and cursor.token.kind is not Kind.END and not cursor.at("}"):
+            raise cursor.expected("';' or the end of the line")
+        return taken
+
+    def _take_simple(self) -> list[Statement]:
+        """A statement without others in it."""
+        cursor = self._cursor
+        start, index, word = cursor.token, cursor.index, cursor.token.text
+        if word in ("break", "continue"):
+            cursor.take()
+            if not self._loops:
+                raise error_at(start.position, f"'{word}' stands in no loop")
+            return [Leave(*self._place(start, index))]
+        if word in _HANDLES:
+            skip_statement(cursor)
+            return []
+        if self._at_declaration():
+            return self._take_declarations()
+        if self._at_assignment():
+            return [self._take_assignment()]
+        if (call := take_call(cursor, own=self._own)) is not None:
+            return call
+        return [take_launch(cursor, own=self._own)]
+
+    @contextmanager
+    def _nested(self) -> Iterator[None]:
+        if self._depth >= MAX_NESTING:
+            message = f"there are more than {MAX_NESTING} blocks in each other"
+            raise error_at(self._cursor.token.position, message)
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+    def _take_block(self) -> Statement:
+        start = self._cursor.token
+        return Block(self._take_braced(), self._line(start), start.column, "{")
+
+    def _take_braced(self) -> tuple[Statement, ...]:
+        """Statements up to the closing brace of the one at the cursor."""
+        cursor = self._cursor
+        opened = cursor.expect("{")
+        statements: list[Statement] = []
+        while True:
+            self._skip_ends()
+            if cursor.accept("}"):
+                return tuple(statements)
+            if cursor.is_done:
+                raise error_at(opened.position, "there is no '}' for this '{'")
+            statements += self._take_statement()
+
+    def _take_body(self) -> tuple[Statement, ...]:
+        """What a loop or a branch controls: statements in braces, or one."""
+        self._skip_ends()
+        if self._cursor.is_done:
+            raise self._cursor.expected("a statement")
+        if self._cursor.at("{"):
+            return self._take_braced()
+        return tuple(self._take_statement())
+
+    def _take_loop_body(self) -> tuple[Statement, ...]:
+        self._loops += 1
+        body = self._take_body()
+        self._loops -= 1
+        return body
+
+    def _take_for(self) -> Statement:
+        cursor = self._cursor
+        start, index = cursor.take(), cursor.index - 1
+        cursor.expect("(")
+        first = [] if cursor.at(";") else self._take_simple()
+        cursor.expect(";")
+        condition = None if cursor.at(";") else take_expression(cursor)
+        cursor.expect(";")
+        steps: list[Statement] = []
+        while not cursor.at(")"):
+            steps += self._take_simple()
+            if not cursor.accept(","):
+                break
+        if not cursor.accept(")"):
+            raise cursor.expected("',' or ')'")
+        place = self._place(start, index)
+        return Loop(tuple(first), condition, tuple(steps), self._take_loop_body(), *place)
+
+    def _take_while(self) -> Statement:
+        start, index = self._cursor.take(), self._cursor.index - 1
+        condition = self._take_condition()
+        place = self._place(start, index)
+        return Loop((), condition, (), self._take_loop_body(), *place)
+
+    def _take_if(self) -> Statement:
+        start, index = self._cursor.take(), self._cursor.index - 1
+        condition = self._take_condition()
+        place = self._place(start, index)
+        body = self._take_body()
+        otherwise: tuple[Statement, ...] = ()
+        if self._at_else():
+            self._skip_ends()
+            self._cursor.take()
+            otherwise = self._take_body()
+        return Branch(condition, body, otherwise, *place)
+
+    def _at_else(self) -> bool:
+        """Whether the next token, on this line or a later one, is `else`."""
+        ends = 0
+        while self._cursor.ahead(ends).kind is Kind.END and ends < self._cursor.left - 1:
+            ends += 1
+        return self._cursor.ahead(ends).text == "else"
+
+    def _take_condition(self) -> Expression:
+        self._cursor.expect("(")
+        condition = take_expression(self._cursor)
+        self._cursor.expect(")")
+        return condition
+
+    _COMPOUND: Mapping[str, Callable[[_Reader], Statement]] = {
+        "{": _take_block,
+        "for": _take_for,
+        "while": _take_while,
+        "if": _take_if,
+    }
+
+    # --- variables --------------------------------------------------------------------------------
+
+    def _at_declaration(self) -> bool:
+        """A type, or a name and stars, before a name."""
+        cursor = self._cursor
+        if cursor.token.kind is not Kind.NAME:
+            return False
+        if cursor.token.text in _TYPES:
+            return cursor.ahead(1).text not in ("(", "::", "<<<")
+        count = 1
+        while cursor.ahead(count).text == "*":
+            count += 1
+        return count > 1 and cursor.ahead(count).kind is Kind.NAME
+
+    def _take_declarations(self) -> list[Statement]:
+        cursor = self._cursor
+        start, index = cursor.token, cursor.index
+        while cursor.token.text in _TYPES:
+            cursor.take()
+        if cursor.index == index:
+            cursor.take()
+        base = cursor.text_since(index)
+        declared: list[Statement] = []
+        while True:
+            stars = ""
+            while cursor.at("*") or cursor.token.text in QUALIFIERS:
+                stars += "*" * (cursor.take().text == "*")
+            if cursor.token.kind is not Kind.NAME:
+                raise cursor.expected("the name of a variable")
+            name, type_ = cursor.take().text, base + stars
+            if cursor.at("["):
+                message = "a launch line has no arrays; // scratch: declares device memory"
+                raise error_at(cursor.token.position, message)
+            value = None
+            if cursor.accept("="):
+                value = take_expression(cursor)
+            elif cursor.at("(", "{"):
+                value = take_constructed(cursor, type_)
+            declared.append(Declaration(type_, name, value, *self._place(start, index)))
+            if not cursor.accept(","):
+                return declared
+
+    def _at_assignment(self) -> bool:
+        cursor = self._cursor
+        if cursor.at("++", "--"):
+            return True
+        if cursor.token.kind is not Kind.NAME:
+            return False
+        text, after = cursor.ahead(1).text, cursor.ahead(2)
+        whole = text in ("=", "++", "--") or text in {f"{sign}=" for sign in _ASSIGNING}
+        return whole or (text in ("<<", ">>") and after.text == "=")
+
+    def _take_assignment(self) -> Statement:
+        cursor = self._cursor
+        start, index = cursor.token, cursor.index
+        before = cursor.take().text if cursor.at("++", "--") else None
+        if cursor.token.kind is not Kind.NAME:
+            raise cursor.expected("the name of a variable")
+        name = cursor.take().text
+        sign = before or cursor.take().text
+        if sign in ("++", "--"):
+            one = Expression("1", start.position, Number(1, start.position), {})
+            return Assignment(name, sign[0], one, *self._place(start, index))
+        if sign in ("<<", ">>"):
+            cursor.expect("=")
+            sign += "="
+        value = take_expression(cursor)
+        return Assignment(name, sign[:-1] or None, value, *self._place(start, index))

@@ -1,0 +1,227 @@
+"""The program of a plan: launches, and what a host does between them, as it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+from grader.cpp.expressions import Expression
+from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer
+
+
+class Written(Protocol):
+    """Where something of a plan is written: its line in the submission (None where the plan is the
+    exercise's), the column at which `text` starts."""
+
+    @property
+    def line(self) -> int | None: ...
+    @property
+    def column(self) -> int: ...
+    @property
+    def text(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """`int d = 1`, `float *p = a`, `dim3 grid(n)`; `auto` takes the type of the value."""
+
+    type: str
+    name: str
+    value: Expression | None
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """`d *= 2`: the operator is without the `=`, and None for `=`."""
+
+    name: str
+    operator: str | None
+    value: Expression
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Swap:
+    """`std::swap(a, b)` of two names."""
+
+    left: Expression
+    right: Expression
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class CopyCall:
+    """`cudaMemcpy` in the device, and `cudaMemcpyToSymbol` or `...FromSymbol`: then `symbol` is the
+    variable's name, and `to_symbol` says which way. `size` None: as many bytes as both have."""
+
+    target: Expression | None
+    source: Expression | None
+    size: Expression | None
+    line: int | None
+    column: int
+    text: str
+    symbol: str | None = None
+    offset: Expression | None = None
+
+
+@dataclass(frozen=True)
+class FillCall:
+    """`cudaMemset(target, value, size)`."""
+
+    target: Expression
+    value: Expression
+    size: Expression
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Permission:
+    """`cudaFuncSetAttribute(kernel, ...)`: the grader asks for what a launch needs itself, so that
+    it has no effect."""
+
+    kernel: KernelName
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Leave:
+    """`break` or `continue`, whichever `text` is."""
+
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """Statements in braces."""
+
+    body: tuple[Statement, ...]
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Loop:
+    """`for (start; condition; step) body` and `while (condition) body`."""
+
+    start: tuple[Statement, ...]
+    condition: Expression | None
+    step: tuple[Statement, ...]
+    body: tuple[Statement, ...]
+    line: int | None
+    column: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Branch:
+    """`if (condition) body else otherwise`."""
+
+    condition: Expression
+    body: tuple[Statement, ...]
+    otherwise: tuple[Statement, ...]
+    line: int | None
+    column: int
+    text: str
+
+
+Statement = (
+    LaunchLine
+    | Declaration
+    | Assignment
+    | Swap
+    | CopyCall
+    | FillCall
+    | Permission
+    | Leave
+    | Block
+    | Loop
+    | Branch
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Statements in order, and the scratch buffers that they use. `lines` are the texts of its
+    launch lines."""
+
+    statements: tuple[Statement, ...]
+    scratch: tuple[ScratchBuffer, ...] = ()
+    lines: tuple[str, ...] = ()
+
+    @cached_property
+    def every(self) -> tuple[Statement, ...]:
+        """All statements, those within others too, in the order in which they are written."""
+        return tuple(_walk(self.statements))
+
+    @property
+    def launches(self) -> tuple[LaunchLine, ...]:
+        """The launches as they are written, each once."""
+        return tuple(each for each in self.every if isinstance(each, LaunchLine))
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """The names that the plan declares, scratch buffers aside."""
+        return frozenset(each.name for each in self.every if isinstance(each, Declaration))
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Every name that the plan uses and does not declare: buffers, sizes and constants."""
+        of_statements = (
+            expression.names for each in self.every for expression in expressions_of(each)
+        )
+        of_scratch = (expression.names for buffer in self.scratch for expression in buffer.shape)
+        return frozenset[str]().union(*of_statements, *of_scratch) - self.variables
+
+
+def _walk(statements: Sequence[Statement]) -> Iterator[Statement]:
+    for statement in statements:
+        yield statement
+        match statement:
+            case Block(body):
+                yield from _walk(body)
+            case Loop(start, _, step, body):
+                yield from _walk((*start, *body, *step))
+            case Branch(_, body, otherwise):
+                yield from _walk((*body, *otherwise))
+
+
+def expressions_of(statement: Statement) -> tuple[Expression, ...]:
+    """The expressions of a statement itself, not of those within it."""
+    match statement:
+        case LaunchLine():
+            return statement.expressions
+        case Declaration(_, _, value):
+            return () if value is None else (value,)
+        case Assignment(_, _, value):
+            return (value,)
+        case Swap(left, right):
+            return (left, right)
+        case CopyCall(target, source, size):
+            given = (target, source, size, statement.offset)
+            return tuple(each for each in given if each is not None)
+        case FillCall(target, value, size):
+            return (target, value, size)
+        case Permission(kernel):
+            template = kernel.template_arguments or ()
+            return tuple(each for each in template if isinstance(each, Expression))
+        case Loop(_, condition):
+            return () if condition is None else (condition,)
+        case Branch(condition):
+            return (condition,)
+    return ()
