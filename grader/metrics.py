@@ -182,7 +182,7 @@ _ROWS = (
         "passes that shared-memory accesses took",
         count=lambda run: run.counters.shared_wavefronts,
         is_goal=False,
-        shows=Shows.BANK_CONFLICTS,
+        shows=Shows.WAVEFRONTS,
         advice=(
             "Read shared memory less often: keep what a thread uses again in registers, or read"
             " several elements at once."

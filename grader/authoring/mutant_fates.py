@@ -53,15 +53,15 @@ def try_mutants(
         if mark is None or mark != own
         for first in [number if mark is None else others.index(mark)]
     }
+    label, stage = "reference", "grading mutants of the reference"
+    alone = grading.grade_all({label: exercise.reference_source}, stage, model=False)[label]
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
         files = {}
         for number in sorted(set(graded.values())):
             files[str(number)] = Path(name) / f"{exercise.id}--mutant_{number}.cu"
             files[str(number)].write_text(mutants[number].text, encoding="utf-8")
-        limits = limit_mutants(exercise.limits, reference)
-        scores = grading.grade_all(
-            files, "grading mutants of the reference", model=False, limits=limits
-        )
+        limits = limit_mutants(exercise.limits, alone)
+        scores = grading.grade_all(files, stage, model=False, limits=limits)
     return tuple(
         _tell_fate(mutant, scores[str(graded[number])], reference)
         if number in graded
@@ -80,7 +80,8 @@ def sample_mutants(mutants: Sequence[Mutant], seed: int) -> tuple[Mutant, ...]:
 
 
 def limit_mutants(limits: Limits, reference: Score) -> Limits:
-    """What a mutant may use: as much more than the reference as no mistake takes that ends."""
+    """What a mutant may use: as much more than the reference, graded as mutants are, as no mistake
+    takes that ends."""
     count = next(
         (each.value for each in reference.metrics if each.name == "instructions_executed"), None
     )

@@ -209,7 +209,11 @@ def judge_known(
     details = tuple(
         f"{path.name}: {line}"
         for path in (*wrong, *unsure)
-        for line in (_describe(scores[str(path)]), *_places(exercise, scores[str(path)]))
+        for score in [scores[str(path)]]
+        for line in (
+            _describe(score),
+            *(_places(exercise, score) if score.status is Status.FAILED else ()),
+        )
     )
     return Claim(subject, claim, Proof.FAILS if wrong else Proof.HOLDS, found, details)
 

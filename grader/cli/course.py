@@ -14,7 +14,7 @@ from grader.cli.common import (
     make_parser,
     printing,
 )
-from grader.folders import shipped_exercises
+from grader.folders import PACKAGED, shipped_exercises, shipped_root
 
 LIST_DESCRIPTION = """\
 List the exercises that can be named: those in ./exercises, and those that come along with the
@@ -49,7 +49,8 @@ def run_list(_: argparse.Namespace) -> int:
     from grader.report.terminal import make_console
     from grader.spec.public import read_title
 
-    found = {folder.name: (folder, "comes along") for folder in shipped_exercises()}
+    here = "comes along" if shipped_root().name != PACKAGED else "comes along, public cases only"
+    found = {folder.name: (folder, here) for folder in shipped_exercises()}
     found |= {folder.name: (folder, str(folder)) for folder in local_exercises()}
     rows = [Listed(name, read_title(folder), place) for name, (folder, place) in found.items()]
     with printing():

@@ -103,7 +103,7 @@ def _compare_parser() -> argparse.ArgumentParser:
         "files",
         nargs="+",
         metavar="FILE",
-        help="EXERCISE, its folder or its name in ./exercises; OLD.cu and NEW.cu",
+        help="EXERCISE, its folder or its name; OLD.cu and NEW.cu",
     )
     add_device(parser)
     add_seed(parser, "a new one, for both")

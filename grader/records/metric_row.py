@@ -32,6 +32,7 @@ class Shows(StrEnum):
     WRONG_CASE = "the first wrong case"
     FINDING = "the first finding"
     BANK_CONFLICTS = "the line with the most bank conflicts"
+    WAVEFRONTS = "the line with the most bank conflicts, else that with the most wavefronts"
     WASTED_LOADS = "the line that loads the most unused bytes"
     WASTED_STORES = "the line that stores the most unused bytes"
     LOADS = "the line that loads the most sectors"

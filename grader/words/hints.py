@@ -160,6 +160,20 @@ def _bank_conflicts(facts: HintFacts) -> str:
     )
 
 
+def _most_wavefronts(facts: HintFacts) -> str:
+    line = _worst(facts, lambda c: c.shared_wavefronts)
+    if line is None or (conflicts := _bank_conflicts(facts)):
+        return "" if line is None else conflicts
+    c = line.counters
+    stored = c.shared_store_wavefronts > c.shared_load_wavefronts
+    access = _quote(line, facts, stored=stored, shared=True)
+    share = c.shared_wavefronts / sum(other.counters.shared_wavefronts for other in facts.lines)
+    return (
+        f"line {line.line}: {access} takes {c.shared_wavefronts:,} wavefronts, {100 * share:.0f} %"
+        " of all"
+    )
+
+
 def _wasted_stores(facts: HintFacts) -> str:
     return _describe_waste(facts, lambda c: c.global_writes, stored=True)
 
@@ -299,6 +313,7 @@ _SHOW: Mapping[Shows, Callable[[HintFacts], str]] = {
     Shows.WRONG_CASE: _wrong_case,
     Shows.FINDING: lambda facts: advise_on_findings(facts.findings),
     Shows.BANK_CONFLICTS: _bank_conflicts,
+    Shows.WAVEFRONTS: _most_wavefronts,
     Shows.WASTED_LOADS: _wasted_loads,
     Shows.WASTED_STORES: _wasted_stores,
     Shows.LOADS: lambda facts: _most_sectors(facts, stored=False),

@@ -251,6 +251,24 @@ def test_a_metric_that_nothing_was_counted_for_has_advice_alone() -> None:
         assert hint(metric, NO_FACTS, hint="Read the handout.") == "Read the handout."
 
 
+def test_wavefronts_without_a_conflict_name_the_line_that_takes_most() -> None:
+    def line(number: int, text: str, wavefronts: int, **excess: int) -> SourceLine:
+        counters = Counters(
+            shared_load_instructions=10,
+            shared_load_wavefronts=wavefronts,
+            shared_wavefronts_ideal=excess.get("ideal", wavefronts),
+        )
+        return SourceLine(number, text, counters)
+
+    lines = [line(4, "sum += tile[k];", 30), line(9, "sum += rows[k];", 10)]
+    facts = replace(NO_FACTS, lines=lines, shared_names=frozenset({"tile", "rows"}))
+    assert hint("shared_wavefronts", facts).startswith(
+        "line 4: tile[k] takes 30 wavefronts, 75 % of all. "
+    )
+    facts = replace(facts, lines=[*lines, line(9, "sum += rows[k];", 20, ideal=10)])
+    assert hint("shared_wavefronts", facts).startswith("line 9: rows[k] takes 2 wavefronts where 1")
+
+
 def test_the_end_of_a_part_is_told_in_place_of_its_cases() -> None:
     ended = PartResult("in_place", (), Failure(Status.TIMEOUT, "It ran.", advice="End it."))
     facts = replace(NO_FACTS, parts=[ended], cases=[make_case(passed=False)])
