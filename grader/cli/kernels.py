@@ -194,6 +194,11 @@ def _read_given(options: argparse.Namespace) -> _Given:
     inputs = read_inputs(options.input, sizes, seed=options.seed, uses=uses)
     outputs = read_outputs(options.output, sizes, seed=options.seed, uses=uses)
     check_given(uses, {*inputs, *outputs, *scalars, *sizes}, sizes)
+    if not outputs:
+        raise UsageError(
+            "there is no output, so that nothing could be seen of the run",
+            "Name what the kernels write: --output y=float32:n, say.",
+        )
     return _Given(inputs, outputs, sizes, scalars)
 
 

@@ -347,6 +347,9 @@ def test_the_command_needs_no_type_and_no_shape_and_annotates(
     rows = {line[:4].strip("> "): line for line in capsys.readouterr().out.splitlines()}
     assert rows["5"].split()[-6:] == ["3.9", "100", "%", "3.9", "100", "%"]
     assert main([*command, "--input", "x=index", "--annotate", "--json", "-"]) == 2
+    path.write_text("// launch: k<<<1, 1>>>(x)\n__global__ void k(int* x) {}\n")
+    assert main(["run", str(path), "--input", "x=index:1"]) == 2
+    assert "--output y=float32:n" in capsys.readouterr().err
 
 
 def test_a_traceback_shows_all_words_of_a_failure() -> None:
