@@ -37,9 +37,10 @@ def code_cells() -> list[str]:
 
 def test_it_runs_and_shows_runs(capsys: pytest.CaptureFixture[str]) -> None:
     runs = [value for value in execute(code_cells()) if isinstance(value, grader.KernelRun)]
-    tiled, racing = (run._repr_html_() or "" for run in runs)
+    tiled, racing, scan = (run._repr_html_() or "" for run in runs)
     assert "Bank conflicts" in tiled
     assert "Found in the checked mode" in racing
+    assert "10 x step" in scan
     printed = capsys.readouterr().out
     assert "-> 0" in printed
     assert "launch_error in line 3" in printed

@@ -94,4 +94,8 @@ CASES: tuple[Make, ...] = (
     histogram,
     compaction,
     string_search,
+    scan_by_doubling,
+    radix_sort,
+    bitonic_sort,
+    odd_even_sort,
 )

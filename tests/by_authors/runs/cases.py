@@ -15,7 +15,11 @@ Random = np.random.Generator
 @dataclass(frozen=True)
 class Case:
     """The arguments of a run, and the outputs that are right, within a relative and an absolute
-    tolerance; equal where both are 0."""
+    tolerance; equal where both are 0.
+
+    `contended`: threads try again where another one was quicker, so that counters are a matter of
+    time.
+    """
 
     outputs: Mapping[str, Array | tuple[str, Any]]
     expected: Mapping[str, Array]
@@ -24,6 +28,7 @@ class Case:
     scalars: Mapping[str, float] = field(default_factory=dict)
     rtol: float = 0.0
     atol: float = 0.0
+    contended: bool = False
 
 
 Make = Callable[[Random], Case]

@@ -53,6 +53,7 @@ def union_find(random: Random) -> Case:
         {"parent": labels},
         {"from": ends[0].copy(), "to": ends[1].copy()},
         {"vertices": vertices, "count": count},
+        contended=True,
     )
 
 
@@ -64,4 +65,9 @@ def fft_stages(random: Random) -> Case:
     return Case({"y": like(x)}, {"y": right}, {"x": x}, {"bits": bits}, rtol=1e-4, atol=1e-3)
 
 
-CASES: tuple[Make, ...] = (union_find,)
+CASES: tuple[Make, ...] = (
+    bfs_levels,
+    floyd_warshall,
+    union_find,
+    fft_stages,
+)

@@ -110,4 +110,5 @@ CASES: tuple[Make, ...] = (
     batched_gemm,
     sgemm,
     layer_norm,
+    lu,
 )

@@ -102,5 +102,9 @@ def game_of_life(random: Random) -> Case:
 CASES: tuple[Make, ...] = (
     transposed_convolution,
     sobel,
+    convolution,
+    jacobi,
+    heat,
     mandelbrot,
+    game_of_life,
 )
