@@ -37,6 +37,7 @@ class Fault:
     `line` is the source line of the instruction, which is `offset` bytes into the code; for a
     barrier, `other_line` is where the missing threads wait. `message` is what a failed assertion
     says, or what is not known of the instruction; empty where it is a way that is not gone.
+    `loop_lines` are the first and the last one of a loop that does not end.
     """
 
     kind: FaultKind
@@ -54,6 +55,7 @@ class Fault:
     resident: int = 0
     unstarted: int = 0
     offset: int = 0
+    loop_lines: tuple[int, int] | None = None
 
 
 _KINDS = {

@@ -7,7 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -29,7 +29,9 @@ from grader.emulator.layout import (
     TraceWord,
     zeros_in_lines,
 )
+from grader.emulator.loops import find_lines
 from grader.emulator.memory import WINDOW, GlobalMemory
+from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.shapes import BANK_OF_LAUNCH
 from grader.emulator.textures import texture_records
 from grader.emulator.translate import NativeKernel
@@ -366,14 +368,17 @@ def _first_fault(
     faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
     if faulty:
         first = min(faulty, key=lambda worker: worker.faulty_block)
-        message = first.host_functions.message
-        return describe_stop(
+        fault = describe_stop(
             kernel,
             first.context[0],
             settings.block,
             shared_bytes=first.shared_bytes,
-            message=message,
+            message=first.host_functions.message,
         )
+        if fault.kind is not FaultKind.INSTRUCTION_LIMIT:
+            return fault
+        index, executions = fault.offset // INSTRUCTION_BYTES, first.block_counts[:, 0].tolist()
+        return replace(fault, loop_lines=find_lines(kernel.flow, executions, index))
     if sum(worker.executed for worker in workers) > settings.budget:
         return Fault(FaultKind.INSTRUCTION_LIMIT, None, "", (0, 0, 0), (0, 0, 0))
     return None

@@ -114,8 +114,9 @@ class Observation:
     those of an operation of a warp. Of a race, `in_warp`: the two are lanes of one warp, and
     `barrier_between`: a barrier stands between their lines. `said` are CUDA's words, or those of
     the kernel's own assertion. Of an endless wait, `resident_blocks` are on the chip, and so many
-    are `unstarted_blocks`. `threads` are a block's, as the launch of `launch_line` has them. The
-    limits are those that are spent; `limit_of_exercise`: see RunLimits.
+    are `unstarted_blocks`. `threads` are a block's, as the launch of `launch_line` has them.
+    `loop_lines` are the first and the last one of a loop that had not ended. The limits are those
+    that are spent; `limit_of_exercise`: see RunLimits.
     """
 
     act: Act
@@ -133,6 +134,7 @@ class Observation:
     resident_blocks: int = 0
     threads: Dim3 | None = None
     launch_line: int | None = None
+    loop_lines: tuple[int, int] | None = None
     limit_instructions: int = 0
     limit_seconds: float = 0.0
     limit_of_exercise: bool = True

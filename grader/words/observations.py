@@ -88,6 +88,13 @@ def _with_thread(seen: Observation, words: str) -> str:
 
 def _not_ended(seen: Observation, words: str) -> str:
     place = "" if seen.line is None else f", near line {seen.line}"
+    if seen.loop_lines is not None:
+        first, last = seen.loop_lines
+        place = (
+            f", in the loop at line {first}"
+            if first == last
+            else f", in the loop of lines {first} to {last}"
+        )
     return f"Kernel {seen.kernel} had not ended in block {seen.by.block}{place}: {words}."
 
 
@@ -195,9 +202,8 @@ _ACTS: Mapping[Act, _Row] = {
             f"the limit of {seen.limit_instructions:,} executed warp instructions is spent"
         ),
         lambda seen: "the limit of executed warp instructions is spent",
-        "Look for a loop whose condition never becomes false, for a grid far larger than the"
-        " matrix, and for warps that wait for each other by other means than __syncthreads(),"
-        " which the emulated device does not run side by side.",
+        "Look for a loop whose condition never becomes false: does its counter move towards its"
+        " bound, for every thread? Else for a grid far larger than the matrix.",
         _not_ended,
     ),
     Act.TOO_LONG: _Row(

@@ -43,6 +43,16 @@ MISTAKES: dict[str, Mistake] = {
         [("[threadIdx.y + j];\n}", "[threadIdx.y + j]\n}")],
         'line 11: expected a ";" at the end of the line',
     ),
+    "a_counter_that_stands_still": (
+        [
+            (
+                "    __syncthreads();\n",
+                "    __syncthreads();\n    for (int j = 0; j < 32; j += rows / 64) {\n"
+                "        out[j] += 1.0f;\n    }\n",
+            )
+        ],
+        "Kernel t had not ended in block (0, 0, 0), in the loop of lines 9 to 10",
+    ),
     "too_much_shared_memory": (
         [
             (

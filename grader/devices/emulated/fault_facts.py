@@ -58,6 +58,7 @@ def read_fault(
         unstarted_blocks=fault.unstarted,
         threads=launch.block,
         launch_line=launch.line,
+        loop_lines=fault.loop_lines,
         limit_instructions=budget,
     )
     return Faulted(observation)
