@@ -17,6 +17,7 @@ from grader.report.html import write_report
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 from report.html.test_report import hostile_class
+from tests.report.test_kernel_run_page import RUN
 from tests.support.classes import HOSTILE, make_scores, make_summary, write_class
 
 pytestmark = pytest.mark.browser
@@ -156,3 +157,33 @@ def test_ten_thousand_rows_sort_in_seconds(page: Page, tmp_path: Path) -> None:
     assert {float(value) for value in column(page, 2)} == {best}
     page.click("#more")
     assert len(column(page, 2)) == 10_000
+
+
+NOTEBOOK = """<!DOCTYPE html><style>
+.jp table{table-layout:fixed;border:none}.jp tbody tr:nth-child(odd){background:rgb(9,9,9)}
+.jp td,.jp th{text-align:right;max-width:none;padding:.5em}</style>
+<body data-jp-theme-light=THEME><table id=own><tr><td>a table of the notebook</table><div class=jp>
+"""
+STYLE_OF = "(node, name) => getComputedStyle(node)[name]"
+
+
+@pytest.mark.parametrize(
+    ("light", "background"), [("true", "rgb(246, 247, 249)"), ("false", "rgb(18, 21, 26)")]
+)
+def test_a_run_in_a_notebook_has_its_own_look_and_leaves_the_rest_alone(
+    page: Page, tmp_path: Path, light: str, background: str
+) -> None:
+    path = tmp_path / "notebook.html"
+    path.write_text(NOTEBOOK.replace("THEME", light) + (RUN._repr_html_() or ""), "utf-8")
+    page.emulate_media(color_scheme="dark" if light == "true" else "light")
+    page.goto(path.as_uri())
+
+    def style(selector: str, name: str) -> str:
+        return str(page.eval_on_selector(selector, STYLE_OF, name))
+
+    assert style(".grade-run", "backgroundColor") == background
+    assert style(".grade-run table.code", "tableLayout") == "auto"
+    assert style(".grade-run tbody tr", "backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert style(".grade-run .src", "textAlign") == "left"
+    assert style("#own td", "padding") == "1px"
+    assert style("body", "backgroundColor") == "rgba(0, 0, 0, 0)"
