@@ -47,7 +47,8 @@ class Options:
     `reuse`: with a `seed`, the score of an equal grading on the emulated device is taken from the
     cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
     `begun`: the submission's compilation, if it is under way. `oracle`: one that gradings of the
-    exercise share. `limits` take the place of the exercise's.
+    exercise share. `limits` take the place of the exercise's,
+    for the submission alone.
     """
 
     device: str | Choice = "auto"
@@ -95,8 +96,6 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
     device = options.device
     choice = device if isinstance(device, Choice) else choose_device(device)
     read = read_exercise(exercise)
-    if options.limits is not None:
-        read = replace(read, limits=options.limits)
     text = read_submission(submission)
     subject = Subject(
         exercise=read,
@@ -115,6 +114,7 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
         interim=options.interim,
         begun=options.begun,
         oracle=options.oracle,
+        own_limits=options.limits,
     )
     reuse = options.reuse and options.seed is not None and choice.kind == EMULATED
     try:

@@ -24,7 +24,7 @@ from grader.grading.interim import show_counted
 from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.own_programs import OTHERS_SEED, broken, build_other
 from grader.grading.remembered import graded_key, recall, remember
-from grader.grading.session import Session, describe_sizes
+from grader.grading.session import Session, describe_sizes, run_limits
 from grader.grading.submission_run import (
     Left,
     SubmissionRun,
@@ -238,8 +238,8 @@ def _run_other(
     session: Session, label: str, sizes: Mapping[str, int], *, modelled: bool
 ) -> OtherRun | None:
     built = build_other(session.exercise, session.tools, label, arch=session.info.arch)
-    bench = replace(session.bench, built=built)
     job = session.job
+    bench = replace(session.bench, built=built, limits=run_limits(job.exercise.limits))
     return run_other(
         bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.show
     )

@@ -23,7 +23,7 @@ from grader.records import (
     ShowProgress,
     Submission,
 )
-from grader.spec.exercise import Case, Exercise
+from grader.spec.exercise import Case, Exercise, Limits
 from grader.spec.oracle import load_oracle
 from grader.toolchain.compilation import Compilation
 from grader.words.hints import explain_failed_case
@@ -34,7 +34,8 @@ class Job:
     """What is asked: grade this submission of this exercise on this device. What is found on the
     way is noted in the `subject` (the device, versions) and in the `evidence`. `interim` is shown
     the checks as they stand, as soon as something can be told of them. `begun` is the submission's
-    compilation, if it is under way; `oracle` the exercise's, where gradings share one."""
+    compilation, if it is under way; `oracle` the exercise's, where gradings share one;
+    `own_limits` what the submission may use, where that is not what the exercise says."""
 
     subject: Subject
     choice: Choice
@@ -45,6 +46,7 @@ class Job:
     interim: ShowChecks | None = None
     begun: Compilation | None = None
     oracle: Oracle | None = None
+    own_limits: Limits | None = None
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -71,9 +73,8 @@ class Job:
 
     @property
     def limits(self) -> RunLimits:
-        """What one run of the plan may use."""
-        limits = self.exercise.limits
-        return RunLimits(limits.warp_instructions, limits.wall_seconds)
+        """What one run of the submission's plan may use."""
+        return run_limits(self.own_limits or self.exercise.limits)
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ def open_session(
     limits = job.info.limits
     bench = Bench(device, built, job.exercise, oracle, job.seed, limits, job.limits)
     return Session(job, tools, bench, hold)
+
+
+def run_limits(limits: Limits) -> RunLimits:
+    """Of one run, of a submission's plan or of one of the exercise's own."""
+    return RunLimits(limits.warp_instructions, limits.wall_seconds)
 
 
 def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ import pytest
 
 import grader
 from grader.errors import SpecError
-from grader.records import CheckResult, CheckStatus, Progress, Score
+from grader.grading.grade import Options, grade_with
+from grader.records import CheckResult, CheckStatus, Progress, Score, Status
+from grader.spec.reader import read_exercise
 from tests.support.in_process import grade_in_process
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,3 +172,18 @@ def test_a_baseline_that_fails_is_the_exercise_s_mistake(
         grade(course(FEWER_STORES, starter=break_it), "solutions/transpose.cu", cache)
     assert words in str(caught.value)
     assert caught.value.problems[0].file.endswith("starter/transpose.cu")
+
+
+def test_limits_of_the_submission_are_not_those_of_the_exercise_s_own_programs(
+    tmp_path: Path,
+) -> None:
+    """The naive kernel executes eight times the instructions of the reference."""
+    by_authors = ROOT / "tests" / "by_authors"
+    exercise = by_authors / "exercises" / "sum_reduction"
+    own = replace(read_exercise(exercise).limits, warp_instructions=500_000)
+    options = Options("emulated:h100", seed=1, cache=tmp_path, model=False, limits=own)
+    score = grade_with(options, exercise, by_authors / "solutions" / "sum_reduction.cu")
+    counted = next(check for check in score.checks if check.name == "instructions_executed")
+    assert counted.status is CheckStatus.PASSED, counted.message
+    naive = grade_with(options, exercise, by_authors / "starter" / "sum_reduction.cu")
+    assert naive.status is Status.TIMEOUT
