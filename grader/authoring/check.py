@@ -28,6 +28,7 @@ from grader.authoring.verdicts import (
 from grader.errors import SpecError, SpecProblem
 from grader.records import ShowProgress, Status
 from grader.report.soundness import Claim, Soundness
+from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import root_of
@@ -108,7 +109,7 @@ def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Clai
 def _check_programs(
     exercise: Exercise, scope: Scope, show: ShowProgress, claims: tuple[Claim, ...]
 ) -> Soundness:
-    oracle = SharedOracle(load_oracle(exercise))
+    oracle = SharedOracle(load_oracle(draw_scalars(exercise, scope.seed)))
     grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache, oracle)
     known = sorted(scope.submissions.glob("*.cu"))
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:

@@ -17,7 +17,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
 from grader.records import SUBMISSION, Failure, Role, Submission
 from grader.spec.cpu import find_cpu_file
-from grader.spec.draws import make_inputs
+from grader.spec.draws import draw_scalars, make_inputs
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
@@ -52,7 +52,7 @@ def make_host_program(
 
     UsageError and SpecError as of `pipeline.grade`.
     """
-    exercise = read_exercise(folder)
+    exercise = draw_scalars(read_exercise(folder), SEED)
     source = read_submission(submission)
     if not isinstance(source, Submission):
         return tell(source)
@@ -65,7 +65,7 @@ def make_host_program(
         launched = launched_kernels(built, sizes)
     except SubmissionError as error:
         return error.failure
-    drawn = all(buffer.function is None for buffer in exercise.buffers)
+    drawn = all(each.function is None for each in exercise.buffers) and not exercise.scalars
     cpu = find_cpu_file(exercise) if drawn else None  # what the oracle fills is read from a file
     program = HostProgram(
         exercise=exercise,

@@ -136,7 +136,8 @@ def compile_source(
 
 def names_of(task: Task) -> frozenset[str]:
     """The names of a task that a plan may use."""
-    return frozenset((*task.size_names, *(buffer.name for buffer in task.buffers)))
+    buffers, scalars = (each.name for each in task.buffers), (each.name for each in task.scalars)
+    return frozenset((*task.size_names, *buffers, *scalars))
 
 
 def build_part(
@@ -159,7 +160,8 @@ def make_program(
     for it, or something that its task forbids (`rejected`).
     """
     buffers = device_buffers(task, sizes)
-    return launch_on(label, built, buffers, sizes=sizes, limits=limits)
+    scalars = {scalar.name: scalar.plain for scalar in task.scalars}
+    return launch_on(label, built, buffers, sizes=sizes, limits=limits, scalars=scalars)
 
 
 def launch_on(

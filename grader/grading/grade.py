@@ -31,6 +31,7 @@ from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.records import Failure, Progress, Score, ShowChecks, ShowProgress, Status, Submission
 from grader.sandbox.process import run_tool
+from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Limits
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -97,12 +98,13 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
     choice = device if isinstance(device, Choice) else choose_device(device)
     read = read_exercise(exercise)
     text = read_submission(submission)
+    seed = secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)
     subject = Subject(
-        exercise=read,
+        exercise=draw_scalars(read, seed),
         submission=text if isinstance(text, Submission) else _unread_submission(submission),
         device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
         environment=_describe_environment(),
-        seed=secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed),
+        seed=seed,
     )
     job = Job(
         subject,

@@ -5,13 +5,22 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from grader.cpp.cursor import LanguageError
 from grader.errors import SpecError, SpecProblem
 from grader.records import DeviceBuffer, Role
-from grader.spec.exercise import BufferSpec, Case, HiddenCase, Initialisation, Task
+from grader.spec.exercise import (
+    BufferSpec,
+    Case,
+    Exercise,
+    HiddenCase,
+    Initialisation,
+    ScalarSpec,
+    Task,
+)
 from grader.spec.oracle_module import run_function
 from grader.spec.reader import SPEC_FILE
 
@@ -86,6 +95,32 @@ def draw_array(
     rng = np.random.default_rng([seed, *map(_number_of, names)])
     kind, count = np.dtype(dtype), int(np.prod(shape, dtype=np.int64))
     return gather(_FILLS[init](rng, count, kind), shape, kind)
+
+
+def draw_scalars(exercise: Exercise, seed: int) -> Exercise:
+    """The exercise, and its parts, with the scalars that this seed draws."""
+    parts = tuple(replace(part, scalars=_draw_scalars(part, seed)) for part in exercise.parts)
+    return replace(exercise, scalars=_draw_scalars(exercise, seed), parts=parts)
+
+
+def _draw_scalars(task: Task, seed: int) -> tuple[ScalarSpec, ...]:
+    return tuple(_draw_scalar(scalar, seed) for scalar in task.scalars)
+
+
+def _draw_scalar(scalar: ScalarSpec, seed: int) -> ScalarSpec:
+    if scalar.low is None or scalar.high is None:
+        return scalar
+    rng = np.random.default_rng([seed, _number_of(scalar.name), _number_of("scalar")])
+    if scalar.dtype.startswith("float"):
+        drawn = float(np.dtype(scalar.dtype).type(rng.uniform(scalar.low, scalar.high)))
+    else:
+        drawn = float(rng.integers(int(scalar.low), int(scalar.high), endpoint=True))
+    return replace(scalar, value=drawn)
+
+
+def scalars_of(task: Task) -> dict[str, np.ndarray]:
+    """The values of a task's scalars, as arrays without dimensions."""
+    return {each.name: np.array(each.plain, dtype=each.dtype) for each in task.scalars}
 
 
 def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:

@@ -55,6 +55,23 @@ class BufferSpec:
 
 
 @dataclass(frozen=True)
+class ScalarSpec:
+    """A number that launch lines may use. Of one that is drawn, from `low` to `high`, `value` is
+    the lowest until `draws.draw_scalars` gives it that of a seed."""
+
+    name: str
+    dtype: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+    @property
+    def plain(self) -> int | float:
+        """The value as Python has it; it takes the width of a kernel's parameter."""
+        return self.value if self.dtype.startswith("float") else int(self.value)
+
+
+@dataclass(frozen=True)
 class Case:
     """One correctness case with concrete sizes. `init` overrides the buffers' own initialisation,
     but not their functions."""
@@ -141,6 +158,7 @@ class Task:
     hidden_cases: tuple[HiddenCase, ...]
     tolerance: Tolerance | Float32Sum
     forbid: Forbidden = field(default=Forbidden(), kw_only=True)
+    scalars: tuple[ScalarSpec, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from grader.cpp.cursor import did_you_mean, quote
 from grader.records import Role
 from grader.spec.blas_threads import one_thread
-from grader.spec.draws import buffer_shape
+from grader.spec.draws import buffer_shape, scalars_of
 from grader.spec.exercise import BufferSpec, Exercise, Part
 from grader.spec.oracle_module import load_module, oracle_error, running
 from grader.spec.reader import ORACLE_FILE, ORACLE_FUNCTION, oracle_function
@@ -52,6 +52,7 @@ class Oracle:
     expected: Callable[[Arrays, dict[str, int]], object]
     outputs: tuple[BufferSpec, ...]
     block: Callable[[Arrays, dict[str, int], np.ndarray, slice], object] | None = None
+    scalars: Arrays = field(default_factory=dict)
 
     def __call__(self, inputs: Arrays, sizes: Sizes) -> Arrays:
         """What is expected of the outputs."""
@@ -91,7 +92,7 @@ class Oracle:
         """What the function returns, of the right names, shapes and types."""
         small = sum(array.size for array in inputs.values()) <= _SMALL
         with running(self.path), one_thread() if small else nullcontext():
-            answer = self.expected(_read_only(inputs), dict(sizes))
+            answer = self.expected({**_read_only(inputs), **self.scalars}, dict(sizes))
         checked = _check_names(self.path, self.function, answer, self.outputs)
         for buffer in self.outputs:
             shape = buffer_shape(buffer, sizes)
@@ -108,7 +109,7 @@ class Oracle:
         order = np.argsort(stripes, kind="stable")  # of numbers this small, in linear time
         edges = np.searchsorted(stripes[order], np.arange(-(-width // _STRIPE) + 1))
         values = np.empty(len(places), dtype=np.float64)
-        given = _read_only(inputs)
+        given = {**_read_only(inputs), **self.scalars}
         for stripe, here in enumerate(np.split(order, edges[1:-1])):
             asked = np.zeros(height, dtype=np.bool_)
             asked[rows[here]] = True
@@ -139,7 +140,8 @@ def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
     block = getattr(module, BLOCK_FUNCTION, None) if part is None else None
     if not callable(block) or len(outputs) != 1 or len(outputs[0].shape) != 2:
         block = None
-    return Oracle(path, function, expected, tuple(outputs), block)
+    scalars = scalars_of(part or exercise)
+    return Oracle(path, function, expected, tuple(outputs), block, scalars)
 
 
 def load_library(exercise: Exercise) -> Operation | None:
@@ -156,7 +158,7 @@ def load_library(exercise: Exercise) -> Operation | None:
 
     def library(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
         with running(path):
-            answer: Arrays = function(inputs, dict(sizes))
+            answer: Arrays = function({**inputs, **scalars_of(exercise)}, dict(sizes))
         return answer
 
     return library

@@ -96,7 +96,14 @@ def _taken_names(task: Json) -> dict[str, str]:
     """The names that a scratch buffer cannot have, and what each is the name of."""
     buffers = (str(buffer["name"]) for _, buffer in items(task, "buffers") if buffer.get("name"))
     taken = dict.fromkeys(fields(task, "sizes"), "a size") | dict.fromkeys(buffers, "a buffer")
+    taken |= dict.fromkeys(scalar_names(task), "a scalar")
     return taken | dict.fromkeys(RESERVED_NAMES, "a function of launch lines")
+
+
+def scalar_names(task: Json) -> frozenset[str]:
+    """The names of a task's scalars."""
+    scalars = (scalar.get("name") for _, scalar in items(task, "scalars"))
+    return frozenset(str(name) for name in scalars if name)
 
 
 def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
@@ -106,7 +113,7 @@ def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
     all_known = names and None not in names and len(names) == len(task["buffers"])
     if starter is None or not sizes or not all_known:
         return None
-    return sizes | frozenset(map(str, names)) | starter.names
+    return sizes | scalar_names(task) | frozenset(map(str, names)) | starter.names
 
 
 def _parsed(parse: Callable[[str], Parsed], path: str, text: str | None) -> Parsed | Problem | None:

@@ -29,6 +29,7 @@ from grader.spec.exercise import (
     InputFunction,
     Limits,
     Part,
+    ScalarSpec,
     Threshold,
     Tolerance,
     Units,
@@ -238,7 +239,14 @@ def _build_task(task: Json, oracle: Path) -> Json:
         "hidden_cases": tuple(_build_hidden_case(case) for case in task["cases"]["hidden"]),
         "tolerance": _build_tolerance(task["tolerance"]),
         "forbid": _build_forbidden(task.get("forbid", {})),
+        "scalars": tuple(map(_build_scalar, task.get("scalars", []))),
     }
+
+
+def _build_scalar(scalar: Json) -> ScalarSpec:
+    low, high = scalar.get("from"), scalar.get("to")
+    value = float(scalar["value"] if low is None else low)
+    return ScalarSpec(scalar["name"], scalar["dtype"], value, low, high)
 
 
 def _build_forbidden(forbid: Json) -> Forbidden:

@@ -37,6 +37,7 @@ def task_problems(
     checked."""
     yield from _name_problems(task, base)
     yield from _buffer_problems(task, base, is_part=is_part)
+    yield from _scalar_problems(task, base)
     yield from plan_problems(fields(task, "default_plan"), f"{base}.default_plan", task, starter)
     yield from _case_problems(task, base)
     for kind, values in fields(task, "benchmark").items():
@@ -59,13 +60,38 @@ def _name_problems(task: Json, base: str) -> Iterator[Problem]:
         for index, buffer in items(task, "buffers")
         if buffer.get("name")
     ]
+    places += [
+        (f"{base}.scalars[{index}].name", scalar["name"])
+        for index, scalar in items(task, "scalars")
+        if scalar.get("name")
+    ]
     seen: set[str] = set()
     for path, name in places:
         if name in RESERVED_NAMES:
             yield Problem(path, f"{quote(name)} already means something in launch lines")
         if name in seen:
-            yield Problem(path, f"there are two sizes or buffers of the name {quote(name)}")
+            yield Problem(path, f"there are two sizes, buffers or scalars named {quote(name)}")
         seen.add(name)
+
+
+def _scalar_problems(task: Json, base: str) -> Iterator[Problem]:
+    for index, scalar in items(task, "scalars"):
+        path, dtype = f"{base}.scalars[{index}]", scalar.get("dtype")
+        given = {name: scalar.get(name) for name in ("value", "from", "to")}
+        numbers = {name: value for name, value in given.items() if value is not None}
+        for name, value in numbers.items():
+            if dtype and not _holds(dtype, value):
+                yield Problem(f"{path}.{name}", f"{dtype} cannot hold {value}")
+        if "from" in numbers and "to" in numbers and numbers["from"] > numbers["to"]:
+            yield Problem(f"{path}.to", "the largest value is smaller than the smallest one")
+
+
+def _holds(dtype: str, value: float) -> bool:
+    """Whether the type has this number: an integer whole and in its range, a float as a finite
+    one."""
+    if dtype.startswith("float"):
+        return abs(value) <= float(np.finfo(dtype).max)
+    return float(value).is_integer() and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
 
 
 def _buffer_problems(task: Json, base: str, *, is_part: bool) -> Iterator[Problem]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grader import grade
 from grader.authoring.check import Scope, check_exercise, default_submissions
 from grader.report.soundness import Fate, Proof
 
@@ -14,7 +15,7 @@ FOLDER = Path(__file__).parent / "exercises"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["sum_reduction", "histogram", "half_size"])
+@pytest.mark.parametrize("name", ["sum_reduction", "histogram", "half_size", "diffusion"])
 def test_is_sound(name: str) -> None:
     scope = Scope("emulated:h100", 5, 2, default_submissions(FOLDER / name))
     found = check_exercise(FOLDER / name, scope, lambda progress: None)
@@ -27,3 +28,9 @@ def test_is_sound(name: str) -> None:
         Fate.IDENTICAL,
         Fate.NO_PROGRAM,
     }
+
+
+def test_a_plan_with_a_loop_constants_and_drawn_scalars_is_graded() -> None:
+    reference = FOLDER.parent / "solutions" / "diffusion.cu"
+    score = grade(FOLDER / "diffusion", reference, device="emulated:h100", seed=5, model=False)
+    assert score.score == 100, score.message

@@ -9,10 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from grader.errors import SpecError
 from grader.records import Role
+from grader.spec.draws import draw_scalars, scalars_of
 from grader.spec.exercise import Atomics, Exercise, Forbidden, Initialisation, Threshold
 from grader.spec.reader import read_exercise
 
@@ -151,6 +153,23 @@ def test_reads_a_sound_exercise(tmp_path: Path) -> None:
     assert exercise.benchmark["emulated"] == {"n": 256, "m": 256}
     assert exercise.useful_bytes.evaluate({"n": 2, "m": 3}) == 48
     assert (exercise.limits.warp_instructions, exercise.limits.compile_seconds) == (1000000, 20.5)
+
+
+def test_scalars_have_a_value_or_the_seeds(tmp_path: Path) -> None:
+    spec = copy.deepcopy(SPEC)
+    spec["scalars"] = [
+        {"name": "alpha", "dtype": "float32", "value": 0.1},
+        {"name": "beta", "dtype": "float32", "from": -1, "to": 1},
+        {"name": "count", "dtype": "int32", "from": 3, "to": 5},
+    ]
+    exercise = read_exercise(write_exercise(tmp_path, spec))
+    drawn = [scalars_of(draw_scalars(exercise, seed)) for seed in range(20)]
+    assert {float(each["alpha"]) for each in drawn} == {float(np.float32(0.1))}
+    assert len({float(each["beta"]) for each in drawn}) == 20
+    assert all(-1 <= each["beta"] <= 1 for each in drawn)
+    assert {int(each["count"]) for each in drawn} == {3, 4, 5}
+    assert drawn[7] == scalars_of(draw_scalars(exercise, 7))
+    assert {each["count"].dtype.name for each in drawn} == {"int32"}
 
 
 def test_forbids_nothing_unless_the_spec_does(tmp_path: Path) -> None:
@@ -411,12 +430,32 @@ SCHEMA_MISTAKES = [
 
 SEMANTIC_MISTAKES = [
     (add_buffer("max"), "$.buffers[2].name", "'max' already means something in launch lines"),
-    (add_buffer("y"), "$.buffers[2].name", "there are two sizes or buffers of the name 'y'"),
-    (add_buffer("n"), "$.buffers[2].name", "there are two sizes or buffers of the name 'n'"),
+    (add_buffer("y"), "$.buffers[2].name", "there are two sizes, buffers or scalars named 'y'"),
+    (add_buffer("n"), "$.buffers[2].name", "there are two sizes, buffers or scalars named 'n'"),
     (
         put("buffers", 0, value={**SPEC["buffers"][1], "name": "y"}),
         "$.buffers",
         "there is no output",
+    ),
+    (
+        put("scalars", value=[{"name": "y", "dtype": "float32", "value": 1}]),
+        "$.scalars[0].name",
+        "there are two sizes, buffers or scalars named 'y'",
+    ),
+    (
+        put("scalars", value=[{"name": "alpha", "dtype": "uint32", "value": -1}]),
+        "$.scalars[0].value",
+        "uint32 cannot hold -1",
+    ),
+    (
+        put("scalars", value=[{"name": "alpha", "dtype": "int32", "from": 0.5, "to": 1}]),
+        "$.scalars[0].from",
+        "int32 cannot hold 0.5",
+    ),
+    (
+        put("scalars", value=[{"name": "alpha", "dtype": "float32", "from": 2, "to": 1}]),
+        "$.scalars[0].to",
+        "the largest value is smaller than the smallest one",
     ),
     (
         put("buffers", 0, "shape", value=["n", "k"]),

@@ -35,7 +35,7 @@ from grader.records import (
 )
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
 from grader.sandbox.process import run_tool
-from grader.spec.draws import make_inputs
+from grader.spec.draws import draw_scalars, make_inputs
 from grader.spec.oracle import load_library
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -67,7 +67,7 @@ def run_sweep(
     choice = parse_device(
         device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
     )
-    exercise = read_exercise(folder)
+    exercise = draw_scalars(read_exercise(folder), seed)
     points = parse_sizes(sizes, exercise.size_names)
     source = read_submission(submission)
     if not isinstance(source, Submission):
