@@ -1,5 +1,5 @@
-"""Feeds the grader mutated kernels, cubins and sources, and counts what must not happen: `python
-benchmarks/fuzz.py`.
+"""Feeds the grader mutated kernels, cubins, launch lines and sources, and counts what must not
+happen: `python benchmarks/fuzz.py`.
 
 A defect is a process that dies by a signal or outlasts its time, an exception that is no defined
 outcome, a score of status `grader_error`, or a byte written outside of the buffers. Each mutant
@@ -12,26 +12,24 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import resource
-import shutil
 import signal
 import sys
 import tempfile
 import traceback
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
 
 import numpy as np
-from fuzz_kernels import EDGES, Seed, make_kernel_seeds, run_kernel
+from fuzz_kernels import Seed, make_kernel_seeds, run_kernel
+from fuzz_sources import graded_sources, run_program, run_source
 
-from grader import grade
 from grader.errors import GraderError, UsageError
 from grader.grading.tools import find_toolchain
-from grader.records import Binary, Status, Submission, ToolLimits
+from grader.records import Binary, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.cubin import read_cubin, read_labels
@@ -40,13 +38,11 @@ from grader.toolchain.variables import read_variable_bytes, read_variables
 
 ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "tests" / "emulator" / "kernels"
-SOURCES = ROOT / "tests" / "submissions" / "transpose"
-TEXTURED = ROOT / "tests" / "by_authors"
 FUZZED = ROOT / "benchmarks" / "fuzzed"
 SEEDS = 40
 """Kernel files of the corpus that mutants are made of."""
 OTHER_ARCHES = ("sm_80", "sm_120", "sm_75", "sm_100")
-MEMORY_BYTES, SECONDS = 6 << 30, {"kernels": 30, "cubins": 10, "sources": 180}
+MEMORY_BYTES, SECONDS = 6 << 30, {"kernels": 30, "cubins": 10, "sources": 180, "programs": 20}
 
 
 # --- cubins ---------------------------------------------------------------------------------------
@@ -67,68 +63,6 @@ def run_cubin(seeds: Sequence[Seed], rng: Random) -> str:
     except GraderError:
         return "refused"
     return "read"
-
-
-# --- sources --------------------------------------------------------------------------------------
-
-_TOKEN = re.compile(r"//[^\n]*|\"[^\"\n]*\"|\w+|\s+|<<<|>>>|[^\w\s]")
-_LAUNCH = re.compile(r"// *launch:[^\n]*")
-
-
-def run_source(graded: Mapping[Path, Sequence[Path]], rng: Random) -> str:
-    """Grade one mutant of an exercise's submissions; its status. One that is the grader's fault is
-    an exception here."""
-    exercise = rng.choice(list(graded))
-    text = mutate_source(rng.choice(graded[exercise]).read_text(encoding="utf-8"), rng)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "mutant.cu"
-        path.write_text(text, encoding="utf-8", errors="surrogatepass")
-        score = grade(exercise, path, device="emulated", seed=1, cache=Path(folder) / "cache")
-    if score.status is Status.GRADER_ERROR:
-        raise AssertionError(f"{score.message}\n{score.detail}\n{text}")
-    return score.status.value
-
-
-def mutate_source(text: str, rng: Random) -> str:
-    """One to four changes of tokens, numbers, braces and launch lines."""
-    for _ in range(rng.randint(1, 4)):
-        tokens = _TOKEN.findall(text)
-        i, j = rng.randrange(len(tokens)), rng.randrange(len(tokens))
-        text = (
-            "".join(rng.choice(TOKEN_MUTATIONS)(tokens, i, j, rng))
-            if rng.random() < 0.75
-            else mutate_launch(text, rng)
-        )
-    return text
-
-
-def mutate_launch(text: str, rng: Random) -> str:
-    def change(match: re.Match[str]) -> str:
-        tokens = _TOKEN.findall(match[0][2:])
-        return "//" + "".join(
-            rng.choice(TOKEN_MUTATIONS)(
-                tokens, rng.randrange(len(tokens)), rng.randrange(len(tokens)), rng
-            )
-        )
-
-    return _LAUNCH.sub(change, text)
-
-
-def _replace_number(tokens: list[str], i: int, j: int, rng: Random) -> list[str]:
-    numbers = [place for place, token in enumerate(tokens) if token.isdigit()]
-    if numbers:
-        tokens[rng.choice(numbers)] = str(rng.choice(EDGES))
-    return tokens
-
-
-TOKEN_MUTATIONS: tuple[Callable[[list[str], int, int, Random], list[str]], ...] = (
-    lambda tokens, i, j, rng: tokens[:i] + tokens[i + 1 :],
-    lambda tokens, i, j, rng: [*tokens[:i], tokens[i], *tokens[i:]],
-    lambda tokens, i, j, rng: [*tokens[:i], tokens[j], *tokens[i + 1 :]],
-    lambda tokens, i, j, rng: [*tokens[:i], rng.choice("{}()[];,<>*&-!~%/\"'\\#"), *tokens[i:]],
-    _replace_number,
-    _replace_number,
-)
 
 
 # --- running --------------------------------------------------------------------------------------
@@ -164,27 +98,6 @@ def choose_files(patterns: Sequence[str], count: int) -> list[Path]:
         return sorted({*named, *(path for p in patterns for path in FUZZED.glob(f"{p}.cu"))})
     corpus = sorted(KERNELS.glob("*.cu"))
     return [*sorted(FUZZED.glob("*.cu")), *corpus[:: max(1, len(corpus) // count)]]
-
-
-def small_exercise(folder: Path, name: str, source: Path) -> Path:
-    """The exercise of this name in `source`, with a benchmark of small sizes."""
-    exercise = folder / "exercises" / name
-    shutil.copytree(source / "exercises" / name, exercise)
-    shutil.copytree(source / "starter", folder / "starter", dirs_exist_ok=True)
-    spec = json.loads((exercise / "spec.json").read_text(encoding="utf-8"))
-    spec["benchmark"] = {
-        device: dict.fromkeys(sizes, 64) for device, sizes in spec["benchmark"].items()
-    }
-    (exercise / "spec.json").write_text(json.dumps(spec), encoding="utf-8")
-    return exercise
-
-
-def graded_sources(folder: Path) -> dict[Path, list[Path]]:
-    """Submissions to make mutants of, by their exercise: transposes, and reads of a texture."""
-    return {
-        small_exercise(folder, "transpose", ROOT): sorted(SOURCES.glob("*.cu")),
-        small_exercise(folder, "half_size", TEXTURED): sorted(TEXTURED.glob("*/half_size.cu")),
-    }
 
 
 def fuzz(
@@ -255,7 +168,7 @@ def main(argv: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    for kind, count in (("kernels", 2000), ("cubins", 500), ("sources", 500)):
+    for kind, count in (("kernels", 2000), ("cubins", 500), ("programs", 20000), ("sources", 500)):
         parser.add_argument(
             f"--{kind}", type=int, default=count, help=f"mutants to run (default {count})"
         )
@@ -281,6 +194,7 @@ def main(argv: Sequence[str]) -> int:
         runs = {
             "kernels": partial(run_kernel, seeds),
             "cubins": partial(run_cubin, seeds),
+            "programs": run_program,
             "sources": partial(run_source, graded_sources(Path(folder))),
         }
         for kind, run in runs.items():

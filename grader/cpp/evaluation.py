@@ -42,7 +42,7 @@ LARGEST_VALUE = (1 << 64) - 1
 NULL = "nullptr"
 """The type of the group that is a null pointer."""
 NULLS = frozenset({NULL, "NULL"})
-QUALIFIERS = frozenset({"const", "volatile", "__restrict__", "restrict"})
+QUALIFIERS = frozenset({"const", "constexpr", "volatile", "__restrict__", "restrict"})
 _INTEGER = re.compile(r"(?P<unsigned>u?)int(?P<bits>\d+)")
 _REAL_BYTES = {"float32": 4, "float64": 8}
 

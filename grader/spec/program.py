@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from grader.cpp.cursor import Cursor, error_at
-from grader.cpp.evaluation import QUALIFIERS
+from grader.cpp.evaluation import QUALIFIERS, normal_type
 from grader.cpp.expressions import Expression, take_constructed, take_expression
 from grader.cpp.lexer import Kind, Position, Token
 from grader.cpp.tree import Number
@@ -27,7 +27,7 @@ from grader.spec.statements import (
 MAX_NESTING = 16
 """Blocks within blocks."""
 _ASSIGNING = ("+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>")
-_TYPES = TYPE_WORDS | {"auto", "dim3", "constexpr", *QUALIFIERS}
+_TYPES = TYPE_WORDS | {"auto", "dim3", *QUALIFIERS}
 _HANDLES = frozenset({"cudaStream_t", "cudaEvent_t", "cudaError_t"})
 
 
@@ -255,10 +255,10 @@ class _Reader:
                 message = "a launch line has no arrays; // scratch: declares device memory"
                 raise error_at(cursor.token.position, message)
             value = None
-            if cursor.accept("="):
+            if (given := cursor.accept("=")) and not cursor.at("{"):
                 value = take_expression(cursor)
-            elif cursor.at("(", "{"):
-                value = take_constructed(cursor, type_)
+            elif given or cursor.at("(", "{"):
+                value = take_constructed(cursor, normal_type(type_))
             declared.append(Declaration(type_, name, value, *self._place(start, index)))
             if not cursor.accept(","):
                 return declared

@@ -185,6 +185,14 @@ def test_steps_are_flat_and_in_order() -> None:
     assert from_symbol.size_bytes == 16
 
 
+@pytest.mark.parametrize("type_", ["dim3", "const dim3", "constexpr dim3"])
+@pytest.mark.parametrize("value", ["(8, 4)", "{8, 4}", " = dim3(8, 4)", " = {8, 4}"])
+def test_sizes_of_blocks_are_constants_or_not(type_: str, value: str) -> None:
+    resolved = resolve(f"{type_} block{value}; step<<<2, block>>>(out, 1)")
+    assert isinstance(resolved, ResolvedPlan)
+    assert resolved.launches[0].block == Dim3(8, 4)
+
+
 def test_bounds_are_those_that_are_told() -> None:
     turns = MAX_LAUNCHES
     resolved = resolve(f"for (int i = 0; i < {turns}; ++i) {RUN}")
