@@ -239,6 +239,7 @@ def name_traces(job: Job, gpu: Gpu) -> str:
     """A name for what a job's launches did on a GPU with so many multiprocessors of such a size,
     however fast they are."""
     speeds = {"boost_mhz": 0, "peak_bandwidth_gbps": 0.0, "peak_fp32_tflops": 0.0, "l2_bytes": 0}
+    speeds |= {"peak_tensor_tflops": None}
     slow = replace(gpu, id="", name="", source="", timing=None, **speeds)
     exercise = ROOT / "exercises" / job.exercise
     files = [job.path, *sorted(exercise.rglob("*"))] if job.run is None else [job.path]

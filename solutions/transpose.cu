@@ -10,12 +10,15 @@
 // one group. Therefore row x keeps its float4 number g at place g ^ (x / 4 % 8):
 //   store: row 4 * quad + i, place line ^ (quad % 8)    8 threads with 8 values of quad % 8: 8 groups
 //   load:  row 4 * line + i, place quad ^ (line % 8)    8 threads with 8 values of quad % 8: 8 groups
+//
+// Blocks. Consecutive ones go down a column of tiles of `in`, so that those which run at the same time write along rows of
+// `out`: 64 rows of it are open at a time. That DRAM likes this better than reading along rows was measured: 2 % on an H200.
 
 #define TILE 64            // elements along either side of a tile
 #define QUADS (TILE / 4)   // float4 in a row of the tile; also patches along either side of it
 #define THREADS (QUADS * QUADS)
 
-// launch: transpose<<<dim3(ceil_div(cols, TILE), ceil_div(rows, TILE)), THREADS>>>(out, in, rows, cols)
+// launch: transpose<<<dim3(ceil_div(rows, TILE), ceil_div(cols, TILE)), THREADS>>>(out, in, rows, cols)
 
 __device__ float read_element(const float* matrix, int y, int x, int height, int width)
 {
@@ -65,7 +68,7 @@ __device__ void transpose_tile(float4 (&tile)[TILE][QUADS], float* out, const fl
 {
     const int quad = threadIdx.x % QUADS;  // neighbouring threads have neighbouring float4 of a row
     const int line = threadIdx.x / QUADS;  // and 4 rows of the tile in common
-    const int x = blockIdx.x * TILE, y = blockIdx.y * TILE;
+    const int x = blockIdx.y * TILE, y = blockIdx.x * TILE;
 
     float4 patch[4] = {};
     read_patch<ALIGNED>(patch, in, y + 4 * line, x + 4 * quad, rows, cols);
