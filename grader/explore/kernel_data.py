@@ -25,6 +25,7 @@ _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _LANGUAGE = ("ceil_div", "dim3", "max", "min")
 """Names that launch lines have of themselves."""
 _SIZE_BITS = 63
+_PAIRS = {"float32": "float2", "float64": "double2"}
 
 
 @dataclass(frozen=True)
@@ -139,8 +140,17 @@ def _check_dtype(what: str, dtype: np.dtype) -> None:
         raise UsageError(
             f"{what} is of {dtype.newbyteorder('=')}{'' if dtype.isnative else ', byte-swapped'},"
             " which no kernel can take",
-            f"Convert it with .astype to one of {', '.join(CPP_NAMES)}.",
+            _advise_on(dtype),
         )
+
+
+def _advise_on(dtype: np.dtype) -> str:
+    if dtype.kind == "c":
+        part = f"float{4 * dtype.itemsize}"
+        return f'Give its real and imaginary parts: .view("{part}"), which a {_PAIRS[part]}* takes.'
+    if dtype.names is not None:
+        return 'Give its bytes: .view("uint8"), which a pointer to a structure takes.'
+    return f"Convert it with .astype to one of {', '.join(CPP_NAMES)}."
 
 
 def _check_extents(what: str, shape: tuple[int, ...]) -> None:

@@ -39,6 +39,14 @@ def test_arrays_are_copied_in_row_major_order() -> None:
     np.testing.assert_array_equal(taken, columns)
 
 
+def test_numbers_that_have_parts_are_given_by_their_parts() -> None:
+    pairs = np.dtype([("weight", "f4"), ("count", "i4")])
+    for dtype, advice in (("c8", 'view("float32")'), ("c16", "a double2*"), (pairs, "uint8")):
+        with pytest.raises(UsageError) as refused:
+            read_data(**GIVEN | {"inputs": {"x": np.zeros(3, dtype)}})
+        assert advice in refused.value.advice
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [

@@ -352,6 +352,17 @@ def test_the_command_needs_no_type_and_no_shape_and_annotates(
     assert "--output y=float32:n" in capsys.readouterr().err
 
 
+def test_arrays_without_axes_keep_their_shape() -> None:
+    source = "// launch: k<<<1, 1>>>(y, x, z)\n__global__ void k(int* y, int* x, int* z) { *y += *x; *z = 7; }"
+    held = {"y": np.array(3, np.int32), "z": ("int32", ())}
+    run = grader.run(source, inputs={"x": np.array(4, np.int32)}, outputs=held)
+    assert {name: (array.shape, int(array)) for name, array in run.outputs.items()} == {
+        "y": ((), 7),
+        "z": ((), 7),
+    }
+    assert "<td" in (run._repr_html_() or "")
+
+
 def test_a_traceback_shows_all_words_of_a_failure() -> None:
     with pytest.raises(grader.SubmissionError) as caught:
         grader.run(SAXPY.replace("if (i < n)", "if (i < m)"), **GIVEN)

@@ -171,7 +171,7 @@ class Channel:
     def send(self, message: Message, *, deadline: float | None = None, spent: bool = False) -> None:
         """Send one frame. `spent`: nobody looks at its arrays any more."""
         fields = self._plain_fields(message)
-        arrays, self._arrays = [np.ascontiguousarray(array) for array in self._arrays], []
+        arrays, self._arrays = [np.asarray(array, order="C") for array in self._arrays], []
         files = [
             find_file(array) if number < MAX_FILES else None for number, array in enumerate(arrays)
         ]
