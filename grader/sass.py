@@ -117,9 +117,13 @@ def is_cooperative(operands: Iterable[str], arch: str) -> bool:
     """Whether code with these operands synchronises its grid: it is to be launched cooperatively
     then."""
     place = GRID_WORKSPACE.get(arch)
-    if place is None:
-        return False
-    words = re.compile(rf"c\[0x0\]\[(?:UR\d+\+)?(?:{place:#x}|{place + 4:#x})\]")
+    return place is not None and reads_words(operands, (place, place + 4))
+
+
+def reads_words(operands: Iterable[str], places: Iterable[int]) -> bool:
+    """Whether code with these operands reads one of these words of constant bank 0."""
+    names = "|".join(f"{place:#x}" for place in places)
+    words = re.compile(rf"c\[0x0\]\[(?:U?R\d+\+)?(?:{names})\]")
     return any(words.search(each) for each in operands)
 
 

@@ -38,22 +38,32 @@ from grader.emulator.heap import HEAP, HEAP_FUNCTIONS
 from grader.emulator.launch import LaunchSettings
 from grader.emulator.machine import LaunchOutcome, run_launch
 from grader.emulator.memory import (
+    CONSTANT_MEMORY,
     GRID_WORKSPACE,
     GlobalMemory,
     fill_pointers,
     variable_addresses,
     variable_region,
 )
-from grader.emulator.program import Instruction, KernelCode, Pointer, Unsupported, Variable
+from grader.emulator.program import (
+    VARIABLES_BANK,
+    Instruction,
+    KernelCode,
+    Pointer,
+    Unsupported,
+    Variable,
+)
 from grader.emulator.textures import Edge, Texels, TextureObject
 from grader.emulator.translate import NativeKernel, translate
 
 __all__ = [
     "ARCHITECTURES",
+    "CONSTANT_MEMORY",
     "GRID_WORKSPACE",
     "HEAP",
     "HEAP_FUNCTIONS",
     "NO_COUNTS",
+    "VARIABLES_BANK",
     "Digests",
     "Edge",
     "Fault",

@@ -156,7 +156,7 @@ class CheckedLaunch:
                 else second
             )
             lanes = tuple(lane for lane in range(32) if int(found["mask"]) >> lane & 1)
-            address = int(found["address"]) - (self._code.shared_base if space == "shared" else 0)
+            address = int(found["address"]) - (self._code.shared_start if space == "shared" else 0)
             threads = (int(found["thread"]), int(found["other_thread"]))
             in_warp = (
                 pair

@@ -117,7 +117,7 @@ def describe_stop(
         store=instruction.base.startswith("ST"),
         width=instruction.access_bytes if space else 0,
         address=int(context["fault_address"])
-        - (int(context["shared_base"]) if space == "shared" else 0),
+        - (_own_shared(kernel, context) if space == "shared" else 0),
         shared_bytes=shared_bytes,
         other_line=(
             _last_before(kernel, other).line
@@ -129,6 +129,12 @@ def describe_stop(
         offset=instruction.offset,
         unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
     )
+
+
+def _own_shared(kernel: NativeKernel, context: Any) -> int:  # noqa: ANN401
+    """Where the block's own shared memory starts in its window."""
+    code = kernel.code
+    return int(context["shared_base"]) - code.shared_base + code.architecture.shared_window
 
 
 def _grid_volume(context: Any) -> int:  # noqa: ANN401

@@ -18,6 +18,9 @@ from grader.emulator.program import KernelCode
 from grader.emulator.textures import TextureObject
 
 Triple = tuple[int, int, int]
+_SYSTEM_SHARED_USED = 288
+"""Bytes at the start of the shared memory that the system reserves which it has a use for (seen on
+an H200); cooperative groups use all of them."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class LaunchSettings:
     it (checked_launch.py). `textures`: the objects with the handles 1, 2 and so on. `resident`: so
     many blocks are on the chip at a time, None for all; only these can wait for each other.
     `workspace` is the address of the memory in which a cooperative grid synchronises; 0: it is
-    none.
+    none. `number` is what `%gridid` says.
     """
 
     grid: Triple
@@ -55,6 +58,7 @@ class LaunchSettings:
     textures: tuple[TextureObject, ...] = ()
     resident: int | None = None
     workspace: int = 0
+    number: int = 1
 
     @property
     def blocks(self) -> int:
@@ -81,6 +85,10 @@ def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
         places.dynamic_shared: (settings.dynamic_shared_bytes,),
         places.multiprocessors: (settings.multiprocessors,),
         places.grid_workspace: (settings.workspace >> 32, settings.workspace & 0xFFFFFFFF),
+        places.grid_number: (settings.number, 0),
+        places.constant_memory: (code.constant_address & 0xFFFFFFFF, code.constant_address >> 32),
+        **{place: (word,) for place, word in places.fixed.items()},
+        **_shared_words(code, settings.dynamic_shared_bytes),
     }
     if places.cluster is not None:
         of_cluster = zip(CLUSTER_WORDS, _cluster_words(code, settings), strict=True)
@@ -92,6 +100,19 @@ def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
     parameters = np.frombuffer(settings.parameters, dtype=np.uint8)
     bank[code.parameter_base : code.parameter_base + len(parameters)] = parameters
     return bank
+
+
+def _shared_words(code: KernelCode, dynamic_bytes: int) -> dict[int, tuple[int, ...]]:
+    """What the system says of the shared memory that it reserves of a block, by its place."""
+    places, reserved = code.architecture.words, code.architecture.system_shared_bytes
+    start = code.system_shared_start(dynamic_bytes)
+    everything = reserved + code.static_shared_bytes + dynamic_bytes
+    contents = {
+        places.system_shared: (start + _SYSTEM_SHARED_USED, start),
+        places.system_shared_bytes: (reserved,),
+        places.all_shared: (everything,),
+    }
+    return {place: words for place, words in contents.items() if place is not None}
 
 
 def _cluster_words(code: KernelCode, settings: LaunchSettings) -> tuple[int, ...]:

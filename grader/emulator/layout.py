@@ -245,6 +245,7 @@ _WARP = [
     ("path_truths", pointer_to("uint32_t"), PATH_SLOTS),
     ("awaited", "u4", WARP_LANES),
     ("awaited_phases", "u4", WARP_LANES),
+    ("return_address", "u4", (2, WARP_LANES)),  # Rpc.LO, Rpc.HI
     ("uniform", "u4", UNIFORM_REGISTERS),
     ("predicates", "u4", 8),  # one mask of lanes each
     ("uniform_predicates", "u4", 8),  # 0 or 1
@@ -314,6 +315,10 @@ CONTEXT = np.dtype(
         ("banks", "u8", CONSTANT_BANKS),
         ("bank_bytes", "u4", CONSTANT_BANKS),
         ("shared_bytes", "u4"),
+        ("shared_allocated", "u4"),  # SR_SMEMSZ
+        # of what threads may access, where the part lies that the system reserves
+        ("system_shared_first", "u4"),
+        ("system_shared_bytes", "u4"),
         ("global_window", "u4"),  # upper 32 bits of every valid global address
         ("local_bytes", "u4"),  # local memory of one lane
         ("global_host", "u8"),  # host address of the global window's address 0; may wrap

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -173,7 +174,7 @@ class _Worker:
         self.kernel = kernel
         self.alone = alone
         self.settings = settings
-        self.shared_bytes = kernel.code.static_shared_bytes + settings.dynamic_shared_bytes
+        self.shared_bytes = kernel.code.shared_bytes(settings.dynamic_shared_bytes)
         self.shared = np.zeros(kernel.code.shared_base + self.shared_bytes + 64, dtype=np.uint8)
         self.slots = zeros_in_lines(max(1, len(kernel.slots)), SLOT)
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
@@ -216,6 +217,7 @@ class _Worker:
         context["constants"] = self.constants.ctypes.data
         context["shared_base"] = self.kernel.code.shared_base
         context["shared_bytes"] = self.shared_bytes
+        self._fill_system_shared(context)
         context["shared_host"] = self.shared.ctypes.data
         context["global_window"] = WINDOW
         context["global_host"] = self.memory.host_base % (1 << 64)
@@ -256,6 +258,13 @@ class _Worker:
             context[f"block_{name}"] = self.settings.block[axis]
             context[f"cluster_{name}"] = self.kernel.code.cluster[axis]
         context["cluster_blocks"] = self.kernel.code.cluster_blocks
+
+    def _fill_system_shared(self, context: Any) -> None:  # noqa: ANN401 - a NumPy record
+        code, dynamic_bytes = self.kernel.code, self.settings.dynamic_shared_bytes
+        context["shared_allocated"] = code.allocated_shared_bytes(dynamic_bytes)
+        if code.uses_system_shared:
+            context["system_shared_first"] = code.system_shared_start(dynamic_bytes)
+            context["system_shared_bytes"] = code.architecture.system_shared_bytes
 
     @property
     def executed(self) -> int:
@@ -372,7 +381,7 @@ def _first_fault(
             kernel,
             first.context[0],
             settings.block,
-            shared_bytes=first.shared_bytes,
+            shared_bytes=kernel.code.static_shared_bytes + settings.dynamic_shared_bytes,
             message=first.host_functions.message,
         )
         if fault.kind is not FaultKind.INSTRUCTION_LIMIT:

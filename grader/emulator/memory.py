@@ -57,6 +57,10 @@ GRID_WORKSPACE = Variable("workspace of the grid", 64)
 """What a cooperative grid synchronises with."""
 
 
+CONSTANT_MEMORY = "constant memory"
+"""The variable that holds what constant bank 3 does, for those who read it by generic addresses."""
+
+
 def variable_region(name: str) -> str:
     """What the region of a `__device__` variable is called; no buffer has such a name."""
     return f"__device__ {name}"

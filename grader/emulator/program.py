@@ -5,15 +5,17 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from grader.emulator.architectures import ARCHITECTURES, Architecture
+from grader.sass import reads_words
 
 INSTRUCTION_BYTES = 16
 """Size of an encoded instruction (sm_70 and later)."""
 
-JUMP_TABLE_BANK = 2
+JUMP_TABLE_BANK, VARIABLES_BANK = 2, 3
 MAX_INSTRUCTIONS = 16_384
 """Longer kernels are refused: a tag of the checked mode has room for the numbers of so many."""
 MAX_LOCAL_BYTES = 512 << 10
@@ -71,7 +73,8 @@ class KernelCode:
     by pointers may go to. `encoding` is the machine code, 16 bytes an instruction: the timing model
     reads the control bits in it. `shared_extents`, for the checked mode, are the bytes of a block's
     shared memory (from the first one to behind the last one) that an instruction (its offset) may
-    access. `cluster` are the blocks of a thread-block cluster.
+    access. `cluster` are the blocks of a thread-block cluster. `constant_address`: where constant
+    bank 3 can be read by generic addresses, too; 0: nowhere.
     """
 
     name: str
@@ -86,11 +89,45 @@ class KernelCode:
     architecture: Architecture = ARCHITECTURES["sm_90"]
     shared_extents: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     cluster: tuple[int, int, int] = (1, 1, 1)
+    constant_address: int = 0
+
+    @cached_property
+    def uses_system_shared(self) -> bool:
+        """Whether it asks where the shared memory lies that the system reserves: its threads
+        access that, too, then."""
+        place = self.architecture.words.system_shared
+        return place is not None and reads_words(self._operands, (place, place + 4))
+
+    @property
+    def _operands(self) -> Iterator[str]:
+        return (each.operands for each in self.instructions)
 
     @property
     def shared_base(self) -> int:
-        """Where a block's shared memory starts in its window."""
-        return self.architecture.shared_window
+        """Where the shared memory that a block's threads may access starts in its window."""
+        return 0 if self.uses_system_shared else self.architecture.shared_window
+
+    def shared_bytes(self, dynamic_bytes: int) -> int:
+        """How much shared memory a block's threads may access; `dynamic_bytes` are those that the
+        launch asks for."""
+        if not self.uses_system_shared:
+            return self.static_shared_bytes + dynamic_bytes
+        if self.architecture.shared_window:
+            return self.architecture.shared_window + self.static_shared_bytes + dynamic_bytes
+        return self.allocated_shared_bytes(dynamic_bytes)
+
+    def allocated_shared_bytes(self, dynamic_bytes: int) -> int:
+        """What a block takes of its multiprocessor's shared memory, with what the system
+        reserves."""
+        step = self.architecture.shared_step
+        own = -(-(self.static_shared_bytes + dynamic_bytes) // step) * step
+        return own + self.architecture.system_shared_bytes
+
+    def system_shared_start(self, dynamic_bytes: int) -> int:
+        """Where in its window the shared memory lies that the system reserves of a block."""
+        if self.architecture.shared_window:
+            return 0
+        return self.allocated_shared_bytes(dynamic_bytes) - self.architecture.system_shared_bytes
 
     @property
     def cluster_blocks(self) -> int:

@@ -16,16 +16,22 @@ _RETRIED = ("CAS", "CAST", "MIN", "MAX")
 
 class CheckedCode:
     """A kernel's code in the checked mode. By instruction: `traits`, `lines` (0 where it has none)
-    and `extents`, see CHECKED_STATE. `shifts`: of each space log2 of its granules."""
+    and `extents`, see CHECKED_STATE. `shifts`: of each space log2 of its granules. `shared_start`:
+    where in its window a block's own shared memory starts."""
 
     def __init__(self, kernel: KernelCode, code: tuple[Decoded, ...]) -> None:
         self.code = code
-        self.shared_base = kernel.shared_base
+        self.shared_start = kernel.architecture.shared_window
+        first = self.shared_start - kernel.shared_base
         self.shifts = _granule_shifts(code)
         self.traits = np.array([_traits(each) for each in code], dtype=np.uint8)
         self.lines = np.array([each.line or 0 for each in code], dtype=np.uint32)
         nothing = (0, 0)
-        extents = [kernel.shared_extents.get(each.offset, nothing) for each in code]
+        known = {
+            offset: (first + start, first + end)
+            for offset, (start, end) in kernel.shared_extents.items()
+        }
+        extents = [known.get(each.offset, nothing) for each in code]
         self.extents = np.array(extents, dtype=EXTENT)
 
 

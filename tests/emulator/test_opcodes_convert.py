@@ -256,6 +256,13 @@ EIGHT_BITS = [
 ]
 
 
+def finite(word: int, fmt: Format) -> int:
+    """A pair of 16-bit floats with the largest numbers in place of infinities."""
+    halves = (word >> shift & 0xFFFF for shift in (16, 0))
+    high, low = (half - (half & 0x7FFF == fmt.infinity) for half in halves)
+    return high << 16 | low
+
+
 def relu(bits: int) -> int:
     return 0 if bits & 0x8000 else bits
 
@@ -290,6 +297,19 @@ AMONG_FLOATS = [
     ),
     Row("F2FP.F16.F32.PACK_AB R12,RZ,-|R4|", lambda x: SINGLE.convert(x.a | SINGLE.sign, HALF)),
     Row("F2FP.RELU.BF16.F32.MERGE_C R12,R4,RZ", lambda x: relu(SINGLE.convert(x.a, BFLOAT))),
+    *(
+        Row(
+            f"F2FP.SATFINITE.{name}.F32.PACK_AB{mode.value} R12,R4,R5",
+            lambda x, fmt=fmt, mode=mode: finite(packed(x, fmt, mode), fmt),
+        )
+        for name, fmt in (("F16", HALF), ("BF16", BFLOAT))
+        for mode in (Mode.NEAREST, Mode.ZERO)
+    ),
+    Row(
+        "F2FP.SATFINITE.F16.F32.MERGE_C R12,R4,RZ",
+        lambda x: finite(SINGLE.convert(x.a, HALF), HALF),
+    ),
+    Row("F2FP.F16.E4M3.UNPACK_B R12,R4.H1", lambda x: unpacked(x.a >> 16, half_of_e4m3)),
     Row("F2FP.F16.E4M3.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e4m3)),
     Row("F2FP.F16.E5M2.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e5m2)),
     Row(

@@ -127,6 +127,7 @@ def _arithmetic(fmt: Format, kind: str) -> list[Row]:
             f"HFMA2{kind}.RELU R12,R4,R5,R6",
             lambda x: pairwise(lambda *v: positive(fmt, fmt.fma(*v)), x.a, x.b, x.c),
         ),
+        Row(f"HFMA2{kind}.OOB R12,R4,R5,R6", lambda x: fma_of_a_tensor(fmt, x.a, x.b, x.c)),
         Row(
             f"HADD2{kind}.RELU R12,R4,R5",
             lambda x: pairwise(lambda a, b: positive(fmt, fmt.add(a, b)), x.a, x.b),
@@ -137,6 +138,15 @@ def _arithmetic(fmt: Format, kind: str) -> list[Row]:
             lambda x: fmt.infinity << 16 | fmt.sign | fmt.infinity,
         ),
     ]
+
+
+def fma_of_a_tensor(fmt: Format, a: int, b: int, c: int) -> int:
+    """Pairs of a * b + c, which are 0 where a or b is what lies outside of a tensor."""
+
+    def each(a: int, b: int, c: int) -> int:
+        return 0 if 0x7FF7 in (a & 0x7FFF, b & 0x7FFF) else fmt.fma(a, b, c)
+
+    return pairwise(each, a, b, c)
 
 
 def quarter(fmt: Format) -> int:
@@ -275,6 +285,8 @@ def edges(fmt: Format) -> list[int]:
         *positive_values,
         *(value | fmt.sign for value in positive_values),
         fmt.nan,
+        0x7FF7,
+        0xFFF7,
         fmt.one + 3 * unit + 5,
     ]
     return [

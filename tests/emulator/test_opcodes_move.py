@@ -69,6 +69,9 @@ MOVES = [
     Row("MOV.64 R12,0xb3a73ce2ff2", lambda x: pair(0xB3A73CE2FF2)),
     Row("MOV.64 R12,UR10", lambda x: pair(UNIFORM)),
     Row("CS2R R12,SRZ", lambda x: Wrote(0, 0)),
+    Row("CS2R R12,SR_PM0", lambda x: Wrote(0, 0)),
+    Row("CS2R.32 R12,SR_PM7", lambda x: 0),
+    Row("S2R R12,SR_SMEMSZ", lambda x: 1024),
     Row("CS2R.32 R12,SRZ", lambda x: 0),
     Row("S2R R12,SRZ", lambda x: 0),
     Row("S2R R12,SR_TID.Y", lambda x: 0),
@@ -141,6 +144,43 @@ def test_lanes(base: str, form: str) -> None:
 @pytest.mark.parametrize("base", UNIFORM_GROUPS)
 def test_uniform_values(base: str) -> None:
     check_rows(UNIFORM_GROUPS[base], LANES, "together" if base == "S2UR" else "guarded")
+
+
+SPILLS = """
+    S2R R0,SR_TID.X
+    UMOV UR6,0x12345678
+    UISETP.EQ.U32.AND UP1,UPT,UR6,0x12345678,UPT
+    UP2UR.B3 UR6,UPR,UR6,0xff
+    UISETP.EQ.U32.AND UP1,UPT,UR6,0x1,UPT
+    UISETP.EQ.U32.AND UP2,UPT,UR6,UR6,UPT
+    UR2UP UPR,UR6.B3
+    UP2UR UR7,UPR,URZ,0x7f
+    RPCMOV.32 Rpc.LO,R0
+    RPCMOV.32 Rpc.HI,R1
+    ISETP.NE.U32.AND P0,PT,R0,0x5,PT
+    @P0 BRA others
+    MOV R5,0x63
+    RPCMOV.32 Rpc.LO,R5
+    others: RPCMOV.32 R4,Rpc.LO
+    MOV R5,UR6
+    MOV R6,UR7
+    ULDC.64 UR4,c[0x0][0x208]
+    LDC.64 R2,c[0x0][0x210]
+    IMAD.WIDE.U32 R2,R0,0xc,R2
+    STG.E desc[UR4][R2.64],R4
+    STG.E desc[UR4][R2.64+0x4],R5
+    STG.E desc[UR4][R2.64+0x8],R6
+    EXIT
+"""
+
+
+def test_uniform_predicates_and_words_are_put_aside() -> None:
+    """UP1 in bits 24 to 31 with one that is always true, and back; a word of each lane in the
+    register of return addresses."""
+    got = launch(build(SPILLS), {"out": np.zeros((32, 3), dtype=np.uint32)}).arrays["out"]
+    assert got[:, 0].tolist() == [0x63 if lane == 5 else lane for lane in range(32)]
+    assert set(got[:, 1].tolist()) == {0x82345678}
+    assert set(got[:, 2].tolist()) == {2}
 
 
 # --- special registers ----------------------------------------------------------------------------
@@ -361,7 +401,8 @@ ELSEWHERE = {
     *(f"VOTE{kind}" for kind in ("", ".ANY", ".ALL", ".EQ", "U", "U.ANY", "U.ALL", "U.EQ")),
     *(f"SHFL{mode}" for mode in ("", ".UP", ".DOWN", ".BFLY", ".IDX")),
     *("R2UR", "R2UR.OR", "R2UR.BROADCAST"),
-    *("B2R", "B2R.RESULT"),
+    *("B2R", "B2R.RESULT", "RPCMOV", "RPCMOV.32"),
+    *(f"{base}{byte}" for base in ("UP2UR", "UR2UP") for byte in ("", ".B0", ".B1", ".B2", ".B3")),
 }
 """In the tests of this file that are not rows, in test_barriers.py and test_barrier_objects.py; R2UR
 besides starts every uniform row."""
@@ -389,6 +430,7 @@ CONTROL_AND_MEMORY |= {
     "CGAERRBAR",
     "FENCE",
     "CCTL",
+    "CCTLL",
     "ACQBULK",
     "PREEXIT",
     "PMTRIG",

@@ -127,7 +127,10 @@ EXTREMES = [
             f"I2IP.{kind}.S32.SAT R12,R4,R5,{kept}",
             lambda x, kind=kind: packed(kind, signed(x.a), signed(x.b), x.c),
         )
-        for kind, kept in (("U8", "R6"), ("S8", "R6"), ("U16", "RZ"), ("S16", "RZ"))
+        for kind, kept in (
+            *(("U8", "R6"), ("S8", "R6"), ("U16", "RZ"), ("S16", "RZ")),
+            *(("U4", "R6.24"), ("S4", "R6.24"), ("U2", "R6.28"), ("S2", "R6.28")),
+        )
     ),
     Row("VIMNMX3.S32 R12,R4,R5,R6,PT", lambda x: min(map(signed, x[:3]))),
     Row("VIADDMNMX.S32 R12,R4,R5,R6,PT", lambda x: min(word(x.a + x.b), signed(x.c))),
@@ -169,11 +172,9 @@ def dot(x: Lane, bits: int, first_byte: int, *, left: bool, right: bool) -> int:
     )
 
 
-def distances(x: Lane) -> list[int]:
-    return [
-        abs(a - b)
-        for a, b in zip(parts(x.a, 8, sign=False), parts(x.b, 8, sign=False), strict=True)
-    ]
+def distances(x: Lane, *, sign: bool = False) -> list[int]:
+    pairs = zip(parts(x.a, 8, sign=sign), parts(x.b, 8, sign=sign), strict=True)
+    return [abs(a - b) for a, b in pairs]
 
 
 PRODUCTS = [
@@ -187,6 +188,8 @@ PRODUCTS = [
     Row("VABSDIFF.U32 R12,R4,R5,R6", lambda x: abs(x.a - x.b) + x.c),
     Row("VABSDIFF4.U8 R12,R4,R5,RZ", lambda x: joined(distances(x))),
     Row("VABSDIFF4.U8.ACC R12,R4,R5,R6", lambda x: sum(distances(x)) + x.c),
+    Row("VABSDIFF4 R12,R4,R5,R6", lambda x: joined(distances(x, sign=True))),
+    Row("VABSDIFF4.ACC R12,R4,R5,R6", lambda x: sum(distances(x, sign=True)) + x.c),
 ]
 LANE_ROWS = [*SUMS, *EXTREMES, *PRODUCTS]
 UNIFORM_ROWS = [

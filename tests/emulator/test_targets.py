@@ -22,12 +22,20 @@ SAMPLE = {
         "half_from_float",
         "tiles_of_a_block",
     ),
-    "a100": ("copy_async_zero_fill", "match_any_and_all", "named_barriers"),
+    "a100": (
+        "constant_pointers",
+        "copy_async_zero_fill",
+        "groups_of_warps",
+        "match_any_and_all",
+        "named_barriers",
+    ),
     "rtx3090": ("histogram_shared",),
     "rtx4090": ("votes",),
     "b200": (
         "atomic_shared_f64",
+        "constant_pointers",
         "copy_async_cooperative",
+        "groups_of_warps",
         "int_mul_wide",
         "reduce_sync",
         "wide_vectors",
@@ -65,7 +73,14 @@ COMPILED_OTHERWISE = {
     "student_local_arrays": "for sm_100 and later, nvcc contracts other products and sums",
 }
 """Kernels whose machine code does not compute the same, and why."""
-NEEDS_90 = {"atomic_float_vectors", "elect"}
+NEEDS_90 = {
+    "atomic_128",
+    "atomic_float_vectors",
+    "atomic_half_vectors",
+    "elect",
+    "shared_sizes",
+    "small_formats",
+}
 """Kernels that do not compile below sm_90."""
 
 

@@ -78,6 +78,26 @@ def test_constant_memory_is_filled_from_buffers(
     np.testing.assert_array_equal(run.outputs["out"], 2 * wanted)
 
 
+POINTERS = """
+__constant__ int table[4] = {1, 2, 3, 4};
+__device__ int others[4] = {10, 20, 30, 40};
+// launch: cudaMemcpyToSymbol(table, w, 8, 4)
+// launch: pick<<<1, 8>>>(out)
+__global__ void pick(int* out)
+{
+    const int* from = threadIdx.x % 2 ? table : others;
+    out[threadIdx.x] = from[threadIdx.x / 2];
+}
+"""
+
+
+def test_pointers_to_constant_memory_read_what_was_copied_there() -> None:
+    given = {"w": np.array([70, 80], dtype=np.int32)}
+    run = grader.run(POINTERS, inputs=given, outputs={"out": ("int32", (8,))}, check=True)
+    assert run.outputs["out"].tolist() == [10, 1, 20, 70, 30, 80, 40, 4]
+    assert not run.findings
+
+
 COUNT = """
 __global__ void mark(int *out, int place, int value) { atomicAdd(out + place, value); }
 """

@@ -181,7 +181,8 @@ class EmulatedDevice:
                 transfers.carry_out(step)
                 continue
             kernel = transfers.filled(code.kernels[step.symbol])
-            result, failure = self._launch(code, kernel, step, plan, memory, budget, way)
+            number = len(results) + 1
+            result, failure = self._launch(code, kernel, step, plan, memory, budget, way, number)
             if result is not None:
                 results.append(result)
                 budget -= result.counters.instructions_executed
@@ -200,27 +201,16 @@ class EmulatedDevice:
         memory: GlobalMemory,
         budget: int,
         way: Way,
+        number: int,
     ) -> tuple[LaunchResult | None, Stop | None]:
         try:
             native = code.translate(kernel, plan.progress)
         except Unsupported as problem:
             return None, NotEmulated(kernel.name, problem.line, problem.what)
         resident, cooperative = self._resident(kernel, launch), launch.symbol in code.cooperative
-        if cooperative and launch.grid.volume > resident:
-            return None, Refused(
-                kernel.name,
-                launch.line,
-                f"too many blocks in cooperative launch: the GPU has room for {resident:,} at once",
-                launch.text,
-            )
-        if any(map(mod, (launch.grid.x, launch.grid.y, launch.grid.z), kernel.cluster)):
-            return None, Refused(
-                kernel.name,
-                launch.line,
-                f"cluster misconfiguration: the grid is not made of whole clusters of"
-                f" {kernel.cluster} blocks",
-                launch.text,
-            )
+        refused = _refuse_grid(kernel, launch, resident if cooperative else None)
+        if refused is not None:
+            return None, refused
         addresses = {name: region.address for name, region in memory.regions.items()}
         objects = texture_objects(plan.program.buffers, memory)
         handles = {name: handle for handle, name in enumerate(objects, start=1)}
@@ -236,6 +226,7 @@ class EmulatedDevice:
             textures=tuple(objects.values()),
             resident=resident,
             workspace=addresses[variable_region(GRID_WORKSPACE.name)] if cooperative else 0,
+            number=number,
         )
         if way.checking is not None:
             settings = replace(settings, checked=True, shared_poison=way.checking.shared_poison)
@@ -269,6 +260,21 @@ class EmulatedDevice:
         others = [code for code in self._known if code is not found]
         self._known = [found, *others][:KEPT_BINARIES]
         return found
+
+
+def _refuse_grid(kernel: Kernel, launch: Launch, most: int | None) -> Refused | None:
+    """Why a GPU would not take the launch's grid: of a cooperative one, `most` blocks fit at
+    once."""
+    if most is not None and launch.grid.volume > most:
+        what = f"too many blocks in cooperative launch: the GPU has room for {most:,} at once"
+    elif any(map(mod, (launch.grid.x, launch.grid.y, launch.grid.z), kernel.cluster)):
+        what = (
+            f"cluster misconfiguration: the grid is not made of whole clusters of"
+            f" {kernel.cluster} blocks"
+        )
+    else:
+        return None
+    return Refused(kernel.name, launch.line, what, launch.text)
 
 
 def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], None] | None:

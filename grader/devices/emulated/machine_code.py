@@ -10,9 +10,11 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.parameter_space import parameter_bytes
 from grader.emulator import (
     ARCHITECTURES,
+    CONSTANT_MEMORY,
     GRID_WORKSPACE,
     HEAP,
     HEAP_FUNCTIONS,
+    VARIABLES_BANK,
     Instruction,
     KernelCode,
     NativeKernel,
@@ -24,7 +26,7 @@ from grader.emulator import (
     variable_addresses,
 )
 from grader.records import Binary, DeviceVariable, Kernel, Progress, ShowProgress
-from grader.sass import is_cooperative
+from grader.sass import is_cooperative, reads_words
 
 
 class Code:
@@ -43,6 +45,7 @@ class Code:
         }
         if self.cooperative:
             self.variables += (GRID_WORKSPACE,)
+        self.variables += tuple(_constant_memory(binary, arch))
         if any(pointer.symbol in HEAP_FUNCTIONS for pointer in _pointers(binary)):
             self.variables += (HEAP,)
         self._native: dict[str, tuple[dict[int, bytes], NativeKernel]] = {}
@@ -96,8 +99,22 @@ def kernel_code(
         encoding=kernel.encoding,
         architecture=ARCHITECTURES[arch],
         cluster=kernel.cluster,
+        constant_address=addresses.get(CONSTANT_MEMORY, 0),
         shared_extents={offset: use.extent for offset, use in kernel.shared_uses.items()},
     )
+
+
+def _constant_memory(binary: Binary, arch: str) -> Iterator[Variable]:
+    """What stands for the `__constant__` variables of a binary whose code takes addresses of
+    them."""
+    place = ARCHITECTURES[arch].words.constant_memory
+    texts = (line.operands for kernel in binary.kernels for line in kernel.instructions)
+    if not reads_words(texts, (place, place + 4)):
+        return
+    holder = max(binary.kernels, key=lambda kernel: len(kernel.constants.get(VARIABLES_BANK, b"")))
+    contents = holder.constants.get(VARIABLES_BANK, b"")
+    pointers = tuple(map(_pointer, holder.pointers.get(VARIABLES_BANK, ())))
+    yield Variable(CONSTANT_MEMORY, len(contents) or 1, contents, pointers)
 
 
 def _pointers(binary: Binary) -> Iterator[records.Pointer]:

@@ -8,12 +8,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.emulator import GlobalMemory, variable_region
+from grader.emulator import CONSTANT_MEMORY, VARIABLES_BANK, GlobalMemory, variable_region
 from grader.emulator.timing.figures import Figures
 from grader.records import Binary, Copy, Fill, Kernel, MemoryPlace, Step
 
-_BANK = 3
-"""The constant bank of `__constant__` variables."""
 _START_US = {Copy: 2.0, Fill: 0.9}
 """Of a copy or fill between two kernels; and the parts of the peak of DRAM that large ones reach.
 Medians of 21 on an H200, cold: copies of 4 B to 256 MB within 13 %, fills within 25 % below 16 MB
@@ -32,7 +30,12 @@ class Transfers:
         self._memory = memory
         self._places = {each.name: each for each in binary.constants}
         self._initial = next(
-            (each.constants[_BANK] for each in binary.kernels if _BANK in each.constants), b""
+            (
+                each.constants[VARIABLES_BANK]
+                for each in binary.kernels
+                if VARIABLES_BANK in each.constants
+            ),
+            b"",
         )
         self._bank: bytearray | None = None
 
@@ -46,6 +49,9 @@ class Transfers:
             written = self._written_at(step.source, step.size_bytes)
         target, size_bytes = step.target, step.size_bytes
         self._bytes_at(target, size_bytes)[:] = data
+        mirror = variable_region(CONSTANT_MEMORY)
+        if self._bank is not None and mirror in self._memory.regions:
+            self._memory.view(mirror)[:] = np.frombuffer(self._bank, dtype=np.uint8)
         if self._memory.written is not None and target.name not in self._places:
             first = target.offset_bytes
             region = self._memory.was_written(_region(target))
@@ -53,9 +59,9 @@ class Transfers:
 
     def filled(self, kernel: Kernel) -> Kernel:
         """The kernel with what `__constant__` variables hold now."""
-        if self._bank is None or _BANK not in kernel.constants:
+        if self._bank is None or VARIABLES_BANK not in kernel.constants:
             return kernel
-        return replace(kernel, constants={**kernel.constants, _BANK: bytes(self._bank)})
+        return replace(kernel, constants={**kernel.constants, VARIABLES_BANK: bytes(self._bank)})
 
     def _bytes_at(self, place: MemoryPlace, size_bytes: int) -> np.ndarray:
         first = place.offset_bytes

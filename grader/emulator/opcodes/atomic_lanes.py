@@ -35,6 +35,7 @@ from grader.emulator.native.tools import (
 from grader.emulator.opcodes.intrinsics import CANONICAL_NAN
 from grader.emulator.opcodes.small_floats import BFLOAT, HALF, SmallFloat, flush, round_to, unpack
 
+_Combine = Callable[[ir.IRBuilder, Value, Value], Value]
 _INVALID = 0xFFF8 << 48
 _QUIET = 1 << 51
 
@@ -56,6 +57,16 @@ class AtomicKind:
     def name(self) -> str:
         where = "_global" if self.shared_by_threads else ""
         return f"atomic_{self.operation}_{self.type}_{self.width}{where}"
+
+    @property
+    def part(self) -> str:
+        """The type of each of the numbers that a value is made of."""
+        return self.type.partition("x")[0]
+
+    @property
+    def part_bits(self) -> int:
+        """Bits of each of them."""
+        return int(self.part.lstrip("USBF"))
 
     @property
     def commutes(self) -> bool:
@@ -167,7 +178,7 @@ def _combine(b: ir.IRBuilder, kind: AtomicKind, old: Value, value: Value) -> Val
     """What the operation leaves in memory."""
     if kind.type[0] in "US":
         return _INTEGERS[kind.operation](b, old, value, kind.type[0] == "S")
-    return _FLOATS[kind.type](b, old, value)
+    return _in_parts(_FLOATS[kind.operation, kind.part], kind.part_bits)(b, old, value)
 
 
 def _increment(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
@@ -222,27 +233,26 @@ def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     return b.select(b.fcmp_ordered("ord", total, total), b.bitcast(total, I64), nan)
 
 
-def _add_parts(
-    parts: int, bits: int, add: Callable[[ir.IRBuilder, Value, Value], Value]
-) -> Callable[[ir.IRBuilder, Value, Value], Value]:
-    """Addition of each of several numbers in one value."""
+def _in_parts(combine: _Combine, bits: int) -> _Combine:
+    """The same of each of the numbers of so many bits that a value is made of."""
 
-    def combine(b: ir.IRBuilder, old: Value, value: Value) -> Value:
-        total = const(0, old.type)
-        for part in range(parts):
+    def combine_all(b: ir.IRBuilder, old: Value, value: Value) -> Value:
+        kind = old.type
+        if kind.width == bits:
+            return combine(b, old, value)
+        total = const(0, kind)
+        for place in range(0, kind.width, bits):
             left, right = (
-                b.trunc(b.lshr(word, const(bits * part, old.type)), ir.IntType(bits))
-                for word in (old, value)
+                b.trunc(b.lshr(word, const(place, kind)), ir.IntType(bits)) for word in (old, value)
             )
-            total = b.or_(
-                total, b.shl(b.zext(add(b, left, right), old.type), const(bits * part, old.type))
-            )
+            part = b.zext(combine(b, left, right), kind)
+            total = b.or_(total, b.shl(part, const(place, kind)))
         return total
 
-    return combine
+    return combine_all
 
 
-def _add_small(small: SmallFloat) -> Callable[[ir.IRBuilder, Value, Value], Value]:
+def _add_small(small: SmallFloat) -> _Combine:
     """16-bit floats: their sum in the wider type is exact, or so long that the second rounding
     changes nothing."""
 
@@ -254,11 +264,39 @@ def _add_small(small: SmallFloat) -> Callable[[ir.IRBuilder, Value, Value], Valu
     return add
 
 
-_FLOATS: dict[str, Callable[[ir.IRBuilder, Value, Value], Value]] = {
-    "F32": _add_single,
-    "F64": _add_double,
-    "F32x2": _add_parts(2, 32, _add_single),
-    "F32x4": _add_parts(4, 32, _add_single),
-    "F16x2": _add_parts(2, 16, _add_small(HALF)),
-    "BF16x2": _add_parts(2, 16, _add_small(BFLOAT)),
+def _extreme_small(sign: str, small: SmallFloat) -> _Combine:
+    """16-bit floats: -0 is less than +0, and a number goes before what is none (seen on an
+    H200)."""
+
+    def choose(b: ir.IRBuilder, old: Value, value: Value) -> Value:
+        infinity = const(((1 << 16 - small.precision) - 1) << small.precision - 1, I16)
+
+        def is_nan(code: Value) -> Value:
+            return b.icmp_unsigned(">", b.and_(code, const(0x7FFF, I16)), infinity)
+
+        def rank(code: Value) -> Value:
+            return b.xor(code, b.lshr(b.ashr(code, const(15, I16)), const(1, I16)))
+
+        chosen = b.select(b.icmp_signed(sign, rank(value), rank(old)), value, old)
+        chosen = b.select(is_nan(value), old, b.select(is_nan(old), value, chosen))
+        return b.select(is_nan(chosen), const(small.nan, I16), chosen)
+
+    return choose
+
+
+_FLOATS: dict[tuple[str, str], _Combine] = {
+    ("ADD", "F32"): _add_single,
+    ("ADD", "F64"): _add_double,
+    ("ADD", "F16"): _add_small(HALF),
+    ("ADD", "BF16"): _add_small(BFLOAT),
+    ("MIN", "F16"): _extreme_small("<", HALF),
+    ("MIN", "BF16"): _extreme_small("<", BFLOAT),
+    ("MAX", "F16"): _extreme_small(">", HALF),
+    ("MAX", "BF16"): _extreme_small(">", BFLOAT),
 }
+"""By operation and type of the numbers that a value is made of."""
+
+
+def is_float_operation(operation: str, kind: str) -> bool:
+    """Whether the hardware has this operation on a type of floats."""
+    return (operation, kind.partition("x")[0]) in _FLOATS

@@ -12,7 +12,7 @@ from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value, bits_to_lanes, const
-from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic
+from grader.emulator.opcodes.atomic_lanes import AtomicKind, define_atomic, is_float_operation
 from grader.emulator.opcodes.generic import count_bytes_elsewhere, lanes_in
 from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import (
@@ -39,14 +39,18 @@ _TYPES = {
     "S32": 4,
     "64": 8,
     "S64": 8,
+    "128": 16,
     "F32": 4,
     "F64": 8,
     "F16x2": 4,
+    "F16x4": 8,
+    "F16x8": 16,
     "BF16x2": 4,
+    "BF16x4": 8,
+    "BF16x8": 16,
     "F32x2": 8,
     "F32x4": 16,
 }
-_FLOAT_ADDS = ("F32", "F64", "F16x2", "BF16x2", "F32x2", "F32x4")
 
 
 @dataclass(frozen=True)
@@ -69,11 +73,11 @@ def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
     if (
         operation is None
         or i.has("FTZ") != flushes
-        or (named in _FLOAT_ADDS and operation != "ADD")
+        or ("F" in named and not is_float_operation(operation, named))
     ):
         raise Unsupported(f"{i.opcode} in this form", i.line)
     width = _TYPES.get(named, 4)
-    kind = {"64": "U64"}.get(named, named)
+    kind = f"U{named}" if named.isdecimal() else named
     return AtomicKind(
         "ADD" if operation == "POPC" else operation, kind, width, shared_by_threads=not shared
     )

@@ -4,6 +4,7 @@ threads (`bar.sync 1, 64`)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from grader.emulator.block_layout import BLOCK_VOTE, NAMED_BARRIERS
 from grader.emulator.decode import Decoded
@@ -36,20 +37,16 @@ def bar(e: Emitter, i: Decoded) -> None:
     ]
     if i.guard is not None:
         _come_or_fault(e, i)
-    if (
-        len(place) == 1
-        and isinstance(place[0], Immediate)
-        and place[0].integer() == 0
-        and not i.has("ARV")
-    ):
-        _wait_for_all(e, i, votes)
-    elif all(isinstance(operand, Immediate) for operand in place):
+    if all(isinstance(operand, Immediate) for operand in place):
         number, *count = (operand.integer() for operand in place if isinstance(operand, Immediate))
         if number >= NAMED_BARRIERS:
             raise e.unsupported(f"of barrier {number}")
-        _named(e, i, const(number), const(count[0] if count else 0), votes)
+        if number == 0 and not count and not i.has("ARV"):
+            _wait_for_all(e, i, votes)
+        else:
+            _named(e, i, const(number), const(count[0] if count else 0), votes)
     else:
-        _packed(e, i, place, votes)
+        _in_registers(e, i, place, votes)
 
 
 def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
@@ -68,24 +65,30 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
     e.next_path()
 
 
-def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
-    """Number and count in a register: bits 0 to 3 and 16 to 27; no count and number 0 are
-    `__syncthreads()`."""
-    if len(place) != 2 or not all(isinstance(operand, Register) for operand in place):
+def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
+    """Number and count, of which a register may hold one; or one that is named twice both, in bits
+    0 to 3 and 16 to 27. No count and number 0 are `__syncthreads()`."""
+    if not all(isinstance(operand, Register | Immediate) for operand in place):
         raise e.unsupported("with these operands")
-    e.require("one register")
-    words = e.i32(place[0])
-    word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
-    others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
     agreed, apart, named, every = (
         e.function.append_basic_block(name) for name in ("agreed", "several", "named", "every")
     )
-    e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), agreed, apart)
+    packed = len(place) == 2 and all(isinstance(operand, Register) for operand in place)
+    if packed:
+        e.require("one register")
+    words = [_word_of_path(e, operand) for operand in place[: 1 if packed else 2]]
+    same = reduce(e.b.and_, (alike for _, alike in words))
+    e.b.cbranch(same, agreed, apart)
     e.b.position_at_end(apart)
     not_emulated(e, i)
     e.b.position_at_end(agreed)
-    number = e.b.and_(word, const(NAMED_BARRIERS - 1))
-    count = e.b.and_(e.b.lshr(word, const(16)), const(0xFFF))
+    number = e.b.and_(words[0][0], const(NAMED_BARRIERS - 1))
+    count: Value = const(0)
+    if packed:
+        count = e.b.lshr(words[0][0], const(16))
+    elif len(words) == 2:
+        count = words[1][0]
+    count = e.b.and_(count, const(0xFFF))
     e.b.cbranch(e.b.icmp_unsigned("==", e.b.or_(number, count), const(0)), every, named)
     e.b.position_at_end(every)
     if i.has("ARV"):  # it needs a count of threads
@@ -94,6 +97,14 @@ def _packed(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]
         _wait_for_all(e, i, votes)
     e.b.position_at_end(named)
     _named(e, i, number, count, votes)
+
+
+def _word_of_path(e: Emitter, operand: Operand) -> tuple[Value, Value]:
+    """An operand as the path's first lane has it, and whether all of its lanes have the same."""
+    words = e.i32(operand)
+    word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
+    others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
+    return word, e.b.icmp_unsigned("==", others, const(0))
 
 
 def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Value]) -> None:

@@ -319,7 +319,8 @@ CONTROL: dict[str, Opcode] = {
     "ERRBAR": row(no_operation, pipe=NO_PIPE),
     "CGAERRBAR": row(no_operation),
     "FENCE": row(no_operation, "VIEW ASYNC S G", pipe=NO_PIPE),
-    "CCTL": row(no_operation, "IVALL IV E PF1 PF2 PML2 DML2", pipe=NO_PIPE),
+    "CCTL": row(no_operation, "IVALL IV E PF1 PF2 PML2 DML2 RML2", pipe=NO_PIPE),
+    "CCTLL": row(no_operation, "PF1 PF2", pipe=NO_PIPE),
     "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels run one after the other here
     "PREEXIT": row(no_operation, pipe=NO_PIPE),
     "PMTRIG": row(no_operation, pipe=NO_PIPE),

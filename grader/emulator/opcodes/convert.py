@@ -202,8 +202,6 @@ def pack_floats(e: Emitter, i: Decoded) -> None:
     if i.has("TF32"):
         _round_to_tf32(e, i)
         return
-    if i.has("SATFINITE"):
-        raise e.unsupported()
     target, *sources = i.operands
     small = _SMALL[_named(i, ("F16", "BF16"), "F16")]
     mode = rounding_of(i)
@@ -242,7 +240,16 @@ def _small(e: Emitter, i: Decoded, operand: Operand, small: SmallFloat, mode: Ro
         return e.const(0)
     value = e.f32(operand)
     code = round_to(e, e.b.fpext(value, e.double) if small is BFLOAT else value, small, mode)
-    return rectified(e, i, code, small)
+    return rectified(e, i, _finite(e, i, code, small), small)
+
+
+def _finite(e: Emitter, i: Decoded, code: Value, small: SmallFloat) -> Value:
+    """With `.SATFINITE` the largest number stands for infinity."""
+    if not i.has("SATFINITE"):
+        return code
+    infinity = e.const((small.sign - 1) >> small.precision - 1 << small.precision - 1)
+    infinite = e.b.icmp_unsigned("==", e.b.and_(code, e.const(small.sign - 1)), infinity)
+    return e.b.select(infinite, e.b.sub(code, e.const(1)), code)
 
 
 def round_float(e: Emitter, i: Decoded) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.native.tools import Value
@@ -82,8 +84,11 @@ def _format(i: Decoded) -> SmallFloat:
 
 
 def _plain_word(e: Emitter, operand: Operand) -> Value:
+    """A word; `.H1` its upper half alone."""
     if not isinstance(operand, Register) or operand.negated or operand.inverted:
         raise e.unsupported("with this operand")
+    if operand.suffix == "H1":
+        return e.b.lshr(e.i32(replace(operand, suffix="")), e.const(16))
     return e.i32(operand)
 
 

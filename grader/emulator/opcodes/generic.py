@@ -3,6 +3,8 @@ question where they lie."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
@@ -108,11 +110,9 @@ def query_space(e: Emitter, i: Decoded) -> None:
         or space is None
     ):
         raise e.unsupported("with these operands")
-    if address.register is None or address.uniform is not None:
-        raise e.unsupported("with this address")
-    low, high = lane_addresses(
-        e, Address(Register(address.register.index, suffix="64"), None, address.offset, wide=True)
-    )
+    if address.uniform is None and address.register is not None:  # of a pair the lower one is named
+        address = replace(address, register=replace(address.register, suffix="64"))
+    low, high = lane_addresses(e, replace(address, wide=True))
     everyone = const(0xFFFFFFFF)
     inside = {name: lanes_in(e, name, high, everyone) for name in _WINDOWS}
     inside["global"] = e.b.not_(e.b.or_(inside["shared"], inside["local"]))

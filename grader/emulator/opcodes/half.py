@@ -81,7 +81,8 @@ def hmul2(e: Emitter, i: Decoded) -> None:
 
 
 def hfma2(e: Emitter, i: Decoded) -> None:
-    """d = a * b + c, rounded once. `-RZ * RZ + literal` is how constants of 32 bits are written."""
+    """d = a * b + c, rounded once; with `.OOB` 0 where a or b is the NaN that stands for what lies
+    outside of a tensor. `-RZ * RZ + literal` is how constants of 32 bits are written."""
     target, *sources = i.operands
     small = small_of(i)
     if all(
@@ -90,8 +91,27 @@ def hfma2(e: Emitter, i: Decoded) -> None:
         high, low = (_literal_code(e, operand, small) for operand in sources[2:])
         e.set(target, e.const(high << 16 | low))
         return
-    a, b, c = _halves(e, sources, small)
-    _set_pair(e, i, target, [_fused(e, small, *triple) for triple in zip(a, b, c, strict=True)])
+    triples = list(zip(*_halves(e, sources, small), strict=True))
+    codes = [_fused(e, small, *triple) for triple in triples]
+    if i.has("OOB"):
+        codes = [
+            e.b.select(_is_outside(e, a, b), e.const(0), code)
+            for code, (a, b, _) in zip(codes, triples, strict=True)
+        ]
+    _set_pair(e, i, target, codes)
+
+
+def _is_outside(e: Emitter, a: Value, b: Value) -> Value:
+    """Whether one of two codes is the NaN of what lies outside."""
+    found = [
+        e.b.icmp_unsigned("==", e.b.and_(code, e.const(SIGN - 1)), e.const(_OUTSIDE))
+        for code in (a, b)
+    ]
+    return e.b.or_(*found)
+
+
+_OUTSIDE = 0x7FF7
+"""Of halves and of bfloat16, with either sign (seen on an H200)."""
 
 
 def _literals(operands: list[Operand]) -> bool:
@@ -272,7 +292,7 @@ _COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ
 HALVES: dict[str, Opcode] = {
     "HADD2": row(hadd2, f"{_ARITHMETIC} F32", pipe=HEAVY),
     "HMUL2": row(hmul2, _ARITHMETIC, pipe=HEAVY),
-    "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA", pipe={PLAIN: HEAVY, "MMA": FLOAT32}),
+    "HFMA2": row(hfma2, f"{_ARITHMETIC} MMA OOB", pipe={PLAIN: HEAVY, "MMA": FLOAT32}),
     "HMNMX2": row(minimum_maximum, "BF16_V2 FTZ NAN XORSIGN"),
     "HSETP2": row(hsetp2, _COMPARISONS),
     "HSET2": row(hset2, f"{_COMPARISONS} BF"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from llvmlite import ir
 
 from grader.emulator.constants import constant_bank
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.layout import SHARED_HIGH, AccessFlag
+from grader.emulator.layout import SHARED_HIGH, WARP_LANES, AccessFlag
 from grader.emulator.native.tools import (
     I1,
     I32,
@@ -45,6 +46,7 @@ _CONTEXT_WORDS = {
     "SR_CTAID.Y": "ctaid_y",
     "SR_CTAID.Z": "ctaid_z",
     "SR_CgaCtaId": "cluster_rank",
+    "SR_SMEMSZ": "shared_allocated",
 }
 _LANE_MASKS: dict[str, Callable[[int], int]] = {
     "SR_EQMASK": lambda lane: 1 << lane,
@@ -53,10 +55,11 @@ _LANE_MASKS: dict[str, Callable[[int], int]] = {
     "SR_GTMASK": lambda lane: ~((2 << lane) - 1),
     "SR_GEMASK": lambda lane: ~((1 << lane) - 1),
 }
-_ZERO = frozenset({"SRZ", "SR_CgaSize", "SR_LMEMHIOFF"})
+_COUNTERS = tuple(f"SR_PM{number}" for number in range(8))
+_ZERO = frozenset({"SRZ", "SR_CgaSize", "SR_LMEMHIOFF", *_COUNTERS})
 """`SR_CgaSize` is a code of the size of a thread-block cluster: 0 for kernels launched without
 clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts
-here."""
+here. The performance counters count nothing where nobody has set them up (seen on an H200)."""
 
 
 def move(e: Emitter, i: Decoded) -> None:
@@ -77,7 +80,7 @@ def special_register(e: Emitter, i: Decoded) -> None:
     e.set(target, value)
     if i.base in ("CS2R", "CS2UR") and not i.has("32"):
         upper = _CLOCKS.get(source.name)
-        if source.name != "SRZ" and upper is None:
+        if upper is None and source.name not in ("SRZ", *_COUNTERS):
             raise e.unsupported(f"of {source.name}")
         e.set(e.upper(target), _special_value(e, upper) if upper else value)
 
@@ -247,31 +250,56 @@ def _uniform_word(e: Emitter, register: Register) -> Value:
     return const(0) if register.index == ZERO_REGISTER else e.uniform_register(register.index)
 
 
+def return_address(e: Emitter, i: Decoded) -> None:
+    """d = a word of the register that is meant for return addresses, or the other way round: ptxas
+    keeps words there for a while."""
+    target, source = i.operands
+    if isinstance(target, Special):
+        word = e.warp.at("return_address", WARP_LANES * _half_of(e, target))
+        others = e.b.load(word, typ=LANES_I32, align=4)
+        kept = e.i32(source)
+        e.b.store(kept if e.converged else e.b.select(e.active, kept, others), word, align=4)
+    else:
+        word = e.warp.at("return_address", WARP_LANES * _half_of(e, source))
+        e.set(target, e.b.load(word, typ=LANES_I32, align=4))
+
+
+def _half_of(e: Emitter, operand: Operand) -> int:
+    halves = ("Rpc.LO", "Rpc.HI")
+    if e.guard is not None or not isinstance(operand, Special) or operand.name not in halves:
+        raise e.unsupported("with these operands")
+    return halves.index(operand.name)
+
+
 def predicates_to_register(e: Emitter, i: Decoded) -> None:
-    """The bits of d that the mask names become the predicates P0 to P6; the others come from a.
-    `.B1` to `.B3` shift to that byte."""
+    """The bits of d that the mask names become the predicates P0 to P6 and one that is true; the
+    others come from a. `.B1` to `.B3` shift to that byte."""
     target, a, mask = (operand for operand in i.operands if not isinstance(operand, Special))
     place = 8 * _byte_of(i.modifiers)
     chosen = _predicate_mask(e, mask)
     result = e.b.and_(e.i32(a), e.const(~(chosen << place)))
-    for index in range(PREDICATES):
+    for index in range(PREDICATES + 1):
         if chosen >> index & 1:
-            bit = e.b.shl(e.b.zext(e.lane_predicate(index), e.word), e.const(index + place))
+            predicate = e.predicate(Predicate(index, uniform=e.uniform))
+            bit = e.b.shl(e.b.zext(predicate, e.word), e.const(index + place))
             result = e.b.or_(result, bit)
     e.set(target, result)
 
 
 def register_to_predicates(e: Emitter, i: Decoded) -> None:
-    """Each predicate that the mask names becomes its bit of a byte of a."""
-    a, mask = (operand for operand in i.operands if not isinstance(operand, Special))
+    """Each predicate that the mask names, or all, becomes its bit of a byte of a."""
+    a, *masks = (operand for operand in i.operands if not isinstance(operand, Special))
     if not isinstance(a, Register):
         raise e.unsupported("with this source")
-    value = e.b.lshr(e.i32(Register(a.index)), e.const(8 * _byte_of((a.suffix, *i.modifiers))))
-    chosen = _predicate_mask(e, mask)
+    plain = replace(a, suffix="")
+    value = e.b.lshr(e.i32(plain), e.const(8 * _byte_of((a.suffix, *i.modifiers))))
+    chosen = _predicate_mask(e, *masks) if masks else (1 << PREDICATES) - 1
     for index in range(PREDICATES):
         if chosen >> index & 1:
             bit = e.b.and_(value, e.const(1 << index))
-            e.set_predicate(Predicate(index), e.b.icmp_unsigned("!=", bit, e.const(0)))
+            e.set_predicate(
+                Predicate(index, uniform=e.uniform), e.b.icmp_unsigned("!=", bit, e.const(0))
+            )
 
 
 def _byte_of(names: tuple[str, ...]) -> int:
@@ -279,7 +307,7 @@ def _byte_of(names: tuple[str, ...]) -> int:
 
 
 def _predicate_mask(e: Emitter, operand: Operand) -> int:
-    if not isinstance(operand, Immediate) or operand.integer() >> PREDICATES:
+    if not isinstance(operand, Immediate) or operand.integer() >> PREDICATES + 1:
         raise e.unsupported("with this mask")
     return operand.integer()
 
@@ -363,6 +391,9 @@ MOVE: dict[str, Opcode] = {
     "R2UR": row(to_uniform, "OR BROADCAST", pipe=QUEUED),
     "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
     "R2P": row(register_to_predicates, "B0 B1 B2 B3"),
+    "UP2UR": row(predicates_to_register, "B0 B1 B2 B3", uniform=True),
+    "UR2UP": row(register_to_predicates, "B0 B1 B2 B3", uniform=True),
+    "RPCMOV": row(return_address, "32"),
     "VOTE": row(vote, "ANY ALL EQ", gathers=True),
     "VOTEU": row(vote, "ANY ALL EQ", uniform=True, gathers=True, pipe=QUEUED),
     "SHFL": row(shuffle, "IDX UP DOWN BFLY", gathers=True, pipe=QUEUED),

@@ -157,8 +157,8 @@ def _positive(e: Emitter, i: Decoded, value: Value) -> Value:
 
 
 def pack_integers(e: Emitter, i: Decoded) -> None:
-    """d = a and b within the range of the first type named, b lowest; above two bytes, c (PTX ISA,
-    `cvt.pack`)"""
+    """d = a and b within the range of the first type named, b lowest; above two of up to a byte, c
+    (PTX ISA, `cvt.pack`)"""
     target, a, b, kept = i.operands
     kind = i.modifiers[0]
     bits = int(kind[1:])
@@ -173,9 +173,16 @@ def pack_integers(e: Emitter, i: Decoded) -> None:
         return e.b.and_(e.b.select(kept_down, raised, e.const(high)), e.const((1 << bits) - 1))
 
     packed = e.b.or_(within(b), e.b.shl(within(a), e.const(bits)))
-    if bits == 8:
-        packed = e.b.or_(packed, e.b.shl(e.i32(kept), e.const(16)))
+    if bits < 16:
+        packed = e.b.or_(packed, e.b.shl(_lower_bits(e, kept, 32 - 2 * bits), e.const(2 * bits)))
     e.set(target, packed)
+
+
+def _lower_bits(e: Emitter, operand: Operand, bits: int) -> Value:
+    """An operand of which so many bits are used; where that is no half, its suffix says so."""
+    if isinstance(operand, Register) and operand.suffix == str(bits):
+        operand = replace(operand, suffix="")
+    return e.i32(operand)
 
 
 def dot_product(e: Emitter, i: Decoded) -> None:
@@ -202,13 +209,11 @@ def absolute_difference(e: Emitter, i: Decoded) -> None:
 
 
 def absolute_differences(e: Emitter, i: Decoded) -> None:
-    """The four |a - b| of bytes, or with `.ACC` their sum with c"""
+    """The four |a - b| of bytes, signed ones without `.U8`, or with `.ACC` their sum with c"""
     target, a, b, c = i.operands
-    if not i.has("U8"):
-        raise e.unsupported()
-    left, right = e.i32(a), e.i32(b)
+    left, right, signed = e.i32(a), e.i32(b), not i.has("U8")
     bytes_ = [
-        _distance(e, *(part(e, word, n, 8, signed=False) for word in (left, right)), signed=False)
+        _distance(e, *(part(e, word, n, 8, signed=signed) for word in (left, right)), signed=signed)
         for n in range(4)
     ]
     result = e.i32(c) if i.has("ACC") else e.const(0)
@@ -234,7 +239,7 @@ PACKED: dict[str, Opcode] = {
     "UVIMNMX": row(minimum_maximum, "S32 U32", uniform=True),
     "UIMNMX": row(minimum_maximum, "U32 S64 U64", uniform=True),
     "VIADDMNMX": row(add_minimum_maximum, _EXTREMES),
-    "I2IP": row(pack_integers, "U8 S8 U16 S16 S32 SAT"),
+    "I2IP": row(pack_integers, "U2 S2 U4 S4 U8 S8 U16 S16 S32 SAT"),
     "IDP": row(dot_product, "4A 2A LO HI S8 U8 S16 U16", pipe=HEAVY),
     "VABSDIFF": row(absolute_difference, "U32"),
     "VABSDIFF4": row(absolute_differences, "U8 ACC"),

@@ -206,6 +206,8 @@ void begin_block(Context &context)
 {
     memset(host_pointer(context.shared_host) + context.shared_base, int(context.shared_poison),
            context.shared_bytes);
+    memset(host_pointer(context.shared_host) + context.shared_base + context.system_shared_first, 0,
+           context.system_shared_bytes);
     memset(context.named_arrived, 0, sizeof context.named_arrived);
     memset(context.named_expected, 0, sizeof context.named_expected);
     context.idle_rounds = 0;

@@ -266,6 +266,16 @@ static void pass_on(const CheckedAccess &checked)
         state.acquired = 1;
 }
 
+// The lanes in the part of shared memory that the system reserves: cooperative groups order what
+// they do there by themselves.
+static uint32_t lanes_in_system_shared(const Context &context)
+{
+    uint32_t first = context.shared_base + context.system_shared_first;
+    return lanes_where([&context, first](uint32_t lane) {
+        return context.lane_addresses[lane] - first < context.system_shared_bytes;
+    });
+}
+
 void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
                   uint32_t instruction, uint32_t mask)
 {
@@ -274,8 +284,12 @@ void watch_access(Context &context, const Warp &warp, Access access, const Slot 
     CheckedAccess checked{context,     state, warp, access,
                     instruction, shared ? state.shared_shift : state.global_shift,
                     state.traits[instruction]};
-    if (shared)
+    if (shared) {
+        mask &= ~lanes_in_system_shared(context);
+        if (mask == 0)
+            return;
         report_overrun(checked, mask);
+    }
     compare(checked, slot, mask);
     pass_on(checked);
 }
