@@ -35,9 +35,9 @@ class Fault:
     `address` is the lane's; of shared memory, the byte of the block's.
 
     `line` is the source line of the instruction, which is `offset` bytes into the code; for a
-    barrier, `other_line` is where the missing threads wait. `message` is what a failed assertion
-    says, or what is not known of the instruction; empty where it is a way that is not gone.
-    `loop_lines` are the first and the last one of a loop that does not end.
+    barrier, `other_line` is where the missing threads wait, `lanes` of the warp. `message` is what
+    a failed assertion says, or what is not known of the instruction; empty where it is a way that
+    is not gone. `loop_lines` are the first and the last one of a loop that does not end.
     """
 
     kind: FaultKind
@@ -56,6 +56,7 @@ class Fault:
     unstarted: int = 0
     offset: int = 0
     loop_lines: tuple[int, int] | None = None
+    lanes: tuple[int, ...] = ()
 
 
 _KINDS = {
@@ -127,6 +128,7 @@ def describe_stop(
         message=message or kernel.unknown.get(instruction.index, ""),
         resident=resident,
         offset=instruction.offset,
+        lanes=tuple(lane for lane in range(WARP_LANES) if int(context["fault_mask"]) >> lane & 1),
         unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
     )
 

@@ -333,6 +333,7 @@ CONTEXT = np.dtype(
         # where a waiting thread goes on, in place of fault_instruction; 0 when that holds
         ("fault_block", "u4"),
         ("fault_other", "u4"),  # likewise, of another thread
+        ("fault_mask", "u4"),  # the lanes of the warp that do not come to a barrier
         ("fault_address", "u8"),
         ("slots", pointer_to("Slot")),
         ("patterns_learned", "u8"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from grader.emulator.flow import Block, Flow
-from grader.emulator.operands import Immediate
+from grader.emulator.program import Unsupported
 from grader.sass import is_branch
 
 ROUNDS = 1000
@@ -48,7 +48,11 @@ def _find_loops(flow: Flow) -> Iterator[Loop]:
 
 
 def _target(flow: Flow, block: Block) -> int | None:
+    """The block that the last instruction jumps to, where it names one."""
     last = block.instructions[-1]
-    address = last.operands[-1] if last.operands else None
-    known = is_branch(last.base) and isinstance(address, Immediate) and not last.has("ABS")
-    return flow.target(last) if known else None
+    if not is_branch(last.base):
+        return None
+    try:
+        return flow.target(last)
+    except Unsupported:
+        return None

@@ -150,7 +150,7 @@ _ACTS: Mapping[Act, _Row] = {
     ),
     Act.SKIPPED_BARRIER: _Row(
         say.skipped_barrier,
-        say.skipped_barrier,
+        say.skipped_barrier_hidden,
         "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
     ),
     Act.SKIPPED_COLLECTIVE: _Row(

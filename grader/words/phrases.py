@@ -222,6 +222,16 @@ def during_copy_hidden(seen: Observation) -> str:
 
 
 def skipped_barrier(seen: Observation) -> str:
+    if not seen.lanes:
+        return skipped_barrier_hidden(seen)
+    where = "" if seen.other_line is None else f", which go another way at line {seen.other_line}"
+    return (
+        f"__syncthreads() that not all threads reach: some wait at it for {_lanes(seen.lanes)} of a"
+        f" warp{where}"
+    )
+
+
+def skipped_barrier_hidden(seen: Observation) -> str:
     return f"__syncthreads() that not all threads reach: {_others(seen)}"
 
 

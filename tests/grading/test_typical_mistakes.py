@@ -53,6 +53,10 @@ MISTAKES: dict[str, Mistake] = {
         ],
         "Kernel t had not ended in block (0, 0, 0), in the loop of lines 9 to 10",
     ),
+    "a_barrier_in_a_branch": (
+        [("    __syncthreads();\n", "    if (threadIdx.x < 16) __syncthreads();\n")],
+        "some wait at it for lanes 16 to 31 of a warp, which go another way at line 8",
+    ),
     "too_much_shared_memory": (
         [
             (

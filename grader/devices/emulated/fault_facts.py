@@ -59,6 +59,7 @@ def read_fault(
         threads=launch.block,
         launch_line=launch.line,
         loop_lines=fault.loop_lines,
+        lanes=fault.lanes,
         limit_instructions=budget,
     )
     return Faulted(observation)

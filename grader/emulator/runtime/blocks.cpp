@@ -88,6 +88,7 @@ static bool waits_at_two_barriers(Context &context, const Warp &warp)
             context.fault_block = pc;
             context.fault_lane = lowest_lane(mask);
             context.fault_other = known;
+            context.fault_mask = mask;
         }
         known = pc;
     }
@@ -189,6 +190,7 @@ static uint32_t blame_barrier(Context &context)
             context.fault_warp = index;
             context.fault_lane = lowest_lane(missing);
             context.fault_other = warp.path_pc[path_of(warp, missing)];
+            context.fault_mask = missing;
         }
     }
     return context.fault_code;
