@@ -81,7 +81,10 @@ class Grading:
             oracle=self.oracle,
             limits=limits,
         )
-        return grade_with(options, self.exercise.folder, path)
+        score = grade_with(options, self.exercise.folder, path)
+        if score.status.is_worth_a_retry:  # a busy machine is no fault of the exercise
+            return grade_with(options, self.exercise.folder, path)
+        return score
 
 
 # --- the exercise's own programs ------------------------------------------------------------------

@@ -20,10 +20,11 @@ from grader.authoring.verdicts import judge_reference
 from grader.cli import main
 from grader.errors import SpecError, SpecProblem
 from grader.grading.grade import Options
-from grader.records import Progress
+from grader.records import Failure, Progress, Status
 from grader.report.soundness import Fate, Proof, Soundness
 from grader.spec.reader import read_exercise
 from tests.authoring.conftest import Change, edit_spec
+from tests.support.factories import make_failed, make_graded
 
 Check = Callable[..., Soundness]
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,6 +232,18 @@ def test_what_an_exercise_raises_ends_its_gradings(
         grading.grade_all({str(n): exercise / f"{n}.cu" for n in range(50)}, "grading")
     assert 1 <= len(began) < 50
     assert [step.done for step in shown] == [0]
+
+
+def test_what_the_machine_spoils_is_graded_once_more(
+    exercise: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoilt = make_failed(Failure(Status.GRADER_ERROR, "the worker did not start"))
+    answers = [spoilt, make_graded(), spoilt, spoilt]
+    monkeypatch.setattr(verdicts, "grade_with", lambda *_: answers.pop(0))
+    grading = verdicts.Grading(read_exercise(exercise), "emulated", 5, 1, lambda step: None)
+    for status in (Status.PASSED, Status.GRADER_ERROR):
+        assert grading.grade_all({"it": exercise}, "grading")["it"].status is status
+    assert not answers
 
 
 def test_a_starter_must_run_and_miss_full_marks(check: Check, exercise: Path) -> None:
