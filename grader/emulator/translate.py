@@ -169,15 +169,15 @@ def _name_lanes(flow: Flow) -> Flow:
 
 
 def _register_count(reachable: list[Decoded]) -> int:
-    """One more than the highest register used: wide accesses name the first of up to four;
-    functions of the system take R4 to R11."""
-    named = [
-        operand.index
+    """One more than the highest register used; functions of the system take R4 to R11."""
+    ends = [
+        operand.index + found.registers
         for instruction in reachable
+        if (found := look_up(instruction))
         for operand in _registers(instruction)
         if not operand.uniform and operand.index != ZERO_REGISTER
     ]
-    return max(*named, _LAST_ARGUMENT, 0) + 4
+    return max(*ends, _LAST_ARGUMENT + 1, 0)
 
 
 def _registers(instruction: Decoded) -> list[Register]:

@@ -312,6 +312,7 @@ AMONG_FLOATS = [
     Row("F2FP.F16.E4M3.UNPACK_B R12,R4.H1", lambda x: unpacked(x.a >> 16, half_of_e4m3)),
     Row("F2FP.F16.E4M3.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e4m3)),
     Row("F2FP.F16.E5M2.UNPACK_B R12,R4", lambda x: unpacked(x.a, half_of_e5m2)),
+    Row("F2FP.F16.E5M2.UNPACK_B R12,R4.H1", lambda x: unpacked(x.a >> 16, half_of_e5m2)),
     Row(
         "F2FP.RELU.F16.E4M3.UNPACK_B R12,R4",
         lambda x: unpacked(x.a, lambda byte: relu(half_of_e4m3(byte))),

@@ -6,21 +6,18 @@ An H200 agreed with the rule in a million tiles of each form; see runtime/tensor
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from tests.support.assembler import build, launch
-from tests.support.corpus import Result, find_cases, make_arrays, run_case
+from tests.support.fragments import WARPS, gather, run_file, spread
+from tests.support.tensor_sums import dot
 
-WARPS = 8
-PLACES, BEFORE = 25, 24
-"""Bits below the largest exponent at which an H100 cuts off what it adds, and an A100."""
+BEFORE = 24
+"""Bits below the largest exponent at which an A100 cuts off what it adds."""
 
-FORMATS = {"half": (5, 10), "bfloat": (8, 7), "tf32": (8, 10), "single": (8, 23)}
-"""Bits of exponent and of fraction."""
 FILES = {"half": "tensor_half", "bfloat": "tensor_bfloat", "tf32": "tensor_tf32"}
 FORMS = [
     ("half_16", 16),
@@ -32,112 +29,6 @@ FORMS = [
     ("tf32_8", 8),
     ("tf32_4", 4),
 ]
-
-Part = tuple[int, Fraction]
-"""An exponent, and the value."""
-
-
-def run_file(name: str, gpu: str = "h100") -> tuple[dict[str, np.ndarray], Result]:
-    """The arrays before the run of a kernel file at -O3, and its result."""
-    case = next(case for case in find_cases([name], gpu=gpu) if case.level == 3)
-    return make_arrays(case), run_case(case)
-
-
-def take_apart(code: int, kind: str) -> Part | str:
-    """A number's exponent (that of the least normal number for smaller ones) and value; "nan", "inf"
-    or "-inf"."""
-    exponent_bits, fraction_bits = FORMATS[kind]
-    bias = (1 << exponent_bits - 1) - 1
-    fraction = code & (1 << fraction_bits) - 1
-    biased = code >> fraction_bits & (1 << exponent_bits) - 1
-    sign = -1 if code >> fraction_bits + exponent_bits else 1
-    if biased == (1 << exponent_bits) - 1:
-        return "nan" if fraction else "inf" if sign > 0 else "-inf"
-    significand = fraction | (1 << fraction_bits if biased else 0)
-    exponent = max(biased, 1) - bias
-    return exponent, sign * significand * Fraction(2) ** (exponent - fraction_bits)
-
-
-def special_sum(terms: list[tuple[Part | str, ...]]) -> str | None:
-    """What infinities and NaNs among the terms make of a sum of products."""
-    seen = set()
-    for factors in terms:
-        if "nan" in factors:
-            return "nan"
-        if any(isinstance(factor, str) for factor in factors):
-            signs = [float(f) if isinstance(f, str) else float(np.sign(f[1])) for f in factors]
-            seen.add(str(math.prod(signs)))
-    if "nan" in seen or len(seen) > 1:
-        return "nan"
-    return seen.pop() if seen else None
-
-
-def add_exactly(terms: list[tuple[Part, ...]], *, lowest: int, places: int) -> Fraction:
-    """The sum of products, each of which is cut off below the largest exponent."""
-    products = [
-        (sum(part[0] for part in factors), math.prod(part[1] for part in factors))
-        for factors in terms
-    ]
-    top = max([lowest, *(exponent for exponent, value in products if value)])
-    unit = Fraction(2) ** (top - places)
-    return sum((int(value / unit) * unit for _, value in products), Fraction(0))
-
-
-def to_code(value: Fraction, kind: str) -> int:
-    """A float32, cut off, or the nearest half; zeros are positive."""
-    exponent_bits, fraction_bits = FORMATS[kind]
-    bias = (1 << exponent_bits - 1) - 1
-    magnitude, exponent = abs(value), 1 - bias
-    while magnitude >= Fraction(2) ** (exponent + 1):
-        exponent += 1
-    steps = magnitude / Fraction(2) ** (exponent - fraction_bits)
-    whole = round(steps) if kind == "half" else int(steps)
-    code = min(
-        (exponent + bias - 1 << fraction_bits) + whole, (1 << exponent_bits) - 1 << fraction_bits
-    )
-    return code | (value < 0) << exponent_bits + fraction_bits if code else 0
-
-
-SPECIAL_CODES = {
-    "single": {"nan": 0x7FFFFFFF, "inf": 0x7F800000, "-inf": 0xFF800000},
-    "half": {"nan": 0x7FFF, "inf": 0x7C00, "-inf": 0xFC00},
-}
-
-
-def dot(a: list[int], b: list[int], c: int, kind: str, result: str, places: int = PLACES) -> int:
-    """The code of an element of D."""
-    terms: list[tuple[Part | str, ...]] = [
-        (take_apart(x, kind), take_apart(y, kind)) for x, y in zip(a, b, strict=True)
-    ]
-    terms.append((take_apart(c, result),))
-    special = special_sum(terms)
-    if special:
-        return SPECIAL_CODES[result][special]
-    lowest = (4 if result == "half" else -108) - places
-    exact = add_exactly(terms, lowest=lowest, places=places)  # type: ignore[arg-type]
-    return to_code(exact, result)
-
-
-def spread(words: np.ndarray, height: int, k: int, *, element_bits: int) -> np.ndarray:
-    """The matrices (WARPS, height, k) of which lanes hold rows, in codes."""
-    together, blocks = max(1, 32 // element_bits), height // 8
-    registers = blocks * k // (4 * together)
-    parts = words.view(f"u{element_bits // 8}").reshape(WARPS, registers, 32, together)
-    matrices = np.zeros((WARPS, height, k), dtype=parts.dtype)
-    for n in range(registers):
-        for lane in range(32):
-            first = (lane % 4 + 4 * (n // blocks)) * together
-            row = lane // 4 + 8 * (n % blocks)
-            matrices[:, row, first : first + together] = parts[:, n, lane]
-    return matrices
-
-
-def gather(words: np.ndarray, *, halves: bool = False) -> np.ndarray:
-    """The matrices (WARPS, 8 or 16, 8) of C or D: halves as codes, others as they are."""
-    if halves:
-        return spread(words, 16, 8, element_bits=16).astype(np.uint32)
-    registers = words.reshape(WARPS, -1, 2, 8, 4)
-    return registers.transpose(0, 1, 3, 4, 2).reshape(WARPS, -1, 8)
 
 
 @pytest.mark.parametrize("values", ["normal", "edges"])
@@ -159,7 +50,7 @@ def test_multiplies_as_published(form: str, k: int, values: str) -> None:
     found = gather(after.outputs[f"{form}_{values}"].view(codes), halves=to_half)
     for warp, row, column in np.ndindex(2, 16, 8):
         factors = (a[warp, row].tolist(), b[warp, column].tolist())
-        expected = dot(*factors, int(c[warp, row, column]), kind, result)
+        expected = dot(*factors, int(c[warp, row, column]), (kind, kind), result)
         assert found[warp, row, column] == expected, (warp, row, column)
 
 
@@ -173,7 +64,7 @@ def test_an_a100_adds_half_of_a_row_after_the_other() -> None:
         expected = int(c[0, row, column])
         for half in (slice(0, 8), slice(8, 16)):
             factors = (a[0, row, half].tolist(), b[0, column, half].tolist())
-            expected = dot(*factors, expected, "half", "single", BEFORE)
+            expected = dot(*factors, expected, ("half", "half"), "single", BEFORE)
         assert found[0, row, column] == expected, (row, column)
 
 

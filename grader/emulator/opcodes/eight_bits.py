@@ -17,7 +17,8 @@ _FLAGS = {"RELU", *EIGHT_BITS}
 
 def convert_bytes(e: Emitter, i: Decoded) -> None:
     """`.PACK_AB_MERGE_C` a as the upper byte and b as the lower one, `.UNPACK_B_MERGE_C` the
-    halves of a as bytes, beside the upper half of c; `.UNPACK_B` the lower bytes of a as halves."""
+    halves of a as bytes, beside the upper half of c; `.UNPACK_B` the lower bytes of a, or the upper
+    ones (`.H1`), as halves."""
     form = {name for name in i.modifiers if name not in _FLAGS}
     if form == {"F16", "UNPACK_B"}:
         _widen(e, i)
@@ -54,7 +55,11 @@ def _widen(e: Emitter, i: Decoded) -> None:
     (`__nv_cvt_fp8_to_halfraw` of cuda_fp8.hpp says so of all GPUs)."""
     target, operand = i.operands
     convert = _HALVES[_format(i).name]
-    codes = [convert(e, part) for part in _parts(e, _plain_word(e, operand), 8)]
+    if isinstance(operand, Register) and operand.suffix == "H1":
+        word = e.b.lshr(_plain_word(e, replace(operand, suffix="")), e.const(16))
+    else:
+        word = _plain_word(e, operand)
+    codes = [convert(e, part) for part in _parts(e, word, 8)]
     e.set(target, _joined(e, [rectified(e, i, code, HALF) for code in codes], 16))
 
 

@@ -24,7 +24,8 @@ class Opcode:
     `pipes` are those that it takes by a modifier. `uniform`: it works on one value a warp.
     `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control
     always goes on to the next instruction. `ordered` tells whether the outcome depends on which
-    block comes first, or blocks may wait for each other with it.
+    block comes first, or blocks may wait for each other with it. An operand that is a register
+    stands for up to so many `registers` in a row.
     """
 
     emit: Emit
@@ -34,6 +35,7 @@ class Opcode:
     gathers: bool = False
     flow: ControlFlow | None = None
     ordered: Test = never
+    registers: int = 4
 
     def pipe_of(self, instruction: Decoded) -> Pipe:
         """The pipe that an instruction with this opcode takes."""
@@ -55,10 +57,11 @@ def row(
     gathers: bool = False,
     flow: ControlFlow | None = None,
     ordered: Test = never,
+    registers: int = 4,
 ) -> Opcode:
     """A row with its modifiers as one string of words. Where no pipe is named, it is that of
     integers; the uniform one has no rival."""
     pipe = pipe or (NO_PIPE if uniform else ALU)
     pipes = {PLAIN: pipe} if isinstance(pipe, Pipe) else pipe
     names = frozenset(modifiers.split())
-    return Opcode(emit, names, pipes, uniform, gathers, flow, ordered)
+    return Opcode(emit, names, pipes, uniform, gathers, flow, ordered, registers)

@@ -17,6 +17,16 @@ struct BFloat {
     static constexpr uint32_t FRACTION = 7, EXPONENTS = 255, BITS = 16;
 };
 
+// Floats of 8 bits, by the bits of their exponents (PTX ISA, "Alternate Floating-Point Data
+// Formats").
+struct Exponents4 {
+    static constexpr uint32_t FRACTION = 3, EXPONENTS = 15, BITS = 8;
+};
+
+struct Exponents5 {
+    static constexpr uint32_t FRACTION = 2, EXPONENTS = 31, BITS = 8;
+};
+
 struct Single {
     static constexpr uint32_t FRACTION = 23, EXPONENTS = 255, BITS = 32;
 };

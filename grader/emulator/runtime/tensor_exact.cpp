@@ -1,41 +1,16 @@
-// Tensor cores, products without a rounding of their own: bytes, which are added exactly, and
-// float64, a chain of fused multiply-adds from the first product on (an H200 agrees in a million
+// Tensor cores, products without a rounding of their own: bytes and bits, which are added exactly,
+// and float64, a chain of fused multiply-adds from the first product on (an H200 agrees in a million
 // tiles of each form).
 #include <cmath>
 #include <initializer_list>
 
-#include "fragments.h"
+#include "byte_products.h"
 
 // --- bytes ---------------------------------------------------------------------------------------
 
-struct Byte {
-    static constexpr uint32_t BITS = 8;
-};
-
-// How bytes are taken, and what becomes of sums beyond the range of a word.
-struct ByteForm {
-    enum : uint32_t { LEFT_SIGNED = 1, RIGHT_SIGNED = 2, SATURATED = 4 };
-};
-
-HOT void extend(uint32_t *codes, uint32_t count, bool is_signed)
-{
-    uint32_t sign = is_signed ? 0x80 : 0;
-    for (uint32_t n = 0; n < count; ++n)
-        codes[n] = (codes[n] ^ sign) - sign;
-}
-
-HOT uint32_t add_to_word(uint32_t word, int32_t sum, bool saturated)
-{
-    if (!saturated)
-        return word + uint32_t(sum);
-    int64_t exact = int64_t(int32_t(word)) + sum;
-    exact = exact > INT32_MAX ? INT32_MAX : exact;
-    return uint32_t(exact < INT32_MIN ? INT32_MIN : exact);
-}
-
-template <uint32_t HEIGHT, uint32_t K>
+template <uint32_t HEIGHT, uint32_t K, class Times>
 HOT void multiply_bytes(uint32_t form, uint32_t *d, const uint32_t *a, const uint32_t *b,
-                        const uint32_t *c)
+                        const uint32_t *c, Times times)
 {
     uint32_t left[HEIGHT][K], right[K][COLUMNS], codes[HEIGHT][COLUMNS];
     read_left<Byte, HEIGHT, K>(words_of(a), left);
@@ -43,15 +18,7 @@ HOT void multiply_bytes(uint32_t form, uint32_t *d, const uint32_t *a, const uin
     read_words<HEIGHT>(words_of(c), codes);
     extend(left[0], HEIGHT * K, form & ByteForm::LEFT_SIGNED);
     extend(right[0], K * COLUMNS, form & ByteForm::RIGHT_SIGNED);
-    for (uint32_t row = 0; row < HEIGHT; ++row) {
-        uint32_t sums[COLUMNS] = {};
-        for (uint32_t k = 0; k < K; ++k)
-            for (uint32_t n = 0; n < COLUMNS; ++n)
-                sums[n] += left[row][k] * right[k][n];
-        for (uint32_t n = 0; n < COLUMNS; ++n)
-            codes[row][n] =
-                add_to_word(codes[row][n], int32_t(sums[n]), form & ByteForm::SATURATED);
-    }
+    add_byte_products<HEIGHT, K>(left, right, form & ByteForm::SATURATED, codes, times);
     write_words<HEIGHT>(codes, d);
 }
 
@@ -122,9 +89,15 @@ HOT void multiply_doubles(uint32_t *d, const uint32_t *a, const uint32_t *b, con
         return code;                                                                               \
     }
 
-DEFINE_PRODUCT(bytes_8816, multiply_bytes<8, 16>(form, d, a, b, c))
-DEFINE_PRODUCT(bytes_16816, multiply_bytes<16, 16>(form, d, a, b, c))
-DEFINE_PRODUCT(bytes_16832, multiply_bytes<16, 32>(form, d, a, b, c))
+DEFINE_PRODUCT(bytes_8816, multiply_bytes<8, 16>(form, d, a, b, c, of_numbers))
+DEFINE_PRODUCT(bytes_16816, multiply_bytes<16, 16>(form, d, a, b, c, of_numbers))
+DEFINE_PRODUCT(bytes_16832, multiply_bytes<16, 32>(form, d, a, b, c, of_numbers))
+DEFINE_PRODUCT(AND_88128, multiply_bytes<8, 16>(form, d, a, b, c, of_bits))
+DEFINE_PRODUCT(AND_168128, multiply_bytes<16, 16>(form, d, a, b, c, of_bits))
+DEFINE_PRODUCT(AND_168256, multiply_bytes<16, 32>(form, d, a, b, c, of_bits))
+DEFINE_PRODUCT(XOR_88128, multiply_bytes<8, 16>(form, d, a, b, c, of_other_bits))
+DEFINE_PRODUCT(XOR_168128, multiply_bytes<16, 16>(form, d, a, b, c, of_other_bits))
+DEFINE_PRODUCT(XOR_168256, multiply_bytes<16, 32>(form, d, a, b, c, of_other_bits))
 DEFINE_PRODUCT(doubles_8x8x4, multiply_doubles<8, 4>(d, a, b, c))
 DEFINE_PRODUCT(doubles_16x8x4, multiply_doubles<16, 4>(d, a, b, c))
 DEFINE_PRODUCT(doubles_16x8x8, multiply_doubles<16, 8>(d, a, b, c))
