@@ -7,9 +7,12 @@ from typing import Any
 
 import numpy as np
 
-NAMED_BARRIERS = 16
-VOTES = NAMED_BARRIERS + 1
-BLOCK_VOTE = NAMED_BARRIERS
+NAMED_BARRIERS, GROUP_WARPS, WARP_GROUPS = 16, 4, 8
+COUNTED_BARRIERS = NAMED_BARRIERS + WARP_GROUPS
+"""Barriers of a block with a count of their own: those with a number, then one for the warps of
+each group of four."""
+VOTES = COUNTED_BARRIERS + 1
+BLOCK_VOTE = COUNTED_BARRIERS
 """Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
 their own."""
 
@@ -42,8 +45,8 @@ OF_BLOCK: list[tuple[Any, ...]] = [
     ("vote_count", "u4", VOTES),
     # threads that have come to each barrier of the block, and how many it waits for; 0: all
     # that live
-    ("named_arrived", "u4", NAMED_BARRIERS),
-    ("named_expected", "u4", NAMED_BARRIERS),
+    ("named_arrived", "u4", COUNTED_BARRIERS),
+    ("named_expected", "u4", COUNTED_BARRIERS),
     # rounds of all warps in which nobody has arrived at a barrier object
     ("idle_rounds", "u4"),
     ("ctaid_x", "u4"),

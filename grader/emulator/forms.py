@@ -29,6 +29,21 @@ class ArrivalForm:
     ONE = 32
 
 
+class GroupForm:
+    """How a warp group's product takes its operands: whether A lies in shared memory, what is
+    transposed or negated; of bytes, which are signed, and whether sums end at the limits of a
+    word."""
+
+    LEFT_SHARED = 1
+    LEFT_TRANSPOSED = 2
+    RIGHT_TRANSPOSED = 4
+    LEFT_NEGATED = 8
+    RIGHT_NEGATED = 16
+    LEFT_SIGNED = 32
+    RIGHT_SIGNED = 64
+    SATURATED = 128
+
+
 class VoteMode:
     """What `BAR.RED` computes over the block's threads."""
 

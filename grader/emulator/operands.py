@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from grader.emulator.program import Unsupported
@@ -15,6 +15,9 @@ ZERO_REGISTER = 255
 """Index that stands for RZ and URZ: reads zero, swallows writes."""
 TRUE_PREDICATE = 7
 """Index that stands for PT and UPT: reads true, swallows writes."""
+DESCRIPTORS = "gdesc"
+"""Begins the suffix of the first of four uniform registers that hold the descriptors of two
+matrices: `gdesc[UR4].tnspB`."""
 LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 79
 """The highest that ptxas emits (up to sm_90: UR62); a warp's record has no room for more."""
 
@@ -123,6 +126,7 @@ Operand = Register | Predicate | Constant | Immediate | Address | Special
 _REGISTER = re.compile(
     r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$"
 )
+_DESCRIPTORS = re.compile(rf"{DESCRIPTORS}\[(?P<register>UR(?:\d+|Z))\](?P<suffix>(?:\.\w+)*)$")
 _PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>[0-6T])$")
 _CONSTANT = re.compile(
     r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$"
@@ -193,6 +197,12 @@ def _register(match: re.Match[str]) -> Register:
         absolute=bool(match["bar"]),
         suffix=".".join(names),
     )
+
+
+def _descriptors(match: re.Match[str]) -> Register:
+    register = parse_operand(match["register"])
+    assert isinstance(register, Register)
+    return replace(register, suffix=f"{DESCRIPTORS}{match['suffix']}")
 
 
 def _predicate(match: re.Match[str]) -> Predicate:
@@ -272,6 +282,7 @@ def _terms(text: str) -> list[Register | int]:
 
 _FORMS = (
     (_REGISTER, _register),
+    (_DESCRIPTORS, _descriptors),
     (_PREDICATE, _predicate),
     (_CONSTANT, _constant),
     (_INTEGER, _integer),

@@ -133,7 +133,7 @@ def _make_artifacts(
 
         cubin = workspace.out / CUBIN_NAME
         content = cubin.read_bytes()
-        symbols = find_symbols(content, submission, arch=compiler.arch)
+        symbols = find_symbols(content, submission, arch=compiler.arch, run=run)
         if not isinstance(symbols, list):
             return symbols
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run, stop=compiler.limits.stop)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from grader.records import NoKernel, Submission, TooLargeVariables, TooMuchStaticShared
+from grader.records import NoKernel, RunTool, Submission, TooLargeVariables, TooMuchStaticShared
 from grader.toolchain.cubin import read_cubin
+from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.elf import Elf
 from grader.toolchain.shared_arrays import list_takers
 from grader.toolchain.variables import read_variable_bytes
 
 _MOST_SHARED_BYTES = 48 << 10
-"""ptxas 13.5 refuses more, but lets arrays of 4 GiB and more pass, for which nvdisasm takes as much
-memory."""
+"""ptxas 13.5 refuses more but for sm_90a; arrays of 4 GiB and more pass for all, for which nvdisasm
+takes as much memory."""
 _MOST_VARIABLE_BYTES = (4 << 30) - 1
 """nvdisasm 13.5 refuses a cubin with more (`Invalid symbol size`), and takes as much memory as the
 variables do."""
 
 
 def find_symbols(
-    cubin: bytes, submission: Submission, *, arch: str
+    cubin: bytes, submission: Submission, *, arch: str, run: RunTool
 ) -> list[str] | NoKernel | TooMuchStaticShared | TooLargeVariables:
     """The symbols of the kernels of a cubin that was made of the submission, or what keeps it from
     being used. Raises GraderError where it is no cubin for `arch`."""
@@ -27,8 +28,9 @@ def find_symbols(
         return NoKernel(submission.name, written="__global__" in submission.text)
     largest = max(kernels, key=lambda kernel: kernel.static_shared_bytes)
     if (used := largest.static_shared_bytes) > _MOST_SHARED_BYTES:
+        name = parse_signature(demangle([largest.symbol], run)[largest.symbol]).name
         arrays = list_takers(submission.text, used)
-        return TooMuchStaticShared(largest.symbol, used, _MOST_SHARED_BYTES, arrays)
+        return TooMuchStaticShared(name, used, _MOST_SHARED_BYTES, arrays)
     if (variable_bytes := read_variable_bytes(elf)) > _MOST_VARIABLE_BYTES:
         return TooLargeVariables(submission.name, variable_bytes, _MOST_VARIABLE_BYTES)
     return [kernel.symbol for kernel in kernels]

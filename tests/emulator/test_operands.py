@@ -187,7 +187,7 @@ REFUSED = [
     "[R2.H1]",
     "desc[UR4][R2.64",
     "desc[R4][R2.64]",
-    "gdesc[UR4]",
+    "gdesc[R4]",
     "{R4,R5}",
     "1.5.2",
     "`(.L_x_1)",

@@ -19,7 +19,7 @@ ISETP.GE.AND P0,PT,R0,{first:#x},PT
 LINE = 4
 
 UNKNOWN = {
-    "HGMMA.64x8x16.F32 R4,R8,R12,R4": "the instruction HGMMA.64x8x16.F32",
+    "UTCHMMA.2CTA R4,R8,R12,R4": "the instruction UTCHMMA.2CTA",
     "MUFU.ACOS R4,R1": "the instruction MUFU.ACOS (its modifier ACOS)",
     "LDS.64 R4,[R2.X32]": "LDS.64 with the address '[R2.X32]'",
     "IADD3 R4,|R1|,R2,R3": "IADD3 with |operand|",
@@ -53,9 +53,7 @@ def test_its_guard_counts(line: str) -> None:
 
 
 def test_a_branch_goes_past_it() -> None:
-    around = (
-        f"{START.format(first=0)}@P0 BRA end\nHGMMA.64x8x16.F32 R4,R8,R12,R4\nend: {STORE.strip()}"
-    )
+    around = f"{START.format(first=0)}@P0 BRA end\nUTCHMMA.2CTA R4,R8,R12,R4\nend: {STORE.strip()}"
     assert run(around).arrays["out"].tolist() == list(range(32))
 
 
@@ -76,17 +74,17 @@ def test_of_what_follows_an_unknown_branch_nothing_can_be_said(line: str) -> Non
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("HGMMA R0\nEXIT", [("HGMMA", 1, False)]),
-        ("@P0 EXIT\nHGMMA R0\nEXIT", [("HGMMA", 2, True)]),
-        ("@P0 BRA end\nHGMMA R0\nend: EXIT", [("HGMMA", 2, True)]),
-        ("@P0 BRA end\nNOP\nend: HGMMA R0\nEXIT", [("HGMMA", 3, False)]),
-        ("loop: HGMMA R0\n@P0 BRA loop\nEXIT", [("HGMMA", 1, False)]),
+        ("UTCHMMA R0\nEXIT", [("UTCHMMA", 1, False)]),
+        ("@P0 EXIT\nUTCHMMA R0\nEXIT", [("UTCHMMA", 2, True)]),
+        ("@P0 BRA end\nUTCHMMA R0\nend: EXIT", [("UTCHMMA", 2, True)]),
+        ("@P0 BRA end\nNOP\nend: UTCHMMA R0\nEXIT", [("UTCHMMA", 3, False)]),
+        ("loop: UTCHMMA R0\n@P0 BRA loop\nEXIT", [("UTCHMMA", 1, False)]),
         (
-            "@P0 HGMMA R0\nBSYNC R4\nEXIT",
-            [("HGMMA", 1, True), ("BSYNC with this barrier", 2, False)],
+            "@P0 UTCHMMA R0\nBSYNC R4\nEXIT",
+            [("UTCHMMA", 1, True), ("BSYNC with this barrier", 2, False)],
         ),
-        ("EXIT\nHGMMA R0\nEXIT", [("HGMMA", 2, True)]),
-        ("JMP 0x20\n@P0 HGMMA R0\nEXIT", [("JMP", 1, False), ("HGMMA", 2, False)]),
+        ("EXIT\nUTCHMMA R0\nEXIT", [("UTCHMMA", 2, True)]),
+        ("JMP 0x20\n@P0 UTCHMMA R0\nEXIT", [("JMP", 1, False), ("UTCHMMA", 2, False)]),
         ("BRA R0,0x10\nEXIT", [("BRA with this operand", 1, False)]),
     ],
 )

@@ -26,6 +26,7 @@ from grader.emulator.opcodes.row import Opcode
 from grader.emulator.opcodes.special import SPECIAL
 from grader.emulator.opcodes.tensor import TENSOR
 from grader.emulator.opcodes.textures import TEXTURES
+from grader.emulator.opcodes.warp_groups import WARP_GROUPS
 from grader.emulator.program import Unsupported
 
 FAMILIES: dict[str, dict[str, Opcode]] = {
@@ -43,6 +44,7 @@ FAMILIES: dict[str, dict[str, Opcode]] = {
     "atomics and reductions": ATOMICS,
     "asynchronous copies": COPIES,
     "tensor cores": TENSOR,
+    "tensor cores, four warps together": WARP_GROUPS,
     "textures and surfaces": TEXTURES,
     "control flow": CONTROL,
     "lanes together": COLLECTIVE,

@@ -44,7 +44,7 @@ def bar(e: Emitter, i: Decoded) -> None:
         if number == 0 and not count and not i.has("ARV"):
             _wait_for_all(e, i, votes)
         else:
-            _named(e, i, const(number), const(count[0] if count else 0), votes)
+            wait_for_threads(e, i, const(number), const(count[0] if count else 0), votes)
     else:
         _in_registers(e, i, place, votes)
 
@@ -96,7 +96,7 @@ def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[
     else:
         _wait_for_all(e, i, votes)
     e.b.position_at_end(named)
-    _named(e, i, number, count, votes)
+    wait_for_threads(e, i, number, count, votes)
 
 
 def _word_of_path(e: Emitter, operand: Operand) -> tuple[Value, Value]:
@@ -107,7 +107,9 @@ def _word_of_path(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     return word, e.b.icmp_unsigned("==", others, const(0))
 
 
-def _named(e: Emitter, i: Decoded, number: Value, count: Value, votes: list[Value]) -> None:
+def wait_for_threads(
+    e: Emitter, i: Decoded, number: Value, count: Value, votes: Sequence[Value] = ()
+) -> None:
     """A barrier with a count: each warp that comes counts as 32 threads (PTX ISA, `barrier`); a
     part of one, lane by lane."""
     arrived: Value = const(WARP_LANES)

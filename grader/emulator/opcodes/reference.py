@@ -5,6 +5,7 @@ python -m grader.emulator.opcodes.reference      prints the table of docs/refere
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from grader.emulator.opcodes import FAMILIES
@@ -13,6 +14,7 @@ from grader.emulator.opcodes.row import Opcode
 
 _HEAD = ("instruction", "what it does", "modifiers covered")
 _HINTS = frozenset(HINTS.split())
+_COLUMNS = re.compile(r"^64x\d+x")
 
 
 def render_coverage() -> str:
@@ -34,10 +36,11 @@ def _family_rows(opcodes: dict[str, Opcode]) -> Iterator[tuple[str, ...]]:
 
 
 def _modifiers(opcode: Opcode) -> str:
-    """The modifiers in order; cache hints and scopes, which change no result, without their
-    names."""
+    """The modifiers in order; cache hints and scopes, which change no result, without their names,
+    and shapes of a warp group's products without their numbers of columns."""
     hints = _HINTS if opcode.modifiers >= _HINTS else frozenset()
-    names = [f".{name}" for name in sorted(opcode.modifiers - hints)]
+    shown = {_COLUMNS.sub("64xNx", name) for name in opcode.modifiers - hints}
+    names = [f".{name}" for name in sorted(shown)]
     return " ".join(names + ["and cache hints"] * bool(hints))
 
 

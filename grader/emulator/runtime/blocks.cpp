@@ -135,7 +135,7 @@ static bool release_named(Context &context)
     for (uint32_t index = 0; index < context.warp_count; ++index)
         living += warp_at(context, index).live != 0 ? WARP_LANES : 0;
     bool released = false;
-    for (uint32_t barrier = 0; barrier < NAMED_BARRIERS; ++barrier) {
+    for (uint32_t barrier = 0; barrier < COUNTED_BARRIERS; ++barrier) {
         uint32_t arrived = context.named_arrived[barrier];
         uint32_t asked = context.named_expected[barrier];
         uint32_t expected = asked == 0 ? living : asked;

@@ -31,6 +31,7 @@ _ENUMS = (
     layout.AccessFlag,
     forms.CopyForm,
     forms.ArrivalForm,
+    forms.GroupForm,
     layout.FaultCode,
     layout.TraceWord,
     layout.PatternKind,

@@ -82,6 +82,8 @@ TENSOR_DOUBLES = {
     )
 }
 """Of float64 matrices, by shape, seen on an H200."""
+TENSOR_GROUP = Pipe(Unit.TENSOR, Kind.UNTIMED, 128)
+WARP_GROUP = Pipe(Unit.NONE, Kind.UNTIMED)
 MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 TEXTURE = QUEUED
 """No launch with textures is modelled."""
