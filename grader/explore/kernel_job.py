@@ -40,6 +40,7 @@ from grader.records import (
     ToolLimits,
 )
 from grader.spec.statements import Plan
+from grader.submission.instances import add_instances
 from grader.words.findings import advise
 from grader.words.hidden import tell, tell_findings
 from grader.words.outputs import describe_modified
@@ -65,9 +66,11 @@ class KernelJob:
     isolated: bool
 
     def build(self, tools: Toolchain, arch: str) -> Built:
-        """The compiled source. Raises SubmissionError."""
+        """The compiled source, with the template instances that it is launched with. Raises
+        SubmissionError."""
+        source = add_instances(self.source, self.plan, self.data.names)
         return build_plan(
-            self.source, self.plan, self.data.names, tools, arch=arch, limits=COMPILE_LIMITS
+            source, self.plan, self.data.names, tools, arch=arch, limits=COMPILE_LIMITS
         )
 
     def make_program(self, built: Built, info: DeviceInfo) -> Program:
