@@ -39,8 +39,8 @@ the file:
   // launch: saxpy<<<ceil_div(n, 256), 256>>>(y, x, alpha, n)
   __global__ void saxpy(float *y, const float *x, float alpha, int n) { ... }
 
-  A launch line may use the inputs, outputs and scalars as whole arguments, and sizes and integer
-  #defines everywhere. `// scratch: float partial[n]` declares a buffer of the file's own.
+  A launch line may use the inputs and outputs, sizes, scalars and constants of the file; loops,
+  copies and constant memory between launches are told in docs/student.md. `// scratch: float partial[n]` declares a buffer of the file's own.
 
 examples:
   grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0

@@ -25,6 +25,7 @@ from grader.records import Failure, KernelRun, NoSource, ShowProgress, Status, S
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.plan_mistakes import LAUNCH_FORM
+from grader.submission.proposals import PROPOSING, propose_lines
 from grader.submission.scalars import Scalar
 from grader.submission.source_file import parse_submission, read_submission
 from grader.words.doubt import describe_waits
@@ -158,11 +159,14 @@ def _read_plan(source: Submission, data: KernelData) -> Plan:
         names = ", ".join((*(buffer.name for buffer in data.buffers), *data.scalars, *data.sizes))
         grid = f"ceil_div({next(iter(data.sizes))}, 256)" if data.sizes else "1"
         example = f"// launch: {kernel}<<<{grid}, 256>>>({names})"
+        advice = f"Write one as a comment: {example}\n{LAUNCH_FORM}"
+        if lines := propose_lines(source.text, data.names):
+            advice = "\n".join((PROPOSING, *lines))
         raise SubmissionError(
             Failure(
                 Status.LAUNCH_ERROR,
                 f"{source.name} has no launch line, which says how its kernels are launched.",
-                advice=f"Write one as a comment: {example}\n{LAUNCH_FORM}",
+                advice=advice,
             )
         )
     for scratch in plan.scratch:

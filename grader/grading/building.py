@@ -22,6 +22,7 @@ from grader.records import (
     Kernel,
     LaunchLimits,
     NoConstant,
+    PlanMistake,
     Program,
     Submission,
     ToolLimits,
@@ -39,6 +40,7 @@ from grader.submission.plan import (
     read_plan,
     unanswered,
 )
+from grader.submission.proposals import with_proposal
 from grader.submission.resolve import find_kernels, resolve_plan
 from grader.submission.rules import check_headers, check_rules
 from grader.submission.scalars import NO_SCALARS, Scalar
@@ -175,20 +177,21 @@ def launch_on(
 ) -> Program:
     """The built source with its launches worked out for these buffers, sizes and scalars. Raises
     SubmissionError as `make_program` does."""
-    resolved = value_of(
-        resolve_plan(
-            built.plan,
-            sizes=sizes,
-            macros=built.macros,
-            buffers=buffers,
-            kernels=built.binary.kernels,
-            limits=limits,
-            source=built.source.text,
-            scalars=scalars,
-            types=built.types,
-            symbols=built.binary.symbols,
-        )
+    resolved = resolve_plan(
+        built.plan,
+        sizes=sizes,
+        macros=built.macros,
+        buffers=buffers,
+        kernels=built.binary.kernels,
+        limits=limits,
+        source=built.source.text,
+        scalars=scalars,
+        types=built.types,
+        symbols=built.binary.symbols,
     )
+    if isinstance(resolved, PlanMistake):
+        names = (*(buffer.name for buffer in buffers), *sizes, *scalars)
+        raise SubmissionError(with_proposal(resolved, built.source.text, names))
     if built.rules_of is not None:
         refuse(
             check_rules(
