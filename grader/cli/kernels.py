@@ -40,7 +40,8 @@ the file:
   __global__ void saxpy(float *y, const float *x, float alpha, int n) { ... }
 
   A launch line may use the inputs and outputs, sizes, scalars and constants of the file; loops,
-  copies and constant memory between launches are told in docs/student.md. `// scratch: float partial[n]` declares a buffer of the file's own.
+  copies and constant memory between launches are told in docs/student.md.
+  `// scratch: float partial[n]` declares a buffer of the file's own.
 
 examples:
   grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0
