@@ -55,10 +55,7 @@ def _widen(e: Emitter, i: Decoded) -> None:
     (`__nv_cvt_fp8_to_halfraw` of cuda_fp8.hpp says so of all GPUs)."""
     target, operand = i.operands
     convert = _HALVES[_format(i).name]
-    if isinstance(operand, Register) and operand.suffix == "H1":
-        word = e.b.lshr(_plain_word(e, replace(operand, suffix="")), e.const(16))
-    else:
-        word = _plain_word(e, operand)
+    word = _plain_word(e, operand)
     codes = [convert(e, part) for part in _parts(e, word, 8)]
     e.set(target, _joined(e, [rectified(e, i, code, HALF) for code in codes], 16))
 
