@@ -17,7 +17,18 @@ HEAD = """S2R R0,SR_TID.X
     ISETP.LT.U32.AND P0,PT,R0,{active:#x},PT
 """
 WIDTHS = {".U8": 1, ".S8": 1, ".U16": 2, ".S16": 2, "": 4, ".64": 8, ".128": 16}
-CACHE_HINTS = ["CONSTANT", "STRONG.GPU", "STRONG.SM", "STRONG.SYS", "EF", "EL", "NA", "LTC128B"]
+CACHE_HINTS = [
+    "CONSTANT",
+    "STRONG.GPU",
+    "STRONG.SM",
+    "STRONG.SYS",
+    "EF",
+    "EL",
+    "NA",
+    "LTC128B",
+    "EFL2",
+    "ELL2",
+]
 
 
 def program(body: str, *, active: int = 32) -> str:

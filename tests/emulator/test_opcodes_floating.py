@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from grader.emulator.opcodes.floating import FLOATING
-from tests.support.exact import SINGLE, Mode
+from tests.support.exact import HALF, SINGLE, Mode
 from tests.support.opcode_rows import (
     LANE_FORMS,
     MASK,
@@ -78,6 +78,32 @@ ARITHMETIC = [
     Row("FADD R12,R4,1.0005271035279193886e-42", lambda x: add(x.a, 714)),
     Row("FADD R12,R4,-0.0 ", lambda x: add(x.a, MINUS_ZERO)),
     Row("FADD R12,R4,+INF ", lambda x: add(x.a, INF)),
+    Row("FHADD R12,R4,R5", lambda x: add(HALF.convert(x.a & 0xFFFF, SINGLE), x.b)),
+    Row(
+        "FHADD R12,-R4.H1,-R5", lambda x: add(HALF.convert(x.a >> 16 ^ 0x8000, SINGLE), x.b ^ SIGN)
+    ),
+    Row("FHADD.BF16.SAT R12,R4,R5", lambda x: clamped(add(x.a << 16 & MASK, x.b))),
+    *(
+        Row(
+            f"FHADD.BF16{mode.value} R12,R4,R5",
+            lambda x, mode=mode: SINGLE.add(x.a << 16 & MASK, x.b, mode),
+        )
+        for mode in Mode
+    ),
+    Row("FHFMA.BF16 R12,R4,R5,R6", lambda x: fma(x.a << 16 & MASK, x.b << 16 & MASK, x.c)),
+    Row(
+        "FHFMA.BF16.SAT R12,R4,|R5|.H1,R6",
+        lambda x: clamped(fma(x.a << 16 & MASK, x.b & 0x7FFF0000, x.c)),
+    ),
+    *(
+        Row(
+            f"FHFMA{mode.value} R12,R4,R5,-R6",
+            lambda x, mode=mode: fma(
+                *(HALF.convert(each & 0xFFFF, SINGLE) for each in (x.a, x.b)), x.c ^ SIGN, mode
+            ),
+        )
+        for mode in Mode
+    ),
     Row("FADD R12,R4,UR10", lambda x: add(x.a, 0x80000005)),
     Row("FMUL R12,R4,R5", lambda x: multiply(x.a, x.b)),
     Row("FMUL R12,R4,-R5", lambda x: multiply(x.a, negated(x.b))),

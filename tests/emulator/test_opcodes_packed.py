@@ -121,6 +121,10 @@ EXTREMES = [
     Row("VIMNMX.U32 R12,PT,PT,R4,R5,PT", lambda x: min(x.a, x.b)),
     Row("VIMNMX.U8x4 R12,R4,R5,!PT", lambda x: quarters(max, x.a, x.b)),
     Row("VIMNMX.S16x2 R12,P2,P3,R4,R5,!PT", lambda x: halves_and_whose(max, x.a, x.b, sign=True)),
+    Row(
+        "VIMNMX.S16x2.RELU R12,PT,PT,R4,R5,PT",
+        lambda x: halves(lambda a, b: max(min(a, b), 0), x.a, x.b),
+    ),
     Row("VIMNMX.U16x2 R12,P2,P3,R4,R5,PT", lambda x: halves_and_whose(min, x.a, x.b, sign=False)),
     *(
         Row(

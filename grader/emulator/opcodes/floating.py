@@ -21,7 +21,9 @@ from grader.emulator.opcodes.intrinsics import (
 )
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.opcodes.small_floats import (
+    HALF,
     ROUNDINGS,
+    SIGN,
     SINGLE,
     Rounding,
     add_to_odd,
@@ -30,6 +32,7 @@ from grader.emulator.opcodes.small_floats import (
     round_to_single,
     rounding_of,
     saturate,
+    unpack,
 )
 from grader.emulator.operands import ZERO_REGISTER, Immediate, Operand, Register
 from grader.emulator.timing.pipes import FLOAT32, FLOAT32_TWICE
@@ -43,6 +46,7 @@ _SCALES = {
     "M8": 0x41000000,
 }
 """What products are multiplied with, by a modifier: bits of a float32."""
+_HALVES = {"": 0, "H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
 _PAIRS: dict[str, tuple[int | None, bool]] = {
     "F32": (None, False),
     "F32x2.HI_LO": (0, False),
@@ -54,7 +58,7 @@ the upper float's sign is flipped."""
 
 
 def fadd(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `FADD2` of pairs"""
+    """d = a + b; `FADD2` of pairs; of `FHADD` a is a half, or with `.BF16` a bfloat16"""
     _set_results(e, i, _added)
 
 
@@ -64,7 +68,7 @@ def fmul(e: Emitter, i: Decoded) -> None:
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
-    """d = a * b + c, rounded once; `FFMA2` of pairs"""
+    """d = a * b + c, rounded once; `FFMA2` of pairs; of `FHFMA` a and b are halves or bfloat16"""
     _set_results(e, i, _multiplied_and_added)
 
 
@@ -157,8 +161,26 @@ def _multiplied_and_added(e: Emitter, i: Decoded, sources: list[Value]) -> Value
 
 
 def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
+    if i.base in ("FHADD", "FHFMA"):
+        *halves, last = operands
+        return [*(_from_half(e, i, operand) for operand in halves), e.f32(last)]
     values = [e.f32(operand) for operand in operands]
     return [flush(e, value) for value in values] if i.has("FTZ") else values
+
+
+def _from_half(e: Emitter, i: Decoded, operand: Operand) -> Value:
+    """A half, or a bfloat16, as float32."""
+    if not isinstance(operand, Register) or operand.suffix not in _HALVES or operand.inverted:
+        raise e.unsupported("with this operand")
+    word = e.i32(Register(operand.index, operand.uniform))
+    code = e.b.and_(e.b.lshr(word, e.const(_HALVES[operand.suffix])), e.const(0xFFFF))
+    if operand.absolute:
+        code = e.b.and_(code, e.const(SIGN - 1))
+    if operand.negated:
+        code = e.b.xor(code, e.const(SIGN))
+    if i.has("BF16"):
+        return e.b.bitcast(e.b.shl(code, e.const(16)), e.real)
+    return unpack(e, code, HALF)
 
 
 def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
@@ -265,6 +287,8 @@ FLOATING: dict[str, Opcode] = {
     "FADD2": row(fadd, _ARITHMETIC, pipe=FLOAT32_TWICE),
     "FMUL2": row(fmul, _ARITHMETIC, pipe=FLOAT32_TWICE),
     "FFMA2": row(ffma, _ARITHMETIC, pipe=FLOAT32_TWICE),
+    "FHADD": row(fadd, f"BF16 SAT {ROUNDINGS}", pipe=FLOAT32),
+    "FHFMA": row(ffma, f"BF16 SAT {ROUNDINGS}", pipe=FLOAT32),
     "UFADD": row(fadd, _ARITHMETIC, uniform=True),
     "UFMUL": row(fmul, _ARITHMETIC, uniform=True),
     "UFFMA": row(ffma, _ARITHMETIC, uniform=True),

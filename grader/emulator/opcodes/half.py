@@ -63,7 +63,7 @@ def _truncate(e: Emitter, i: Decoded) -> None:
     `cvt.rz.f16.f32`, and only for that."""
     target, single, zero = i.operands
     minus_zero = isinstance(zero, Register) and zero.index == ZERO_REGISTER and zero.negated
-    if not isinstance(single, Register) or not minus_zero or i.modifiers:
+    if not isinstance(single, Register) or not minus_zero or set(i.modifiers) - {"SAT"}:
         raise e.unsupported("with this operand")
     code = round_to(e, e.f32(replace(single, suffix="")), HALF, Rounding.ZERO)
     _set_pair(e, i, target, [code, code])

@@ -17,7 +17,10 @@ from grader.emulator.operands import ZERO_REGISTER, Address, Operand, Register
 from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
 
 WIDTHS = "U8 S8 U16 S16 64 128"
-HINTS = "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B MMIO PRIVATE U"
+HINTS = (
+    "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B EFL2 ELL2 MMIO"
+    " PRIVATE U"
+)
 
 
 def load(space: str) -> Opcode:

@@ -81,7 +81,8 @@ def _saturated_sum(e: Emitter, a: Value, b: Value) -> Value:
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b), of two or three operands"""
-    if i.base == "VIMNMX" and _part_bits(i) == 16 and len(i.operands) == 6:
+    says_whose = len(i.operands) == 6 and not all(map(is_nowhere, i.operands[1:3]))
+    if i.base == "VIMNMX" and _part_bits(i) == 16 and says_whose:
         _halves_and_whose(e, i)
         return
     target, *operands, choose = _without_borrows(e, i)
