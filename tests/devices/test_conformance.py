@@ -43,10 +43,12 @@ LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=60.0)
 
 HANDED_OUT = [*sorted(ROOT.glob("starter/*.cu")), *sorted(ROOT.glob("solutions/*.cu"))]
 HANDED_IN = [known.file for known in KNOWN if known.runs_right]
+GEMMS = ("gemm_coalesced", "gemm_tiled", "gemm_register_blocked", "gemm_tensor_cores")
 GEMM_SIZES = [(1, 1, 1), (33, 31, 17), (100, 75, 50), (67, 131, 61), (128, 160, 96)]
 SIZES = {
     "transpose": [(1, 1), (33, 31), (100, 75), (67, 311), (256, 256)],
-    **dict.fromkeys(("gemm_coalesced", "gemm_tiled", "gemm_register_blocked"), GEMM_SIZES),
+    "reduction": [(1,), (31,), (257,), (10_007,), (262_143,)],
+    **dict.fromkeys(GEMMS, GEMM_SIZES),
 }
 
 

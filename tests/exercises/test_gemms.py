@@ -1,5 +1,5 @@
-"""The three GEMM exercises as they are handed out: their specs, their cases, and what is the same
-in all of them."""
+"""The GEMM exercises as they are handed out: their specs, their cases, and what is the same in all
+of them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,12 @@ from grader.submission.plan import read_plan
 from grader.submission.source_file import read_submission
 
 ROOT = Path(__file__).parents[2]
-GEMMS = ("gemm_coalesced", "gemm_tiled", "gemm_register_blocked")
+GEMMS = ("gemm_coalesced", "gemm_tiled", "gemm_register_blocked", "gemm_tensor_cores")
 YARDSTICK = {
     "gemm_coalesced": "gemm_naive",
     "gemm_tiled": "gemm_coalesced",
     "gemm_register_blocked": "gemm_coalesced",
+    "gemm_tensor_cores": "gemm_naive",
 }
 TILE = 32
 SIZES = ("M", "N", "K")
