@@ -9,7 +9,7 @@ from typing import NamedTuple
 from grader.cpp.cursor import Cursor, error_at
 from grader.cpp.evaluation import QUALIFIERS, normal_type
 from grader.cpp.expressions import Expression, take_constructed, take_expression
-from grader.cpp.lexer import Kind, Position, Token
+from grader.cpp.lexer import Kind, Position, Token, read_tokens
 from grader.cpp.tree import Number
 from grader.cpp.types import TYPE_WORDS
 from grader.spec.calls import place_of, skip_statement, take_call
@@ -46,7 +46,7 @@ def parse_program(lines: Sequence[PlanLine], *, before: int = 0) -> tuple[Statem
     if not lines:
         return ()
     places = [
-        (text, Position(number if line is None else line, column))
+        (_without_comment(text), Position(number if line is None else line, column))
         for number, (text, line, column) in enumerate(lines, start=before + 1)
     ]
     for text, (line, column) in places:
@@ -55,6 +55,12 @@ def parse_program(lines: Sequence[PlanLine], *, before: int = 0) -> tuple[Statem
     (text, (line, column)), *more = places
     cursor = Cursor(text, line=line, column=column, more=more)
     return _Reader(cursor, own=lines[0].line is not None).take_all()
+
+
+def _without_comment(text: str) -> str:
+    """The text up to a `//` in it."""
+    comments = (token.start for token in read_tokens(text) if token.kind is Kind.COMMENT)
+    return text[: next(comments, len(text))]
 
 
 class _Reader:

@@ -109,7 +109,10 @@ __global__ void mark(int *out, int place, int value) { atomicAdd(out + place, va
         (["int i = 3; while (i--) mark<<<1, 1>>>(y, i, 1)"], []),
         (["int i = 3; while (i > 0) { i--; mark<<<1, 1>>>(y, i, 1); }"], [1, 1, 1]),
         (["for (int i = 0, k = 8; i < k; ++i, k -= 2)", "mark<<<1, 1>>>(y, i, k)"], [8, 6, 4]),
-        (["for (unsigned i = 4; i; i >>= 1) mark<<<1, 1>>>(y, i, 1)"], [0, 1, 1, 0, 1]),
+        (
+            ["for (unsigned i = 4; i; i >>= 1) // halves", "mark<<<1, 1>>>(y, i, 1)"],
+            [0, 1, 1, 0, 1],
+        ),
         (
             [
                 "for (int i = 0; ; i++) { if (i == 2) continue;",
