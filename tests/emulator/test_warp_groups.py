@@ -206,3 +206,11 @@ def test_reads_matrices_in_all_layouts(way: str, left: bool, right: bool) -> Non
             )
             found = sums_of(after.outputs[f"{way}_layout_{width}_{number}"], np.float32)
             np.testing.assert_allclose(found, a @ b.T, rtol=0, atol=1e-4)
+
+
+def test_groups_of_warps_hand_tiles_to_each_other() -> None:
+    before, after = run_file("warp_group_pipeline")
+    a, b = before["a"].reshape(128, 256), before["b"].reshape(64, 256)
+    expected = a.astype(np.float64) @ b.astype(np.float64).T
+    found = after.outputs["c"].reshape(128, 64)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3)
