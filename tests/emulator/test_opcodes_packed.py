@@ -95,9 +95,9 @@ def saturated(value: int) -> int:
     return max(min(value, 0x7FFFFFFF), -0x80000000)
 
 
-def quarters(operation: Callable[..., int], *words: int) -> int:
-    """An operation on the unsigned bytes."""
-    rows = zip(*(parts(each, 8, sign=False) for each in words), strict=True)
+def quarters(operation: Callable[..., int], *words: int, sign: bool = False) -> int:
+    """An operation on the bytes."""
+    rows = zip(*(parts(each, 8, sign=sign) for each in words), strict=True)
     return joined([operation(*values) for values in rows])
 
 
@@ -107,6 +107,7 @@ SUMS = [
     Row("VIADD R12,R4,0xffffff03", lambda x: x.a - 253),
     Row("VIADD.S32.ISAT R12,R4,R5", lambda x: saturated(signed(x.a) + signed(x.b))),
     Row("VIADD.U8x4 R12,R4,-R5", lambda x: quarters(lambda a, b: a - b, x.a, x.b)),
+    Row("VIADD.S8x4 R12,R4,-R5", lambda x: quarters(lambda a, b: a - b, x.a, x.b)),
     Row("VIADD.16x2 R12,R4,R5", lambda x: halves(lambda a, b: a + b, x.a, x.b)),
     Row("VIADD.16x2 R12,R4,-R5", lambda x: halves(lambda a, b: a - b, x.a, x.b)),
     Row("VIADD.16x2 R12,R4,0x10001", lambda x: halves(lambda a: a + 1, x.a)),
@@ -120,6 +121,7 @@ EXTREMES = [
     Row("VIMNMX.S32 R12,R4,-0x46a00000,!PT", lambda x: max(signed(x.a), -0x46A00000)),
     Row("VIMNMX.U32 R12,PT,PT,R4,R5,PT", lambda x: min(x.a, x.b)),
     Row("VIMNMX.U8x4 R12,R4,R5,!PT", lambda x: quarters(max, x.a, x.b)),
+    Row("VIMNMX.S8x4 R12,R4,R5,PT", lambda x: quarters(min, x.a, x.b, sign=True)),
     Row("VIMNMX.S16x2 R12,P2,P3,R4,R5,!PT", lambda x: halves_and_whose(max, x.a, x.b, sign=True)),
     Row(
         "VIMNMX.S16x2.RELU R12,PT,PT,R4,R5,PT",

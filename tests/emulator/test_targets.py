@@ -70,6 +70,7 @@ return NaN, `__reduce_add_sync`."""
 COMPILED_OTHERWISE = {
     "float_hyperbolic": "CUDA 13.0, of which the H100's machine code is, has another expm1f",
     "special_registers": "what the PTX ISA does not promise",
+    "header_thrust_device": "for sm_100 and later, nvcc contracts other products and sums",
     "student_local_arrays": "for sm_100 and later, nvcc contracts other products and sums",
 }
 """Kernels whose machine code does not compute the same, and why."""

@@ -15,7 +15,7 @@ from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Constant, Operand, Predicate, Register
 from grader.emulator.timing.pipes import HEAVY
 
-_SEVERAL = {"16x2": 16, "S16x2": 16, "U16x2": 16, "U8x4": 8}
+_SEVERAL = {"16x2": 16, "S16x2": 16, "U16x2": 16, "S8x4": 8, "U8x4": 8}
 """Bits of the parts that a word is taken for."""
 _WORD = 32
 
@@ -63,7 +63,8 @@ def _set_parts(e: Emitter, target: Operand, values: list[Value]) -> None:
 
 
 def vector_add(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.16x2` in halves, `.U8x4` in bytes; `.ISAT` within the range of signed words"""
+    """d = a + b; `.16x2` in halves, `.U8x4` and `.S8x4` in bytes; `.ISAT` within the range of
+    signed words"""
     target, a, b = i.operands
     if i.has("ISAT"):
         e.set(target, _saturated_sum(e, e.i32(a), e.i32(b)))
@@ -233,8 +234,8 @@ def _distance(e: Emitter, left: Value, right: Value, *, signed: bool) -> Value:
 _EXTREMES = "S32 U32 RELU S16x2 U16x2"
 
 PACKED: dict[str, Opcode] = {
-    "VIADD": row(vector_add, "16x2 U8x4 S32 ISAT", pipe=HEAVY),
-    "VIMNMX": row(minimum_maximum, f"{_EXTREMES} U8x4"),
+    "VIADD": row(vector_add, "16x2 S8x4 U8x4 S32 ISAT", pipe=HEAVY),
+    "VIMNMX": row(minimum_maximum, f"{_EXTREMES} S8x4 U8x4"),
     "VIMNMX3": row(minimum_maximum, _EXTREMES),
     "IMNMX": row(minimum_maximum, "U32 S64 U64"),
     "UVIMNMX": row(minimum_maximum, "S32 U32", uniform=True),

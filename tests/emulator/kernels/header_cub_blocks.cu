@@ -54,21 +54,24 @@ __global__ void run(int* y, float* z, const int* a, const float* b)
     __syncthreads();
     Store(room.store).Store(y + 1024, flags);
     __syncthreads();
-    z[i] = Reduce(room.reduce).Sum(b[i]);
+    const float sum = Reduce(room.reduce).Sum(b[i]); // of thread 0 alone, as all that follows of this kind
+    z[i] = i == 0 ? sum : 0;
     __syncthreads();
     float x[2] = {b[128 + i], b[256 + i]};
     Raking(room.raking).ExclusiveSum(x, x);
     z[128 + i] = x[0];
     z[256 + i] = x[1];
     __syncthreads();
-    y[1536 + i] = Commutative(room.commutative).Reduce(a[i], cuda::maximum<>()) + total;
+    const int largest = Commutative(room.commutative).Reduce(a[i], cuda::maximum<>());
+    y[1536 + i] = i == 0 ? largest + total : 0;
     __syncthreads();
     unsigned char bytes[4];
     for (int k = 0; k < 4; ++k) bytes[k] = a[4 * i + k] & 63;
     Bins(room.bins).Histogram(bytes, counts);
     __syncthreads();
     y[1664 + i] = counts[i & 63];
-    y[1792 + i] = Warps(room.warps[i / 16]).Sum(a[i]);
+    const int of_half = Warps(room.warps[i / 16]).Sum(a[i]);
+    y[1792 + i] = i % 16 == 0 ? of_half : 0;
     __syncthreads();
     int inclusive, exclusive;
     WarpScan(room.warp_scan[i / 32]).Scan(a[i], inclusive, exclusive, cuda::std::plus<>());
