@@ -35,8 +35,8 @@ ARGUMENTS = {
     "grade": "exercise submission *device='auto' *seed=None *progress=None *cache=None"
     " *isolated=True *model=True",
     "inspect": "files *device='emulated:h100' *arch=None *isolated=True",
-    "run": "source *inputs=None *outputs *sizes=None *scalars=None *device='emulated:h100'"
-    " *check=False *model=False *seed=0 *isolated=True *progress=None",
+    "run": "source *inputs=None *outputs *sizes=None *scalars=None *tensor_maps=None"
+    " *device='emulated:h100' *check=False *model=False *seed=0 *isolated=True *progress=None",
 }
 """Arguments of the functions, with a star where they are given by name."""
 LAUNCHED = (

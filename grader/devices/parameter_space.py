@@ -19,7 +19,7 @@ from grader.records import (
 )
 
 POINTER_BYTES = 8
-NO_OBJECTS: Mapping[str, int] = MappingProxyType({})
+NO_OBJECTS: Mapping[str, bytes] = MappingProxyType({})
 
 
 def parameter_bytes(kernel: Kernel) -> int:
@@ -33,10 +33,10 @@ def pack_parameters(
     kernel: Kernel,
     launch: Launch,
     addresses: Mapping[str, int],
-    objects: Mapping[str, int] = NO_OBJECTS,
+    objects: Mapping[str, bytes] = NO_OBJECTS,
 ) -> bytes:
     """The parameter space of a launch: each argument little-endian at its parameter's offset; a
-    buffer is its address, or the handle of its texture or surface object."""
+    buffer is its address, or what a kernel is given of its texture, surface or tensor map."""
     space = bytearray(parameter_bytes(kernel))
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
         parts = argument.parts if isinstance(argument, StructArgument) else ((0, argument),)
@@ -50,14 +50,20 @@ def pack_parameters(
 def _bytes_of(
     argument: BufferArgument | ScalarArgument,
     addresses: Mapping[str, int],
-    objects: Mapping[str, int],
+    objects: Mapping[str, bytes],
 ) -> bytes:
-    if isinstance(argument, BufferArgument):
-        numbers = objects if argument.as_texture else addresses
-        number = numbers[argument.buffer] + argument.offset_bytes
-        return number.to_bytes(POINTER_BYTES, "little")
-    size_bytes = argument.size_bytes
-    return (argument.value % (1 << 8 * size_bytes)).to_bytes(size_bytes, "little")
+    if isinstance(argument, ScalarArgument):
+        number = argument.value % (1 << 8 * argument.size_bytes)
+        return number.to_bytes(argument.size_bytes, "little")
+    if argument.as_object:
+        return objects[argument.buffer]
+    number = addresses[argument.buffer] + argument.offset_bytes
+    return number.to_bytes(POINTER_BYTES, "little")
+
+
+def handle_bytes(handles: Mapping[str, int]) -> dict[str, bytes]:
+    """What a kernel is given of texture and surface objects with these handles."""
+    return {name: handle.to_bytes(POINTER_BYTES, "little") for name, handle in handles.items()}
 
 
 def make_result(

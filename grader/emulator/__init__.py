@@ -38,6 +38,7 @@ from grader.emulator.heap import HEAP, HEAP_FUNCTIONS
 from grader.emulator.launch import LaunchSettings
 from grader.emulator.machine import LaunchOutcome, run_launch
 from grader.emulator.memory import (
+    BANK_OF_PARAMETERS,
     CONSTANT_MEMORY,
     GRID_WORKSPACE,
     GlobalMemory,
@@ -53,11 +54,13 @@ from grader.emulator.program import (
     Unsupported,
     Variable,
 )
+from grader.emulator.tensor_maps import make_tensor_map
 from grader.emulator.textures import Edge, Texels, TextureObject
 from grader.emulator.translate import NativeKernel, translate
 
 __all__ = [
     "ARCHITECTURES",
+    "BANK_OF_PARAMETERS",
     "CONSTANT_MEMORY",
     "GRID_WORKSPACE",
     "HEAP",
@@ -86,6 +89,7 @@ __all__ = [
     "Variable",
     "fill_pointers",
     "join_counts",
+    "make_tensor_map",
     "run_launch",
     "translate",
     "variable_addresses",

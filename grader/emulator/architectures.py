@@ -27,7 +27,9 @@ class SystemWords:
     it starts that cooperative groups use (`%reserved_smem_offset_end`, `_1`);
     `system_shared_bytes`: its size; `all_shared`: a block's shared memory with it
     (`%aggr_smem_size`); `fixed`: words that hold the same number in all launches.
-    `grid_workspace`: see GRID_WORKSPACE. `descriptor`: what the descriptors of
+    `grid_workspace`: see GRID_WORKSPACE. `parameters`: a generic address, two words, for kernels
+    that pass the address of a `__grid_constant__` parameter on: of what lies at `parameters_from`
+    in bank 0. `descriptor`: what the descriptors of
     addresses are loaded from, which change nothing here. `cluster`: see CLUSTER_WORDS.
     `by_cluster`: where words lie that are read at so many bytes less 0xa0 times SR_CgaSize, which
     is 0 here.
@@ -43,6 +45,8 @@ class SystemWords:
     grid_number: int
     graph: int
     constant_memory: int
+    parameters: int
+    parameters_from: int = 0
     system_shared: int | None = None
     system_shared_bytes: int | None = None
     all_shared: int | None = None
@@ -59,6 +63,7 @@ class SystemWords:
         pairs_at = (
             *(self.local, self.shared, self.descriptor, self.grid_workspace),
             *(self.grid_number, self.graph, self.constant_memory, self.system_shared),
+            self.parameters,
         )
         pairs = (first + 4 * word for first in pairs_at if first is not None for word in range(2))
         singles = (
@@ -108,6 +113,7 @@ _75 = SystemWords(
     grid_number=0x30,
     graph=0x120,
     constant_memory=0x50,
+    parameters=0x40,
     shared=0x18,
 )
 _80 = replace(
@@ -131,6 +137,8 @@ _90 = replace(
     system_shared_bytes=0x114,
     all_shared=0x13C,
     fixed=_FIXED_90,
+    parameters=0x198,
+    parameters_from=0x210,
 )
 _100 = SystemWords(
     block=0x360,
@@ -146,6 +154,8 @@ _100 = SystemWords(
     system_shared=0x278,
     system_shared_bytes=0x16C,
     all_shared=0x2BC,
+    parameters=0x348,
+    parameters_from=0x380,
     descriptor=0x358,
     by_cluster=range(0x200, 0x2F8),
 )

@@ -49,3 +49,36 @@ class VoteMode:
 
     ANY = 0
     ALL = 1
+
+
+class ElementType:
+    """Types of elements, in the order of tensor maps (PTX ISA, `tensormap.replace`)."""
+
+    U8, U16, U32, S32, U64, S64, F16 = range(7)
+    F32, F32_FTZ, F64, BF16 = range(7, 11)
+    TF32, TF32_FTZ = 11, 12  # in maps, a bit of its own beside F32 and F32_FTZ
+
+
+class ReductionForm:
+    """What a reduction does with each element in memory and one that comes."""
+
+    ADD, MIN, MAX, INC, DEC, AND, OR, XOR = range(8)
+
+
+class BulkForm:
+    """What a copy of many bytes does: between which memories, to several blocks of a cluster, as a
+    reduction of elements. The operation and the type of a reduction stand above its flags.
+
+    DIMENSIONS, of tensors only: how many coordinates there are. BLOCKS_SHIFT: of the register that
+    names the blocks, where their mask begins.
+    """
+
+    DIMENSIONS = 7
+    TO_GLOBAL = 8
+    FROM_GLOBAL = 16
+    TO_BLOCKS = 32
+    REDUCES = 64
+    OPERATION_SHIFT = 8
+    OPERATION = 7
+    TYPE_SHIFT = 11
+    BLOCKS_SHIFT = 16

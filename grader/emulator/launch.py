@@ -71,12 +71,13 @@ class LaunchSettings:
         return self.blocks if self.resident is None else min(self.blocks, self.resident)
 
 
-def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
+def fill_constants(code: KernelCode, settings: LaunchSettings, bank_address: int) -> np.ndarray:
     """Constant bank 0: what the architecture's system keeps there, parameters from
-    `parameter_base`."""
+    `parameter_base`. `bank_address`: of its copy in global memory, 0 where there is none."""
     bank = np.zeros(code.constant_bytes, dtype=np.uint8)
     words = bank.view(np.uint32)
     places = code.architecture.words
+    parameters_address = bank_address + places.parameters_from
     contents = {
         places.block: settings.block,
         places.grid: settings.grid,
@@ -89,6 +90,7 @@ def fill_constants(code: KernelCode, settings: LaunchSettings) -> np.ndarray:
         places.constant_memory: (code.constant_address & 0xFFFFFFFF, code.constant_address >> 32),
         **{place: (word,) for place, word in places.fixed.items()},
         **_shared_words(code, settings.dynamic_shared_bytes),
+        places.parameters: (parameters_address & 0xFFFFFFFF, parameters_address >> 32),
     }
     if places.cluster is not None:
         of_cluster = zip(CLUSTER_WORDS, _cluster_words(code, settings), strict=True)

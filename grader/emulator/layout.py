@@ -193,6 +193,7 @@ _SLOT = [
     ("first", "i8"),
     ("end", "i8"),
     ("last_base", "u8"),  # of a store: where the next one is likely to go
+    ("bulk_kind", "u4"),  # of copies of many bytes: what accesses it remembers
     ("requests_total", "u8"),
     ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),

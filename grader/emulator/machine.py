@@ -106,7 +106,8 @@ def run_launch(
         if kernel.ordered or settings.backwards or settings.checked
         else max(1, min(settings.threads, total, most))
     )
-    workers = [_Worker(kernel, memory, settings, alone=threads > 1) for _ in range(threads)]
+    bank = memory.copy_bank(fill_constants(kernel.code, settings, memory.bank_address))
+    workers = [_Worker(kernel, memory, settings, bank, alone=threads > 1) for _ in range(threads)]
     chunks = _chunks(settings, threads)
     total = sum(end - first for first, end in chunks)
     done = 0
@@ -166,10 +167,16 @@ def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
 
 class _Worker:
     """The memory of one host thread: a context, the warps of one block, shared memory, slots,
-    counts. `alone`: none of its blocks waits for others."""
+    counts. `bank`: constant bank 0. `alone`: none of its blocks waits for others."""
 
     def __init__(
-        self, kernel: NativeKernel, memory: GlobalMemory, settings: LaunchSettings, *, alone: bool
+        self,
+        kernel: NativeKernel,
+        memory: GlobalMemory,
+        settings: LaunchSettings,
+        bank: np.ndarray,
+        *,
+        alone: bool,
     ) -> None:
         self.kernel = kernel
         self.alone = alone
@@ -180,8 +187,8 @@ class _Worker:
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, _local_bytes(kernel, settings)), dtype=np.uint8)
-        self.constants = fill_constants(kernel.code, settings)
-        self.banks = {BANK_OF_LAUNCH: self.constants} | {
+        self.constants = bank
+        self.banks = {BANK_OF_LAUNCH: bank} | {
             bank: np.frombuffer(data, dtype=np.uint8)
             for bank, data in kernel.code.constants.items()
             if 0 < bank < CONSTANT_BANKS and data

@@ -55,6 +55,9 @@ class Region:
 
 GRID_WORKSPACE = Variable("workspace of the grid", 64)
 """What a cooperative grid synchronises with."""
+BANK_OF_PARAMETERS = "constant bank 0"
+"""What the variable is called that is a copy of constant bank 0, for kernels that pass the address
+of a parameter on."""
 
 
 CONSTANT_MEMORY = "constant memory"
@@ -161,6 +164,18 @@ class GlobalMemory:
         region = self.regions[name]
         first = self._start + region.offset - FIRST_OFFSET
         return self._arena[first : first + region.size_bytes]
+
+    @property
+    def bank_address(self) -> int:
+        """The address of the copy of constant bank 0; 0 where there is none."""
+        region = self.regions.get(variable_region(BANK_OF_PARAMETERS))
+        return 0 if region is None else region.address
+
+    def copy_bank(self, bank: np.ndarray) -> np.ndarray:
+        """Put what a launch finds in constant bank 0 into its copy, if there is one; the bank."""
+        if self.bank_address:
+            self.view(variable_region(BANK_OF_PARAMETERS))[: len(bank)] = bank
+        return bank
 
     def fill(self, name: str, word: int, *, sparse: bool = False) -> None:
         """Fill a buffer with a word of 4 bytes; `sparse`: little of it will be written from now

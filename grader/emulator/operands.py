@@ -116,7 +116,8 @@ class Address:
 @dataclass(frozen=True)
 class Special:
     """A special register (`SR_TID.X`), a convergence barrier (`B0`), a texture's kind (`2D`) or
-    another bare name."""
+    another bare name; `desc`: how long caches are to keep what moves (`desc[UR4]`);
+    `scoreboards`: those of a set (`{5,4}`)."""
 
     name: str
 
@@ -136,6 +137,8 @@ _INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
 _REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
 _NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
 _SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[123]D|[A-Za-z_][\w.]*)$")
+_HINT = re.compile(r"desc\[UR(?:\d+|Z)\]$")
+_SCOREBOARDS = re.compile(r"\{[\d,]+\}$")
 _NAMED_REALS = {
     "+INF": "7f800000",
     "-INF": "ff800000",
@@ -173,7 +176,7 @@ def parse_operand(text: str) -> Operand:
 def _split(text: str) -> list[str]:
     parts, depth, start = [], 0, 0
     for position, character in enumerate(text):
-        depth += (character == "[") - (character == "]")
+        depth += (character in "[{") - (character in "]}")
         if character == "," and depth == 0:
             parts.append(text[start:position])
             start = position + 1
@@ -289,4 +292,6 @@ _FORMS = (
     (_REAL, lambda match: Immediate(None, float(match[0]))),
     (_NAN, lambda match: Immediate(int(match[1], 16), math.nan)),
     (_SPECIAL, lambda match: Special(match[0])),
+    (_HINT, lambda match: Special("desc")),
+    (_SCOREBOARDS, lambda match: Special("scoreboards")),
 )

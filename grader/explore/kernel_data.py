@@ -7,6 +7,7 @@ import operator
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from grader.cpp.cursor import quote
 from grader.cpp.types import CPP_NAMES
 from grader.devices.base import Arrays
 from grader.errors import UsageError
+from grader.explore.kernel_maps import TensorMapFields, with_maps
 from grader.records import DeviceBuffer, Role
 from grader.submission.scalars import Scalar
 
@@ -21,6 +23,7 @@ Shape = int | Sequence[int]
 Output = np.ndarray | tuple[str, Shape]
 """What an output holds before the run, or its type and shape where it holds nothing yet."""
 
+NO_MAPS: Mapping[str, TensorMapFields] = MappingProxyType({})
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _LANGUAGE = ("ceil_div", "dim3", "max", "min")
 """Names that launch lines have of themselves."""
@@ -54,6 +57,7 @@ def read_data(
     outputs: Mapping[str, Output],
     sizes: Mapping[str, int],
     scalars: Mapping[str, Scalar],
+    tensor_maps: Mapping[str, TensorMapFields] = NO_MAPS,
 ) -> KernelData:
     """The data, with its own C-contiguous copies where arrays are none. Raises UsageError, which
     names the argument, for what no kernel can take."""
@@ -73,7 +77,7 @@ def read_data(
             arrays[name] = _read_array(what, output)
             buffers.append(_buffer(name, arrays[name], Role.OUTPUT))
     return KernelData(
-        tuple(buffers),
+        with_maps(buffers, tensor_maps),
         arrays,
         {name: _read_size(name, size) for name, size in sizes.items()},
         {name: _read_scalar(name, scalar) for name, scalar in scalars.items()},

@@ -15,6 +15,7 @@ from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.explore.kernel_data import KernelData, Output, read_data
 from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
+from grader.explore.kernel_maps import TensorMapFields
 from grader.explore.kernels_on_gpu import run_on_gpu
 from grader.folders import default_cache
 from grader.grading.grade import check_seed, choose_device
@@ -41,6 +42,7 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
     outputs: Mapping[str, Output],
     sizes: Mapping[str, int] | None = None,
     scalars: Mapping[str, Scalar] | None = None,
+    tensor_maps: Mapping[str, TensorMapFields] | None = None,
     device: str = "emulated:h100",
     check: bool = False,
     model: bool = False,
@@ -58,11 +60,10 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
         outputs: Arrays with what they hold before the run, or the type and shape of those that
             hold nothing yet: `("float32", (n,))`, in elements.
         sizes: Integers.
-        scalars: Numbers. They take the width of the kernel's parameter; those of NumPy keep their
-            type.
+        scalars: Numbers, as wide as the kernel's parameter; those of NumPy keep their type.
+        tensor_maps: The fields of a spec for what a kernel takes as a `CUtensorMap`.
         device: `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`.
-        check: Run in the checked mode, whose findings the result holds, and once more with blocks
-            and warps in the opposite order.
+        check: Run in the checked mode, for its findings, and once more in the opposite order.
         model: Model the times on the emulated device, in milliseconds; a GPU measures them anyway.
         seed: Draws what is sampled; 0 or more.
         isolated: As for `grade`: the compiler and the device run confined.
@@ -78,7 +79,7 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
         GraderError: The grader or the machine fails.
     """
     choice = choose_device(device)
-    data = read_data(inputs or {}, outputs, sizes or {}, scalars or {})
+    data = read_data(inputs or {}, outputs, sizes or {}, scalars or {}, tensor_maps or {})
     with _noting():
         text = value_of(_read_source(source))
         job = KernelJob(

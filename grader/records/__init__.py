@@ -127,6 +127,7 @@ from grader.records.source_facts import (
     Unreadable,
     VariableUse,
 )
+from grader.records.tensor_maps import TensorMap
 from grader.records.textures import Addressing, Texture
 from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
 from grader.statuses import CheckStatus, Status
@@ -250,6 +251,7 @@ __all__ = [
     "Stop",
     "StructArgument",
     "Submission",
+    "TensorMap",
     "Texture",
     "TimedLaunch",
     "TimedPlan",

@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
 from grader.records.code import Binary
+from grader.records.tensor_maps import TensorMap
 from grader.records.textures import Texture
 
 
@@ -38,11 +39,11 @@ class Dim3(NamedTuple):
 
 @dataclass(frozen=True)
 class BufferArgument:
-    """A kernel argument that is an address in a device buffer; `as_texture`: the object through
-    which textures or surfaces reach it."""
+    """A kernel argument that is an address in a device buffer; `as_object`: the object through
+    which textures or surfaces reach it, or its tensor map."""
 
     buffer: str
-    as_texture: bool = False
+    as_object: bool = False
     offset_bytes: int = 0
 
 
@@ -115,13 +116,14 @@ Step = Launch | Copy | Fill
 @dataclass(frozen=True)
 class DeviceBuffer:
     """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel
-    beside this record. `texture` says how it is bound, where it is."""
+    beside this record. `texture` says how it is bound, where it is; `tensor_map` likewise."""
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     role: Role
     texture: Texture | None = None
+    tensor_map: TensorMap | None = None
 
     @property
     def size_bytes(self) -> int:

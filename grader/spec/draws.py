@@ -23,6 +23,7 @@ from grader.spec.exercise import (
 )
 from grader.spec.oracle_module import run_function
 from grader.spec.reader import SPEC_FILE
+from grader.spec.tensor_map_rules import shape_mistake
 
 Pieces = Iterator[np.ndarray]
 Fill = Callable[[np.random.Generator, int, np.dtype], Pieces]
@@ -125,13 +126,16 @@ def scalars_of(task: Task) -> dict[str, np.ndarray]:
 
 def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
     """The task's buffers with concrete shapes; SpecError where a shape has no positive extent at
-    these sizes."""
-    return tuple(
-        DeviceBuffer(
-            buffer.name, buffer.dtype, buffer_shape(buffer, sizes), buffer.role, buffer.texture
-        )
-        for buffer in task.buffers
-    )
+    these sizes, or none that its tensor map can have."""
+    return tuple(_device_buffer(buffer, sizes) for buffer in task.buffers)
+
+
+def _device_buffer(buffer: BufferSpec, sizes: Mapping[str, int]) -> DeviceBuffer:
+    shape = buffer_shape(buffer, sizes)
+    if buffer.tensor_map is not None and (mistake := shape_mistake(buffer.dtype, shape)):
+        raise _shape_error(buffer, f"{mistake}: the shape is {shape} {_at(sizes)}")
+    objects = buffer.texture, buffer.tensor_map
+    return DeviceBuffer(buffer.name, buffer.dtype, shape, buffer.role, *objects)
 
 
 def buffer_shape(buffer: BufferSpec, sizes: Mapping[str, int]) -> tuple[int, ...]:
@@ -141,12 +145,12 @@ def buffer_shape(buffer: BufferSpec, sizes: Mapping[str, int]) -> tuple[int, ...
     except LanguageError as error:
         raise _shape_error(buffer, error.message) from None
     if min(shape) <= 0:
-        raise _shape_error(
-            buffer,
-            f"the shape is {shape} where"
-            f" {', '.join(f'{name} = {value}' for name, value in sizes.items())}",
-        )
+        raise _shape_error(buffer, f"the shape is {shape} {_at(sizes)}")
     return shape
+
+
+def _at(sizes: Mapping[str, int]) -> str:
+    return f"where {', '.join(f'{name} = {value}' for name, value in sizes.items())}"
 
 
 def _shape_error(buffer: BufferSpec, message: str) -> SpecError:

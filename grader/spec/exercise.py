@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.cpp.expressions import Expression
-from grader.records import DeviceInfo, Role, Texture
+from grader.records import DeviceInfo, Role, TensorMap, Texture
 from grader.spec.statements import Plan
 
 
@@ -42,7 +42,7 @@ class BufferSpec:
 
     `init` says how an input is filled, or `function` does; an output of a part that has one is
     in-out: it holds that data before the launch. `texture`: how it is bound to a texture or surface
-    object.
+    object; `tensor_map`: likewise.
     """
 
     name: str
@@ -52,6 +52,7 @@ class BufferSpec:
     init: Initialisation | None = None
     texture: Texture | None = None
     function: InputFunction | None = None
+    tensor_map: TensorMap | None = None
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,7 @@ from grader.spec.schema import Json, schema_problems
 from grader.spec.semantics import semantic_problems
 from grader.spec.statements import Plan
 from grader.spec.task_rules import input_functions
+from grader.spec.tensor_map_rules import read_tensor_map
 from grader.spec.texture_rules import read_texture
 
 ORACLE_FUNCTION = "expected"
@@ -273,8 +274,16 @@ def _build_buffer(buffer: Json, oracle: Path) -> BufferSpec:
     shape = tuple(map(parse_expression, buffer["shape"]))
     init = _optional(Initialisation, buffer, "init")
     function = _optional(partial(InputFunction, oracle), buffer, "function")
-    role, texture = Role(buffer["role"]), read_texture(buffer)
-    return BufferSpec(buffer["name"], buffer["dtype"], shape, role, init, texture, function)
+    return BufferSpec(
+        buffer["name"],
+        buffer["dtype"],
+        shape,
+        Role(buffer["role"]),
+        init,
+        read_texture(buffer),
+        function,
+        read_tensor_map(buffer),
+    )
 
 
 def _build_plan(plan: Json) -> Plan:

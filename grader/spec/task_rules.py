@@ -19,6 +19,7 @@ from grader.records import Role
 from grader.spec.exercise import Initialisation
 from grader.spec.plan_rules import RESERVED_NAMES, Starter, plan_problems, unknown_name
 from grader.spec.schema import Json, Problem, fields, items, json_path, size_names
+from grader.spec.tensor_map_rules import tensor_map_problems
 from grader.spec.texture_rules import texture_problems
 from grader.spec.tolerance import PRODUCT_DEVIATION
 
@@ -102,6 +103,7 @@ def _buffer_problems(task: Json, base: str, *, is_part: bool) -> Iterator[Proble
             yield from formula_problems(f"{path}.shape[{axis}]", text, task, base)
         yield from _init_problems(f"{path}.init", buffer, is_part=is_part)
         yield from texture_problems(buffer, path)
+        yield from tensor_map_problems(buffer, path)
     roles = [buffer.get("role") for _, buffer in buffers]
     if roles and len(roles) == len(task["buffers"]) and all(role == Role.INPUT for role in roles):
         yield Problem(f"{base}.buffers", "there is no output: give one buffer the role output")

@@ -34,6 +34,7 @@ from grader.submission.scalars import (
 
 POINTER_BYTES = 8
 _OBJECTS = ("unsigned long long", "cudaTextureObject_t", "cudaSurfaceObject_t")
+_MAP_BYTES = 128
 _ANY_BUFFER = {"void", "char", "unsigned char", "std::byte"}
 _POINTER = re.compile(r"(?:\*|\(\*\)\s*(?:\[\d*\])+)\s*\Z")
 
@@ -137,7 +138,9 @@ def _bind_address(
     number, position = place
     what = f"argument {number} is the buffer {quote(buffer.name)}"
     if buffer.texture is not None and not parameter.is_pointer and _takes_object(parameter):
-        return BufferArgument(buffer.name, as_texture=True)
+        return BufferArgument(buffer.name, as_object=True)
+    if buffer.tensor_map is not None and _takes_map(parameter):
+        return BufferArgument(buffer.name, as_object=True)
     if buffer.texture is not None and buffer.texture.surface:
         message = f"{what}, which is a surface, but the kernel's parameter is {parameter.type}"
         raise error_at(position, message, "Take it as a cudaSurfaceObject_t.")
@@ -147,6 +150,8 @@ def _bind_address(
             f" ({parameter.type or f'{parameter.size_bytes} bytes'})"
         )
         advice = "Put the arguments in the order of the kernel's parameters."
+        if "CUtensorMap" in (parameter.type or ""):
+            advice = "Give the buffer a tensor map: the field tensor_map of an exercise's spec."
         raise error_at(position, message, advice)
     wanted = element_dtype(parameter.type) if parameter.type is not None else None
     given = None if address.element in _ANY_BUFFER else element_of(address.element)
@@ -173,6 +178,11 @@ def address_of(buffer: DeviceBuffer) -> Address:
 def _takes_object(parameter: KernelParameter) -> bool:
     """Whether a parameter may be a cudaTextureObject_t or cudaSurfaceObject_t."""
     return parameter.size_bytes == POINTER_BYTES and parameter.type in (None, *_OBJECTS)
+
+
+def _takes_map(parameter: KernelParameter) -> bool:
+    """Whether a parameter may be a CUtensorMap."""
+    return parameter.size_bytes == _MAP_BYTES and not parameter.is_pointer
 
 
 def _wrong_count(launch: LaunchLine, kernel: Kernel) -> LanguageError:

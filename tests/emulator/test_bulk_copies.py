@@ -101,3 +101,47 @@ def test_both_ends_are_checked(places: dict[str, int], kind: FaultKind, space: s
 def test_a_guard_that_fails_copies_nothing() -> None:
     text = COPY_IN.replace("UBLKCP", "@!UPT UBLKCP") + COPY_OUT
     assert (copy(text, units=4, place=TO).arrays["out"] == -1).all()
+
+
+REDUCTIONS = [
+    ("ADD", 5, 7, 12),
+    ("ADD.S32", 5, 0xFFFFFFFE, 3),
+    ("MIN", 5, 0xFFFFFFFE, 5),
+    ("MIN.S32", 5, 0xFFFFFFFE, 0xFFFFFFFE),
+    ("MAX.S32", 5, 0xFFFFFFFE, 5),
+    # as an H200 left them
+    ("INC", 0xA10EFF8, 0xDBAAE58D, 0xA10EFF9),
+    ("INC", 0xF2EF57D6, 0x34CB4AEC, 0),
+    ("DEC", 0xA6E654CB, 0xC4FFECD6, 0xA6E654CA),
+    ("DEC", 0x9E7F1677, 0x3A51E079, 0x3A51E079),
+    ("AND", 0xFFF2244E, 0x3F5A7FE8, 0x3F522448),
+    ("OR", 0x80ACA61C, 0x8048F81, 0x88ACAF9D),
+    ("XOR", 0xF4B81648, 0x72B51895, 0x860D0EDD),
+    ("ADD.F32.RN", 0x123, 0x321, 0x444),
+    ("ADD.F32.RN", 0x40B98107, 0xFFC12345, 0x7FFFFFFF),
+    ("ADD.F16.RN", 0x4000C10B, 0xC0E4418A, 0xB72033F0),
+    ("ADD.F16.RN", 0x8000, 0, 0),
+    ("MIN.F16.RN", 0x70C07FC0, 0x4058418A, 0x4058418A),
+    ("MAX.F16.RN", 0x8000, 0, 0),
+    ("ADD.BF16.RN", 0x123, 0x321, 0x32B),
+    ("ADD.BF16.RN", 0xC11472B1, 0xFFC12345, 0x7FFF72B1),
+    ("MIN.BF16.RN", 0xC0477CEE, 0xFFC12345, 0xC0472345),
+]
+
+
+@pytest.mark.parametrize(("operation", "old", "comes", "left"), REDUCTIONS)
+def test_elements_are_combined(operation: str, old: int, comes: int, left: int) -> None:
+    text = (HEAD + COPY_IN + COPY_OUT).replace("UBLKCP.G.S", f"UBLKRED.G.S.{operation}")
+    program = text.format(units=2, bytes=32, to=TO, place=TO, behind=0)
+    buffers = {"out": np.full(8, old, dtype=np.uint32), "data": np.full(8, comes, dtype=np.uint32)}
+    run = launch(build(program, shared_bytes=SHARED_BYTES), buffers)
+    assert [f"{word:#x}" for word in run.arrays["out"].view(np.uint32)] == [f"{left:#x}"] * 8
+
+
+def test_reductions_of_types_without_the_operation_are_not_executed() -> None:
+    text = (HEAD + COPY_IN + COPY_OUT).replace("UBLKCP.G.S", "UBLKRED.G.S.MIN.F32.RN")
+    buffers = {"out": np.zeros(8, dtype=np.int32), "data": np.zeros(8, dtype=np.int32)}
+    program = text.format(units=2, bytes=32, to=TO, place=TO, behind=0)
+    fault = launch(build(program, shared_bytes=SHARED_BYTES), buffers, check=False).outcome.fault
+    assert fault is not None
+    assert fault.kind is FaultKind.UNSUPPORTED

@@ -6,6 +6,7 @@ about):
     // in: a uint32[1024] = edges          an input; contents: see `corpus_data`
     // out: y float64[1024]                an output, filled with 0xA5 before the run
     // inout: bins int32[64] = zeros       an output with contents at the start
+    // map: a [32, 64] {"box": [8, 16]}    its shape, and a tensor map with the fields of a spec
     // launch: kernel<<<4, 256>>>(y, a)    as in a submission; several run in order
     // levels: 1 3                         optimisation levels of ptxas, else 0, 1 and 3
     // compare: y sorted                   else bit for bit as it stands
@@ -25,6 +26,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import functools
+import json
 import os
 import re
 import sys
@@ -32,6 +34,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,9 +53,11 @@ from grader.records import (
     Role,
     RunLimits,
     Submission,
+    TensorMap,
 )
 from grader.sandbox.process import run_tool
 from grader.spec.statements import Plan
+from grader.spec.tensor_map_rules import read_tensor_map
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import read_compiled
@@ -75,8 +80,9 @@ LIMITS = RunLimits(warp_instructions=10**9, wall_seconds=60.0)
 LEVELS = (0, 1, 3)
 UNWRITTEN_BYTE = 0xA5
 
-_LINE = re.compile(r"^// (in|out|inout|levels|compare|counters): *(.*?) *$", re.MULTILINE)
+_LINE = re.compile(r"^// (in|out|inout|map|levels|compare|counters): *(.*?) *$", re.MULTILINE)
 _BUFFER = re.compile(r"(?P<name>\w+) (?P<dtype>\w+)\[(?P<count>\d+)\](?: = (?P<contents>.+))?")
+_MAP = re.compile(r"(?P<name>\w+) (?P<shape>\[[\d, ]+\]) (?P<fields>\{.+\})")
 _COMPARE = re.compile(r"(?P<name>\w+) sorted")
 
 
@@ -91,6 +97,8 @@ class Buffer:
     contents: str | None
     output: bool
     in_order: bool
+    shape: tuple[int, ...]
+    tensor_map: TensorMap | None = None
 
 
 @dataclass(frozen=True)
@@ -123,9 +131,11 @@ def read_cases(path: Path) -> tuple[Case, ...]:
     lines = _LINE.findall(path.read_text(encoding="utf-8"))
     named = {key: value for key, value in lines if key in ("levels", "counters")}
     in_order = {_read_comparison(value) for key, value in lines if key == "compare"}
-    buffers = tuple(
+    plain = [
         _read_buffer(key, value, in_order) for key, value in lines if key in ("in", "out", "inout")
-    )
+    ]
+    maps = dict(_read_map(value) for key, value in lines if key == "map")
+    buffers = tuple(replace(each, **maps.get(each.name, {})) for each in plain)
     levels = [int(level) for level in named.get("levels", "").split()] or list(LEVELS)
     return tuple(Case(path, level, buffers, named.get("counters") != "ignored") for level in levels)
 
@@ -149,7 +159,17 @@ def _read_buffer(key: str, text: str, in_order: set[str]) -> Buffer:
         match["contents"],
         key != "in",
         match["name"] in in_order,
+        (int(match["count"]),),
     )
+
+
+def _read_map(text: str) -> tuple[str, dict[str, Any]]:
+    """The name of a buffer, and the fields that its map sets."""
+    match = _MAP.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not understood: // map: {text}")
+    found = read_tensor_map({"tensor_map": json.loads(match["fields"])})
+    return match["name"], {"shape": tuple(json.loads(match["shape"])), "tensor_map": found}
 
 
 def make_arrays(case: Case) -> dict[str, np.ndarray]:
@@ -227,7 +247,7 @@ def run_binary(case: Case, binary: Binary, device: Device) -> Result:
     assert execution.failure is None, f"{case}: {execution.failure}"
     counted = tuple(counter_names(launch.counters) for launch in execution.launches)
     return Result(
-        {name: array.copy() for name, array in outputs.items()}, counted if case.counted else ()
+        {name: array.flatten() for name, array in outputs.items()}, counted if case.counted else ()
     )
 
 
@@ -236,8 +256,9 @@ def make_buffers(case: Case) -> tuple[DeviceBuffer, ...]:
         DeviceBuffer(
             buffer.name,
             numpy_type(buffer.dtype).name,
-            (buffer.count,),
+            buffer.shape,
             Role.OUTPUT if buffer.output else Role.INPUT,
+            tensor_map=buffer.tensor_map,
         )
         for buffer in case.buffers
     )

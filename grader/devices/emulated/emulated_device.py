@@ -28,10 +28,10 @@ from grader.devices.emulated.plan_run import (
     modified_inputs,
     outputs_of,
 )
-from grader.devices.emulated.texture_objects import texture_objects
+from grader.devices.emulated.texture_objects import tensor_maps, texture_objects
 from grader.devices.emulated.transfers import Transfers
 from grader.devices.gpus import Gpu, read_gpus, resident_blocks
-from grader.devices.parameter_space import pack_parameters
+from grader.devices.parameter_space import handle_bytes, pack_parameters
 from grader.devices.room import out_of_memory
 from grader.emulator import (
     GRID_WORKSPACE,
@@ -214,10 +214,11 @@ class EmulatedDevice:
         addresses = {name: region.address for name, region in memory.regions.items()}
         objects = texture_objects(plan.program.buffers, memory)
         handles = {name: handle for handle, name in enumerate(objects, start=1)}
+        maps = tensor_maps(plan.program.buffers, memory)
         settings = LaunchSettings(
             grid=(launch.grid.x, launch.grid.y, launch.grid.z),
             block=(launch.block.x, launch.block.y, launch.block.z),
-            parameters=pack_parameters(kernel, launch, addresses, handles),
+            parameters=pack_parameters(kernel, launch, addresses, handle_bytes(handles) | maps),
             dynamic_shared_bytes=launch.dynamic_shared_bytes,
             budget=budget,
             threads=self._threads,

@@ -10,6 +10,7 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.parameter_space import parameter_bytes
 from grader.emulator import (
     ARCHITECTURES,
+    BANK_OF_PARAMETERS,
     CONSTANT_MEMORY,
     GRID_WORKSPACE,
     HEAP,
@@ -48,6 +49,8 @@ class Code:
         self.variables += tuple(_constant_memory(binary, arch))
         if any(pointer.symbol in HEAP_FUNCTIONS for pointer in _pointers(binary)):
             self.variables += (HEAP,)
+        if bytes_kept := max((_bank_bytes(kernel, arch) for kernel in binary.kernels), default=0):
+            self.variables += (Variable(BANK_OF_PARAMETERS, bytes_kept),)
         self._native: dict[str, tuple[dict[int, bytes], NativeKernel]] = {}
 
     def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:
@@ -115,6 +118,14 @@ def _constant_memory(binary: Binary, arch: str) -> Iterator[Variable]:
     contents = holder.constants.get(VARIABLES_BANK, b"")
     pointers = tuple(map(_pointer, holder.pointers.get(VARIABLES_BANK, ())))
     yield Variable(CONSTANT_MEMORY, len(contents) or 1, contents, pointers)
+
+
+def _bank_bytes(kernel: Kernel, arch: str) -> int:
+    """The size of constant bank 0 of a kernel that takes the address of a parameter, else 0."""
+    place = ARCHITECTURES[arch].words.parameters
+    if not reads_words((line.operands for line in kernel.instructions), (place, place + 4)):
+        return 0
+    return kernel_code(kernel, arch=arch).constant_bytes
 
 
 def _pointers(binary: Binary) -> Iterator[records.Pointer]:

@@ -1,4 +1,5 @@
-"""Texture and surface objects of the emulated device, which reach the buffers themselves."""
+"""Texture and surface objects of the emulated device, which reach the buffers themselves, and
+tensor maps."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from grader.emulator import Edge, GlobalMemory, Texels, TextureObject
+from grader.devices.tensor_layouts import tensor_layout
+from grader.emulator import Edge, GlobalMemory, Texels, TextureObject, make_tensor_map
 from grader.records import Addressing, DeviceBuffer, Texture
 
 _EDGES: Mapping[Addressing, int] = {
@@ -33,6 +35,17 @@ def texture_objects(
         buffer.name: _make(buffer, buffer.texture, memory)
         for buffer in buffers
         if buffer.texture is not None
+    }
+
+
+def tensor_maps(buffers: Sequence[DeviceBuffer], memory: GlobalMemory) -> dict[str, bytes]:
+    """The tensor maps of the buffers that have one, by their names."""
+    return {
+        buffer.name: make_tensor_map(
+            memory.regions[buffer.name].address, **vars(tensor_layout(buffer, buffer.tensor_map))
+        )
+        for buffer in buffers
+        if buffer.tensor_map is not None
     }
 
 

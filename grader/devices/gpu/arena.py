@@ -12,7 +12,9 @@ from grader.devices.base import Arrays
 from grader.devices.gpu.driver import find_driver
 from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.placement import GUARD_WORD, Damage, find_damage, place_buffers
+from grader.devices.gpu.tensor_maps import tensor_maps
 from grader.devices.gpu.texture_objects import TextureObjects
+from grader.devices.parameter_space import handle_bytes
 from grader.records import POISON_WORD, DeviceBuffer
 
 
@@ -38,9 +40,10 @@ class Arena:
         self._memory.free()
 
     @property
-    def objects(self) -> Mapping[str, int]:
-        """The handles of the texture objects, by their buffers' names."""
-        return self._objects.handles
+    def objects(self) -> Mapping[str, bytes]:
+        """What kernels are given of texture objects and tensor maps, by their buffers' names."""
+        maps = tensor_maps(self.buffers, self.addresses, find_driver())
+        return handle_bytes(self._objects.handles) | maps
 
     def upload(self, arrays: Arrays) -> None:
         """Copy these contents to the buffers of their names, and bind the textures among them.

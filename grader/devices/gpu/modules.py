@@ -135,9 +135,9 @@ class Code:
         self,
         steps: Sequence[Step],
         addresses: Mapping[str, int],
-        objects: Mapping[str, int],
+        objects: Mapping[str, bytes],
     ) -> tuple[ReadyStep, ...]:
-        """The steps with the addresses and texture objects of their buffers. Raises PlanError
+        """The steps with the addresses and objects of their buffers. Raises PlanError
         when a launch asks for more shared memory than there is."""
         ready: list[ReadyStep] = []
         for launch in steps:

@@ -4,6 +4,7 @@ unsupported."""
 from contextlib import suppress
 
 from grader.emulator.decode import Decoded
+from grader.emulator.opcodes.asynchronous import ASYNCHRONOUS
 from grader.emulator.opcodes.atomics import ATOMICS
 from grader.emulator.opcodes.barrier_objects import BARRIER_OBJECTS
 from grader.emulator.opcodes.barriers import BARRIERS
@@ -51,6 +52,7 @@ FAMILIES: dict[str, dict[str, Opcode]] = {
     "barriers of a block": BARRIERS,
     "barrier objects": BARRIER_OBJECTS,
     "bulk copies": BULK_COPIES,
+    "stores that arrive at barrier objects": ASYNCHRONOUS,
     "calls": CALLS,
 }
 OPCODES: dict[str, Opcode] = {

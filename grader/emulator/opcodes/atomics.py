@@ -94,7 +94,7 @@ def shared_atomic(e: Emitter, i: Decoded) -> None:
     low, high = lane_addresses(e, address)
     old = [e.const(0)] * (atomic.kind.width // 4)
     words = [e.const(1)] if i.has("POPC") else _words(e, atomic)
-    results = _turns(e, i, kind, "shared", Lanes(low, high, e.lane_mask()), words, old)
+    results = take_turns(e, i, kind, "shared", Lanes(low, high, e.lane_mask()), words, old)
     if truth is not None:
         e.set_predicate(truth, e.b.icmp_unsigned("!=", results[0], e.const(0)))
     _write(e, atomic, results)
@@ -111,7 +111,7 @@ def global_atomic(e: Emitter, i: Decoded) -> None:
     _write(
         e,
         atomic,
-        _turns(
+        take_turns(
             e,
             i,
             atomic.kind,
@@ -129,7 +129,7 @@ def global_reduction(e: Emitter, i: Decoded) -> None:
     atomic = _take_apart(e, atomic_kind(i), None, None, address, sources)
     low, high = lane_addresses(e, atomic.address)
     lanes = Lanes(low, high, e.lane_mask())
-    _turns(e, i, atomic.kind, "global", lanes, _words(e, atomic), [])
+    take_turns(e, i, atomic.kind, "global", lanes, _words(e, atomic), [])
 
 
 def generic_atomic(e: Emitter, i: Decoded) -> None:
@@ -157,7 +157,7 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
     in_global = e.b.and_(lanes, e.b.not_(elsewhere))
     words = _words(e, atomic)
     old = [e.const(0)] * (atomic.kind.width // 4 if atomic.target is not None else 0)
-    results = _turns(e, i, atomic.kind, "global", Lanes(low, high, in_global), words, old)
+    results = take_turns(e, i, atomic.kind, "global", Lanes(low, high, in_global), words, old)
     if global_only:
         assert atomic.done is not None
         e.set_predicate(atomic.done, bits_to_lanes(e.b, in_global))
@@ -167,7 +167,7 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
             for result, before in zip(results, old, strict=True)
         ]
         elsewhere = Lanes(low, high, in_shared)
-        others = _turns(e, i, atomic.kind, "shared", elsewhere, words, old)
+        others = take_turns(e, i, atomic.kind, "shared", elsewhere, words, old)
         results = [
             e.b.select(bits_to_lanes(e.b, in_shared), other, before)
             for other, before in zip(others, old, strict=True)
@@ -175,7 +175,7 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
     _write(e, atomic, results)
 
 
-def _turns(
+def take_turns(
     e: Emitter,
     i: Decoded,
     kind: AtomicKind,
@@ -183,10 +183,13 @@ def _turns(
     lanes: Lanes,
     words: list[Value],
     old: list[Value],
+    *,
+    slot: str | None = None,
 ) -> list[Value]:
-    """Check, count, and let the lanes take turns; what they found, or `old` when there is none."""
+    """Check, count (see `access`), and let the lanes take turns; what they found, or `old` when
+    there is none."""
     set_lane_data(e, words)
-    access(e, i, _access_kind(i, kind, space), lanes)
+    access(e, i, _access_kind(i, kind, space), lanes, slot=slot)
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
     nobody = e.b.icmp_unsigned("==", lanes.mask, const(0))

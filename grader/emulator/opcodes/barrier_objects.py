@@ -61,8 +61,12 @@ def _arrive(e: Emitter, i: Decoded) -> None:
     form |= ArrivalForm.LEAVES * i.has("OPTOUT")
     set_lane_data(e, [e.i32(source)])
     _call(e, address, "arrive", const(form))
-    if target.index != ZERO_REGISTER:  # its lower word stays as it is (seen on an H200)
-        e.set(e.upper(target), *lane_data(e, 1))
+    if target.index == ZERO_REGISTER:
+        return
+    before, together = lane_data(e, 2)
+    e.set(e.upper(target), before)
+    if i.has("TMASK"):  # else the lower word stays as it is (seen on an H200)
+        e.set(target, together)
 
 
 def _check_phase(e: Emitter, i: Decoded) -> None:
@@ -113,11 +117,21 @@ def arrive_with_copies(e: Emitter, i: Decoded) -> None:
     _call(e, address, "arrive", const(form | ArrivalForm.ONE))
 
 
+def complete_bytes(e: Emitter, objects: Value, count: int) -> None:
+    """So many bytes of each lane have arrived at the barrier objects with these addresses."""
+    set_lane_data(e, [e.const(count)])
+    _call_at(e, objects, "arrive", const(ArrivalForm.COMPLETES))
+
+
 def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
+    low, _ = lane_addresses(e, address)
+    _call_at(e, low, name, *facts)
+
+
+def _call_at(e: Emitter, addresses: Value, name: str, *facts: Value) -> None:
     """Call a function of the runtime with all lanes' addresses, which ends the launch where one of
     them is bad."""
-    low, _ = lane_addresses(e, address)
-    e.b.store(low, e.context.at("lane_addresses"), align=4)
+    e.b.store(addresses, e.context.at("lane_addresses"), align=4)
     arguments = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *facts)
     e.return_if_nonzero(e.call(name, *arguments, result=I32))
 
@@ -125,7 +139,7 @@ def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
 BARRIER_OBJECTS: dict[str, Opcode] = {
     "SYNCS": row(
         synchronise,
-        "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT RED OPTOUT 64"
+        "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT TMASK RED OPTOUT 64"
         " A1TR A1T0 ART0 A0TR A0TX A0T1",
         pipe=BARRIER_OBJECT,
         flow=ControlFlow(),

@@ -17,7 +17,7 @@ from grader.emulator.opcodes.copy_costs import count_copy
 from grader.emulator.opcodes.known_access import Lanes
 from grader.emulator.opcodes.load_store import HINTS, lane_addresses, load_words, store_words
 from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Immediate
+from grader.emulator.operands import Immediate, Special
 from grader.emulator.timing.pipes import COMMIT, COPY, DEPEND
 
 
@@ -77,7 +77,9 @@ def _byte_mask(e: Emitter, count: Value) -> Value:
 
 def wait(e: Emitter, i: Decoded) -> None:
     """DEPBAR.LE SB0, n: nothing is under way. The checked mode takes all groups but the last n for
-    arrived from here on."""
+    arrived from here on. Without `.LE` it waits for what a set of scoreboards counts."""
+    if i.operands == (Special("scoreboards"),):
+        return
     if i.operands and not isinstance(i.operands[-1], Immediate):
         raise e.unsupported("with these operands")
     if not i.operands:

@@ -125,8 +125,8 @@ static Arrival arrival_of(const Context &context, uint32_t lane, uint32_t form)
     return arrival;
 }
 
-// Lanes that arrive at one object do so together: each is told what it held before all of them
-// came.
+// Lanes that arrive at one object do so together: each is told the upper word of what it held
+// before all of them came, and who they are.
 EXPORT uint32_t emulator_arrive(Context *context, Warp *, uint32_t instruction, uint32_t mask,
                                 uint32_t form)
 {
@@ -143,6 +143,7 @@ EXPORT uint32_t emulator_arrive(Context *context, Warp *, uint32_t instruction, 
             all.leaving += one.leaving;
             all.copied += one.copied;
             context->lane_data[lane] = uint32_t(before >> 32);
+            context->lane_data[WARP_LANES + lane] = here;
         }
         if (is_too_much(before, all)) {
             note_fault(*context, FaultCode::TOO_MANY_ARRIVALS, lowest_lane(here), address);
@@ -246,25 +247,30 @@ static bool waits_for_phase(const Warp &warp, uint32_t slot)
     return warp.path_mask[slot] != 0 && (wait == WAIT_PHASE || wait == WAIT_TURN);
 }
 
-static bool release_paths_that_wait(Context &context, bool anyway)
+static Released release_paths_that_wait(Context &context, bool anyway)
 {
-    bool released = false;
+    Released released = Released::NONE;
     for (uint32_t index = 0; index < context.warp_count; ++index) {
         Warp &warp = warp_at(context, index);
-        for (uint32_t slot = 0; slot < warp.path_count; ++slot)
-            released |= waits_for_phase(warp, slot) && release_path(context, warp, slot, anyway);
+        for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
+            bool asks = warp.path_wait[slot] == WAIT_TURN;
+            if (!waits_for_phase(warp, slot) || !release_path(context, warp, slot, anyway))
+                continue;
+            released = asks && released != Released::SOME ? Released::ASKING : Released::SOME;
+        }
     }
     return released;
 }
 
-bool release_phases(Context &context)
+Released release_phases(Context &context)
 {
     if (is_in_cluster(context)) // others of its blocks may end a phase
         return release_paths_that_wait(context, false);
     // A try that nobody ends is false after a while, and the program may do something else then.
     if (++context.idle_rounds > IDLE_ROUNDS)
-        return false;
-    return release_paths_that_wait(context, false) || release_paths_that_wait(context, true);
+        return Released::NONE;
+    Released released = release_paths_that_wait(context, false);
+    return released == Released::NONE ? release_paths_that_wait(context, true) : released;
 }
 
 bool blame_path(Context &context)

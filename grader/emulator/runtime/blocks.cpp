@@ -261,8 +261,12 @@ uint32_t run_block(Context &context)
             return code;
         moved |= round.moved;
         bool released = release_cluster(context);
-        if (unlikely(round.stuck != 0) && !released && !release_named(context) &&
-            !release_phases(context)) {
+        Released phases = Released::SOME;
+        if (unlikely(round.stuck != 0) && !released && !release_named(context))
+            phases = release_phases(context);
+        if (phases == Released::ASKING && is_in_cluster(context))
+            return WAITS; // what they ask for may be another block's to do
+        if (unlikely(phases == Released::NONE)) {
             if (!round.moved && waits_for_cluster(context))
                 return moved ? WAITS : STALLED;
             if (!round.waits && !waits_for_cluster(context))
