@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from grader.plumbing.cache import cache_key
-from grader.records import CompileMistake, ForeignFile, Submission
+from grader.records import CompileMistake, Completed, ForeignFile, Submission
 from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.demangle import demangle
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
@@ -114,12 +114,22 @@ def artifacts_key(text: str, *, nvcc: Nvcc, nvdisasm: Nvdisasm, arch: str) -> st
     return cache_key(text, nvcc.identity, nvdisasm.version, *compile_options(arch))
 
 
+def needs_all_features(completed: Completed, arch: str) -> bool:
+    """Whether a compilation failed for instructions that only sm_90a has (`wgmma`): code that does
+    without them is the same for both."""
+    refused = f"not supported on .target '{arch}'"
+    return arch == "sm_90" and completed.returncode != 0 and refused in completed.stderr
+
+
 def _make_artifacts(
     submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm
 ) -> Artifacts | NotCompiled:
-    nvcc, run = compiler.nvcc, compiler.run
+    nvcc, run, arch = compiler.nvcc, compiler.run, compiler.arch
     with open_workspace(submission.text) as workspace:
         completed = run_nvcc(compiler, workspace, "-cubin", output=CUBIN_NAME)
+        if needs_all_features(completed, compiler.arch):
+            compiler = replace(compiler, arch=f"{compiler.arch}a")
+            completed = run_nvcc(compiler, workspace, "-cubin", output=CUBIN_NAME)
         if completed.limit or completed.returncode != 0:
             return check_failed_run(compiler, workspace) or explain_failed_run(
                 completed, submission, nvcc=nvcc, limits=compiler.limits, run=run
@@ -133,7 +143,7 @@ def _make_artifacts(
 
         cubin = workspace.out / CUBIN_NAME
         content = cubin.read_bytes()
-        symbols = find_symbols(content, submission, arch=compiler.arch, run=run)
+        symbols = find_symbols(content, submission, arch=arch, run=run)
         if not isinstance(symbols, list):
             return symbols
         listing = disassemble(cubin, nvdisasm=nvdisasm, run=run, stop=compiler.limits.stop)

@@ -51,15 +51,12 @@ class Compiler:
 
 
 OPTIONS = ("-O3", "-lineinfo")
-_WITH_ALL_FEATURES = {"sm_90": "sm_90a"}
-"""With the instructions that only this very architecture has: products of warp groups (`wgmma`).
-Other code stays the same."""
 
 
 def compile_options(arch: str) -> tuple[str, ...]:
     """Options that every run on a submission shares, because the text can see some of them
     (`__OPTIMIZE__`)."""
-    return (*OPTIONS, f"-arch={_WITH_ALL_FEATURES.get(arch, arch)}")
+    return (*OPTIONS, f"-arch={arch}")
 
 
 def run_nvcc(

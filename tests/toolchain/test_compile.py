@@ -117,6 +117,20 @@ def test_parameters_of_more_than_4_kib_have_places_too(compile_text: Compile) ->
     assert [(p.offset, p.size_bytes) for p in found] == [(0, 8), (8, 20000), (20008, 4)]
 
 
+def test_what_only_sm_90a_has_compiles_for_sm_90(compile_text: Compile) -> None:
+    binary = compile_text(
+        """__global__ void k(int* o) {
+    asm volatile("wgmma.fence.sync.aligned;");
+    o[threadIdx.x] = 1;
+}
+"""
+    )
+    assert isinstance(binary, Binary)
+    assert binary.arch == "sm_90"
+    (kernel,) = binary.kernels
+    assert "WARPGROUP.ARRIVE" in [each.opcode for each in kernel.instructions]
+
+
 def test_launch_bounds(compile_text: Compile) -> None:
     found = kernels(compile_text, NAMES)
     assert found["bounded"].max_threads_per_block == 64
