@@ -12,7 +12,7 @@ from grader.cpp.lexer import Kind, Token, read_code
 from grader.cpp.types import TYPE_WORDS
 from grader.records import PlanMistake
 from grader.spec.launch_lines import parse_scratch
-from grader.spec.program import PlanLine, parse_program
+from grader.spec.program import MAX_NESTING, PlanLine, parse_program
 from grader.spec.statements import Declaration, Statement
 
 MOST_LINES = 24
@@ -80,17 +80,18 @@ class _Reader:
             at += 1
         return [(start, end) for _, start, end in sorted(found)]
 
-    def read(self, start: int, end: int) -> list[_Item]:
-        """The statements between two tokens that mean something in launch lines."""
+    def read(self, start: int, end: int, depth: int = 0) -> list[_Item]:
+        """The statements between two tokens that mean something in launch lines; none where blocks
+        are nested deeper than these may be."""
         items: list[_Item] = []
-        at = start
+        at = start if depth < MAX_NESTING else end
         while at < end:
             word = self._tokens[at].text
             if word == "{" and at in self._partners:
-                items += self.read(at + 1, self._partners[at])
+                items += self.read(at + 1, self._partners[at], depth + 1)
                 at = self._partners[at] + 1
             elif word in ("for", "while", "if", "else"):
-                item, at = self._read_compound(at, end)
+                item, at = self._read_compound(at, end, depth)
                 items += [item] if item.launches else []
             else:
                 stop = self._end_of_statement(at, end)
@@ -98,7 +99,7 @@ class _Reader:
                 at = stop + 1
         return items
 
-    def _read_compound(self, at: int, end: int) -> tuple[_Item, int]:
+    def _read_compound(self, at: int, end: int, depth: int) -> tuple[_Item, int]:
         """A loop or a branch, and where it ends."""
         head = self._partners.get(at + 1, at) if self._tokens[at].text != "else" else at
         body = head + 1
@@ -106,7 +107,7 @@ class _Reader:
             stop = self._partners[body]
         else:
             stop = min(self._end_of_statement(body, end), end - 1)
-        items = self.read(body, stop + 1)
+        items = self.read(body, stop + 1, depth + 1)
         text = self._text(at, head + 1)
         names = self._names(at + 1, head + 1)
         launches = any(item.launches for item in items)

@@ -100,6 +100,8 @@ def test_a_main_is_read_as_launch_lines() -> None:
         ),
         ("int main() { for (int i = 0; i < 3; ++i) k<<<1, 1>>>(", ()),
         ("int main() { for (;;) { { ( k<<<1, 1>>>();", ()),
+        ("int main() { " + "{" * 5000 + "k<<<1, 1>>>();" + "}" * 5001, ()),
+        ("int main() { " + "if (1) " * 5000 + "k<<<1, 1>>>(); }", ()),
     ],
 )
 def test_what_can_be_read(source: str, lines: tuple[str, ...]) -> None:
