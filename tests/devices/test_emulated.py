@@ -351,7 +351,7 @@ def test_the_budget_is_one_for_all_launches_of_a_plan() -> None:
 
 
 def test_a_launch_that_reaches_an_unknown_instruction_ends_there() -> None:
-    unknown = kernel(ADD_ONE.replace("FADD R6,R6,1", "HGMMA.64x8x16.F32 R4,R8,R12,R4"), "other")
+    unknown = kernel(ADD_ONE.replace("FADD R6,R6,1", "UTCHMMA R4,R8,R12,R4"), "other")
     execution, outputs = run(
         launch_of("tmp", "in"), launch_of("out", "tmp", symbol="other"), kernels=(kernel(), unknown)
     )
@@ -360,8 +360,8 @@ def test_a_launch_that_reaches_an_unknown_instruction_ends_there() -> None:
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
     assert tell(execution.failure).message == (
-        "The emulated device does not know the instruction HGMMA.64x8x16.F32, which kernel the other"
-        " uses (line 12)."
+        "The emulated device does not know the instruction UTCHMMA, which kernel the other uses"
+        " (line 12)."
     )
 
 
