@@ -25,7 +25,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "compile_error--empty": ("the file is empty", "Save the file"),
     "compile_error--only_white_space": ("the file is empty", "Save the file"),
     "compile_error--not_utf8": ("line 1 is not valid UTF-8", "UTF-8"),
-    "compile_error--syntax": ('line 5: expected a ";"', "first error first"),
+    "compile_error--syntax": ('line 4: expected a ";" at the end of the line', "first error first"),
     "compile_error--unknown_identifier": (
         'line 7: identifier "input" is undefined',
         "first error first",
@@ -35,7 +35,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "first error first",
     ),
     "compile_error--static_shared_memory": (
-        "65,536 bytes of static __shared__ memory; 49,152 are the most",
+        "65,536 bytes of static __shared__ memory .tile 65,536.; 49,152 are the most",
         "smaller tile",
     ),
     "compile_error--no_kernel": ("no __global__ kernel", "__global__ void"),
@@ -84,8 +84,8 @@ SENTENCES: dict[str, tuple[str, str]] = {
     "launch_error--huge_grid": ("the grid's y is 70000: at most 65535", "Let each thread do more"),
     "launch_error--division_by_zero": ("line 1, column 41: division by zero", "has the form"),
     "launch_error--macro_is_no_integer": (
-        "the macro 'BLOCK' is '\\(32.5f\\)', which is no integer",
-        "as an integer",
+        "line 2, column 36: 'ceil_div' takes integers, not floats",
+        "integer",
     ),
     "launch_error--python_call": ("'__import__' cannot be called here", "has the form"),
     "launch_error--python_lambda": ("line 1, column 43: expected '\\)'", "has the form"),
@@ -99,7 +99,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
     ),
     "runtime_error--wild_pointer": ("line 8: 4-byte load .* out of bounds", "index"),
     "runtime_error--trap": (r"line 7: the kernel stopped itself with __trap\(\)", "condition"),
-    "unsupported--tensor_cores": (
+    "unsupported--surface_reduction": (
         "does not know the instruction .* kernel transpose_shared .*line \\d+",
         "not your mistake",
     ),

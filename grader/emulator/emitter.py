@@ -277,7 +277,7 @@ class Emitter(Frame):
             raise self.unsupported("with this predicate destination")
         if operand.index == TRUE_PREDICATE:
             return
-        condition = self._write_condition()
+        condition = self.write_condition()
         if operand.uniform:
             if condition is not None:
                 value = self.b.select(condition, value, self._predicate_value(operand))
@@ -288,7 +288,7 @@ class Emitter(Frame):
         self.registers.set("predicate", operand.index, value)
 
     def _set_lanes(self, index: int, value: Value) -> None:
-        condition = self._write_condition()
+        condition = self.write_condition()
         if condition is not None:
             # Frozen, or LLVM makes a masked store of it: who reads the register next then waits
             # until it has reached the cache.
@@ -300,7 +300,7 @@ class Emitter(Frame):
             value = self.b.select(self.guard, value, self.uniform_register(index))
         self.registers.set("uniform", index, value)
 
-    def _write_condition(self) -> Value | None:
+    def write_condition(self) -> Value | None:
         """Which lanes a result is written to; None for all."""
         if self.uniform or self.converged:
             return self.guard

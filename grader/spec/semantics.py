@@ -176,7 +176,7 @@ def _requires_problems(
                 f"{path}[{index}]",
                 f"{quote(required)} comes later: a check can only require earlier ones",
             )
-        elif None not in names:
+        elif None not in names or required not in METRICS:
             yield Problem(
                 f"{path}[{index}]",
                 f"there is no check {quote(required)}{did_you_mean(required, filter(None, names))}",

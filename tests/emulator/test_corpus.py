@@ -74,8 +74,9 @@ def test_has_the_opcodes_that_are_listed(case: Case) -> None:
 def test_what_is_run_has_every_opcode_and_modifier_of_the_corpus() -> None:
     known = {case: listed for case in USUAL if (listed := find_listed(case)) is not None}
     assert len(known) > 180
-    assert union(known[case] for case in CHOSEN if case in known) == union(known.values())
-    assert len(CHOSEN) < len(USUAL) / 2
+    chosen = [case for case in CHOSEN if case in known]
+    assert union(known[case] for case in chosen) == union(known.values())
+    assert len(chosen) < len(known) / 2
 
 
 def test_a_cover_leaves_out_nothing_and_holds_nothing_superfluous() -> None:

@@ -287,8 +287,8 @@ __global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s 
 
 
 def test_constant_memory_cannot_be_written() -> None:
-    """Its address is not known here, and a store that the compiler sees through is a trap: nothing
-    is left from one launch to the next."""
+    """A launch that stores by an address is not known, and a store that the compiler sees through
+    is a trap: nothing is left from one launch to the next."""
     put = "__device__ __noinline__ void put(int* p) { p[threadIdx.x] = 4; }\n"
     by_address = (
         "__constant__ int table[32];\n"

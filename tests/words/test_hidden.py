@@ -172,7 +172,7 @@ def test_a_mistake_in_the_exercises_own_plan_names_no_line() -> None:
 NAMES = (
     *("instance", "shown", "number", "value", "size_bytes", "type", "what", "axis", "text"),
     *("most", "block", "threads", "kernel", "dynamic", "static", "total", "registers", "needed"),
-    "name",
+    *("name", "offset", "all_bytes", "left", "left_bytes", "right", "right_bytes", "moved"),
 )
 """The figures of all obstacles."""
 

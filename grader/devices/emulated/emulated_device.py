@@ -34,7 +34,9 @@ from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.parameter_space import handle_bytes, pack_parameters
 from grader.devices.room import out_of_memory
 from grader.emulator import (
+    CONSTANT_MEMORY,
     GRID_WORKSPACE,
+    VARIABLES_BANK,
     GlobalMemory,
     LaunchSettings,
     Unsupported,
@@ -237,10 +239,12 @@ class EmulatedDevice:
         if way.checking is not None:
             way.checking.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
         result = count_launch(self.gpu, kernel, launch, ran)
+        if ran.outcome.fault is None and _has_changed_constants(kernel, memory):
+            return result, NotEmulated(kernel.name, None, "stores to __constant__ memory")
         if ran.outcome.fault is None:
             return result, None
         budget = plan.limits.warp_instructions
-        return result, read_fault(ran.outcome.fault, kernel, memory, launch, budget)
+        return result, read_fault(ran.outcome.fault, kernel, memory, budget, launch)
 
     def _resident(self, kernel: Kernel, launch: Launch) -> int:
         """Blocks of a launch that are on the GPU at a time."""
@@ -283,3 +287,10 @@ def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], No
         return None
     show = progress
     return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
+
+
+def _has_changed_constants(kernel: Kernel, memory: GlobalMemory) -> bool:
+    """Whether a launch has stored to `__constant__` variables by their addresses: loads of them do
+    not see that, here and for a while on a GPU."""
+    copy, bank = variable_region(CONSTANT_MEMORY), kernel.constants.get(VARIABLES_BANK)
+    return copy in memory.regions and bank is not None and memory.view(copy).tobytes() != bank

@@ -35,7 +35,11 @@ _ACTS: Mapping[FaultKind, Act] = {
 
 
 def read_fault(
-    fault: Fault, kernel: Kernel, memory: GlobalMemory, launch: Launch, budget: int
+    fault: Fault,
+    kernel: Kernel,
+    memory: GlobalMemory,
+    budget: int,
+    launch: Launch | None = None,
 ) -> Faulted | NotEmulated:
     """Why a launch was stopped. `memory` held the buffers; `budget` is the limit on executed warp
     instructions."""
@@ -56,8 +60,8 @@ def read_fault(
         said=fault.message,
         resident_blocks=fault.resident,
         unstarted_blocks=fault.unstarted,
-        threads=launch.block,
-        launch_line=launch.line,
+        threads=None if launch is None else launch.block,
+        launch_line=None if launch is None else launch.line,
         loop_lines=fault.loop_lines,
         lanes=fault.lanes,
         limit_instructions=budget,

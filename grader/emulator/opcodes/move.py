@@ -256,9 +256,9 @@ def return_address(e: Emitter, i: Decoded) -> None:
     target, source = i.operands
     if isinstance(target, Special):
         word = e.warp.at("return_address", WARP_LANES * _half_of(e, target))
-        others = e.b.load(word, typ=LANES_I32, align=4)
+        others, writing = e.b.load(word, typ=LANES_I32, align=4), e.write_condition()
         kept = e.i32(source)
-        e.b.store(kept if e.converged else e.b.select(e.active, kept, others), word, align=4)
+        e.b.store(kept if writing is None else e.b.select(writing, kept, others), word, align=4)
     else:
         word = e.warp.at("return_address", WARP_LANES * _half_of(e, source))
         e.set(target, e.b.load(word, typ=LANES_I32, align=4))
@@ -266,7 +266,7 @@ def return_address(e: Emitter, i: Decoded) -> None:
 
 def _half_of(e: Emitter, operand: Operand) -> int:
     halves = ("Rpc.LO", "Rpc.HI")
-    if e.guard is not None or not isinstance(operand, Special) or operand.name not in halves:
+    if not isinstance(operand, Special) or operand.name not in halves:
         raise e.unsupported("with these operands")
     return halves.index(operand.name)
 
