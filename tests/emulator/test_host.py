@@ -286,6 +286,18 @@ __global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s 
     assert "4-byte store to shared memory out of bounds" in tell(execution.failure).message
 
 
+def test_constant_memory_that_holds_an_address_is_read_by_its_own() -> None:
+    text = (
+        "__device__ int word = 7;\n__constant__ int* table[2] = {&word, &word};\n"
+        "__device__ __noinline__ int get(int* const* p) { return *p[0]; }\n"
+        "__global__ void k(int* y, int n) {"
+        " y[threadIdx.x] = get(n ? (int* const*)y : table + threadIdx.x % 2); }"
+    )
+    execution, outputs = run(compile_text(text))
+    assert execution.failure is None
+    assert outputs["y"][:32].tolist() == [7] * 32
+
+
 def test_constant_memory_cannot_be_written() -> None:
     """A launch that stores by an address is not known, and a store that the compiler sees through
     is a trap: nothing is left from one launch to the next."""

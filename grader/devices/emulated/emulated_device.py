@@ -36,7 +36,6 @@ from grader.devices.room import out_of_memory
 from grader.emulator import (
     CONSTANT_MEMORY,
     GRID_WORKSPACE,
-    VARIABLES_BANK,
     GlobalMemory,
     LaunchSettings,
     Unsupported,
@@ -233,13 +232,14 @@ class EmulatedDevice:
         )
         if way.checking is not None:
             settings = replace(settings, checked=True, shared_poison=way.checking.shared_poison)
+        constants = _constant_memory(memory)
         ran = way.run(
             Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name)
         )
         if way.checking is not None:
             way.checking.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
         result = count_launch(self.gpu, kernel, launch, ran)
-        if ran.outcome.fault is None and _has_changed_constants(kernel, memory):
+        if ran.outcome.fault is None and _constant_memory(memory) != constants:
             return result, NotEmulated(kernel.name, None, "stores to __constant__ memory")
         if ran.outcome.fault is None:
             return result, None
@@ -289,8 +289,8 @@ def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], No
     return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
 
 
-def _has_changed_constants(kernel: Kernel, memory: GlobalMemory) -> bool:
-    """Whether a launch has stored to `__constant__` variables by their addresses: loads of them do
-    not see that, here and for a while on a GPU."""
-    copy, bank = variable_region(CONSTANT_MEMORY), kernel.constants.get(VARIABLES_BANK)
-    return copy in memory.regions and bank is not None and memory.view(copy).tobytes() != bank
+def _constant_memory(memory: GlobalMemory) -> bytes:
+    """What `__constant__` variables hold at the addresses that a kernel takes of them: what it
+    stores there loads do not see, here and for a while on a GPU."""
+    copy = variable_region(CONSTANT_MEMORY)
+    return memory.view(copy).tobytes() if copy in memory.regions else b""
