@@ -18,7 +18,8 @@ from setuptools import Distribution
 
 from grader.authoring.autograder import make_wheel
 from grader.authoring.handout import make_bundle
-from grader.cli import find_exercise, main
+from grader.cli import main
+from grader.cli.common import find_exercise
 from grader.errors import UsageError
 from grader.folders import shipped_exercises
 from grader.spec.public import public_exercises

@@ -2,138 +2,36 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from grader import __version__
 from grader.cli.authors import CHECK, HANDOUT, NEW
 from grader.cli.batch import BATCH, SHOW
 from grader.cli.common import (
     Command,
     ParserEndedError,
-    add_device,
-    add_exercise,
-    add_no_isolation,
-    add_no_model,
-    add_seed,
-    add_submission,
-    check_target,
     drop_stdout,
     ending_on_sigterm,
-    find_exercise,
     interrupted_code,
-    join_names,
-    make_parser,
     parse_arguments,
     printing,
-    refuse_annotated_json,
 )
 from grader.cli.course import LIST, METRICS, START
 from grader.cli.explore import COMPARE, HOST, SWEEP
-from grader.cli.formats import (
-    add_format_options,
-    check_outputs,
-    write_for_platform,
-)
 from grader.cli.gallery import GALLERY
+from grader.cli.grade_one import GRADE
 from grader.cli.kernels import INSPECT, RUN
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.cli.this_machine import DOCTOR
-from grader.errors import GraderError, UsageError
-from grader.records import Score
-from grader.report.platforms import FORMATS, format_for_platform
-from grader.report.text import clean_line, clean_text, fold_to_ascii
-
-if TYPE_CHECKING:
-    from grader.toolchain.compilation import Compilation
+from grader.errors import GraderError
+from grader.report.text import clean_text
 
 EXIT_GRADER_ERROR = 3
 EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
-
-DESCRIPTION = """\
-Grade one CUDA submission: compile it, check that it is right, count what it does to the memory
-system, and say why it earns its points.
-"""
-USAGE = """\
-grade EXERCISE SUBMISSION.cu [options]
-       grade list | start [--help]
-       grade compare | sweep | host | gallery | run | inspect | doctor [--help]
-       grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
-       grade metrics | new | check | handout [--help]"""
-EPILOG = """\
-examples:
-  grade exercises/transpose mine.cu           points, the line that loses them, what to try next
-  grade transpose mine.cu                     the same: a bare name is that of an exercise in
-                                              ./exercises, or of one that comes along
-  grade transpose mine.cu --annotate          also print the source with what each line cost
-  grade transpose mine.cu --html page.html    also write a page: points, roofline, source
-  grade transpose mine.cu --json score.json   also write the score as JSON
-  grade transpose mine.cu --json - --quiet    print nothing but the JSON
-
-for students:
-  grade list                                  the exercises, here and those that come along
-  grade start transpose                       handout and starter into this folder
-  grade compare transpose old.cu new.cu       before and after: points, times and counters
-  grade sweep transpose mine.cu --sizes 128,512,2048
-                                              times and counters by size, beside the processor
-  grade host transpose mine.cu -o main.cu     a program with a main(), for nvcc, ncu and others
-  grade gallery coalescing                    small kernels, and what each of their reads moves
-  grade run saxpy.cu --size n=65536 --input x=normal:n --output y=float32:n
-                                              any kernels, without an exercise
-  grade inspect mine.cu                       registers, shared and local memory of its kernels
-  grade doctor                                what this machine has, lacks, and how to mend it
-
-for instructors:
-  grade batch transpose submissions/ --out results/
-                                              a class; the same command goes on after a stop
-  grade show results/                         what came out
-  grade similar submissions/                  which submissions share code
-  grade transpose mine.cu --format junit -o junit.xml
-                                              for a platform: {formats}
-
-for authors of exercises:
-  grade metrics                               what a check can ask for: units, devices, meaning
-  grade new my_exercise                       a complete, working exercise to edit
-  grade check my_exercise                     prove it sound
-  grade handout my_exercise -o bundle.zip     the students' bundle
-
-Each subcommand has a --help of its own.
-
-devices:
-  emulated      executes the machine code on the processor, counts what Nsight Compute counts,
-                and models times; needs no GPU
-  emulated:ID   the same, standing for another GPU:
-                {gpus}
-  gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters are those
-                of Nsight Compute (ncu) or, where ncu cannot count, of the emulated device. It
-                needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
-  auto          the first GPU if PyCUDA is installed and reaches one, else emulated
-
-times on a GPU:
-  Submission, naive kernel and reference are launched in rounds, in random order, each with a
-  cold cache and other inputs; every output is checked. A check is decided once its goal lies
-  outside of the interval of the measured median; a value that cannot be told from its goal
-  passes. Fractions are of the GPU's theoretical peak, which --peak replaces.
-
-times on the emulated device:
-  They are modelled at the sizes that a GPU is timed at, and labelled so. A value whose goal lies
-  within the model's interval passes, and every report says so. Checks of times are `not measured`
-  and say why with --no-model, where the timed run could not be verified, and where the model does
-  not know this kind of kernel well: its interval reaches further than 25 %.
-
-exit codes:
-  0  full marks, of the points that the device can judge
-  1  graded, but not full marks: the submission is wrong or slow, or does not compile or run
-  2  bad usage, or a broken exercise
-  3  the grader or the machine failed: not the submission's doing
-"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -184,178 +82,6 @@ def _run(arguments: Sequence[str]) -> int:
         return code
 
 
-def run_grade(options: argparse.Namespace) -> int:
-    """`grade EXERCISE SUBMISSION`: the exit code is the score's."""
-    exercise = find_exercise(options.exercise)
-    check_target(options.json)
-    refuse_annotated_json(options)
-    check_target(options.output, "the result")
-    check_target(options.html, "the page")
-    check_outputs(options.json, options.format, options.output)
-    from grader.grading.early import begin_early
-
-    submission, isolated = Path(options.submission), not options.no_isolation
-    with begin_early(options.device, exercise, submission, isolated=isolated) as begun:
-        score = _grade(options, exercise, begun)
-    with contextlib.ExitStack() as files:
-        if options.html is not None:
-            files.callback(_write_html, score, exercise, options)
-        _show_score(score, options)
-    if options.annotate:
-        _print_annotation(score, submission)
-    return score.exit_code
-
-
-def _grade(options: argparse.Namespace, exercise: Path, begun: Compilation | None) -> Score:
-    """The score, with what was begun before all was loaded that this loads."""
-    from grader.devices.gpu.peak import parse_peak
-    from grader.grading.grade import Options, choose_device, grade_with
-    from grader.report.terminal import grading_display, make_console
-
-    peak = parse_peak(options.peak) if options.peak is not None else None
-    for_people = options.json != "-" and not (options.format and options.output is None)
-    with grading_display(make_console(sys.stderr), quiet=options.quiet) as (show, show_checks):
-        how = Options(
-            choose_device(options.device, peak),
-            options.seed,
-            show,
-            isolated=not options.no_isolation,
-            model=not options.no_model,
-            reuse=not options.fresh,
-            interim=show_checks if for_people else None,
-            begun=begun,
-        )
-        return grade_with(how, exercise, Path(options.submission))
-
-
-def _epilog() -> str:
-    """The texts below the options. The table of GPUs is read on use: not every run needs it."""
-    from grader.devices.choose import DEFAULT_GPU
-    from grader.devices.gpus import read_gpus
-
-    gpus = (f"{name} (the default)" if name == DEFAULT_GPU else name for name in read_gpus())
-    return EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
-
-
-def _grade_parser() -> argparse.ArgumentParser:
-    parser = make_parser("", DESCRIPTION, _epilog())
-    parser.usage = USAGE
-    add_exercise(parser)
-    add_submission(parser, "the file to grade")
-    add_device(parser, "auto (the default), emulated[:ID] or gpu[:N]; see below")
-    parser.add_argument(
-        "--peak",
-        metavar="GBPS[,TFLOPS]",
-        help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s",
-    )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the score as JSON; - prints it, and nothing else, on standard output",
-    )
-    parser.add_argument(
-        "--annotate", action="store_true", help="print the source too, with what each line cost"
-    )
-    parser.add_argument(
-        "--html",
-        metavar="FILE",
-        help="write a page too: points, roofline, and the source with what each line cost",
-    )
-    add_format_options(parser)
-    add_seed(parser, "a new secret one")
-    parser.add_argument(
-        "--fresh",
-        action="store_true",
-        help="with --seed: grade anew, although the result of an equal grading is kept",
-    )
-    add_no_isolation(parser)
-    add_no_model(parser)
-    parser.add_argument(
-        "--quiet", action="store_true", help="no progress, and of the result only the last line"
-    )
-    parser.add_argument("--version", action="version", version=f"grade {__version__}")
-    return parser
-
-
-def _show_score(score: Score, options: argparse.Namespace) -> None:
-    """Prints the score, then writes its files. One that fails does not keep the others back."""
-    from grader.report.json import format_score
-
-    form = options.format
-    if options.json == "-" or (form and options.output is None):
-        text = format_score(score) if options.json == "-" else format_for_platform(score, form)
-        with printing():
-            sys.stdout.write(text)
-    else:
-        with contextlib.ExitStack() as files:
-            if form:
-                files.callback(write_for_platform, score, form, options.output)
-            if options.json is not None:
-                files.callback(_write_json, score, Path(options.json))
-            _print_score(score, quiet=options.quiet)
-        return
-    if options.json not in (None, "-"):
-        _write_json(score, Path(options.json))
-    if form and options.output is not None:
-        write_for_platform(score, form, options.output)
-
-
-def _print_score(score: Score, *, quiet: bool) -> None:
-    from grader.report.score_page import print_score
-    from grader.report.terminal import make_console
-
-    with printing():
-        if quiet:
-            print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
-        else:
-            print_score(score, console=make_console(sys.stdout))
-
-
-def _print_annotation(score: Score, path: Path) -> None:
-    """Print the source page, unless the report has said that the file is no source text."""
-    from grader.report.annotation import TERMINAL_COLUMNS, annotate
-    from grader.report.source_page import print_annotation
-    from grader.report.terminal import make_console
-
-    text, changed = _read_again(score, path)
-    if changed:
-        raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
-    if text is not None:
-        annotation = annotate(score, text, TERMINAL_COLUMNS)
-        with printing():
-            print_annotation(annotation, console=make_console(sys.stdout))
-
-
-def _write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:
-    from grader.report.html import write_page
-    from grader.spec.reader import read_exercise
-
-    text, _ = _read_again(score, Path(options.submission))
-    write_page(Path(options.html), score, title=read_exercise(exercise).title, source=text)
-
-
-def _read_again(score: Score, path: Path) -> tuple[str | None, bool]:
-    """The text that was graded, of which a score holds only the lines that have counters, and
-    whether the file has changed since; None where it has, and where it is no source text."""
-    from grader.records import Submission
-    from grader.submission.source_file import read_submission
-
-    read = read_submission(path)
-    if not isinstance(read, Submission):
-        return None, False
-    changed = read.sha256 != score.submission_sha256
-    return None if changed else read.text, changed
-
-
-def _write_json(score: Score, path: Path) -> None:
-    from grader.report.json import write_score
-
-    try:
-        write_score(score, path)
-    except UsageError as error:  # the usage was found good before the grading
-        raise GraderError(str(error), error.advice) from error
-
-
 def _tell(message: str, advice: str, exit_code: int) -> int:
     """Say on stderr what went wrong and what to do; returns the exit code."""
     if sys.stderr is None:
@@ -367,7 +93,6 @@ def _tell(message: str, advice: str, exit_code: int) -> int:
     return exit_code
 
 
-GRADE = Command(_grade_parser, run_grade)
 COMMANDS: dict[str, Command] = {
     "list": LIST,
     "start": START,

@@ -1,0 +1,94 @@
+"""What `grade` writes of a score: the report, the source page, and the files that options name."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+
+from grader.cli.common import printing
+from grader.cli.formats import write_for_platform
+from grader.errors import GraderError, UsageError
+from grader.records import Score
+from grader.report.platforms import format_for_platform
+from grader.report.text import clean_line, fold_to_ascii
+
+
+def show_score(score: Score, options: argparse.Namespace) -> None:
+    """Prints the score, then writes its files. One that fails does not keep the others back."""
+    from grader.report.json import format_score
+
+    form = options.format
+    if options.json == "-" or (form and options.output is None):
+        text = format_score(score) if options.json == "-" else format_for_platform(score, form)
+        with printing():
+            sys.stdout.write(text)
+    else:
+        with contextlib.ExitStack() as files:
+            if form:
+                files.callback(write_for_platform, score, form, options.output)
+            if options.json is not None:
+                files.callback(_write_json, score, Path(options.json))
+            _print_score(score, quiet=options.quiet)
+        return
+    if options.json not in (None, "-"):
+        _write_json(score, Path(options.json))
+    if form and options.output is not None:
+        write_for_platform(score, form, options.output)
+
+
+def _print_score(score: Score, *, quiet: bool) -> None:
+    from grader.report.score_page import print_score
+    from grader.report.terminal import make_console
+
+    with printing():
+        if quiet:
+            print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
+        else:
+            print_score(score, console=make_console(sys.stdout))
+
+
+def print_source(score: Score, path: Path) -> None:
+    """Print the source page, unless the report has said that the file is no source text."""
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate
+    from grader.report.source_page import print_annotation
+    from grader.report.terminal import make_console
+
+    text, changed = _read_again(score, path)
+    if changed:
+        raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
+    if text is not None:
+        annotation = annotate(score, text, TERMINAL_COLUMNS)
+        with printing():
+            print_annotation(annotation, console=make_console(sys.stdout))
+
+
+def write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:
+    from grader.report.html import write_page
+    from grader.spec.reader import read_exercise
+
+    text, _ = _read_again(score, Path(options.submission))
+    write_page(Path(options.html), score, title=read_exercise(exercise).title, source=text)
+
+
+def _read_again(score: Score, path: Path) -> tuple[str | None, bool]:
+    """The text that was graded, of which a score holds only the lines that have counters, and
+    whether the file has changed since; None where it has, and where it is no source text."""
+    from grader.records import Submission
+    from grader.submission.source_file import read_submission
+
+    read = read_submission(path)
+    if not isinstance(read, Submission):
+        return None, False
+    changed = read.sha256 != score.submission_sha256
+    return None if changed else read.text, changed
+
+
+def _write_json(score: Score, path: Path) -> None:
+    from grader.report.json import write_score
+
+    try:
+        write_score(score, path)
+    except UsageError as error:  # the usage was found good before the grading
+        raise GraderError(str(error), error.advice) from error
