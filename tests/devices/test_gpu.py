@@ -149,17 +149,21 @@ def test_several_launches_and_scratch_run_in_order(device: RemoteDevice) -> None
     assert len(execution.launches) == 2
 
 
-def test_more_than_48_kib_of_dynamic_shared_memory(device: RemoteDevice) -> None:
-    text = """
-    // launch: turn<<<1, 1024, 65536>>>(out, in, n)
+@pytest.mark.parametrize(("dynamic", "static"), [(65536, 0), (65536, 64), (49152, 64)])
+def test_more_than_48_kib_of_shared_memory(device: RemoteDevice, dynamic: int, static: int) -> None:
+    text = f"""
+    // launch: turn<<<1, 1024, {dynamic}>>>(out, in, n)
     extern __shared__ float row[];
     __global__ void turn(float* out, const float* in, int n)
-    {
-        row[threadIdx.x * 16] = in[threadIdx.x % n];
+    {{
+        {f"__shared__ float last[{static // 4}];" if static else "float* last = row + 12287;"}
+        row[threadIdx.x * 8] = in[threadIdx.x % n];
+        if (threadIdx.x == 0)
+            *last = in[0];
         __syncthreads();
         if (threadIdx.x < n)
-            out[threadIdx.x] = row[(n - 1 - threadIdx.x) * 16];
-    }
+            out[threadIdx.x] = threadIdx.x == n - 1 ? *last : row[(n - 1 - threadIdx.x) * 8];
+    }}
     """
     execution, out = execute(device, ready(device, text))
     assert execution.failure is None, execution.failure

@@ -381,21 +381,18 @@ def _record_command(options: argparse.Namespace) -> int:
     compiled = {name: case.compiled for name, case in read_record(options.cubins).cases.items()}
     cases = [case for case in find_cases(options.names) if str(case) in compiled]
     binaries = {case: _read_binary(case, compiled[str(case)]) for case in cases}
-    about, results = record_cases(binaries)
     date = datetime.date.today().isoformat()
-    recording = f"{about['device']}, {date}"
-    newer = Record(
-        {recording: {"date": date, **about}},
-        {
+    record, recorded = read_record(options.out), 0
+    for about, results in record_cases(binaries):  # kept as they come: a later one may hang
+        recording = f"{about['device']}, {date}"
+        newer = {
             str(case): Recorded(compiled[str(case)], result, recording)
             for case, result in results.items()
-        },
-    )
-    write_record(options.out, read_record(options.out).with_newer(newer))
-    print(
-        f"{len(results)} of {len(cases)} recorded,"
-        f" {sum(bool(result.launches) for result in results.values())} with counters"
-    )
+        }
+        record = record.with_newer(Record({recording: {"date": date, **about}}, newer))
+        write_record(options.out, record)
+        recorded += len(results)
+    print(f"{recorded} of {len(cases)} recorded")
     return 0
 
 

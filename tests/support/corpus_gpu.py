@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import pycuda.driver as cuda
@@ -24,24 +24,31 @@ from tests.support.corpus import (
     run_binary,
 )
 
-COUNTED_TOGETHER = 64
-"""Cases in one ncu process: if one cannot be counted, none of them is."""
+COUNTED_TOGETHER = 8
+"""Cases in one ncu process: if one cannot be counted, none of them is. They are kept together."""
 LIMITS = RunLimits(warp_instructions=10**9, wall_seconds=2.0)
 
 
-def record_cases(binaries: Mapping[Case, Binary]) -> tuple[dict[str, str], dict[Case, Result]]:
-    """About the device, and what each case left on it. A case that fails is told and left out."""
+def record_cases(
+    binaries: Mapping[Case, Binary],
+) -> Iterator[tuple[dict[str, str], dict[Case, Result]]]:
+    """About the device, and what some more of the cases left on it. A case that fails is told and
+    left out."""
     device = GpuDevice(0)
-    results: dict[Case, Result] = {}
-    for case, binary in binaries.items():
-        try:
-            results[case] = run_binary(case, binary, device)
-        except Exception as problem:
-            print(f"{case}: {problem}", file=sys.stderr)
-    counted = [case for case in results if case.counted]
-    for start in range(0, len(counted), COUNTED_TOGETHER):
-        _count(counted[start : start + COUNTED_TOGETHER], binaries, device, results)
-    return _about(device), results
+    about = _about(device)
+    waiting = list(binaries)
+    for start in range(0, len(waiting), COUNTED_TOGETHER):
+        cases = waiting[start : start + COUNTED_TOGETHER]
+        results: dict[Case, Result] = {}
+        for case in cases:
+            print(case, file=sys.stderr, flush=True)
+            try:
+                results[case] = run_binary(case, binaries[case], device)
+            except Exception as problem:
+                print(f"{case}: {problem}", file=sys.stderr)
+        if counted := [case for case in results if case.counted]:
+            _count(counted, binaries, device, results)
+        yield about, results
 
 
 def _about(device: GpuDevice) -> dict[str, str]:

@@ -33,8 +33,8 @@ from grader.records import (
 from grader.sass import is_cooperative
 
 UNASKED_SHARED_BYTES = 48 << 10
-"""Dynamic shared memory beyond this must be asked for (CUDA C++ Programming Guide, "Shared Memory"
-of each architecture)."""
+"""A block's dynamic shared memory must be asked for where it and the static one are more than this
+(CUDA C++ Programming Guide, "Shared Memory" of each architecture)."""
 MATCH_THEM = (
     "Set GRADER_NVCC to the nvcc of a CUDA toolkit that is not newer than the driver (`nvidia-smi`"
     " names the driver's CUDA version), or update the driver."
@@ -147,7 +147,8 @@ class Code:
             kernel = self.kernels[launch.symbol]
             function = self._module.get_function(launch.symbol)
             try:
-                if launch.dynamic_shared_bytes > UNASKED_SHARED_BYTES:
+                shared_bytes = kernel.static_shared_bytes + launch.dynamic_shared_bytes
+                if launch.dynamic_shared_bytes and shared_bytes > UNASKED_SHARED_BYTES:
                     function.set_attribute(
                         cuda.function_attribute.MAX_DYNAMIC_SHARED_SIZE_BYTES,
                         launch.dynamic_shared_bytes,
