@@ -76,7 +76,7 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["only-one"], "the following arguments are required: SUBMISSION.cu"),
+        ([str(TRANSPOSE)], "the following arguments are required: SUBMISSION.cu"),
         ([str(TRANSPOSE), str(EMPTY), "--sed", "3"], "unrecognized arguments: --sed"),
         ([str(TRANSPOSE), str(EMPTY), "--seed", "x"], "invalid int value"),
         ([str(TRANSPOSE), str(EMPTY), "--seed", "-1"], "the seed -1 is out of range"),
@@ -115,6 +115,54 @@ def test_bad_usage_says_what_is_wrong(
     captured = capsys.readouterr()
     assert complaint in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "meant", "listed"),
+    [
+        (["bath"], "did you mean 'batch'?", "Commands: list, start"),
+        (["bath", "transpose", "work"], "did you mean 'batch'?", "Exercises: gemm_coalesced"),
+        (["trnspose", "mine.cu"], "did you mean 'transpose'?", "Exercises: gemm_coalesced"),
+        (["--fresh", "trnspose", "mine.cu"], "did you mean 'transpose'?", "Exercises: gemm"),
+        (["start", "gemm_tiles"], "did you mean 'gemm_tiled'?", "Exercises: gemm_coalesced"),
+        (["exercises/trnspose", "mine.cu"], "did you mean 'transpose'?", "Exercises nearby"),
+        (["mine.cu"], "the exercise comes first", "grade EXERCISE mine.cu\nExercises: gemm"),
+        (["transpose.cu"], "the exercise comes first", "grade transpose transpose.cu"),
+        (["transpose", "mime.cu"], "did you mean 'mine.cu'?", "files here: mine.cu, other.cu."),
+        (["transpose", "work/a.cu"], "work/a.cu does not exist", "There is none in work."),
+        (["transpose", "wrk/a.cu"], "wrk/a.cu does not exist", "There is no folder wrk."),
+        (["transpose", "mine.cu", "--anotate"], "did you mean '--annotate'?", "usage: grade"),
+        (["transpose", "mine.cu", "--jsn=a"], "did you mean '--json'?", "usage: grade"),
+        (
+            ["batch", "transpose", "work", "--out", "r", "--job", "1"],
+            "mean '--jobs'?",
+            "usage: grade b",
+        ),
+    ],
+)
+def test_a_misspelt_word_names_the_nearest(
+    words: list[str],
+    meant: str,
+    listed: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name in ("exercises", "starter"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    (tmp_path / "work").mkdir()
+    for name in ("mine.cu", "other.cu"):
+        (tmp_path / name).touch()
+    assert main(words) == 2
+    told = capsys.readouterr().err
+    assert meant in told
+    assert listed in told
+
+
+def test_a_word_like_no_other_is_given_none(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["quux"]) == 2
+    assert "there is no command and no exercise 'quux'\n" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(has_pycuda(), reason="PyCUDA is installed here")

@@ -13,6 +13,7 @@ from grader.cli.batch import BATCH, SHOW
 from grader.cli.common import (
     Command,
     ParserEndedError,
+    check_first_word,
     drop_stdout,
     ending_on_sigterm,
     interrupted_code,
@@ -68,6 +69,8 @@ def _run(arguments: Sequence[str]) -> int:
             GRADE.make_parser().print_help()
             return 2
     command = COMMANDS.get(arguments[0])
+    if command is None:
+        check_first_word(arguments[0], COMMANDS)
     try:
         if command is None:
             code = GRADE.run(parse_arguments(GRADE.make_parser(), arguments))

@@ -10,11 +10,12 @@ import secrets
 import signal
 import sys
 import tempfile
+import textwrap
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from grader.cpp.cursor import did_you_mean
 from grader.errors import GraderError, UsageError
@@ -31,9 +32,22 @@ class Command(NamedTuple):
     run: Callable[[argparse.Namespace], int]
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that says which option an unknown one may stand for."""
+
+    def error(self, message: str) -> NoReturn:
+        """argparse's own message, with the option that is nearest to the first unknown one."""
+        _, is_unknown, names = message.partition("unrecognized arguments: ")
+        unknown = next((name for name in names.split() if name.startswith("--")), "")
+        if is_unknown and unknown:
+            known = [name for name in self._option_string_actions if name.startswith("--")]
+            message += did_you_mean(unknown.partition("=")[0], known)
+        super().error(message)
+
+
 def make_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
     """The parser of a subcommand (empty: of `grade` itself), whose texts are shown as they are."""
-    return argparse.ArgumentParser(
+    return Parser(
         prog=f"grade {command}".rstrip(),
         description=description,
         epilog=epilog,
@@ -126,14 +140,44 @@ def find_exercise(name: str) -> Path:
     path = Path(name)
     if path.name != name or path.exists():
         return path
-    found = {folder.name: folder for folder in (*shipped_exercises(), *local_exercises())}
+    found = known_exercises()
     if name not in found:
         raise UsageError(
             f"there is no exercise {name!r} in ./exercises, and none comes along"
             f"{did_you_mean(name, found)}",
-            "Give the folder of an exercise. `grade list` shows those that can be named.",
+            f"{_list_named('Exercises', found)}\nOr give an exercise's folder.",
         )
     return found[name]
+
+
+def check_first_word(word: str, commands: Iterable[str]) -> None:
+    """UsageError for a first word that is neither a command nor an exercise: a command misspelt,
+    or a file in the exercise's place."""
+    path, exercises = Path(word), known_exercises()
+    listed = _list_named("Exercises", exercises)
+    if path.suffix == ".cu" and not path.is_dir():
+        of = path.stem if path.stem in exercises else "EXERCISE"
+        raise UsageError(
+            f"{word} is no exercise: the exercise comes first", f"grade {of} {word}\n{listed}"
+        )
+    if word.startswith("-") or path.name != word or path.exists() or word in exercises:
+        return
+    known = (*commands, *exercises)
+    raise UsageError(
+        f"there is no command and no exercise {word!r}{did_you_mean(word, known)}",
+        f"{_list_named('Commands', commands)}\n{listed}",
+    )
+
+
+def _list_named(title: str, names: Iterable[str]) -> str:
+    """`Exercises: a, b, c`, in lines that fit a terminal."""
+    return textwrap.fill(f"{title}: {', '.join(names) or 'none'}", 79, subsequent_indent="  ")
+
+
+def known_exercises() -> dict[str, Path]:
+    """The folders of the exercises that can be named: one in ./exercises hides one that comes
+    along."""
+    return {folder.name: folder for folder in (*shipped_exercises(), *local_exercises())}
 
 
 def local_exercises() -> tuple[Path, ...]:

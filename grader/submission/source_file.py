@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
+from grader.cpp.cursor import did_you_mean
 from grader.errors import UsageError
 from grader.records import NoSource, Submission, Unreadable
 
@@ -12,6 +13,8 @@ MAX_BYTES = 1 << 20
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MARK = "\ufeff"
 """The byte order mark, which is no text."""
+_SHOWN = 8
+"""Files of a folder that are named."""
 
 
 def read_submission(path: Path) -> Submission | NoSource:
@@ -38,7 +41,7 @@ def _read_bytes(path: Path) -> bytes:
         if path.is_dir():
             raise UsageError(f"{path} is a folder", "Name the .cu file that is to be graded.")
         if not path.exists():
-            raise UsageError(f"{path} does not exist", "Name the .cu file that is to be graded.")
+            raise _missing(path)
         if not path.is_file():
             raise UsageError(
                 f"{path} is not a regular file", "Name the .cu file that is to be graded."
@@ -49,6 +52,23 @@ def _read_bytes(path: Path) -> bytes:
         raise UsageError(
             f"{path} cannot be read: {error}", "Check the path and the file's permissions."
         ) from error
+
+
+def _missing(path: Path) -> UsageError:
+    """The error of a file that is not there, with those that its folder has instead."""
+    folder = path.parent
+    if not folder.is_dir():
+        advice = f"There is no folder {folder}. Name the .cu file that is to be graded."
+        return UsageError(f"{path} does not exist", advice)
+    there = sorted(each.name for each in folder.glob("*.cu"))
+    named = ", ".join(there[:_SHOWN]) + (f" and {len(there) - _SHOWN} more" * (len(there) > _SHOWN))
+    where = "here" if folder == Path() else f"in {folder}"
+    advice = (
+        f"The .cu files {where}: {named}."
+        if there
+        else f"There is none {where}. Name the .cu file that is to be graded."
+    )
+    return UsageError(f"{path} does not exist{did_you_mean(path.name, there)}", advice)
 
 
 def _find_problem(content: bytes) -> Unreadable | None:
