@@ -146,6 +146,7 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),
     "pytest": (("grader.pytest_plugin",), False),
+    "argcomplete": (("grader.cli.completion",), True),
     "pynvml": (("grader.devices.gpu.nvml",), True),
     "cupy": (("grader.devices.gpu.library",), True),
     "torch": (("grader.devices.gpu.library",), True),

@@ -20,6 +20,7 @@ from grader.cli.common import (
     parse_arguments,
     printing,
 )
+from grader.cli.completion import ASKED, COMPLETION, answer_shell
 from grader.cli.course import LIST, METRICS, START
 from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.gallery import GALLERY
@@ -64,6 +65,8 @@ def _run(arguments: Sequence[str]) -> int:
             "there is no standard output to print on: it is closed",
             "Send the output to a file or to /dev/null.",
         )
+    if ASKED in os.environ:
+        answer_shell(COMMANDS, GRADE)
     if not arguments:
         with printing():
             GRADE.make_parser().print_help()
@@ -106,6 +109,7 @@ COMMANDS: dict[str, Command] = {
     "run": RUN,
     "inspect": INSPECT,
     "doctor": DOCTOR,
+    "completion": COMPLETION,
     "batch": BATCH,
     "show": SHOW,
     "similar": SIMILAR,

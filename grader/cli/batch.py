@@ -18,6 +18,8 @@ from grader.cli.common import (
     add_device,
     add_no_isolation,
     add_no_model,
+    complete_exercise,
+    complete_with,
     find_exercise,
     interrupted_code,
     make_parser,
@@ -135,12 +137,13 @@ def run_show(options: argparse.Namespace) -> int:
 
 def _batch_parser() -> argparse.ArgumentParser:
     parser = make_parser("batch", BATCH_DESCRIPTION, BATCH_EPILOG)
-    parser.add_argument(
+    exercises = parser.add_argument(
         "exercises",
         nargs="+",
         metavar="EXERCISE",
         help="an exercise's folder, or its name in ./exercises",
     )
+    complete_with(exercises, complete_exercise)
     parser.add_argument("submissions", metavar="SUBMISSIONS", help="a folder or a zip; see below")
     parser.add_argument(
         "--out", required=True, metavar="DIR", help="where the results go; made if it is not there"

@@ -63,21 +63,64 @@ def join_names(names: Iterable[str], last_by: str = " or ") -> str:
 
 
 def add_exercise(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    exercise = parser.add_argument(
         "exercise",
         metavar="EXERCISE",
         help="the exercise's folder, or the name of one in ./exercises or that comes along",
     )
+    complete_with(exercise, complete_exercise)
 
 
 def add_submission(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument("submission", metavar="SUBMISSION.cu", help=text)
+    submission = parser.add_argument("submission", metavar="SUBMISSION.cu", help=text)
+    complete_with(submission, complete_source)
 
 
 def add_device(
     parser: argparse.ArgumentParser, text: str = "auto (the default), emulated[:ID] or gpu[:N]"
 ) -> None:
-    parser.add_argument("--device", default="auto", metavar="DEVICE", help=text)
+    device = parser.add_argument("--device", default="auto", metavar="DEVICE", help=text)
+    complete_with(device, complete_device)
+
+
+def complete_with(action: argparse.Action, complete: Callable[[str], Iterable[str]]) -> None:
+    """Have a shell complete an argument with what `complete` makes of its beginning
+    (cli.completion)."""
+
+    def answer(prefix: str, **_: object) -> list[str]:
+        return list(complete(prefix))
+
+    action.completer = answer  # type: ignore[attr-defined]  # where argcomplete looks
+
+
+def complete_exercise(prefix: str) -> list[str]:
+    """The exercises that can be named, and folders."""
+    return [*known_exercises(), *_complete_path(prefix, "")]
+
+
+def complete_source(prefix: str) -> list[str]:
+    """.cu files, and the folders on the way to one."""
+    return _complete_path(prefix, ".cu")
+
+
+def _complete_path(prefix: str, suffix: str) -> list[str]:
+    """The folders that a path may go on with, with a slash, and the files with this suffix."""
+    folder, _, start = prefix.rpartition("/")
+    root = f"{folder}/" if folder or prefix.startswith("/") else ""
+    try:
+        there = sorted(Path(root).expanduser().iterdir())
+    except OSError:
+        return []
+    shown = [path for path in there if not path.name.startswith(".") or start.startswith(".")]
+    folders = [f"{root}{path.name}/" for path in shown if path.is_dir()]
+    return folders + [f"{root}{path.name}" for path in shown if suffix and path.suffix == suffix]
+
+
+def complete_device(_: str) -> list[str]:
+    """The devices: without the numbers of GPUs, which only a driver knows."""
+    from grader.devices.gpus import read_gpus
+
+    return ["auto", "gpu", "emulated", *(f"emulated:{name}" for name in read_gpus())]
 
 
 def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> None:

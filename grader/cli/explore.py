@@ -17,7 +17,10 @@ from grader.cli.common import (
     add_seed,
     add_submission,
     check_target,
+    complete_source,
+    complete_with,
     find_exercise,
+    known_exercises,
     make_parser,
     print_or_json,
     printing,
@@ -99,12 +102,13 @@ _ARCH = re.compile(r"native|sm_[0-9]{2,3}[af]?")
 def _compare_parser() -> argparse.ArgumentParser:
     parser = make_parser("compare", COMPARE_DESCRIPTION, COMPARE_EPILOG)
     parser.usage = "grade compare [EXERCISE] OLD.cu NEW.cu [options]"
-    parser.add_argument(
+    files = parser.add_argument(
         "files",
         nargs="+",
         metavar="FILE",
         help="EXERCISE, its folder or its name; OLD.cu and NEW.cu",
     )
+    complete_with(files, lambda prefix: [*known_exercises(), *complete_source(prefix)])
     add_device(parser)
     add_seed(parser, "a new one, for both")
     add_no_model(parser, "leave the times out on the emulated device: quicker")

@@ -10,6 +10,8 @@ from grader.cli.common import (
     Command,
     add_json,
     check_target,
+    complete_device,
+    complete_with,
     make_parser,
     print_or_json,
     printing,
@@ -40,12 +42,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "name", nargs="?", metavar="NAME", help="show this one only, with its whole kernel"
     )
-    parser.add_argument(
+    device = parser.add_argument(
         "--device",
         default="emulated",
         metavar="DEVICE",
         help="emulated (the default) or emulated:ID",
     )
+    complete_with(device, complete_device)
     add_json(parser, "all figures and addresses")
     return parser
 

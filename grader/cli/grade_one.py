@@ -38,7 +38,7 @@ system, and say why it earns its points.
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
        grade list | start [--help]
-       grade compare | sweep | host | gallery | run | inspect | doctor [--help]
+       grade compare | sweep | host | gallery | run | inspect | doctor | completion [--help]
        grade batch | show | similar | gradebook | gradescope-zip | classroom-workflow [--help]
        grade metrics | new | check | handout [--help]"""
 EPILOG = """\
@@ -63,6 +63,7 @@ for students:
                                               any kernels, without an exercise
   grade inspect mine.cu                       registers, shared and local memory of its kernels
   grade doctor                                what this machine has, lacks, and how to mend it
+  grade completion bash                       how Tab completes all of this; or zsh, or fish
 
 for instructors:
   grade batch transpose submissions/ --out results/

@@ -15,6 +15,9 @@ from grader.cli.common import (
     add_json,
     add_no_isolation,
     check_target,
+    complete_device,
+    complete_source,
+    complete_with,
     make_parser,
     print_or_json,
     printing,
@@ -93,7 +96,10 @@ machine failed
 
 def _run_parser() -> argparse.ArgumentParser:
     parser = make_parser("run", RUN_DESCRIPTION, RUN_EPILOG)
-    parser.add_argument("file", metavar="FILE.cu", help="the kernels, with their launch lines")
+    file = parser.add_argument(
+        "file", metavar="FILE.cu", help="the kernels, with their launch lines"
+    )
+    complete_with(file, complete_source)
     named = (
         ("size", "NAME=N", "an integer that launch lines and shapes may use"),
         ("input", "NAME=ARRAY", "what kernels read; see below"),
@@ -236,12 +242,13 @@ def _save(array: np.ndarray, target: Path) -> None:
 def _inspect_parser() -> argparse.ArgumentParser:
     parser = make_parser("inspect", INSPECT_DESCRIPTION, INSPECT_EPILOG)
     parser.add_argument("files", nargs="+", metavar="FILE", help="a .cu file or a .cubin")
-    parser.add_argument(
+    device = parser.add_argument(
         "--device",
         default="emulated",
         metavar="DEVICE",
         help="compile .cu files for it: emulated[:ID] (the default) or gpu[:N]",
     )
+    complete_with(device, complete_device)
     parser.add_argument(
         "--arch", metavar="ARCH", help="compile .cu files for this architecture instead: sm_80, say"
     )

@@ -1,0 +1,84 @@
+"""Completion in a shell: `grade completion`, which prints what a shell has to load, and the answers
+that the shell then asks for at each press of Tab.
+
+The library argcomplete speaks with the shells. Arguments say what they may be in `common`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+
+from grader.cli.common import (
+    Command,
+    ParserEndedError,
+    complete_exercise,
+    complete_with,
+    make_parser,
+    printing,
+)
+
+ASKED = "_ARGCOMPLETE"
+"""The variable of the environment by which a shell asks for completions: the number of words of its
+line before the command's arguments."""
+SHELLS = ("bash", "zsh", "fish")
+
+DESCRIPTION = """\
+Print what makes a shell complete the arguments of `grade` at a press of Tab: commands, exercises,
+.cu files, devices and options.
+"""
+EPILOG = """\
+bash, once (or only the part inside of eval's quotes, for this shell alone):
+  echo 'eval "$(grade completion bash)"' >> ~/.bashrc
+
+zsh, once, in a .zshrc that has called compinit:
+  echo 'eval "$(grade completion zsh)"' >> ~/.zshrc
+
+fish, once:
+  grade completion fish > ~/.config/fish/completions/grade.fish
+
+exit codes: 0 printed, 2 bad usage
+"""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = make_parser("completion", DESCRIPTION, EPILOG)
+    parser.add_argument("shell", choices=SHELLS, help="the shell that is to complete")
+    return parser
+
+
+def run_completion(options: argparse.Namespace) -> int:
+    """`grade completion SHELL`: 0 when it was printed."""
+    from argcomplete.shell_integration import shellcode
+
+    with printing():
+        print(shellcode(["grade"], shell=options.shell))
+    return 0
+
+
+def answer_shell(commands: Mapping[str, Command], grade: Command) -> None:
+    """Write the completions that a shell asks for to where it wants them, and end the program."""
+    from argcomplete.finders import CompletionFinder
+    from argcomplete.lexers import split_line
+
+    line, point = os.environ["COMP_LINE"], int(os.environ["COMP_POINT"])
+    _, word, _, before, _ = split_line(line, point)
+    skipped = int(os.environ[ASKED]) - 1
+    words = before[skipped:]
+    parser = grade.make_parser()
+    if len(words) > 1 and words[1] in commands:
+        os.environ[ASKED] = str(skipped + 2)  # the command's name stands for the program's
+        parser = commands[words[1]].make_parser()
+    elif len(words) == 1 and not word.startswith("-"):
+        parser = argparse.ArgumentParser(add_help=False)
+        first = parser.add_argument("first")
+        complete_with(first, lambda prefix: [*commands, *complete_exercise(prefix)])
+    CompletionFinder()(parser, always_complete_options=False, exit_method=_end)
+
+
+def _end(code: int = 0) -> None:
+    raise ParserEndedError(code)
+
+
+COMPLETION = Command(_parser, run_completion)
