@@ -30,13 +30,17 @@ _NAME = re.compile(r"^[ \t]*-?[ \t]*:name:[ \t]*(.+)$", re.MULTILINE)
 @dataclass(frozen=True)
 class HandIn:
     """What one student handed in: the shown names of the files, each with its path; and why others
-    cannot be graded, by name."""
+    cannot be graded, by name.
+
+    `exported_as` is the name of the folder that the platform made for the student.
+    """
 
     student: str
     student_id: str | None = None
     platform: str | None = None
     files: Mapping[str, Path] = field(default_factory=dict)
     set_aside: Mapping[str, str] = field(default_factory=dict)
+    exported_as: str | None = None
 
 
 def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
@@ -100,7 +104,7 @@ def _folders(entries: list[Path], names: Mapping[str, str]) -> Iterator[HandIn]:
             if _is_source(path)
         }
         if moodle := _MOODLE.fullmatch(entry.name):
-            yield HandIn(moodle["student"], moodle["id"], "moodle", files)
+            yield HandIn(moodle["student"], moodle["id"], "moodle", files, exported_as=entry.name)
         elif gradescope := _GRADESCOPE.fullmatch(entry.name):
             yield HandIn(names.get(entry.name, entry.name), gradescope["id"], "gradescope", files)
         else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.batch.collect import HandIn
-from grader.batch.matching import match_files
+from grader.batch.matching import Matched, match_files
 from grader.batch.whole_files import replace_file
 from grader.spec.exercise import Exercise
 
@@ -28,7 +28,8 @@ class Item:
     `problem` is the reason.
 
     `student` and `submission` are as they are shown, and `score_path` is where the score goes,
-    below the batch's folder.
+    below the batch's folder; `handed_in_as` is what the platform called the file, or the student's
+    folder.
     """
 
     student: str
@@ -41,6 +42,7 @@ class Item:
     score_path: str
     selected: bool = True
     problem: str = ""
+    handed_in_as: str | None = None
 
 
 def make_items(
@@ -80,6 +82,7 @@ def make_items(
                     selected=selected,
                     student_id=None if pseudonyms else each.student_id,
                     platform=None if pseudonyms else each.platform,
+                    handed_in_as=None if pseudonyms else _exported_name(each, matched),
                     submission=matched.name and (f"{exercise}.cu" if pseudonyms else matched.name),
                     key=key_of(exercise, sha256) if sha256 else None,
                     score_path=(
@@ -90,6 +93,12 @@ def make_items(
     return sorted(
         items, key=lambda item: (item.student.casefold(), item.student, ids.index(item.exercise))
     )
+
+
+def _exported_name(hand_in: HandIn, matched: Matched) -> str | None:
+    if hand_in.exported_as is not None or hand_in.platform is None:
+        return hand_in.exported_as
+    return None if matched.path is None else matched.path.name
 
 
 def source_path(sha256: str) -> str:

@@ -30,7 +30,7 @@ CREATE TABLE IF NOT EXISTS results (
     key TEXT PRIMARY KEY, exercise TEXT NOT NULL, sha256 TEXT NOT NULL, status TEXT NOT NULL,
     score REAL NOT NULL, max_score REAL NOT NULL, judged_points REAL NOT NULL,
     message TEXT NOT NULL, device TEXT, seconds REAL NOT NULL, attempts INTEGER NOT NULL,
-    finished TEXT NOT NULL, text BLOB NOT NULL
+    finished TEXT NOT NULL, digest TEXT NOT NULL DEFAULT '', text BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS redo (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS pseudonyms (
@@ -44,7 +44,8 @@ _FULL = "Make room there and give the same command again: what was graded is kep
 
 @dataclass(frozen=True)
 class Result:
-    """A result without the score's text."""
+    """A result without the score's text. `digest` is the JSON of what tables of the class need of
+    it; empty in a journal of an earlier version."""
 
     key: str
     exercise: str
@@ -58,6 +59,7 @@ class Result:
     seconds: float
     attempts: int
     finished: str
+    digest: str = ""
 
 
 _COLUMNS = tuple(field.name for field in fields(Result))
@@ -115,8 +117,10 @@ class Journal:
                 "Give the same command again: it begins anew.",
             )
         with self._telling(), self._database:
+            columns = (*_COLUMNS, "text")
             self._database.executemany(
-                f"INSERT OR REPLACE INTO results VALUES ({', '.join('?' * (len(_COLUMNS) + 1))})",
+                f"INSERT OR REPLACE INTO results ({', '.join(columns)})"
+                f" VALUES ({', '.join('?' * len(columns))})",
                 rows,
             )
             self._database.executemany(
@@ -209,12 +213,19 @@ def open_journal(folder: Path) -> Iterator[Journal]:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
             database.executescript(_SCHEMA)
+            _add_digest(database)
             database.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
             database.commit()
             _check_version(database, path)
             yield Journal(folder, database)
         finally:
             database.close()
+
+
+def _add_digest(database: sqlite3.Connection) -> None:
+    """Give the table of an earlier version the column that it lacks."""
+    if "digest" not in {row[1] for row in database.execute("PRAGMA table_info(results)")}:
+        database.execute("ALTER TABLE results ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
 
 
 def _check_version(database: sqlite3.Connection, path: Path) -> None:

@@ -10,12 +10,21 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from grader.batch.items import Item, source_path
 from grader.batch.journal import Journal, Result
 from grader.batch.whole_files import replace_file, write_if_new
 from grader.errors import UsageError
-from grader.records import BatchEntry, BatchExercise, BatchSummary, Status
+from grader.records import (
+    BatchEntry,
+    BatchExercise,
+    BatchSummary,
+    Cause,
+    CheckStatus,
+    EntryCheck,
+    Status,
+)
 
 SUMMARY = "summary.json"
 GRADEBOOK = "gradebook.csv"
@@ -56,6 +65,7 @@ def make_entries(
         result = results.get(item.key) if item.key else None
         owner = first.setdefault(item.key, item.student) if item.key else item.student
         why_not = "not graded yet" if item.selected else "not among those that --only names"
+        message = result.message if result else item.problem or why_not
         entries.append(
             BatchEntry(
                 student=item.student,
@@ -71,12 +81,30 @@ def make_entries(
                 score_path=item.score_path if result else None,
                 source_path=source_path(item.sha256) if item.sha256 else None,
                 duplicate_of=owner if owner != item.student else None,
-                message=result.message if result else item.problem or why_not,
+                message=message,
                 student_id=item.student_id,
                 platform=item.platform,
+                handed_in_as=item.handed_in_as,
+                **_read_digest(result),
             )
         )
     return tuple(entries)
+
+
+def _read_digest(result: Result | None) -> dict[str, Any]:
+    """Why points were lost, and the checks, as fields of an entry."""
+    return _structure(json.loads(result.digest)) if result and result.digest else {}
+
+
+def _structure(digest: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **digest,
+        "causes": tuple(Cause(**each) for each in digest.get("causes", ())),
+        "checks": tuple(
+            EntryCheck(**each | {"status": CheckStatus(each["status"])})
+            for each in digest.get("checks", ())
+        ),
+    }
 
 
 def write_summary(out: Path, summary: BatchSummary) -> None:
@@ -92,7 +120,7 @@ def read_summary(out: Path) -> BatchSummary:
         document = json.loads(path.read_text(encoding="ascii"))
         exercises = tuple(BatchExercise(**row) for row in document.pop("exercises"))
         entries = tuple(
-            BatchEntry(**row | {"status": row["status"] and Status(row["status"])})
+            BatchEntry(**_structure(row) | {"status": row["status"] and Status(row["status"])})
             for row in document.pop("entries")
         )
         return BatchSummary(exercises, entries, **document)
@@ -109,23 +137,36 @@ def read_summary(out: Path) -> BatchSummary:
 
 def format_gradebook(summary: BatchSummary) -> str:
     """A row per student, ordered by name: points and status by exercise, then the sum of the
-    points.
+    points. A column for each check has the points that it gave.
 
     A cell of points is empty where there are none to tell (`BatchEntry.points`). So is then the
     sum.
     """
-    columns = ("", " judged", " of", " status", " message")
-    head = [f"{exercise.id}{column}" for exercise in summary.exercises for column in columns]
+    columns = ("", " judged", " of", " status", " why")
+    checks = _list_checks(summary)
+    head = [
+        f"{exercise.id}{column}"
+        for exercise in summary.exercises
+        for column in (*columns, *(f": {name}" for name in checks[exercise.id]))
+    ]
     rows = [["student", "id", *head, "total"]]
     of_student: dict[str, list[BatchEntry]] = {}
     for entry in summary.entries:
         of_student.setdefault(entry.student, []).append(entry)
     for student, entries in of_student.items():
-        cells = [cell for entry in entries for cell in _cells(entry)]
+        cells = [cell for entry in entries for cell in _cells(entry, checks[entry.exercise])]
         points = [entry.points for entry in entries if entry.points is not None]
         total = f"{sum(points):g}" if len(points) == len(entries) else ""
         rows.append([_cell(student), _cell(entries[0].student_id or ""), *cells, total])
     return _format_csv(rows)
+
+
+def _list_checks(summary: BatchSummary) -> dict[str, list[str]]:
+    """The names of each exercise's checks, in their order."""
+    found: dict[str, dict[str, None]] = {exercise.id: {} for exercise in summary.exercises}
+    for entry in summary.entries:
+        found[entry.exercise] |= dict.fromkeys(check.name for check in entry.checks)
+    return {exercise: [*names] for exercise, names in found.items()}
 
 
 def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
@@ -150,8 +191,9 @@ def _format_csv(rows: Iterable[Sequence[str]]) -> str:
     return text.getvalue()
 
 
-def _cells(entry: BatchEntry) -> list[str]:
+def _cells(entry: BatchEntry, checks: Sequence[str]) -> list[str]:
     points = entry.points
+    earned = {check.name: check.earned for check in entry.checks if points is not None}
     judged = "" if points is None or entry.judged_points is None else f"{entry.judged_points:g}"
     status = entry.status.value if entry.status else "not graded"
     return [
@@ -159,8 +201,13 @@ def _cells(entry: BatchEntry) -> list[str]:
         judged,
         f"{entry.max_score:g}",
         status,
-        _cell(entry.message),
+        _cell(entry.reason),
+        *(_figure(earned.get(name)) for name in checks),
     ]
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
 
 
 def _cell(text: str) -> str:

@@ -8,6 +8,7 @@ import hmac
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from grader.errors import GraderError
 
@@ -46,12 +47,22 @@ class Graded:
         try:
             score = json.loads(self.text)
             device = score["device"]["name"] if score["device"] else None
+            digest = {
+                "why": score.get("why", ""),
+                "causes": score.get("causes", []),
+                "checks": [_digest_check(check) for check in score["checks"]],
+            }
             return {
                 name: score[name]
                 for name in ("status", "score", "max_score", "judged_points", "message")
-            } | {"device": device}
+            } | {"device": device, "digest": json.dumps(digest)}
         except (ValueError, KeyError, TypeError) as error:
             raise GraderError(f"a worker answered what is no score: {error!r}") from error
+
+
+def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
+    own = {name: check[name] for name in ("status", "points", "max_points", "bonus")}
+    return {"name": check["headline"] or check["title"], **own}
 
 
 def make_key(*, sha256: str, exercise_hash: str, device: str, grader: str, seed: str) -> str:

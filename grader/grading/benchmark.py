@@ -38,6 +38,7 @@ from grader.records import (
 )
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case
+from grader.words.causes import UNREPEATABLE
 from grader.words.hidden import name_case
 
 SETS_BYTES = 256 << 20
@@ -191,7 +192,9 @@ def _wrong_when_timed(case: CaseResult, launch: TimedLaunch) -> CaseResult:
             " wrote where it must not; every launch must compute everything anew, and the same from"
             " the same inputs"
         )
-    return CaseResult(case.name, case.hidden, case.sizes, passed=False, message=message)
+    return CaseResult(
+        case.name, case.hidden, case.sizes, passed=False, message=message, cause=UNREPEATABLE
+    )
 
 
 def _range(range_: tuple[int, int] | None, unit: str) -> str:

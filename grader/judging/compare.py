@@ -6,15 +6,16 @@ Whole arrays are never walked element by element in Python: 8192 x 8192 takes ab
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
-from grader.records import POISON_WORD, CaseResult, DeviceBuffer, Mismatch, Role
+from grader.records import POISON_WORD, CaseResult, DeviceBuffer, FindingKind, Mismatch, Role
 from grader.spec.exercise import Case, Tolerance
+from grader.words.causes import cause_of_output
 from grader.words.outputs import describe_modified, describe_wrong
 
 Arrays = dict[str, np.ndarray]
@@ -99,7 +100,8 @@ def judge_inputs(case: Case, worst_error: float, modified_inputs: Sequence[str])
     were."""
     if modified_inputs:
         message = describe_modified(modified_inputs)
-        return _case_result(case, passed=False, message=message, worst_error=worst_error)
+        result = _case_result(case, passed=False, message=message, worst_error=worst_error)
+        return replace(result, cause=FindingKind.INPUT_MODIFIED.value)
     return _case_result(case, passed=True, message="right", worst_error=worst_error)
 
 
@@ -228,24 +230,28 @@ def _wrong_case(
         worst_error=comparison.worst_error,
         picture=draw_picture(comparison),
     )
+    diagnosis = diagnose(
+        _as_matrix(expected),
+        _as_matrix(got),
+        wrong=_as_matrix(comparison.wrong),
+        unwritten=_as_matrix(comparison.unwritten),
+        tolerance=tolerance,
+    )
+    unwritten, total = int(np.count_nonzero(comparison.unwritten)), comparison.wrong.size
     message = describe_wrong(
         buffer,
         wrong=comparison.wrong_elements,
-        unwritten=int(np.count_nonzero(comparison.unwritten)),
-        total=comparison.wrong.size,
+        unwritten=unwritten,
+        total=total,
         modified=modified_inputs,
-        diagnosis=diagnose(
-            _as_matrix(expected),
-            _as_matrix(got),
-            wrong=_as_matrix(comparison.wrong),
-            unwritten=_as_matrix(comparison.unwritten),
-            tolerance=tolerance,
-        ),
+        diagnosis=diagnosis,
         hidden=case.hidden,
     )
-    return _case_result(
+    cause = cause_of_output(diagnosis, unwritten=unwritten, total=total, modified=modified_inputs)
+    result = _case_result(
         case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch
     )
+    return replace(result, cause=cause)
 
 
 def _case_result(

@@ -43,6 +43,7 @@ from grader.records import (
 )
 from grader.spec.exercise import Exercise
 from grader.words.accesses import find_shared_names
+from grader.words.causes import failure_causes, find_causes, tell_why
 from grader.words.findings import advise
 from grader.words.hidden import tell
 from grader.words.hints import HintFacts, hint_at_failure, hint_at_misses
@@ -77,7 +78,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
     checks = hint_at_misses(checks, exercise.checks, facts)
     judged = _judged(checks)
     points, judged_points = _points(checks), sum(check.max_points for check in judged)
-    return replace(
+    score = replace(
         _start_score(subject, checks, evidence),
         status=_status(judged),
         message=summarise_points(points, judged_points, exercise.max_score),
@@ -90,7 +91,9 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         line_sizes=_line_sizes(exercise, evidence.counted) if lines else {},
         model=evidence.model,
         counted=tuple(map(_describe_run, evidence.counted)),
+        causes=find_causes(checks, exercise.checks, facts),
     )
+    return replace(score, why=tell_why(score))
 
 
 def failed_score(
@@ -101,7 +104,7 @@ def failed_score(
     failure = tell(mistake)
     metrics = missing_metrics("the submission did not run to its end", subject.device)
     checks = judge_failure(subject.exercise, failure, metrics, subject.device)
-    return replace(
+    score = replace(
         _start_score(subject, hint_at_failure(checks, failure), evidence or Evidence()),
         status=failure.status,
         message=failure.message,
@@ -111,7 +114,9 @@ def failed_score(
         detail=failure.detail,
         advice=advise(failure),
         printed=failure.printed,
+        causes=failure_causes(failure, checks),
     )
+    return replace(score, why=tell_why(score))
 
 
 def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evidence) -> Score:
@@ -171,7 +176,7 @@ def _name_race(case: CaseResult, race: Finding | None) -> CaseResult:
     """A wrong case in which threads raced is told as that race."""
     if case.passed or race is None:
         return case
-    return replace(case, message=describe_raced(case.message, race.message))
+    return replace(case, message=describe_raced(case.message, race.message), cause=race.kind.value)
 
 
 def _line_sizes(exercise: Exercise, counted: Sequence[CountedRun]) -> dict[str, int]:

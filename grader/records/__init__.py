@@ -5,7 +5,13 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 `KernelRun`, which is handed to whoever asked for it.
 """
 
-from grader.records.class_results import BatchEntry, BatchExercise, BatchProgress, BatchSummary
+from grader.records.class_results import (
+    BatchEntry,
+    BatchExercise,
+    BatchProgress,
+    BatchSummary,
+    EntryCheck,
+)
 from grader.records.code import (
     DEFAULT_STACK_BYTES,
     Binary,
@@ -94,6 +100,7 @@ from grader.records.runs import (
 )
 from grader.records.scores import (
     CaseResult,
+    Cause,
     CheckResult,
     CountedAt,
     MetricValue,
@@ -149,6 +156,7 @@ __all__ = [
     "Breach",
     "BufferArgument",
     "CaseResult",
+    "Cause",
     "CheckResult",
     "CheckStatus",
     "CheckedMode",
@@ -171,6 +179,7 @@ __all__ = [
     "DeviceVariable",
     "Dim3",
     "Disturbed",
+    "EntryCheck",
     "Estimate",
     "Evaded",
     "Evasion",

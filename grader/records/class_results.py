@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.statuses import Status
+from grader.records.scores import Cause
+from grader.statuses import CheckStatus, Status
 
 
 @dataclass(frozen=True)
@@ -14,6 +15,22 @@ class BatchExercise:
     id: str
     title: str
     max_score: float
+
+
+@dataclass(frozen=True)
+class EntryCheck:
+    """One check of a score, by the name that the handout gives it."""
+
+    name: str
+    status: CheckStatus
+    points: float
+    max_points: float
+    bonus: bool = False
+
+    @property
+    def earned(self) -> float | None:
+        """The points as a table gives them; None where this device could not judge the check."""
+        return None if self.status is CheckStatus.NOT_MEASURED else self.points
 
 
 @dataclass(frozen=True)
@@ -27,6 +44,9 @@ class BatchEntry:
     exported the file calls the student or the submission (`platform`: `canvas`, `moodle`,
     `gradescope`). `score_path` and `source_path` (the file as it was handed in) are relative to the
     batch's folder. `duplicate_of` is the student whose identical file was graded for both.
+    `handed_in_as` is the name that the platform gave to what it exported: of the file (Canvas), or
+    of the student's folder (Moodle). `why` says in a line why points were lost, `causes` for what,
+    and `checks` are those of the score.
     """
 
     student: str
@@ -45,12 +65,22 @@ class BatchEntry:
     source_path: str | None = None
     student_id: str | None = None
     platform: str | None = None
+    handed_in_as: str | None = None
+    why: str = ""
+    causes: tuple[Cause, ...] = ()
+    checks: tuple[EntryCheck, ...] = ()
 
     @property
     def points(self) -> float | None:
         """The points as every table of the class gives them; None, and an empty cell there, where
         none follow from the grading."""
         return self.score if self.status is not None and self.status.has_points else None
+
+    @property
+    def reason(self) -> str:
+        """Why it is not graded, or did not get full marks: what ended the grading, or the causes;
+        empty for full marks."""
+        return self.message if self.status is None or self.status.ended_early else self.why
 
 
 @dataclass(frozen=True)

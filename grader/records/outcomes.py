@@ -69,7 +69,8 @@ class Failure:
 
     `message` is one sentence that says what is wrong and where; `detail` may quote a tool at
     length; `advice` says what to try next. `printed` is what the run had printed until then.
-    `line` is the line of the source that is at fault, where no finding says it.
+    `line` is the line of the source that is at fault, where no finding says it. `cause` is the key
+    of its kind (words.causes), the same for all submissions that fail like this.
     """
 
     status: Status
@@ -79,3 +80,4 @@ class Failure:
     findings: tuple[Finding, ...] = ()
     printed: tuple[Printed, ...] = ()
     line: int | None = None
+    cause: str = ""

@@ -45,7 +45,8 @@ class CaseResult:
     kept out of what students are shown.
 
     `printed` is what its launches printed. Of a hidden case there is no `printed`, no `worst_error`
-    and no `mismatch`: a kernel could put its sizes there.
+    and no `mismatch`: a kernel could put its sizes there. `cause` is the key of what explains a
+    wrong one (words.causes).
     """
 
     name: str
@@ -57,6 +58,7 @@ class CaseResult:
     mismatch: Mismatch | None = None
     part: str | None = None
     printed: tuple[Printed, ...] = ()
+    cause: str | None = None
 
 
 @dataclass(frozen=True)
@@ -131,6 +133,17 @@ class CheckResult:
     in_doubt: bool = False
 
 
+@dataclass(frozen=True)
+class Cause:
+    """One reason for which points were lost. `key` stays the same whatever its words are, so that a
+    class can be grouped by it; `points` is what it cost, `line` where it shows."""
+
+    key: str
+    text: str
+    points: float
+    line: int | None = None
+
+
 ShowChecks = Callable[[Sequence[CheckResult]], None]
 
 
@@ -176,8 +189,9 @@ class Score:
     """The result of grading one submission: what the score JSON holds.
 
     `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was.
-    `printed` is of the run that failed. `model` has an entry a launch that was modelled, `counted`
-    one a run that counted.
+    `causes` say why points were lost, the dearest first, and `why` does in one line; neither has
+    figures of a run. `printed` is of the run that failed. `model` has an entry a launch that was
+    modelled, `counted` one a run that counted.
     """
 
     exercise: str
@@ -204,6 +218,8 @@ class Score:
     printed: tuple[Printed, ...] = ()
     model: tuple[Modelled, ...] = ()
     counted: tuple[CountedAt, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    why: str = ""
     schema_version: int = field(default=1)
 
     @property

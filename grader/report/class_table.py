@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from rich.console import Console
@@ -13,10 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.records import BatchEntry, BatchProgress, BatchSummary
+from grader.report.common_causes import group_by_cause
 from grader.report.terminal import Page
 from grader.report.text import clean_line
 
 _MOST_NAMES = 4
+_MOST_CAUSES = 8
 
 ShowBatch = Callable[[BatchProgress], None]
 
@@ -99,6 +101,21 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
             else ""
         )
         page.write_whole(f"{exercise.id}: {len(entries)} submissions: {words}{mean}")
+        if not quiet:
+            _write_causes(page, entries)
+
+
+def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
+    groups = group_by_cause(entries)[:_MOST_CAUSES]
+    if groups:
+        page.write_whole("What went wrong, most often:")
+    for group in groups:
+        names = ", ".join(clean_line(entry.student)[:24] for entry, _ in group.examples)
+        others = ", ..." if group.submissions > len(group.examples) else ""
+        page.write_whole(
+            f"  {group.submissions:4} x {group.text}: {group.points:.3g} points each on average"
+            f" ({names}{others})"
+        )
 
 
 def _make_table(summary: BatchSummary, page: Page) -> Table:
@@ -135,4 +152,4 @@ def _points(entry: BatchEntry) -> str:
 
 def _why(entry: BatchEntry) -> str:
     same = f"same file as {entry.duplicate_of}; " if entry.duplicate_of else ""
-    return f"{same}{entry.message}"
+    return f"{same}{entry.reason}"

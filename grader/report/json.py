@@ -67,6 +67,8 @@ def _plain_score(score: Score) -> dict[str, object]:
         "printed": _plain(score.printed),
         "model": _plain(score.model),
         "counted": _plain(score.counted),
+        "causes": _plain(score.causes),
+        "why": score.why,
         "environment": score.environment,
         "seed": score.seed,
     }

@@ -10,9 +10,11 @@ from grader.records import Failure, Finding, FindingKind
 
 @dataclass(frozen=True)
 class FindingRow:
-    """A kind of finding: its `meaning` for the documentation, and what to try. `is_limit`: not a
-    mistake that the checked mode looks for, but a limit that ended the run."""
+    """A kind of finding: the `cause` that a class is grouped by, its `meaning` for the
+    documentation, and what to try. `is_limit`: not a mistake that the checked mode looks for, but a
+    limit that ended the run."""
 
+    cause: str
     meaning: str
     advice: str
     is_limit: bool = False
@@ -63,65 +65,78 @@ def describe_finding(finding: Finding) -> str:
 
 FINDINGS: Mapping[FindingKind, FindingRow] = {
     FindingKind.OUT_OF_BOUNDS: FindingRow(
+        "access out of bounds",
         "An access outside of its buffer or array.",
         "Guard the access with the matrix's sizes (`if (x < cols && y < rows)`), and check which of"
         " the two belongs to which index.",
     ),
     FindingKind.MISALIGNED: FindingRow(
+        "misaligned address",
         "An address that is not a multiple of the access's width.",
         "A float2 or float4 access needs an address that is a multiple of 8 or 16 bytes: check the"
         " row length and the column that it starts at.",
     ),
     FindingKind.BARRIER_DIVERGENCE: FindingRow(
+        "barrier that some threads skip",
         "A barrier that some threads of the block cannot reach.",
         "Move __syncthreads() out of the branch or the loop that some threads of the block leave"
         " early.",
     ),
     FindingKind.ENDLESS_WAIT: FindingRow(
+        "waits for ever",
         "A loop that waits for a value which no thread will write any more.",
         "Check who writes what the loop waits for, and that this thread, and its block, come to it:"
         " no barrier or lock may keep them, and their block must be on the GPU, too.",
     ),
     FindingKind.INSTRUCTION_LIMIT: FindingRow(
+        "too many instructions: an endless loop?",
         "More warp instructions than the exercise allows.",
         "Check that every loop ends: does its counter move towards its bound for all sizes, 1 x 1"
         " too?",
         is_limit=True,
     ),
     FindingKind.WALL_LIMIT: FindingRow(
+        "too much time: an endless loop?",
         "More time than the exercise allows.",
         "Check that every loop ends, and that no thread waits for another one that never comes.",
         is_limit=True,
     ),
     FindingKind.TRAP: FindingRow(
+        "the kernel stopped itself",
         "The kernel stopped itself: `__trap()` or `assert`.",
         "The kernel ended itself (assert, __trap): check the condition at that line.",
     ),
     FindingKind.INPUT_MODIFIED: FindingRow(
+        "wrote to an input",
         "An input is not as it was before the launch.",
         "Write to the output or to a scratch buffer only: the inputs belong to the grader.",
     ),
     FindingKind.RACE: FindingRow(
+        "race between threads",
         "Two threads use an element, one of them writes, and nothing orders them.",
         "Let all threads meet in a __syncthreads() between the two accesses, outside of any"
         " branch.",
     ),
     FindingKind.UNINITIALIZED_READ: FindingRow(
+        "read of what nobody wrote",
         "A read of memory that nobody wrote.",
         "Write every element before it is read: outputs, scratch and shared memory start with"
         " garbage.",
     ),
     FindingKind.COPY_UNDER_WAY: FindingRow(
+        "asynchronous copy not waited for",
         "An access to data whose asynchronous copy may not have arrived.",
         "Wait for the asynchronous copy, then let all threads meet in a __syncthreads(), before its"
         " data is used.",
     ),
     FindingKind.ABSENT_LANES: FindingRow(
+        "mask names lanes that do not come",
         "A mask of a shuffle, vote or barrier names lanes that do not come.",
         "Name in a mask just the lanes that execute the operation, or move it to where all of them"
         " do.",
     ),
     FindingKind.ORDER_DEPENDENT: FindingRow(
+        "result depends on the order of the warps",
         "The result differs when the warps run in the opposite order.",
         "Nothing says which block or warp runs first: look for a missing __syncthreads(), and for"
         " blocks that use each other's results.",

@@ -29,6 +29,7 @@ from grader.records import (
 from grader.spec.exercise import Case
 from grader.statuses import GRADE_AGAIN
 from grader.words.batches import tell_ungraded
+from grader.words.causes import cause_of_mistake
 from grader.words.compiling import tell_compile_mistake
 from grader.words.observations import tell_observation
 from grader.words.phrases import outline_status
@@ -42,6 +43,10 @@ from grader.words.times import tell_disturbed
 def tell(mistake: Failure | Fact, *, hidden: bool = False) -> Failure:
     """A mistake in words: with all that is known of it, or with what may be told in a hidden
     case."""
+    return replace(_tell(mistake, hidden=hidden), cause=cause_of_mistake(mistake))
+
+
+def _tell(mistake: Failure | Fact, *, hidden: bool) -> Failure:
     if isinstance(mistake, PlanMistake):
         return tell_plan_mistake(mistake, hidden=hidden)
     if isinstance(mistake, Stop):

@@ -29,7 +29,7 @@ from grader.words.accesses import find_accesses, quote_access
 from grader.words.findings import advise, advise_on_findings
 from grader.words.sizes import explain_shapes
 
-_POOR_EFFICIENCY = 0.5
+POOR_EFFICIENCY = 0.5
 """Below this, an access pattern is named as the reason for a slow kernel."""
 _SCATTERED = 8
 """Sectors a request from which on, on the average of a line's loads, lanes read from different
@@ -283,9 +283,9 @@ def _slow_line(facts: HintFacts) -> str:
     total = sum((line.counters for line in facts.lines), Counters())
     if total.shared_wavefronts_excessive:
         return _bank_conflicts(facts)
-    if (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY:
+    if (total.global_store_efficiency or 1.0) < POOR_EFFICIENCY:
         return _wasted_stores(facts)
-    return _wasted_loads(facts) if (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY else ""
+    return _wasted_loads(facts) if (total.global_load_efficiency or 1.0) < POOR_EFFICIENCY else ""
 
 
 def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:

@@ -15,6 +15,11 @@ def tell_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
     return _outline(mistake) if hidden else _tell(mistake)
 
 
+def name_obstacle(obstacle: Obstacle) -> str:
+    """What keeps a launch from being made, without figures."""
+    return _OBSTACLES[obstacle].hidden
+
+
 def _tell(mistake: PlanMistake) -> Failure:
     line, message, advice = mistake.line, mistake.message, mistake.advice
     if mistake.obstacle is not None:

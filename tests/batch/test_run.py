@@ -7,7 +7,9 @@ import json
 import os
 import resource
 import shutil
+import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,7 @@ from grader.batch.run import Rerun
 from grader.batch.tasks import Task, draw_seed
 from grader.errors import GraderError, UsageError
 from grader.records import BatchSummary, Status
-from tests.support.instant import hand_ins, instant, run, sha256_of
+from tests.support.instant import hand_ins, instant, read_transpose, run, sha256_of
 
 
 def calls(out: Path) -> list[str]:
@@ -265,3 +267,26 @@ def test_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> None:
 def test_seeds_are_secret_and_the_same_for_the_same_file() -> None:
     assert draw_seed(b"secret", "a") == draw_seed(b"secret", "a") != draw_seed(b"secret", "b")
     assert draw_seed(b"other", "a") != draw_seed(b"secret", "a") < 1 << 53
+
+
+def test_a_journal_of_an_earlier_version_is_read(tmp_path: Path) -> None:
+    """It has no digests: its results stay, without causes."""
+    out = tmp_path / "out"
+    before = run(out, hand_ins(tmp_path / "subs", 2), jobs=1)
+    assert {cause.key for entry in before.entries for cause in entry.causes} == {"compile_error"}
+    with closing(sqlite3.connect(out / "journal.sqlite")) as database:
+        database.execute("ALTER TABLE results DROP COLUMN digest")
+        database.commit()
+    again = run(out, hand_ins(tmp_path / "subs", 2), jobs=1)
+    assert [entry.message for entry in again.entries] == [entry.message for entry in before.entries]
+    assert len(calls(out)) == 2
+
+
+def test_the_gradebook_has_the_cause_and_a_column_of_points_for_each_check(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    run(out, hand_ins(tmp_path / "subs", 1), jobs=1)
+    (row,) = rows(out)
+    assert row["transpose why"].startswith("grading ")
+    checks = {name: cell for name, cell in row.items() if name.startswith("transpose: ")}
+    assert checks["transpose: Correctness"] == "0"
+    assert len(checks) == len(read_transpose().checks)

@@ -15,6 +15,7 @@ from grader.records import (
     BatchExercise,
     BatchSummary,
     Dim3,
+    EntryCheck,
     Failure,
     Finding,
     FindingKind,
@@ -159,6 +160,18 @@ def make_entry(
         duplicate_of=None,
         message=score.message,
         source_path=source_path,
+        why=score.why,
+        causes=score.causes,
+        checks=tuple(
+            EntryCheck(
+                check.headline or check.title,
+                check.status,
+                check.points,
+                check.max_points,
+                check.bonus,
+            )
+            for check in score.checks
+        ),
     )
 
 

@@ -20,6 +20,7 @@ from grader.records import (
     Source,
     Status,
 )
+from grader.report.common_causes import group_by_cause
 from grader.report.html.charts import (
     Marker,
     draw_log_histogram,
@@ -98,12 +99,24 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class CauseRow:
+    """Why points were lost, by how many; `examples` are names with the way to the page."""
+
+    text: str
+    submissions: str
+    points: str
+    examples: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Section:
-    """One exercise's plots; `judged` is how many submissions came as far as the checks."""
+    """One exercise's plots and causes; `judged` is how many submissions came as far as the
+    checks."""
 
     title: str
     charts: tuple[Chart, ...]
     rates: tuple[Rate, ...]
+    causes: tuple[CauseRow, ...]
     judged: int
 
 
@@ -218,8 +231,25 @@ def _make_section(exercise: BatchExercise, graded: Sequence[Graded]) -> Section:
         clean_line(exercise.title),
         tuple(_make_charts(digests)),
         tuple(_make_rates(checked)),
+        tuple(_make_causes(graded)),
         len(checked),
     )
+
+
+def _make_causes(graded: Sequence[Graded]) -> Iterator[CauseRow]:
+    pages = {each.entry.student: each.page or "" for each in graded}
+
+    def link(entry: BatchEntry, line: int | None) -> tuple[str, str]:
+        page = pages[entry.student]
+        return clean_line(entry.student), f"{page}#L{line}" if page and line else page
+
+    for group in group_by_cause([each.entry for each in graded]):
+        yield CauseRow(
+            group.text,
+            f"{group.submissions:,} ({100 * group.part:.0f} %)",
+            f"{group.points:.3g}",
+            tuple(link(*example) for example in group.examples),
+        )
 
 
 def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
@@ -319,10 +349,9 @@ def _with_figures(row: Row, digest: Digest, max_score: float) -> Row:
 
 
 def _describe(entry: BatchEntry) -> str:
-    """What the table does not say already: what ended the grading, and whose file it is as well."""
+    """What the table does not say already: why points were lost, and whose file it is as well."""
     same = f"the same file as {entry.duplicate_of}'s" if entry.duplicate_of else ""
-    ended = "" if entry.status and not entry.status.ended_early else entry.message
-    return clean_line("; ".join(part for part in (same, ended) if part))
+    return clean_line("; ".join(part for part in (same, entry.reason) if part))
 
 
 def _show_check(status: CheckStatus, remark: str) -> tuple[str, str, str]:

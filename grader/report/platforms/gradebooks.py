@@ -176,7 +176,7 @@ def format_moodle(batch: BatchSummary, roster: Roster, exercise: BatchExercise) 
                 "Yes",
                 "-",
                 "-",
-                clean_line(entry.message),
+                clean_line(entry.reason),
             ]
         )
     return _format_csv(rows)
