@@ -731,7 +731,7 @@ def test_an_argument_is_the_address_of_its_buffer(device: RemoteDevice) -> None:
         for argument in plan.launches[0].arguments
     )
     execution, out = execute(
-        device, replace(plan, steps=(replace(plan.launches[0], arguments=swapped),))
+        device, replace(plan, launches=(replace(plan.launches[0], arguments=swapped),))
     )
     assert execution.failure is None
     assert np.isnan(out).all()

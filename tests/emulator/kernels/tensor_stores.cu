@@ -1,5 +1,5 @@
 // Boxes of shared memory to tensors, beside their edges too, with and without swizzling and steps,
-// and reductions of them.
+// and reductions of them; no two that are under way together meet.
 // inout: a float32[1280] = normal
 // map: a [20, 64] {"box": [8, 16], "swizzle": 64}
 // inout: b uint32[480] = random
@@ -46,7 +46,8 @@ __global__ void plain(const __grid_constant__ CUtensorMap map)
         STORE("2d", "%2, %3", "r"(52 * static_cast<int>(blockIdx.x)),
               "r"(14 * static_cast<int>(blockIdx.y)));
         FINISH;
-        REDUCE("add", "2d", "%2, %3", "r"(20), "r"(8));
+        REDUCE("add", "2d", "%2, %3", "r"(20 + 16 * static_cast<int>(blockIdx.x)),
+               "r"(2 + 9 * static_cast<int>(blockIdx.y)));
         FINISH;
     }
 }
@@ -58,15 +59,15 @@ __global__ void volumes(const __grid_constant__ CUtensorMap map)
     SHOW;
     const int block = blockIdx.x;
     if (threadIdx.x == 0) {
-        STORE("3d", "%2, %3, %4", "r"(8 * block), "r"(5), "r"(4 - 3 * block));
+        STORE("3d", "%2, %3, %4", "r"(8 * block), "r"(5), "r"(4 - 2 * block));
         FINISH;
         REDUCE("min", "3d", "%2, %3, %4", "r"(0), "r"(0), "r"(2 * block));
         REDUCE("max", "3d", "%2, %3, %4", "r"(0), "r"(1), "r"(2 * block));
         REDUCE("and", "3d", "%2, %3, %4", "r"(8), "r"(0), "r"(2 * block));
         REDUCE("or", "3d", "%2, %3, %4", "r"(8), "r"(1), "r"(2 * block));
         REDUCE("xor", "3d", "%2, %3, %4", "r"(8), "r"(4), "r"(2 * block));
-        REDUCE("inc", "3d", "%2, %3, %4", "r"(4), "r"(4), "r"(2 * block));
-        REDUCE("dec", "3d", "%2, %3, %4", "r"(4), "r"(5), "r"(2 * block));
+        REDUCE("inc", "3d", "%2, %3, %4", "r"(0), "r"(4), "r"(2 * block));
+        REDUCE("dec", "3d", "%2, %3, %4", "r"(0), "r"(5), "r"(2 * block));
         FINISH;
     }
 }
