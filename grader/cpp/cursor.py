@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from grader.cpp.lexer import Kind, Position, Token, read_tokens
+from grader.cpp.types import TYPE_WORDS
 from grader.records import Obstacle
 
 MAX_LENGTH = 10_000
@@ -44,7 +45,8 @@ class LanguageError(Exception):
 
 class Cursor:
     """Walks over the tokens of one text, or of several `more` that follow, each with its place: an
-    end stands behind each."""
+    end stands behind each. `variables` are the names that its reader has seen declared: they are no
+    types, whatever they are called."""
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class Cursor:
         more: Sequence[tuple[str, Position]] = (),
     ) -> None:
         self.text = ""
+        self.variables: set[str] = set()
         self._tokens: list[Token] = []
         self._index = 0
         for piece, place in ((text, Position(line, column)), *more):
@@ -98,6 +101,11 @@ class Cursor:
         """Whether the next token is one of these symbols."""
         return self.token.kind is Kind.SYMBOL and self.token.text in symbols
 
+    @property
+    def at_type_word(self) -> bool:
+        """Whether the next token is a word of types, and no variable."""
+        return self.token.text in TYPE_WORDS - self.variables
+
     def take(self) -> Token:
         """The next token, which is then behind the cursor."""
         token = self.token
@@ -122,16 +130,16 @@ class Cursor:
             raise self.expected(f"'{symbol}'")
         return self.take()
 
-    def take_list(self, take_item: Callable[[], T]) -> tuple[T, ...]:
-        """Items between commas up to and with the closing `)`, whose `(` is already taken. May be
-        empty."""
-        if self.accept(")"):
+    def take_list(self, take_item: Callable[[], T], closing: str = ")") -> tuple[T, ...]:
+        """Items between commas up to and with the closing bracket, whose partner is already taken.
+        May be empty."""
+        if self.accept(closing):
             return ()
         items = [take_item()]
         while self.accept(","):
             items.append(take_item())
-        if not self.accept(")"):
-            raise self.expected("',' or ')'")
+        if not self.accept(closing):
+            raise self.expected(f"',' or '{closing}'")
         return tuple(items)
 
     @property
@@ -157,7 +165,7 @@ def _take_apart(text: str, line: int, column: int) -> Iterator[Token]:
     for token in read_tokens(text, line=line, column=column):
         if token.kind in (Kind.SPACE, Kind.NEWLINE):
             continue
-        whole = token.kind in (Kind.NUMBER, Kind.SYMBOL)
+        whole = token.kind in (Kind.NUMBER, Kind.SYMBOL) or _is_literal(token)
         if whole or (token.kind is Kind.NAME and token.text.isascii() and "$" not in token.text):
             pieces = [token]
         else:
@@ -166,6 +174,11 @@ def _take_apart(text: str, line: int, column: int) -> Iterator[Token]:
         last = pieces[-1]
         end = Token(Kind.END, "", last.end, last.line, last.column + len(last.text))
     yield end
+
+
+def _is_literal(token: Token) -> bool:
+    """Whether a token is a character between quotation marks."""
+    return token.kind is Kind.CHARACTER and token.text.endswith("'") and len(token.text) > 2
 
 
 def _characters(token: Token) -> Iterator[Token]:

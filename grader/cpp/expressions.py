@@ -23,7 +23,7 @@ from grader.cpp.evaluation import (
     normal_type,
 )
 from grader.cpp.lexer import Kind, Position, Token
-from grader.cpp.literals import read_number
+from grader.cpp.literals import read_literal
 from grader.cpp.tree import (
     Braces,
     Call,
@@ -243,9 +243,9 @@ def _take_operand(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
         cursor.expect(")")
         return inner
     token = cursor.token
-    if token.kind is Kind.NUMBER:
+    if token.kind in (Kind.NUMBER, Kind.CHARACTER):
         cursor.take()
-        return read_number(token)
+        return read_literal(token)
     if cursor.at("{"):
         return _take_braces(cursor, dialect, depth, None, token.position)
     if token.kind is Kind.NAME:
@@ -255,7 +255,7 @@ def _take_operand(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
 
 def _take_named(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     """A name and what follows it: a call, a cast, braces."""
-    if cursor.token.text in TYPE_WORDS and cursor.ahead(1).text == "(":
+    if cursor.at_type_word and cursor.ahead(1).text == "(":
         type_ = cursor.take()
         return Cast(type_.text, _take_operand(cursor, dialect, depth + 1), type_.position)
     token = cursor.token
@@ -313,13 +313,13 @@ def take_qualified_name(cursor: Cursor) -> str:
 
 
 def _template_length(cursor: Cursor) -> int:
-    """Tokens of the template arguments at the cursor, where `::` follows them; else 0."""
+    """Tokens of the template arguments at the cursor, where `::` or `{` follows them; else 0."""
     depth = 0
     for count in range(4 * _LONGEST_TYPE):
         token = cursor.ahead(count)
         depth += (token.text == "<") - token.text.count(">") * (token.text in (">", ">>"))
         if depth <= 0:
-            return count + 1 if cursor.ahead(count + 1).text == "::" else 0
+            return count + 1 if cursor.ahead(count + 1).text in ("::", "{") else 0
         if token.kind is Kind.END or token.text in (";", "{", "}", "<<<", ">>>"):
             return 0
     return 0
@@ -359,7 +359,8 @@ def accept_cast(cursor: Cursor) -> tuple[str, Position] | None:
         return None
     names = [token.text for token in tokens if token.kind is Kind.NAME]
     pointer = bool(names) and tokens[-1].text == "*"
-    if not pointer and not (names and all(name in TYPE_WORDS | QUALIFIERS for name in names)):
+    words = (TYPE_WORDS | QUALIFIERS) - cursor.variables
+    if not pointer and not (names and all(name in words for name in names)):
         return None
     position = cursor.take().position
     for _ in range(len(tokens) + 1):

@@ -1,4 +1,4 @@
-"""The values of C's literals: integers and floating-point numbers."""
+"""The values of C's literals: integers, floating-point numbers and characters."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from grader.cpp.cursor import error_at, quote
 from grader.cpp.evaluation import LARGEST_VALUE, round_real
-from grader.cpp.lexer import Token
+from grader.cpp.lexer import Kind, Token
 from grader.cpp.tree import Node, Number, RealNumber
 from grader.records import Obstacle
 
@@ -22,9 +22,35 @@ _REAL = re.compile(
 )
 
 
-def read_number(token: Token) -> Node:
-    """A literal as C reads it: decimal, hexadecimal, octal or binary with the suffixes u, l and ll,
-    or a floating-point one with or without f."""
+_CHARACTER = re.compile(
+    r"'(?:(?P<plain>[^\\'])|\\(?:(?P<octal>[0-7]{1,3})|x(?P<hex>[0-9A-Fa-f]{1,2})|(?P<escape>.)))'"
+)
+_ESCAPES: Mapping[str, int] = {
+    **{letter: ord(letter) for letter in "'\"?\\"},
+    **dict(zip("abtnvfr", range(7, 14), strict=True)),
+}
+
+
+def _read_character(token: Token) -> Number:
+    """The code of a character of ASCII, which may be an escape: `'a'`, `'\\n'`, `'\\x41'`."""
+    match = _CHARACTER.fullmatch(token.text)
+    value = None
+    if match is not None and match["plain"] is not None:
+        value = ord(match["plain"])
+    elif match is not None and match["escape"] is not None:
+        value = _ESCAPES.get(match["escape"])
+    elif match is not None:
+        value = int(match["octal"] or match["hex"], 8 if match["octal"] else 16)
+    if value is None or value > 127:
+        raise error_at(token.position, f"{quote(token.text)} is no character of ASCII")
+    return Number(value, token.position)
+
+
+def read_literal(token: Token) -> Node:
+    """A literal as C reads it: a character, an integer (decimal, hexadecimal, octal or binary, with
+    the suffixes u, l and ll), or a floating-point number with or without f."""
+    if token.kind is Kind.CHARACTER:
+        return _read_character(token)
     text = token.text.replace("'", "")
     real = _REAL.fullmatch(text) if len(text) <= _LONGEST_LITERAL else None
     if real is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.cpp.declarations import evaluate, read_constants
 from grader.cpp.evaluation import QUALIFIERS
@@ -24,11 +24,13 @@ _LARGEST_ALIGNMENT = 16
 
 @dataclass(frozen=True)
 class Member:
-    """A number or pointer in a structure: its C++ type, where it lies, and its bytes."""
+    """A number or pointer in a structure: its C++ type, where it lies, and its bytes.
+    `initialised`: the structure says what it is where no value is given."""
 
     type: str
     offset: int
     size_bytes: int
+    initialised: bool = False
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,11 @@ class Layout:
 
 
 def find_layout(type_: str, source: str) -> Layout | None:
-    """The layout of the type of this name; None where it is not known."""
-    return _Reader(source).layout_of(type_.rsplit("::", 1)[-1].strip(), 0)
+    """The layout of the type of this name; None where it is not known. Of an instance of a template
+    it is known where there are no members."""
+    name, template, _ = type_.partition("<")
+    layout = _Reader(source).layout_of(name.rsplit("::", 1)[-1].strip(), 0)
+    return None if template and layout is not None and layout.members else layout
 
 
 class _Reader:
@@ -64,16 +69,20 @@ class _Reader:
         members: list[Member] = []
         end = alignment = 1
         end = 0
-        for declared, count in _read_members(body, self._constants):
+        for declared, count, initialised in _read_members(type_, body, self._constants):
             inner = None if declared is None else self.layout_of(declared, depth + 1)
             if inner is None or len(members) + count * len(inner.members) > _MOST_MEMBERS:
                 return None
             for _ in range(count):
                 end = -(-end // inner.alignment) * inner.alignment
-                members += [Member(m.type, end + m.offset, m.size_bytes) for m in inner.members]
+                members += [
+                    replace(m, offset=end + m.offset, initialised=initialised or m.initialised)
+                    for m in inner.members
+                ]
                 end += inner.size_bytes
             alignment = max(alignment, inner.alignment)
-        return Layout(tuple(members), -(-end // alignment) * alignment, alignment)
+        size = -(-end // alignment) * alignment
+        return Layout(tuple(members), size or 1, alignment)
 
 
 def _vector_layout(type_: str) -> Layout | None:
@@ -120,25 +129,62 @@ def _matching_braces(tokens: Sequence[Token]) -> dict[int, int]:
     return ends
 
 
+_Read = tuple[str | None, int, bool]
+"""The type of a member (None where it is none that is understood), how many of it there are, and
+whether it has an initialiser."""
+_UNKNOWN: _Read = (None, 1, False)
+
+
 def _read_members(
-    body: Sequence[Token], constants: Mapping[str, int]
-) -> Iterator[tuple[str | None, int]]:
-    """The type of each member and how many of it there are; None where it is none that is
-    understood."""
+    name: str, body: Sequence[Token], constants: Mapping[str, int]
+) -> Iterator[_Read]:
+    """The members of the structure `name`. Its functions take no room."""
+    for statement in _take_statements(body):
+        if not _is_function(name, statement):
+            yield from _read_member(statement, constants)
+
+
+def _take_statements(body: Sequence[Token]) -> Iterator[list[Token]]:
+    """What stands up to each `;`, or to the end of a function's body."""
     statement: list[Token] = []
+    depth, called = 0, False
     for token in body:
-        if token.text != ";":
+        depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
+        called = called or token.text == "("
+        over = depth == 0 and token.text == ";"
+        if not over:
             statement.append(token)
-            continue
-        yield from _read_member(statement, constants)
-        statement = []
+        if over or (depth == 0 and token.text == "}" and called):
+            if statement:
+                yield statement
+            statement, called = [], False
     if statement:
-        yield None, 1
+        yield statement
 
 
-def _read_member(
-    tokens: Sequence[Token], constants: Mapping[str, int]
-) -> Iterator[tuple[str | None, int]]:
+_NO_FUNCTION = frozenset({"=", "alignas", "__align__"})
+
+
+def _is_function(name: str, statement: Sequence[Token]) -> bool:
+    """Whether a statement is a function that leaves the structure as it is: no constructor, and
+    none that is virtual."""
+    words = [token.text for token in statement]
+    if "(" not in words or "virtual" in words:
+        return False
+    opening = words.index("(")
+    before = words[:opening]
+    if "operator" in before:
+        return True
+    named = len(before) > 1 and re.fullmatch(r"\w+", before[-1]) is not None
+    return (
+        named
+        and words[opening + 1 : opening + 2] != ["*"]
+        and _NO_FUNCTION.isdisjoint(before)
+        and name not in before
+    )
+
+
+def _read_member(tokens: Sequence[Token], constants: Mapping[str, int]) -> Iterator[_Read]:
     """`const float *a, b[4]`; a `static` member takes no room."""
     words = [token.text for token in tokens if token.text not in QUALIFIERS]
     if words[:1] == ["static"]:
@@ -147,20 +193,22 @@ def _read_member(
     type_words = words[:start] if words[start : start + 1] == ["*"] else words[: start - 1]
     base = normal_integer_type(type_words)
     if not type_words or not all(re.fullmatch(r"\w+", word) for word in type_words):
-        yield None, 1
+        yield _UNKNOWN
         return
     if len(type_words) > 1 and not all(word in TYPE_WORDS for word in type_words):
-        yield None, 1
+        yield _UNKNOWN
         return
     for declarator in " ".join(words[len(type_words) :]).split(","):
         match = re.fullmatch(
-            r"\s*(?P<stars>(?:\*\s*)*)\w+\s*(?P<extents>(?:\[[^\]]*\]\s*)*)(?:=[^=]*)?", declarator
+            r"\s*(?P<stars>(?:\*\s*)*)\w+\s*(?P<extents>(?:\[[^\]]*\]\s*)*)(?P<value>=[^=]*)?",
+            declarator,
         )
         if match is None:
-            yield None, 1
+            yield _UNKNOWN
             return
         count = 1
         for extent in re.findall(r"\[([^\]]*)\]", match["extents"]):
             count *= evaluate(extent, constants) or 0
         stars = match["stars"].count("*")
-        yield (base + "*" * stars if 0 < count <= _MOST_MEMBERS else None), count
+        type_ = base + "*" * stars if 0 < count <= _MOST_MEMBERS else None
+        yield type_, count, match["value"] is not None

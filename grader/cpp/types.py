@@ -53,6 +53,10 @@ CPP_NAMES: Mapping[str, str] = {
 """By NumPy's name of a type, the C++ name that a program of ours gives it."""
 
 TYPE_WORDS = frozenset(word for name in NUMPY_NAMES for word in name.split())
+LIBRARY_TYPES = frozenset(
+    {"half", "__half", *(name for name in NUMPY_NAMES if name.endswith("_t"))}
+)
+"""Those of `TYPE_WORDS` that are no keywords of C++: a variable may have such a name."""
 
 _LONG = {"int64": "long", "uint64": "unsigned long"}
 DEMANGLED_NAMES: Mapping[str, str] = {

@@ -119,6 +119,8 @@ def _format_loop(loop: Loop, kernels: Mapping[LaunchLine, Kernel], scope: Scope)
     condition = "" if loop.condition is None else format_expression(loop.condition, scope.macros)
     steps = ", ".join(_format_simple(step, scope) for step in loop.step)
     start = f"for (; {condition}; {steps}) {{" if loop.step else f"while ({condition or 'true'}) {{"
+    if not loop.asks_first:
+        return ["do {", *_indented(loop.body, kernels, scope), f"}} while ({condition});"]
     lines = [start, *_indented(loop.body, kernels, scope), "}"]
     if not loop.start:
         return lines

@@ -40,7 +40,6 @@ from grader.records import (
     ToolLimits,
 )
 from grader.spec.statements import Plan
-from grader.submission.instances import add_instances
 from grader.words.findings import advise
 from grader.words.hidden import tell, tell_findings
 from grader.words.outputs import describe_modified
@@ -66,11 +65,9 @@ class KernelJob:
     isolated: bool
 
     def build(self, tools: Toolchain, arch: str) -> Built:
-        """The compiled source, with the template instances that it is launched with. Raises
-        SubmissionError."""
-        source = add_instances(self.source, self.plan, self.data.names)
+        """The compiled source. Raises SubmissionError."""
         return build_plan(
-            source, self.plan, self.data.names, tools, arch=arch, limits=COMPILE_LIMITS
+            self.source, self.plan, self.data.names, tools, arch=arch, limits=COMPILE_LIMITS
         )
 
     def make_program(self, built: Built, info: DeviceInfo) -> Program:

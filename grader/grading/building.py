@@ -32,6 +32,7 @@ from grader.spec.draws import device_buffers
 from grader.spec.exercise import Exercise, Part, Task
 from grader.spec.statements import Plan
 from grader.submission.includes import check_includes
+from grader.submission.instances import add_instances
 from grader.submission.lookups import check_lookups
 from grader.submission.plan import (
     macro_names,
@@ -83,9 +84,10 @@ def build(
     SubmissionError.
     """
     rules_of = exercise if plan is None else None
+    parts = [part.name for part in exercise.parts]
     if plan is None:
-        own = value_of(read_plan(source, parts=[part.name for part in exercise.parts]))
-        plan = own or exercise.default_plan
+        plan = value_of(read_plan(source, parts=parts)) or exercise.default_plan
+    of_parts = (read_plan(source, part=part, parts=parts) for part in parts)
     limits = ToolLimits(wall_seconds=exercise.limits.compile_seconds)
     return build_plan(
         source,
@@ -96,10 +98,11 @@ def build(
         limits=limits,
         rules_of=rules_of,
         begun=begun,
+        others=[each for each in of_parts if isinstance(each, Plan)],
     )
 
 
-def build_plan(
+def build_plan(  # noqa: PLR0913 - what is compiled and how, by keyword
     source: Submission,
     plan: Plan,
     names: Collection[str],
@@ -109,15 +112,17 @@ def build_plan(
     limits: ToolLimits,
     rules_of: Task | None = None,
     begun: Compilation | None = None,
+    others: Sequence[Plan] = (),
 ) -> Built:
-    """Refuses forbidden includes and look-ups of files, and compiles for `arch`. `names` are those
-    that the plan may use beside macros: buffers, sizes, scalars. Raises SubmissionError.
+    """Refuses forbidden includes and look-ups of files, and compiles for `arch`, with the instances
+    of templates that the plan and `others` launch. `names` are those that the plan may use beside
+    macros: buffers, sizes, scalars. Raises SubmissionError.
 
     The compiler runs beside the preprocessor, whose word comes first: what it says is told, and
     what the compiler says only if the preprocessor found nothing. It may have `begun` before.
     """
     refuse(check_lookups(source.text))
-    order = tools.order(source, arch, limits)
+    order = tools.order(add_instances(source, (plan, *others), names), arch, limits)
     if begun is None or not begun.order.asks_for_the_same(order):
         begun = Compilation(order)
     with begun:

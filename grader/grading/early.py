@@ -19,6 +19,7 @@ from grader.errors import GraderError
 from grader.folders import default_cache
 from grader.grading.tools import find_toolchain
 from grader.records import Submission, ToolLimits
+from grader.submission.instances import find_open_templates
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission
 from grader.toolchain.compilation import Compilation
@@ -51,6 +52,8 @@ def _begin(device: str, exercise: Path, submission: Path, *, isolated: bool) -> 
     source = read_submission(submission)
     if not isinstance(source, Submission) or check_lookups(source.text) is not None:
         return None
+    if "launch" in source.text and find_open_templates(source.text):
+        return None  # what is compiled depends on the launch lines
     spec = json.loads((exercise / "spec.json").read_text(encoding="utf-8"))
     limits = ToolLimits(wall_seconds=float(spec["limits"]["compile_seconds"]))
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ), isolated=isolated)

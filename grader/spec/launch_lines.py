@@ -151,7 +151,7 @@ def _take_template_argument(cursor: Cursor) -> Expression | TypeName:
         raise cursor.expected("a template argument")
     text = cursor.text[tokens[0].start : tokens[-1].end]
     position = tokens[0].position
-    if "::" in text or any(token.text in _TYPE_MARKS for token in tokens):
+    if "::" in text or any(token.text in _TYPE_MARKS - cursor.variables for token in tokens):
         return TypeName(text, position)
     return parse_expression(text, line=position.line, column=position.column)
 
@@ -203,12 +203,16 @@ def _skip_stream(cursor: Cursor) -> None:
 
 
 def _take_dim3(cursor: Cursor) -> tuple[Expression, ...]:
-    """One to three sizes, or an expression that stands for all: a variable may be a dim3."""
-    if not (cursor.token.text == "dim3" and cursor.ahead(1).text == "("):
+    """One to three sizes, as `dim3(x, y)` or `{x, y}`; or an expression that stands for all: a
+    variable may be a dim3."""
+    position, named = cursor.token.position, cursor.token.text == "dim3"
+    opening = cursor.ahead(1 if named else 0).text
+    if opening != "{" and not (named and opening == "("):
         return (take_expression(cursor),)
-    position = cursor.take().position
-    cursor.expect("(")
-    sizes = cursor.take_list(lambda: take_expression(cursor))
+    if named:
+        cursor.take()
+    cursor.take()
+    sizes = cursor.take_list(lambda: take_expression(cursor), ")" if opening == "(" else "}")
     if not 1 <= len(sizes) <= 3:
         raise error_at(position, f"dim3 takes 1 to 3 arguments, got {len(sizes)}")
     return sizes

@@ -11,7 +11,7 @@ from grader.cpp.evaluation import QUALIFIERS, normal_type
 from grader.cpp.expressions import Expression, take_constructed, take_expression
 from grader.cpp.lexer import Kind, Position, Token, read_tokens
 from grader.cpp.tree import Number
-from grader.cpp.types import TYPE_WORDS
+from grader.cpp.types import LIBRARY_TYPES, TYPE_WORDS
 from grader.spec.calls import place_of, skip_statement, take_call
 from grader.spec.launch_lines import parse_launch, take_launch
 from grader.spec.statements import (
@@ -106,9 +106,14 @@ class _Reader:
             with self._nested():
                 return [compound(self)]
         taken = self._take_simple()
+        self._check_end()
+        return taken
+
+    def _check_end(self) -> None:
+        """LanguageError unless a statement ends here."""
+        cursor = self._cursor
         if not cursor.accept(";") and cursor.token.kind is not Kind.END and not cursor.at("}"):
             raise cursor.expected("';' or the end of the line")
-        return taken
 
     def _take_simple(self) -> list[Statement]:
         """A statement without others in it."""
@@ -195,6 +200,19 @@ class _Reader:
         place = self._place(start, index)
         return Loop((), condition, (), self._take_loop_body(), *place)
 
+    def _take_do(self) -> Statement:
+        """Of a `do`, the text is its `while (condition)`."""
+        self._cursor.take()
+        body = self._take_loop_body()
+        self._skip_ends()
+        start, index = self._cursor.token, self._cursor.index
+        if start.text != "while":
+            raise self._cursor.expected("'while'")
+        self._cursor.take()
+        condition = self._take_condition()
+        self._check_end()
+        return Loop((), condition, (), body, *self._place(start, index), asks_first=False)
+
     def _take_if(self) -> Statement:
         start, index = self._cursor.take(), self._cursor.index - 1
         condition = self._take_condition()
@@ -222,6 +240,7 @@ class _Reader:
 
     _COMPOUND: Mapping[str, Callable[[_Reader], Statement]] = {
         "{": _take_block,
+        "do": _take_do,
         "for": _take_for,
         "while": _take_while,
         "if": _take_if,
@@ -234,7 +253,7 @@ class _Reader:
         cursor = self._cursor
         if cursor.token.kind is not Kind.NAME:
             return False
-        if cursor.token.text in _TYPES:
+        if cursor.token.text in _TYPES - cursor.variables:
             return cursor.ahead(1).text not in ("(", "::", "<<<")
         count = 1
         while cursor.ahead(count).text == "*":
@@ -244,7 +263,7 @@ class _Reader:
     def _take_declarations(self) -> list[Statement]:
         cursor = self._cursor
         start, index = cursor.token, cursor.index
-        while cursor.token.text in _TYPES:
+        while cursor.token.text in _TYPES and not (cursor.index > index and self._at_name()):
             cursor.take()
         if cursor.index == index:
             cursor.take()
@@ -257,6 +276,7 @@ class _Reader:
             if cursor.token.kind is not Kind.NAME:
                 raise cursor.expected("the name of a variable")
             name, type_ = cursor.take().text, base + stars
+            cursor.variables.add(name)
             if cursor.at("["):
                 message = "a launch line has no arrays; // scratch: declares device memory"
                 raise error_at(cursor.token.position, message)
@@ -268,6 +288,11 @@ class _Reader:
             declared.append(Declaration(type_, name, value, *self._place(start, index)))
             if not cursor.accept(","):
                 return declared
+
+    def _at_name(self) -> bool:
+        """Whether what could be a type is the name that is declared: `int half = 1`."""
+        after = self._cursor.ahead(1)
+        return self._cursor.token.text in LIBRARY_TYPES and after.kind is not Kind.NAME
 
     def _at_assignment(self) -> bool:
         cursor = self._cursor

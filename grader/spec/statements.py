@@ -117,7 +117,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Loop:
-    """`for (start; condition; step) body` and `while (condition) body`."""
+    """`for (start; condition; step) body` and `while (condition) body`; `do body while (condition)`
+    asks only behind the body."""
 
     start: tuple[Statement, ...]
     condition: Expression | None
@@ -126,6 +127,7 @@ class Loop:
     line: int | None
     column: int
     text: str
+    asks_first: bool = True
 
 
 @dataclass(frozen=True)

@@ -99,7 +99,8 @@ def _bind_structure(
     source: str,
 ) -> StructArgument:
     """Values in braces, one for each member; what is left out is zero."""
-    type_ = normal_type(parameter.type or group.type or "")
+    written = parameter.type or group.type or ""
+    type_ = written if "<" in written else normal_type(written)
     layout = find_layout(type_, source)
     what = f"argument {place.number} is {quote(text)}"
     if layout is None or layout.size_bytes != parameter.size_bytes:
@@ -114,6 +115,9 @@ def _bind_structure(
     if len(group.items) > len(layout.members):
         message = f"{what}: {len(group.items)} values for the {len(layout.members)} members"
         raise error_at(place.position, f"{message} of {type_}")
+    if any(member.initialised for member in layout.members[len(group.items) :]):
+        message = f"{what}, which leaves out members that {type_} itself gives a value"
+        raise error_at(place.position, message, "Write all members in the braces.")
     parts = []
     for member, value in zip(layout.members, group.items, strict=False):
         taken = KernelParameter(member.offset, member.size_bytes, member.type)

@@ -3,7 +3,7 @@ them by launching them, and launch lines are no code."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -17,26 +17,37 @@ _FUNCTIONS = frozenset({"ceil_div", "min", "max"})
 """Of launch lines, which the file does not know."""
 
 
-def add_instances(source: Submission, plan: Plan, names: Collection[str]) -> Submission:
-    """The source with a use of each instance that the plan launches, which makes the compiler emit
+def add_instances(source: Submission, plans: Sequence[Plan], names: Collection[str]) -> Submission:
+    """The source with a use of each instance that the plans launch, which makes the compiler emit
     it; what the compiler says of one stands at its launch line. `names` are those that only launch
     lines know: an instance that is named by one of them is left out, and so are those of a kernel
     that the file instantiates itself."""
-    templates = {name for name, template in find_kernels(source.text).items() if template}
-    open_ = templates - _find_instantiated(source.text)
-    unknown = {*names, *plan.variables, *_FUNCTIONS}
-    wanted = {
-        str(launch.kernel): launch.line
-        for launch in reversed(plan.launches)
-        if _base(launch.kernel) in open_ and not find_names(str(launch.kernel)) & unknown
-    }
+    open_ = find_open_templates(source.text)
+    if not open_:
+        return source
+    wanted: dict[str, int] = {}
+    for plan in plans:
+        unknown = {*names, *plan.variables, *_FUNCTIONS}
+        for launch in plan.launches:
+            kernel = str(launch.kernel)
+            if launch.line is None or _base(launch.kernel) not in open_:
+                continue
+            if not find_names(kernel) & unknown:
+                wanted.setdefault(kernel, launch.line)
     uses = [
         f"\n#line {line}\nnamespace {{ [[maybe_unused]] const void* const"
         f" launched_instance_{number} = (const void*)&{kernel}; }}"
         for number, (kernel, line) in enumerate(wanted.items())
-        if line is not None
     ]
     return replace(source, text="".join((source.text, *uses, "\n"))) if uses else source
+
+
+def find_open_templates(source: str) -> set[str]:
+    """The kernels of a source that are templates and that it does not instantiate explicitly."""
+    if "template" not in source:
+        return set()
+    templates = {name for name, template in find_kernels(source).items() if template}
+    return templates - _find_instantiated(source)
 
 
 def _base(kernel: KernelName) -> str | None:

@@ -29,13 +29,14 @@ _AFFIX = re.compile(
 
 @dataclass
 class _Item:
-    """A statement, or a header with what it controls."""
+    """A statement, or a header with what it controls and what stands behind that."""
 
     text: str
     body: list[_Item] | None = None
     names: frozenset[str] = frozenset()
     declares: frozenset[str] = field(default=frozenset())
     launches: bool = False
+    behind: str = ""
 
 
 def propose_lines(source: str, known: Collection[str]) -> tuple[str, ...]:
@@ -90,7 +91,7 @@ class _Reader:
             if word == "{" and at in self._partners:
                 items += self.read(at + 1, self._partners[at], depth + 1)
                 at = self._partners[at] + 1
-            elif word in ("for", "while", "if", "else"):
+            elif word in ("do", "for", "while", "if", "else"):
                 item, at = self._read_compound(at, end, depth)
                 items += [item] if item.launches else []
             else:
@@ -101,7 +102,8 @@ class _Reader:
 
     def _read_compound(self, at: int, end: int, depth: int) -> tuple[_Item, int]:
         """A loop or a branch, and where it ends."""
-        head = self._partners.get(at + 1, at) if self._tokens[at].text != "else" else at
+        word = self._tokens[at].text
+        head = self._partners.get(at + 1, at) if word not in ("do", "else") else at
         body = head + 1
         if body < end and self._tokens[body].text == "{" and body in self._partners:
             stop = self._partners[body]
@@ -111,7 +113,13 @@ class _Reader:
         text = self._text(at, head + 1)
         names = self._names(at + 1, head + 1)
         launches = any(item.launches for item in items)
-        return _Item(text, items, names, launches=launches), stop + 1
+        item = _Item(text, items, names, launches=launches)
+        if word == "do":
+            end_of_loop = self._end_of_statement(stop + 1, end)
+            item.behind = f" {self._text(stop + 1, end_of_loop)};"
+            item.names |= self._names(stop + 2, end_of_loop)
+            stop = end_of_loop
+        return item, stop + 1
 
     def _end_of_statement(self, at: int, end: int) -> int:
         while at < end and self._tokens[at].text != ";":
@@ -260,7 +268,7 @@ def _format(items: Sequence[_Item], needed: set[str], indent: str) -> Iterator[s
         if item.body is not None:
             yield f"{indent}{item.text} {{"
             yield from _format(item.body, needed, f"{indent}    ")
-            yield f"{indent}}}"
+            yield f"{indent}}}{item.behind}"
         elif not item.declares or item.declares & needed:
             yield f"{indent}{item.text};"
 

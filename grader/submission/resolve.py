@@ -202,7 +202,9 @@ class _Run:
     def _loop(self, loop: Loop) -> None:
         with self._scope.block():
             self.carry_out(loop.start)
-            while self._goes_on(loop):
+            enters = not loop.asks_first
+            while enters or self._goes_on(loop):
+                enters = False
                 try:
                     with self._scope.block():
                         self.carry_out(loop.body)

@@ -8,9 +8,15 @@ from pathlib import Path
 import pytest
 
 from grader.cpp.expressions import parse_expression
-from grader.explore.host_launches import Scope, format_expression, format_launch
+from grader.explore.host_launches import (
+    Scope,
+    format_expression,
+    format_launch,
+    format_statement,
+)
 from grader.records import DeviceBuffer, Kernel, KernelParameter, Role
 from grader.spec.launch_lines import parse_launch
+from grader.spec.program import PlanLine, parse_program
 
 SIZES = {"rows": 70001, "cols": 33}
 MACROS = {"TILE": 32, "HUGE": 2000000000, "NEGATIVE": -7}
@@ -109,3 +115,9 @@ def test_a_launch(line: str, found: Kernel, wanted: str) -> None:
         MACROS, {"out": DeviceBuffer("out", "float32", (33,), Role.OUTPUT)}, frozenset({"median"})
     )
     assert format_launch(parse_launch(line), found, scope) == [wanted]
+
+
+def test_a_loop_that_asks_behind_its_body() -> None:
+    (loop,) = parse_program([PlanLine("do { d *= 2; } while (d < n);", 1, 1)])
+    lines = format_statement(loop, {}, Scope({}, {}, frozenset()))
+    assert lines == ["do {", "    d *= 2;", "} while (d < n);"]

@@ -74,6 +74,18 @@ def test_nothing_is_begun_of_what_is_refused_before(content: bytes, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
+    ("lines", "begun"), [("// launch: k<4><<<1, 1>>>(out)", False), ("", True)]
+)
+def test_nothing_is_begun_where_launch_lines_make_instances(
+    lines: str, begun: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "template.cu"
+    path.write_text(f"{lines}\ntemplate <int N> __global__ void k(float* out) {{ *out = N; }}\n")
+    with begin_early("emulated", EXERCISE, path, isolated=True) as compilation:
+        assert (compilation is not None) is begun
+
+
+@pytest.mark.parametrize(
     "spec", [None, "no JSON", "[]", "{}", '{"limits": {"compile_seconds": "x"}}']
 )
 def test_a_broken_exercise_is_for_the_grading_to_tell(

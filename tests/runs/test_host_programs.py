@@ -138,6 +138,13 @@ __global__ void mark(int *out, int place, int value) { atomicAdd(out + place, va
             ],
             [0, 0, 0, 0, 7, 2],
         ),
+        (
+            [
+                "int half = 0; do { mark<<<{1, 1}, {1}>>>(y, half, 'A'); half++;",
+                "} while (half < 2)",
+            ],
+            [65, 65],
+        ),
         (["n /= 32; float f = 2.5; f *= 2; mark<<<1, 1>>>(y, n, f > 4 ? (int)f : 0)"], [0, 0, 5]),
         (
             [

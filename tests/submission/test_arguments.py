@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 import numpy as np
@@ -48,6 +49,11 @@ SIZES = {
     "int2": 8,
     "__half": 2,
     "Odd": 8,
+    "Plus": 1,
+    "ops::Most<float>": 1,
+    "Scale": 4,
+    "Made": 4,
+    "Given": 8,
 }
 
 
@@ -56,6 +62,11 @@ struct Pair { int first; float second; };
 typedef struct { unsigned char tag; double : 0; } Bits;
 struct Nest { char tag; static const int N = 3; double align; Pair pair, more[1]; };
 struct Odd { int a; template <class T> void f(); };
+struct Plus { __device__ int operator()(int a, int b) const { return a + b; } };
+namespace ops { template <class T> struct Most { static T twice(T x); T operator()(T a, T b) { return a > b ? a : b; } }; }
+struct Scale { float by; __device__ float operator()(float x) const { return (x * by); } };
+struct Made { float by; Made(float x) : by(2 * x) {} };
+struct Given { int first = 3; float second; };
 struct Pointers { const double *where; int count; float *other; };
 """
 
@@ -240,6 +251,12 @@ def test_an_address_may_lie_within_its_buffer_and_right_behind_it() -> None:
         ("{7, {8, 9.0f}}", "Nest", None),
         ("{7, 0.0, 8, 9.0f, 10}", "Nest", [(0, 7, 1), (8, 0, 8), (16, 8, 4)]),
         ("make_int2(3, -1)", "int2", [(0, 3, 4), (4, -1, 4)]),
+        ("Plus{}", "Plus", []),
+        ("{}", "Plus", []),
+        ("Plus{}", untyped(1), []),
+        ("ops::Most<float>{}", "ops::Most<float>", []),
+        ("Scale{2.5f}", "Scale", [(0, float_bits(2.5), 4)]),
+        ("{1}", "Given", [(0, 1, 4)]),
     ],
 )
 def test_structures_have_their_members_in_place(
@@ -253,6 +270,21 @@ def test_structures_have_their_members_in_place(
     assert isinstance(bound, StructArgument)
     first = [(offset, ScalarArgument(value, size)) for offset, value, size in parts]
     assert list(bound.parts[: len(parts)]) == first
+
+
+@pytest.mark.parametrize(
+    ("argument", "parameter", "message"),
+    [
+        ("{2.5f}", "Made", "how the kernel's parameter (Made) is laid out is not known"),
+        ("{}", "Given", "leaves out members that Given itself gives a value"),
+        ("Plus{1}", "Plus", "1 values for the 0 members of Plus"),
+    ],
+)
+def test_what_a_structure_makes_of_values_itself_is_not_guessed(
+    argument: str, parameter: str, message: str
+) -> None:
+    with pytest.raises(LanguageError, match=re.escape(message)):
+        bind(argument, parameter)
 
 
 def test_the_parameter_space_holds_structures_and_offsets() -> None:

@@ -3,13 +3,17 @@ by them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import grader
+from grader.grading.building import build
+from grader.grading.tools import find_toolchain
 from grader.records import Submission
+from grader.spec.reader import read_exercise
 from grader.spec.statements import Plan
 from grader.submission.instances import add_instances
 from grader.submission.plan import read_plan
@@ -30,12 +34,21 @@ X = np.arange(8, dtype=np.float32)
 GIVEN: dict[str, Any] = {"inputs": {"x": X}, "outputs": {"y": X}, "sizes": {"n": 8}}
 
 
+TRANSPOSE = Path(__file__).resolve().parents[2] / "exercises" / "transpose"
+OF_PARTS = """\
+// launch: copy<float, 32><<<1, 32>>>(out, in, rows, cols)
+// launch in_place: mirror<float><<<1, 32>>>(data, n)
+template <typename T, int N> __global__ void copy(T* out, const T* in, int, int) { *out = *in; }
+template <typename T> __global__ void mirror(T* data, int n) { *data += n; }
+"""
+
+
 def added(lines: str, kernels: str = KERNELS) -> str:
     source = parse_submission((lines + kernels).encode(), "a.cu")
     assert isinstance(source, Submission)
     plan = read_plan(source)
     assert isinstance(plan, Plan)
-    return add_instances(source, plan, {"x", "y", "n"}).text.removeprefix(source.text)
+    return add_instances(source, [plan], {"x", "y", "n"}).text.removeprefix(source.text)
 
 
 def test_each_instance_is_used_once_at_its_line() -> None:
@@ -44,7 +57,7 @@ def test_each_instance_is_used_once_at_its_line() -> None:
         lines + "// launch: plain<<<1, 8>>>(y)\n// launch: scale<float, 4><<<1, 8>>>(y, x)\n"
     )
     assert text.count("&ops::add<2>;") == text.count("&scale<float, 4>;") == 1
-    assert text.index("#line 4") < text.index("&scale") < text.index("#line 1") < text.index("&ops")
+    assert text.index("#line 1") < text.index("&ops") < text.index("#line 4") < text.index("&scale")
     assert "plain" not in text
 
 
@@ -74,3 +87,12 @@ def test_an_instance_that_cannot_be_is_told_at_its_launch_line() -> None:
         grader.run("\n// launch: ops::add<float><<<1, 8>>>(y)\n" + KERNELS, **GIVEN)
     assert refused.value.line == 2
     assert "launched_instance" not in refused.value.message
+
+
+def test_a_grading_has_those_of_the_exercise_and_of_its_parts(cache: Path) -> None:
+    source = parse_submission(OF_PARTS.encode(), "a.cu")
+    assert isinstance(source, Submission)
+    tools = find_toolchain(prefer_wheel=True, cache=cache)
+    built = build(source, read_exercise(TRANSPOSE), tools, arch="sm_90")
+    assert {kernel.name for kernel in built.binary.kernels} == {"copy<float, 32>", "mirror<float>"}
+    assert built.source == source

@@ -92,6 +92,10 @@ MISTAKES = [
     ("while (n) { }", "while", "the launch lines have taken 100000 steps without an end"),
     ("for (;;) step<<<1, 1>>>(out, 1);", "step", "this is launch 1024 + 1: at most 1024"),
     ("while n > 1) {}", "n", "expected '(' before 'n'"),
+    ("do { } until (n);", "until", "expected 'while' before 'until'"),
+    ("do { } while (n);", "while", "the launch lines have taken 100000 steps without an end"),
+    ("do { } while (n) n = 1;", "n =", "expected ';' or the end of the line before 'n'"),
+    ("do { }", None, "expected 'while' before the end of the line"),
     ("if (out) {}", "out", "the buffer 'out' is no condition: compare integers"),
     ("if (n > 1)", None, "expected a statement before the end of the line"),
     ("}", "}", "there is no '{' for this '}'"),
@@ -138,6 +142,13 @@ MISTAKES = [
     ("cudaFuncSetAttribute(stepp, x, 1);", "stepp", "no kernel 'stepp'; did you mean 'step'?"),
     ('printf("x");', "printf", "a launch line prints nothing; print in the kernel"),
     ("sort(out);", "(", "expected '<<<' before '('"),
+    ("step<<<{}, 1>>>(out, 1);", "{", "dim3 takes 1 to 3 arguments, got 0"),
+    ("step<<<1, {1, 2, 3, 4}>>>(out, 1);", "{1", "dim3 takes 1 to 3 arguments, got 4"),
+    ("step<<<{1, 2), 1>>>(out, 1);", "), 1", "expected ',' or '}' before ')'"),
+    ("step<<<1, {n, 64}>>>(out, 1);", "n, 64", "the block (100, 64, 1) has 6400 threads"),
+    ("step<<<1, 1>>>(out, 'ab');", "'ab'", "\"'ab'\" is no character of ASCII"),
+    ("step<<<1, 1>>>(out, 'é');", "'é'", "\"'é'\" is no character of ASCII"),
+    ("step<<<1, 1>>>(out, '');", "''", "expected a number or a name before"),
     ("step<<<1, 32>>>(out, 1) step", "step", "expected ';' or the end of the line before 'step'"),
 ]
 
@@ -191,6 +202,48 @@ def test_sizes_of_blocks_are_constants_or_not(type_: str, value: str) -> None:
     resolved = resolve(f"{type_} block{value}; step<<<2, block>>>(out, 1)")
     assert isinstance(resolved, ResolvedPlan)
     assert resolved.launches[0].block == Dim3(8, 4)
+
+
+@pytest.mark.parametrize(
+    ("lines", "values"),
+    [
+        ("int half = n / 2, d = (half) + 1; half -= 1; half++; half = half + 1;", [51, 51]),
+        ("const int half(3); int d = half * (half);", [9, 3]),
+        ("auto size_t = 4; unsigned d{size_t};", [4, 4]),
+        ("int d = 'A', half = '\\n';", [65, 10]),
+        ("int d = '\\0' + '\\x41' + '\\'', half = '9' - '0';", [104, 9]),
+    ],
+)
+def test_variables_and_characters(lines: str, values: list[int]) -> None:
+    name = "size_t" if "size_t" in lines else "half"
+    resolved = resolve(lines, f"step<<<1, 1>>>(out, d); step<<<1, 1>>>(out, {name})")
+    assert isinstance(resolved, ResolvedPlan)
+    assert [launch.arguments[1].value for launch in resolved.launches] == values  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("grid", ["{2, 3, 4}", "dim3{2, 3, 4}", "dim3(2, 3, 4)"])
+def test_sizes_in_braces(grid: str) -> None:
+    resolved = resolve(f"step<<<{grid}, {{8}}>>>(out, 1)")
+    assert isinstance(resolved, ResolvedPlan)
+    assert (resolved.launches[0].grid, resolved.launches[0].block) == (Dim3(2, 3, 4), Dim3(8))
+
+
+@pytest.mark.parametrize(("first", "turns"), [(90, [90, 95]), (100, [100]), (500, [500])])
+def test_a_do_loop_asks_behind_its_body(first: int, turns: list[int]) -> None:
+    resolved = resolve(
+        f"int d = {first}; do {{", "  step<<<1, 1>>>(out, d); d += 5;", "}", "while (d < n);"
+    )
+    assert isinstance(resolved, ResolvedPlan)
+    assert [launch.arguments[1].value for launch in resolved.launches] == turns  # type: ignore[union-attr]
+
+
+def test_a_do_loop_is_left_and_goes_on_with_its_condition() -> None:
+    resolved = resolve(
+        "int d = 0; do { d++; if (d == 2) continue; if (d > 4) break;",
+        "step<<<1, 1>>>(out, d); } while (d != 2 || n > 1)",
+    )
+    assert isinstance(resolved, ResolvedPlan)
+    assert [launch.arguments[1].value for launch in resolved.launches] == [1, 3, 4]  # type: ignore[union-attr]
 
 
 def test_bounds_are_those_that_are_told() -> None:

@@ -22,7 +22,9 @@ from grader.errors import WorkerError
 from grader.plumbing.children import kill_group
 
 ZYGOTE_COMMAND = (sys.executable, "-m", "grader.devices.remote.zygote")
-START_SECONDS = 60.0
+START_SECONDS = 300.0
+"""What a device may take to be loaded. The first one on a machine compiles the emulator's runtime:
+25 s of a processor, which others may want as well."""
 MAX_ANSWER_BYTES = 256
 
 

@@ -18,7 +18,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.remote.answered_outputs import find_nonsense
-from grader.devices.remote.forked import fork_worker
+from grader.devices.remote.forked import START_SECONDS, fork_worker
 from grader.devices.remote.keep_steps import StepKeeper
 from grader.devices.remote.overdue import wall_limit
 from grader.devices.remote.protocol import (
@@ -55,7 +55,6 @@ from grader.records import (
 
 EMULATED = "emulated"
 WORKER_COMMAND = (sys.executable, "-m", "grader.devices.remote.worker")
-START_SECONDS = 60.0
 LOAD_SECONDS = 60.0
 TRANSFER_BYTES_PER_SECOND = (
     100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
