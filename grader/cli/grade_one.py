@@ -25,7 +25,8 @@ from grader.cli.common import (
 )
 from grader.cli.formats import add_format_options, check_outputs
 from grader.cli.results import print_source, show_score, write_html
-from grader.records import Score
+from grader.cli.watch import Stale, refuse_watching, watch
+from grader.records import Progress, Score, ShowProgress
 from grader.report.platforms import FORMATS
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ examples:
   grade exercises/transpose mine.cu           points, the line that loses them, what to try next
   grade transpose mine.cu                     the same: a bare name is that of an exercise in
                                               ./exercises, or of one that comes along
+  grade transpose mine.cu --watch             grade at each save, and say what has changed
   grade transpose mine.cu --annotate          also print the source with what each line cost
   grade transpose mine.cu --html page.html    also write a page: points, roofline, source
   grade transpose mine.cu --json score.json   also write the score as JSON
@@ -119,21 +121,48 @@ def run_grade(options: argparse.Namespace) -> int:
     check_target(options.output, "the result")
     check_target(options.html, "the page")
     check_outputs(options.json, options.format, options.output)
-    from grader.grading.early import begin_early
-
-    submission, isolated = Path(options.submission), not options.no_isolation
-    with begin_early(options.device, exercise, submission, isolated=isolated) as begun:
-        score = _grade(options, exercise, begun)
-    with contextlib.ExitStack() as files:
-        if options.html is not None:
-            files.callback(write_html, score, exercise, options)
-        show_score(score, options)
-    if options.annotate:
-        print_source(score, submission)
+    if options.watch:
+        refuse_watching(options)
+        return watch(
+            options,
+            lambda copy, stale: _grade_one(options, exercise, copy, stale),
+            lambda copy, score: _show_all(score, options, exercise, copy),
+        )
+    submission = Path(options.submission)
+    score = _grade_one(options, exercise, submission)
+    _show_all(score, options, exercise, submission)
     return score.exit_code
 
 
-def _grade(options: argparse.Namespace, exercise: Path, begun: Compilation | None) -> Score:
+def _grade_one(
+    options: argparse.Namespace, exercise: Path, submission: Path, stale: Stale | None = None
+) -> Score:
+    """The score; the compiler starts while the rest of the grader is loaded. `stale` is asked at
+    each step whether to go on."""
+    from grader.grading.early import begin_early
+
+    isolated = not options.no_isolation
+    with begin_early(options.device, exercise, submission, isolated=isolated) as begun:
+        return _grade(options, exercise, submission, begun, stale)
+
+
+def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> None:
+    """Prints the score, and writes the files that are asked for."""
+    with contextlib.ExitStack() as files:
+        if options.html is not None:
+            files.callback(write_html, score, exercise, submission, options.html)
+        show_score(score, options)
+    if options.annotate:
+        print_source(score, submission)
+
+
+def _grade(
+    options: argparse.Namespace,
+    exercise: Path,
+    submission: Path,
+    begun: Compilation | None,
+    stale: Stale | None,
+) -> Score:
     """The score, with what was begun before all was loaded that this loads."""
     from grader.devices.gpu.peak import parse_peak
     from grader.grading.grade import Options, choose_device, grade_with
@@ -141,18 +170,31 @@ def _grade(options: argparse.Namespace, exercise: Path, begun: Compilation | Non
 
     peak = parse_peak(options.peak) if options.peak is not None else None
     for_people = options.json != "-" and not (options.format and options.output is None)
-    with grading_display(make_console(sys.stderr), quiet=options.quiet) as (show, show_checks):
+    console, in_lines = make_console(sys.stderr), stale is not None
+    with grading_display(console, quiet=options.quiet, in_lines=in_lines) as (show, show_checks):
         how = Options(
             choose_device(options.device, peak),
             options.seed,
-            show,
+            _asking(stale, show),
             isolated=not options.no_isolation,
             model=not options.no_model,
             reuse=not options.fresh,
             interim=show_checks if for_people else None,
             begun=begun,
         )
-        return grade_with(how, exercise, Path(options.submission))
+        return grade_with(how, exercise, submission)
+
+
+def _asking(stale: Stale | None, show: ShowProgress) -> ShowProgress:
+    """What shows progress, and asks at each step whether to go on."""
+    if stale is None:
+        return show
+
+    def ask_and_show(progress: Progress) -> None:
+        stale()
+        show(progress)
+
+    return ask_and_show
 
 
 def _epilog() -> str:
@@ -187,6 +229,11 @@ def _grade_parser() -> argparse.ArgumentParser:
         "--html",
         metavar="FILE",
         help="write a page too: points, roofline, and the source with what each line cost",
+    )
+    parser.add_argument(
+        "--watch",
+        action="store_true",
+        help="grade at each save until Ctrl-C, and say what has changed since the last one",
     )
     add_format_options(parser)
     add_seed(parser, "a new secret one")

@@ -64,12 +64,12 @@ def print_source(score: Score, path: Path) -> None:
             print_annotation(annotation, console=make_console(sys.stdout))
 
 
-def write_html(score: Score, exercise: Path, options: argparse.Namespace) -> None:
+def write_html(score: Score, exercise: Path, submission: Path, target: str) -> None:
     from grader.report.html import write_page
     from grader.spec.reader import read_exercise
 
-    text, _ = _read_again(score, Path(options.submission))
-    write_page(Path(options.html), score, title=read_exercise(exercise).title, source=text)
+    text, _ = _read_again(score, submission)
+    write_page(Path(target), score, title=read_exercise(exercise).title, source=text)
 
 
 def _read_again(score: Score, path: Path) -> tuple[str | None, bool]:

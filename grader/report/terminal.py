@@ -122,17 +122,19 @@ def progress_display(console: Console, *, quiet: bool = False) -> Iterator[ShowP
 
 @contextmanager
 def grading_display(
-    console: Console, *, quiet: bool = False
+    console: Console, *, quiet: bool = False, in_lines: bool = False
 ) -> Iterator[tuple[ShowProgress, ShowChecks | None]]:
     """Yields what shows progress, as `progress_display` does, and, on a terminal, what shows the
-    lines of a score above the bar as far as they are known. All of it vanishes in the end."""
+    lines of a score above the bar as far as they are known. All of it vanishes in the end.
+    `in_lines`: in a pipe, too, each line is shown as soon as it is known."""
     if quiet:
         yield lambda progress: None, None
     elif console.is_terminal and not console.is_dumb_terminal:
         with _GradingBar(console) as bar:
             yield _show_on(bar), bar.show_checks
     else:
-        yield _lines_per_stage(Page(console)), None
+        page = Page(console)
+        yield _lines_per_stage(page), _lines_per_check(page) if in_lines else None
 
 
 class _GradingBar(ProgressBar):
@@ -179,5 +181,17 @@ def _lines_per_stage(page: Page) -> Callable[[Progress], None]:
         if progress.stage != last_stage:
             last_stage = progress.stage
             page.write(progress.stage)
+
+    return show
+
+
+def _lines_per_check(page: Page) -> ShowChecks:
+    told: set[str] = set()
+
+    def show(checks: Sequence[CheckResult]) -> None:
+        for status, line in format_headlines(checks):
+            if status.is_verdict and line not in told:
+                told.add(line)
+                page.write(line)
 
     return show
