@@ -32,7 +32,8 @@ class HandIn:
     """What one student handed in: the shown names of the files, each with its path; and why others
     cannot be graded, by name.
 
-    `exported_as` is the name of the folder that the platform made for the student.
+    `exported_as` is the name of the folder that the platform made for the student. `absent`: the
+    student is in the class's roster, and handed nothing in.
     """
 
     student: str
@@ -41,6 +42,7 @@ class HandIn:
     files: Mapping[str, Path] = field(default_factory=dict)
     set_aside: Mapping[str, str] = field(default_factory=dict)
     exported_as: str | None = None
+    absent: bool = False
 
 
 def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
@@ -66,7 +68,7 @@ def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[H
         raise UsageError(f"{folder} cannot be read: {error.strerror}", _ADVICE) from error
     if not any(each.files or each.set_aside for each in found):
         raise UsageError(f"there is no {SUFFIX} file in {folder}", _ADVICE)
-    return _with_unique_names(found)
+    return name_uniquely(found)
 
 
 def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
@@ -153,7 +155,7 @@ def _read_metadata(root: Path) -> dict[str, str]:
     }
 
 
-def _with_unique_names(found: list[HandIn]) -> list[HandIn]:
+def name_uniquely(found: list[HandIn]) -> list[HandIn]:
     """Students of equal names are told apart by their numbers, or counted."""
     unique: dict[str, HandIn] = {}
     for each in sorted(

@@ -3,13 +3,13 @@ away."""
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.batch.choice import choose_students
 from grader.batch.collect import HandIn
 from grader.batch.matching import Matched, match_files
 from grader.batch.whole_files import replace_file
@@ -57,18 +57,16 @@ def make_items(
     """All pairs of student and exercise, ordered by shown name. Files are copied to `out`: they may
     vanish where they are.
 
-    `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: patterns of the students
-    who are to be graded.
+    `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: names and patterns of the
+    students who are to be graded; UsageError where one of them means nobody.
     """
     ids = [exercise.id for exercise in exercises]
     names = pseudonyms or {each.student: each.student for each in hand_ins}
     places = _file_names([names[each.student] for each in hand_ins])
+    chosen = choose_students(only, hand_ins, names)
     items = []
     for each in hand_ins:
         shown = names[each.student]
-        selected = not only or any(
-            fnmatch.fnmatchcase(name, pattern) for name in (each.student, shown) for pattern in only
-        )
         for exercise, matched in match_files(each, ids).items():
             sha256, problem = (
                 (None, matched.problem) if matched.path is None else _keep(matched.path, out)
@@ -79,7 +77,7 @@ def make_items(
                     exercise=exercise,
                     sha256=sha256,
                     problem=problem,
-                    selected=selected,
+                    selected=each.student in chosen,
                     student_id=None if pseudonyms else each.student_id,
                     platform=None if pseudonyms else each.platform,
                     handed_in_as=None if pseudonyms else _exported_name(each, matched),

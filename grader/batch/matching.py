@@ -68,6 +68,8 @@ def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bo
 
 
 def _why_none(hand_in: HandIn, exercise: str) -> str:
+    if hand_in.absent:
+        return "nothing was handed in"
     if hand_in.set_aside:
         return "; ".join(
             f"{name} was set aside: {reason}" for name, reason in [*hand_in.set_aside.items()][:5]

@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grader.batch.items import Item, source_path
+from grader.batch.items import SCORES, Item, source_path
 from grader.batch.journal import Journal, Result
 from grader.batch.whole_files import replace_file, write_if_new
 from grader.errors import UsageError
@@ -46,12 +46,17 @@ def write_score(out: Path, item: Item, text: str) -> None:
 def write_scores(
     out: Path, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
 ) -> None:
-    """Write all scores that are known, and remove those of results that are no more."""
+    """Write all scores that are known, and remove those of results and of students that are no
+    more."""
     for item in items:
         if item.key is not None and item.key in results:
             write_score(out, item, journal.read_text(item.key))
         else:
             (out / item.score_path).unlink(missing_ok=True)
+    own = {out / item.score_path for item in items}
+    for path in sorted((out / SCORES).rglob("*.json")):
+        if path not in own:
+            path.unlink(missing_ok=True)
 
 
 def make_entries(

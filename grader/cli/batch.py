@@ -31,6 +31,7 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from grader.batch.archives import SetAside
     from grader.batch.journal import Journal
+    from grader.batch.roster import Roster
     from grader.batch.run import Settings
     from grader.batch.schedule import Ungraded
     from grader.batch.tasks import Task
@@ -61,6 +62,8 @@ examples:
   grade batch transpose gemm_tiled export.zip --out results/ --jobs 8 --device gpu:all
   grade batch transpose submissions/ --out results/ --rerun failed
                         what the grader or the machine failed on, once more
+  grade batch transpose submissions/ --out results/ --only 'doe, jane' --rerun all
+                        one student, graded again; all others stay as they are
   grade show results/
 
 exit codes:
@@ -80,6 +83,7 @@ def run_batch(options: argparse.Namespace) -> int:
     out = Path(options.out)
     from grader.batch.collect import collect
     from grader.batch.journal import open_journal
+    from grader.batch.roster import Roster, read_roster, with_absent
     from grader.batch.run import Reports
     from grader.batch.run import run_batch as grade_class
     from grader.report.class_table import batch_display
@@ -96,6 +100,8 @@ def run_batch(options: argparse.Namespace) -> int:
         hand_ins = collect(
             folder, {each.place: each.reason for each in set_aside if each.place is not None}
         )
+        roster = read_roster(Path(options.roster)) if options.roster is not None else Roster(())
+        hand_ins = with_absent(hand_ins, roster)
         console = make_console(sys.stderr)
         try:
             workers = find_workers(options, exercises, stack)
@@ -107,7 +113,7 @@ def run_batch(options: argparse.Namespace) -> int:
                     journal,
                     workers.start,
                     make_failed=_make_failed(settings),
-                    reports=Reports(progress, lambda summary: _write_report(out, summary)),
+                    reports=Reports(progress, lambda summary: _write_report(out, summary, roster)),
                 )
         except KeyboardInterrupt as interrupt:
             print(
@@ -192,8 +198,13 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         "--only",
         action="append",
         default=[],
-        metavar="PATTERN",
-        help="grade only these students (jane*); repeatable",
+        metavar="NAME",
+        help="grade only this student, by name or id, or those of a pattern (doe*); repeatable",
+    )
+    parser.add_argument(
+        "--roster",
+        metavar="FILE.csv",
+        help="who is in the class: who handed nothing in is in the results, too",
     )
     parser.add_argument(
         "--rerun",
@@ -335,11 +346,11 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
             os.environ.update(environ)
 
 
-def _write_report(out: Path, summary: BatchSummary) -> None:
+def _write_report(out: Path, summary: BatchSummary, roster: Roster) -> None:
     from grader.report.html import write_report
     from grader.report.platforms.gradebooks import write_gradebooks
 
-    write_gradebooks(out, summary)
+    write_gradebooks(out, summary, roster.find)
     write_report(out, summary)
 
 

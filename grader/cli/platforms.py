@@ -147,13 +147,14 @@ def _gradebook_parser() -> argparse.ArgumentParser:
 def run_gradebook(options: argparse.Namespace) -> int:
     """`grade gradebook DIR`: 0 when the gradebooks were written."""
     from grader.batch.results import read_summary
-    from grader.report.platforms.gradebooks import read_roster, write_gradebooks
+    from grader.batch.roster import read_roster
+    from grader.report.platforms.gradebooks import write_gradebooks
 
     folder = Path(options.folder)
     batch = read_summary(folder)
-    roster = read_roster(Path(options.roster)) if options.roster is not None else None
+    find_row = read_roster(Path(options.roster)).find if options.roster is not None else None
     written = write_gradebooks(
-        folder, batch, roster, assignments=_parse_assignments(options.assignment, batch)
+        folder, batch, find_row, assignments=_parse_assignments(options.assignment, batch)
     )
     with printing():
         print(*written, sep="\n")

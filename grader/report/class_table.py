@@ -19,6 +19,8 @@ from grader.report.text import clean_line
 
 _MOST_NAMES = 4
 _MOST_CAUSES = 8
+_OTHER_CELLS = 32
+"""Characters that points, result, frame and gaps take of a row."""
 
 ShowBatch = Callable[[BatchProgress], None]
 
@@ -113,7 +115,7 @@ def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
         names = ", ".join(clean_line(entry.student)[:24] for entry, _ in group.examples)
         others = ", ..." if group.submissions > len(group.examples) else ""
         page.write_whole(
-            f"  {group.submissions:4} x {group.text}: {group.points:.3g} points each on average"
+            f"{group.submissions} x {group.text}: {group.points:.3g} points each on average"
             f" ({names}{others})"
         )
 
@@ -125,9 +127,12 @@ def _make_table(summary: BatchSummary, page: Page) -> Table:
         table.add_column("Exercise")
     table.add_column("Points", justify="right", no_wrap=True, min_width=9)
     table.add_column("Result", no_wrap=True, min_width=13)
-    table.add_column(
-        "Why", overflow="ellipsis", no_wrap=True, max_width=max(20, page.console.width - 62)
-    )
+    longest = max((len(clean_line(entry.student)) for entry in summary.entries), default=0)
+    taken = max(12, min(longest, 32)) + _OTHER_CELLS
+    if len(summary.exercises) > 1:
+        taken += 2 + max(len(exercise.id) for exercise in summary.exercises)
+    room = max(20, page.console.width - taken)
+    table.add_column("Why", overflow="ellipsis", no_wrap=True, max_width=room)
     for entry in summary.entries:
         exercise = [page.text(entry.exercise)] if len(summary.exercises) > 1 else []
         status = entry.status.value if entry.status else "not graded"

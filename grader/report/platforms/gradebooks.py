@@ -12,11 +12,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary
 from grader.report.files import write_file
 from grader.report.text import clean_line
@@ -36,68 +34,14 @@ MOODLE_COLUMNS = (
     "Last modified (grade)",
     "Feedback comments",
 )
-_KEYS = (
-    "student",
-    "Identifier",
-    "ID",
-    "SIS User ID",
-    "SIS Login ID",
-    "Email address",
-    "Email",
-    "Username",
-    "Full name",
-    "Student",
-)
-"""Columns of a roster by which a student of the batch is found, the first that fits."""
-
-
-@dataclass(frozen=True)
-class Roster:
-    """Rows of a CSV with a header, as a platform exports it, or with a column `student` that has
-    the batch's names."""
-
-    rows: tuple[Mapping[str, str], ...]
-
-    def find(self, entry: BatchEntry) -> Mapping[str, str]:
-        """The row of an entry's student; empty where there is none, or more than one."""
-        wanted = {_fold(entry.student), *([_fold(entry.student_id)] if entry.student_id else [])}
-        for key in _KEYS:
-            found = [
-                row
-                for row in self.rows
-                if key in row and _fold(row[key].removeprefix("Participant ")) in wanted
-            ]
-            if len(found) == 1:
-                return found[0]
-        return {}
-
-
-def read_roster(path: Path) -> Roster:
-    """The roster in a CSV file. UsageError where it cannot be read or has none of the columns that
-    name a student."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"cannot read the roster {path}: {error}",
-            "Name a CSV file in UTF-8, an export of your platform say.",
-        ) from error
-    rows = tuple(
-        {name.strip(): value.strip() for name, value in row.items() if isinstance(name, str)}
-        for row in _read_rows(text)
-    )
-    if not rows or not set(rows[0]) & set(_KEYS):
-        raise UsageError(
-            f"{path} has none of the columns {', '.join(_KEYS)}",
-            "Give it a header with one of them.",
-        )
-    return Roster(rows)
+FindRow = Callable[[str, str | None], Mapping[str, str]]
+"""Finds a student's row in a roster, by the shown name and the platform's id; empty for none."""
 
 
 def write_gradebooks(
     out: Path,
     batch: BatchSummary,
-    roster: Roster | None = None,
+    find_row: FindRow | None = None,
     *,
     assignments: Mapping[str, str] | None = None,
 ) -> list[Path]:
@@ -107,21 +51,21 @@ def write_gradebooks(
     Moodle's worksheet is of one assignment: a batch of several exercises makes one for each,
     `gradebook-moodle-<exercise>.csv`.
     """
-    known = roster or Roster(())
+    find = find_row or (lambda student, student_id: {})
     titles = {
         exercise.id: (assignments or {}).get(exercise.id, exercise.title)
         for exercise in batch.exercises
     }
-    texts = {CANVAS_FILE: format_canvas(batch, known, titles)}
+    texts = {CANVAS_FILE: format_canvas(batch, find, titles)}
     for exercise in batch.exercises:
         name = MOODLE_FILE if len(batch.exercises) == 1 else f"gradebook-moodle-{exercise.id}.csv"
-        texts[name] = format_moodle(batch, known, exercise)
+        texts[name] = format_moodle(batch, find, exercise)
     for name, text in texts.items():
         write_file(out / name, text.encode(), "the gradebook")
     return [out / name for name in texts]
 
 
-def format_canvas(batch: BatchSummary, roster: Roster, titles: Mapping[str, str]) -> str:
+def format_canvas(batch: BatchSummary, find_row: FindRow, titles: Mapping[str, str]) -> str:
     """Canvas's gradebook: a row per student. Who has no grade has an empty cell."""
     students: dict[str, dict[str, BatchEntry]] = {}
     for entry in batch.entries:
@@ -140,7 +84,7 @@ def format_canvas(batch: BatchSummary, roster: Roster, titles: Mapping[str, str]
     )
     for entries in students.values():
         first = next(iter(entries.values()))
-        found = roster.find(first)
+        found = find_row(first.student, first.student_id)
         own_id = first.student_id if first.platform == "canvas" and first.student_id else ""
         who = [
             found.get("Student") or found.get("Full name") or first.student,
@@ -151,13 +95,13 @@ def format_canvas(batch: BatchSummary, roster: Roster, titles: Mapping[str, str]
     return _format_csv(rows)
 
 
-def format_moodle(batch: BatchSummary, roster: Roster, exercise: BatchExercise) -> str:
+def format_moodle(batch: BatchSummary, find_row: FindRow, exercise: BatchExercise) -> str:
     """Moodle's offline grading worksheet of one exercise."""
     rows: list[Sequence[str]] = [MOODLE_COLUMNS]
     for entry in batch.entries:
         if entry.exercise != exercise.id:
             continue
-        found = roster.find(entry)
+        found = find_row(entry.student, entry.student_id)
         own = (
             f"Participant {entry.student_id}"
             if entry.platform == "moodle" and entry.student_id
@@ -188,19 +132,6 @@ def _grade(entry: BatchEntry | None, *, at_most: float | None = None) -> str:
     if entry is None or entry.points is None:
         return ""
     return f"{entry.points if at_most is None else min(entry.points, at_most):g}"
-
-
-def _read_rows(text: str) -> Iterable[dict[str, str]]:
-    header = text.partition("\n")[0]
-    return csv.DictReader(
-        io.StringIO(text, newline=""),
-        delimiter=";" if header.count(";") > header.count(",") else ",",
-        restval="",
-    )
-
-
-def _fold(text: str) -> str:
-    return clean_line(text).casefold()
 
 
 def _format_csv(rows: Iterable[Sequence[str]]) -> str:

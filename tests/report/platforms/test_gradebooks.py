@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from grader.batch.results import format_gradebook
+from grader.batch.roster import read_roster
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, Status
 from grader.report.class_table import print_summary
 from grader.report.platforms.gradebooks import (
     CANVAS_FILE,
     MOODLE_FILE,
-    read_roster,
     write_gradebooks,
 )
 from grader.report.terminal import make_console
@@ -116,7 +116,9 @@ def test_a_roster_of_the_platform_itself_gives_the_ids(tmp_path: Path) -> None:
         ' John",4712,s2,john,B\n'
     )
     batch = make_summary([entry("jane"), entry("s2"), entry("nobody")])
-    write_gradebooks(tmp_path, batch, read_roster(roster), assignments={"transpose": "Lab 3 (9)"})
+    write_gradebooks(
+        tmp_path, batch, read_roster(roster).find, assignments={"transpose": "Lab 3 (9)"}
+    )
     rows = rows_of(tmp_path / CANVAS_FILE)[1:]
     assert [(row["Student"], row["ID"], row["Section"], row["Lab 3 (9)"]) for row in rows] == [
         ("Doe, Jane", "4711", "A", "60"),
@@ -135,7 +137,7 @@ def test_a_name_that_fits_two_rows_fits_none(tmp_path: Path) -> None:
     )
     roster.write_text("\n".join(lines))
     write_gradebooks(
-        tmp_path, make_summary([entry("Jane Doe"), entry("john roe")]), read_roster(roster)
+        tmp_path, make_summary([entry("Jane Doe"), entry("john roe")]), read_roster(roster).find
     )
     assert [row["Identifier"] for row in rows_of(tmp_path / MOODLE_FILE)] == ["", "Participant 3"]
 

@@ -1,0 +1,57 @@
+"""Whom `--only` means: students by their names as they are, or by patterns."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections.abc import Iterable, Mapping, Sequence
+
+from grader.batch.collect import HandIn
+from grader.errors import UsageError
+
+_MOST_NAMES = 5
+
+
+def choose_students(
+    patterns: Sequence[str], hand_ins: Sequence[HandIn], shown: Mapping[str, str]
+) -> set[str]:
+    """The students whom the patterns mean, all without one; `shown` has their names in the results.
+
+    A pattern that is a name or an id as it is means that one; else it is one of `*`, `?` and
+    `[...]`. Case does not count. Raises UsageError, with names that are near, where one means
+    nobody.
+    """
+    if not patterns:
+        return {each.student for each in hand_ins}
+    names = {
+        each.student: _fold_all((each.student, shown[each.student], each.student_id))
+        for each in hand_ins
+    }
+    chosen: set[str] = set()
+    for pattern in patterns:
+        wanted = pattern.casefold()
+        found = {student for student, own in names.items() if wanted in own}
+        found = found or {
+            student
+            for student, own in names.items()
+            if any(fnmatch.fnmatchcase(name, wanted) for name in own)
+        }
+        if not found:
+            raise UsageError(f"--only {pattern!r} names nobody", _advise(wanted, shown.values()))
+        chosen |= found
+    return chosen
+
+
+def _fold_all(names: Iterable[str | None]) -> set[str]:
+    return {name.casefold() for name in names if name}
+
+
+def _advise(wanted: str, shown: Iterable[str]) -> str:
+    """Names that are near, else how a pattern is written."""
+    names = {name.casefold(): name for name in shown}
+    plain = wanted.strip("*?")
+    near = [name for name in names if plain and plain in name][:_MOST_NAMES]
+    near = near or difflib.get_close_matches(plain, list(names), n=_MOST_NAMES)
+    if near:
+        return f"Did you mean {' or '.join(repr(names[name]) for name in near)}?"
+    return "Give a name or an id as `grade show` has it, or a pattern such as 'doe*'."
