@@ -1,5 +1,13 @@
-"""What `grade similar` takes for a class: files made of two known submissions each, time of the
-processor."""
+"""What `grade similar` finds of copies, and what it takes for a class.
+
+python benchmarks/similar.py                    recall on disguised copies, and false pairs of
+                                                independent solutions (benchmarks/hands)
+python benchmarks/similar.py --independents DIR the same on other files: TASK/AUTHOR-ANYTHING.cu;
+                                                pairs of one author do not count
+python benchmarks/similar.py --files 1000       the time that a class takes, of files that are
+                                                made of two known submissions each
+python benchmarks/similar.py --files 30 --lines 5000
+"""
 
 from __future__ import annotations
 
@@ -7,34 +15,128 @@ import argparse
 import random
 import resource
 import time
+from collections.abc import Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 
-from grader.similar.winnowing import compare_files
+from disguises import DISGUISES, copy_half, rename
+
+from grader.similar.winnowing import DEFAULT_THRESHOLD, compare_files
 
 ROOT = Path(__file__).resolve().parents[1]
+HANDS = Path(__file__).with_name("hands")
+STARTERS = {path.stem: path.read_text() for path in sorted((ROOT / "starter").glob("*.cu"))}
+THRESHOLDS = (0.4, 0.5, DEFAULT_THRESHOLD, 0.7, 0.8)
+COPY = "~copy"
+"""Its name, which is the last one in order."""
+HALF = "half copied"
+
+Class = Mapping[str, str]
+"""The texts of one task by their names, which begin with their author's."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--files", type=int, default=1000)
-    count = parser.parse_args().files
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--independents", type=Path, default=HANDS, metavar="DIR")
+    parser.add_argument("--files", type=int, default=0)
+    parser.add_argument("--lines", type=int, default=0, help="of a file (default: as many as fit)")
+    options = parser.parse_args()
+    if options.files:
+        print(measure_time(options.files, options.lines))
+    else:
+        print("\n".join(measure_recall(read_classes(options.independents))))
+
+
+# --- recall ---------------------------------------------------------------------------------------
+
+
+def read_classes(folder: Path) -> list[Class]:
+    """A class for each task."""
+    return [
+        {path.stem: path.read_text(errors="replace") for path in sorted(task.glob("*.cu"))}
+        for task in sorted(folder.iterdir())
+        if task.is_dir()
+    ]
+
+
+def measure_recall(classes: list[Class]) -> Iterator[str]:
+    """A table: of each kind of copy, how many reach a threshold when the copy is handed in beside
+    all of its class; and how many pairs of independent files do."""
+    head = " ".join(f"{100 * each:5.0f} %" for each in THRESHOLDS)
+    yield f"{'at or above':24} {'pairs':>6} {head}"
+    found: dict[str, list[float]] = {name: [] for name in (*DISGUISES, HALF)}
+    for texts in classes:
+        for name in texts:
+            for kind, copy in make_copies(texts, name):
+                found[kind].append(likeness({**texts, COPY: copy}).get((name, COPY), 0))
+    for kind, likenesses in found.items():
+        yield _row(kind, likenesses)
+    yield _row("independent", [each for texts in classes for each in list_independent(texts)])
+
+
+def make_copies(texts: Class, name: str) -> Iterator[tuple[str, str]]:
+    """Every kind of copy of a file; half of it is put before the second half of another one."""
+    for kind, disguise in DISGUISES.items():
+        yield kind, disguise(texts[name], random.Random(name))
+    names = sorted(texts)
+    other = names[(names.index(name) + 1) % len(names)]
+    yield HALF, copy_half(rename(texts[name], random.Random(name)), texts[other])
+
+
+def list_independent(texts: Class) -> Iterator[float]:
+    """The similarity of each pair of different authors."""
+    found = likeness(texts)
+    for pair in combinations(sorted(texts), 2):
+        if pair[0].split("-")[0] != pair[1].split("-")[0]:
+            yield found.get(pair, 0)
+
+
+def likeness(texts: Class) -> dict[tuple[str, str], float]:
+    """The similarity of each pair that shares anything, by their names in order."""
+    found = compare_files(texts, starters=STARTERS, threshold=0.01)
+    names = [file.name for file in found.files]
+    return {
+        tuple(sorted((names[pair.left], names[pair.right]))): pair.similarity  # type: ignore[misc]
+        for pair in found.pairs
+    }
+
+
+def _row(kind: str, likenesses: list[float]) -> str:
+    counts = (sum(each >= least for each in likenesses) for least in THRESHOLDS)
+    return f"{kind:24} {len(likenesses):6} " + " ".join(f"{count:7}" for count in counts)
+
+
+# --- time -----------------------------------------------------------------------------------------
+
+
+def measure_time(count: int, lines: int) -> str:
+    """Seconds of the processor for a class of `count` files."""
     known = [
         path.read_text(errors="replace")
         for path in sorted((ROOT / "tests" / "submissions").rglob("*.cu"))
     ]
     draw = random.Random(1)
-    texts = {str(number): draw.choice(known) + draw.choice(known) for number in range(count)}
-    starters = {path.stem: path.read_text() for path in (ROOT / "starter").glob("*.cu")}
+    texts = {str(number): _make_text(known, lines, draw) for number in range(count)}
     start = time.process_time()
-    found = compare_files(texts, starters=starters)
+    found = compare_files(texts, starters=STARTERS)
     seconds, megabytes = (
         time.process_time() - start,
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     )
-    print(
+    return (
         f"{count} files, {sum(map(len, texts.values())) / 1e6:.1f} MB: {seconds:.1f} s,"
         f" {megabytes:.0f} MB, {len(found.pairs)} pairs"
     )
+
+
+def _make_text(known: list[str], lines: int, draw: random.Random) -> str:
+    """Two known submissions, or as many as have so many lines."""
+    text = draw.choice(known) + draw.choice(known)
+    while text.count("\n") < lines:
+        text += draw.choice(known)
+    return text
 
 
 if __name__ == "__main__":

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from grader.batch.archives import SetAside, extract_zip
 from grader.cli.common import (
     Command,
     add_json,
@@ -14,24 +18,28 @@ from grader.cli.common import (
 )
 from grader.errors import UsageError
 from grader.records import Comparison
+from grader.report.text import clean_line
 
 DESCRIPTION = """\
-Find submissions that share code. Names, numbers, comments, white space and the order of functions
-do not count; the starter's code and what most of the class writes alike are left out. It shows
-where to look; whether somebody copied is for you to judge.
+Find submissions that share code. Names, numbers, types, comments, white space, macros and the order
+of functions do not count; the starter's code is left out, and code counts less the more of the
+class have it. It shows where to look; whether somebody copied is for you to judge.
 """
 EPILOG = """\
 examples:
   grade similar submissions/                        every .cu file below the folder with every
                                                     other one
+  grade similar export.zip                          those of a zip, and of the zips in it
   grade similar submissions/ --threshold 50 --html similar.html
                                                     both files side by side, shared lines marked
   grade similar submissions/ --starter starter/transpose.cu
                                                     subtract this starter, not the best-fitting
                                                     one of ./starter
 
-similarity: the part of both files' own code that is shared. Short files are alike by chance: files
-with less own code than about four lines are left out.
+similarity: the part of both files' own code that is shared. Copies that were renamed, restyled,
+reordered or hidden in macros had 60 % or more, every one of those that were tried; of a file that
+was half copied expect 40 %. Short files are alike by chance, and so are those that follow the same
+book: files with less own code than about three lines are left out, and files of more than 1 MiB.
 
 exit codes: 0 nothing at or above the threshold, 1 pairs were found, 2 bad usage
 """
@@ -41,7 +49,9 @@ MAX_BYTES = 1 << 20
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("similar", DESCRIPTION, EPILOG)
-    parser.add_argument("folder", metavar="DIR", help="the submissions, in folders of any depth")
+    parser.add_argument(
+        "folder", metavar="DIR", help="the submissions, in folders of any depth, or a zip of them"
+    )
     starter = (
         "subtract this file's code; auto (the default): that of ./starter/*.cu which the files"
         " share most; none"
@@ -50,9 +60,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--threshold",
         type=float,
-        default=70.0,
+        default=60.0,
         metavar="PERCENT",
-        help="show pairs from this similarity on (default: 70)",
+        help="show pairs from this similarity on (default: 60)",
     )
     parser.add_argument(
         "--top", type=int, metavar="N", help="show the N most similar pairs only, on the terminal"
@@ -73,7 +83,8 @@ def run_similar(options: argparse.Namespace) -> int:
         )
     check_target(options.json)
     check_target(options.html, "the page")
-    texts = _read_submissions(Path(options.folder))
+    with tempfile.TemporaryDirectory() as room:
+        texts = _read_submissions(Path(options.folder), Path(room))
     from grader.similar.winnowing import compare_files
 
     found = compare_files(
@@ -83,32 +94,62 @@ def run_similar(options: argparse.Namespace) -> int:
     return 1 if found.pairs else 0
 
 
-def _read_submissions(folder: Path) -> dict[str, str]:
-    """The text of every `.cu` file below the folder by its path in it; hidden files and what a zip
-    of macOS adds are none."""
-    if not folder.is_dir():
-        raise UsageError(f"there is no folder {folder}", "Name the folder of the submissions.")
-    paths = [
-        path
-        for path in sorted(folder.rglob("*.cu"))
-        if path.is_file() and not _is_hidden(path.relative_to(folder))
-    ]
-    texts = {
-        str(path.relative_to(folder)): path.read_text(encoding="utf-8", errors="replace")
-        for path in paths
-        if _is_small(path)
-    }
+def _read_submissions(submissions: Path, room: Path) -> dict[str, str]:
+    """The text of every `.cu` file of a folder or a zip, and of the zips in it, by its path there.
+    Zips are unpacked into `room`."""
+    if submissions.is_dir():
+        roots = [submissions, room]
+        _unpack_zips(submissions, room)
+    elif submissions.is_file():
+        roots = [room]
+        _tell_left_out(str(submissions), extract_zip(submissions, room))
+    else:
+        raise UsageError(
+            f"there is no folder or zip {submissions}", "Name that of the submissions."
+        )
+    _unpack_zips(room, room)
+    texts = {name: text for root in roots for name, text in _read_folder(root)}
     if len(texts) < 2:
-        raise UsageError(f"{folder} holds {len(texts)} .cu files", "Two are needed to compare.")
+        raise UsageError(
+            f"{submissions} holds {len(texts)} .cu files", "Two are needed to compare."
+        )
     return texts
+
+
+def _unpack_zips(folder: Path, room: Path) -> None:
+    """Unpack the zips below the folder, each at its path in it; one that is broken is named."""
+    for archive in sorted(folder.rglob("*.zip")):
+        inside = archive.relative_to(folder)
+        target = (room / inside).with_suffix("")
+        if _is_hidden(inside) or target.exists():
+            continue
+        target.mkdir(parents=True)
+        try:
+            _tell_left_out(str(inside), extract_zip(archive, target))
+        except UsageError as error:
+            print(f"not compared: {clean_line(str(error))}", file=sys.stderr)
+
+
+def _tell_left_out(archive: str, left_out: Sequence[SetAside]) -> None:
+    for each in left_out:
+        name = clean_line(f"{archive}: {each.name}")
+        print(f"not compared: {name}: {each.reason}", file=sys.stderr)
+
+
+def _read_folder(folder: Path) -> Iterator[tuple[str, str]]:
+    """The `.cu` files below the folder; hidden files and what a zip of macOS adds are none."""
+    for path in sorted(folder.rglob("*.cu")):
+        name = path.relative_to(folder)
+        if not path.is_file() or _is_hidden(name):
+            continue
+        if path.stat().st_size > MAX_BYTES:
+            print(f"not compared: {clean_line(str(name))}: more than 1 MiB", file=sys.stderr)
+        else:
+            yield str(name), path.read_text(encoding="utf-8", errors="replace")
 
 
 def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in path.parts)
-
-
-def _is_small(path: Path) -> bool:
-    return path.stat().st_size <= MAX_BYTES
 
 
 def _read_starters(option: str) -> dict[str, str]:

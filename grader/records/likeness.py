@@ -30,9 +30,9 @@ class SharedPassage:
 class SimilarPair:
     """Two files of `Comparison.files`, by index.
 
-    `similarity` is the part, 0 to 1, of their own tokens that both share; `left_shared` and
-    `right_shared` are the parts of each one. `identical`: token for token the same code, names and
-    numbers aside.
+    `similarity` is the part, 0 to 1, of their own tokens that both share, where a token counts less
+    the more files have it; `left_shared` and `right_shared` are the parts of each one. `identical`:
+    the same code but for names, numbers and how it is written.
     """
 
     left: int

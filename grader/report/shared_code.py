@@ -78,7 +78,7 @@ def _sides(pair: SimilarPair) -> tuple[tuple[int, float], tuple[int, float]]:
 
 def _name_passages(pair: SimilarPair) -> str:
     if pair.identical:
-        return "all: the same but for names, numbers, comments and white space"
+        return "all: the same but for names, numbers and how it is written"
     rest = len(pair.passages) - _PASSAGES
     return ", ".join(_longest(pair)) + (f" and {rest} more" if rest > 0 else "")
 

@@ -1,22 +1,28 @@
-"""CUDA C++ as a sequence of tokens that renaming, formatting and comments do not change.
+"""CUDA C++ as a sequence of tokens that stays the same when a copy is renamed, formatted anew,
+commented, hidden behind macros or rewritten a little.
 
 Names that a student gives are all one token; the language's own words, CUDA's variables and
-functions, and operators stay what they are.
+functions, and operators stay what they are. What may be written in two ways is compared as one:
+
+- macros and type names of the file are put where they are used;
+- types of numbers, `const` and braces are left out, and a comma is a semicolon: `int a = 1, b;` is
+  `const int a = 1; unsigned b;`;
+- `i++`, `++i` and `i += 1` are one, so are `s += v` and `s = s + v`;
+- `a < b` and `b > a` are one where the operands are.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.cpp.declarations import directive_of
-from grader.cpp.lexer import Kind, Token, read_lines
+from grader.cpp.lexer import Kind, Token
+from grader.similar.macros import read_expanded
 
-_LEFT_OUT = frozenset({"include", "pragma", "line", "error", "warning"})
-"""Directives that are no code."""
 _COMPARED = {
     Kind.NUMBER: "number",
     Kind.STRING: "string",
@@ -24,33 +30,36 @@ _COMPARED = {
     Kind.CHARACTER: "string",
 }
 _WORD_LIST = """
-    alignas alignof auto bool break case catch char class const constexpr const_cast continue
-    decltype default define delete do double dynamic_cast else elif endif enum explicit extern
-    false float for friend goto if ifdef ifndef inline int long mutable namespace new noexcept
-    nullptr operator private protected public register reinterpret_cast restrict return short
-    signed sizeof static static_assert static_cast struct switch template this throw true try
-    typedef typename undef union unsigned using virtual void volatile while __global__
-    __device__ __host__ __shared__ __constant__ __restrict__ __launch_bounds__ __forceinline__
-    __noinline__ __syncthreads __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync
-    __shfl_xor_sync __ldg __fmaf_rn __popc __ballot_sync __any_sync __all_sync __activemask
-    __threadfence __threadfence_block asm fma fmaf sqrtf rsqrtf min max atomicAdd atomicMax
-    atomicMin atomicCAS atomicExch float2 float3 float4 int2 int3 int4 uint2 uint4 double2 half
-    half2 __half __half2 size_t dim3 uint32_t uint64_t int32_t threadIdx blockIdx blockDim
-    gridDim warpSize x y z w make_float2 make_float4 make_int2 make_int4
+    alignas alignof break case catch class const_cast continue decltype default define delete do
+    elif else endif enum explicit false for friend goto if ifdef ifndef mutable namespace new
+    noexcept nullptr operator private protected public reinterpret_cast return sizeof static_assert
+    static_cast struct switch template this throw true try typedef typename undef union using
+    virtual void while __global__ __device__ __host__ __shared__ __constant__ __launch_bounds__ asm
+    float2 float3 float4 int2 int3 int4 uint2 uint4 double2 dim3 warpSize
 """
-WORDS = frozenset(_WORD_LIST.split())
-"""What a student does not name. Shorter lists find the same copies; longer ones tell independent
-solutions better apart."""
-
-_SAME = {
-    "register": "",
-    "inline": "",
-    "__forceinline__": "",
-    "__noinline__": "",
-    "__restrict__": "",
-    "restrict": "",
-}
-"""Words that change no meaning, which a copy may gain or lose."""
+_WORDS = frozenset(_WORD_LIST.split())
+"""What a student does not name, wherever it stands."""
+_CALL_LIST = """
+    __syncthreads __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __ldg
+    __fmaf_rn __popc __ballot_sync __any_sync __all_sync __activemask __threadfence
+    __threadfence_block fma fmaf sqrtf rsqrtf min max atomicAdd atomicMax atomicMin atomicCAS
+    atomicExch make_float2 make_float4 make_int2 make_int4
+"""
+_CALLS = frozenset(_CALL_LIST.split())
+"""Functions of CUDA and C: words where they are called. A variable may have their names."""
+_INDICES = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
+"""CUDA's variables, whose members are words; those of all others may be renamed."""
+_LEFT_OUT_LIST = """
+    auto bool char const constexpr double extern float inline int long register restrict short
+    signed size_t static uint32_t uint64_t int32_t int64_t unsigned volatile __forceinline__
+    __inline__ __noinline__ __restrict__ { }
+"""
+_LEFT_OUT = frozenset(_LEFT_OUT_LIST.split())
+"""What a copy may gain, lose or exchange while it does the same."""
+_SAME = {",": ";", ">": "<", ">=": "<=", "--": "-=", "++": "+="}
+_STEPS = frozenset({"++", "--"})
+_OPERATORS = frozenset("+-*/%&|^")
+_NAME = "name"
 
 
 @dataclass(frozen=True)
@@ -68,21 +77,46 @@ class TokenText:
 def read_tokens(source: str) -> TokenText:
     """The normalised tokens of a source text. What is no C++ at all still gives tokens: nothing is
     refused."""
+    known: dict[str, int] = {}
     codes, lines = [], []
-    for line in read_lines(source):
-        for token in line if directive_of(line) not in _LEFT_OUT else ():
-            if text := _normalise(token):
-                codes.append(_code(text))
-                lines.append(token.line)
+    for text, line in _normalise([*read_expanded(source)]):
+        if text not in known:
+            known[text] = zlib.crc32(text.encode("utf-8", "surrogatepass"))
+        codes.append(known[text])
+        lines.append(line)
     return TokenText(np.array(codes, np.uint32), np.array(lines, np.int32))
 
 
-def _normalise(token: Token) -> str:
-    """A token as it is compared; empty for what is left out."""
-    if token.kind is Kind.NAME:
-        return _SAME.get(token.text, token.text) if token.text in WORDS else "name"
-    return _COMPARED.get(token.kind, token.text)
+def _normalise(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
+    """The tokens as they are compared, each with its line."""
+    texts = [token.text for token in tokens] + [""] * 3
+    place = 0
+    while place < len(tokens):
+        kind, text = tokens[place].kind, texts[place]
+        if text in _LEFT_OUT:
+            place += 1
+            continue
+        if kind is Kind.NAME:
+            compared, read = _compare_name(*texts[place : place + 4])
+        elif text in _STEPS and (texts[place + 1][:1].isalpha() or texts[place + 1][:1] == "_"):
+            compared, read = (_NAME, _SAME[text], "number"), 2
+        else:
+            compared, read = (_COMPARED.get(kind) or _SAME.get(text, text),), 1
+        line = tokens[place].line
+        for each in compared:
+            yield each, line
+        place += read
 
 
-def _code(text: str) -> int:
-    return zlib.crc32(text.encode("utf-8", "surrogatepass"))
+def _compare_name(name: str, second: str, third: str, fourth: str) -> tuple[tuple[str, ...], int]:
+    """What stands for a name and for what is read of the three tokens behind it; and how many
+    tokens that are."""
+    if name in _INDICES and second == ".":
+        return (name, third), 3
+    if name in _WORDS or name in _INDICES or (name in _CALLS and second == "("):
+        return (name,), 1
+    if second in _STEPS:
+        return (_NAME, _SAME[second], "number"), 2
+    if second == "=" and third == name and fourth in _OPERATORS:
+        return (_NAME, f"{fourth}="), 4
+    return (_NAME,), 1

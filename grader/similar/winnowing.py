@@ -5,6 +5,9 @@ Every run of GRAM tokens has a hash; of each WINDOW neighbouring ones the smalle
 so that two files that share GRAM + WINDOW - 1 tokens in a row share a fingerprint. Pairs with
 enough fingerprints in common are then compared token by token: shared passages grow from common
 fingerprints as far as the tokens agree, the longest first, each token in one passage at most.
+
+Tokens count by how few files have them: what two of a class share weighs 1, what all of them have
+from the same book weighs 0. `benchmarks/similar.py` measures what that and the numbers below do.
 """
 
 from __future__ import annotations
@@ -19,16 +22,18 @@ from numpy.typing import NDArray
 from grader.records import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
 from grader.similar.tokens import TokenText, read_tokens
 
-GRAM = 12
-WINDOW = 4
-DEFAULT_THRESHOLD = 0.7
-MIN_OWN_TOKENS = 40
+GRAM = 10
+WINDOW = 3
+DEFAULT_THRESHOLD = 0.6
+MIN_OWN_TOKENS = 30
 """With less code of its own than this, about four lines, a file tells nothing."""
 COMMON_FILES = 10
 COMMON_PART = 0.4
 """What more than this part of the files have, and more than COMMON_FILES of them, is how everybody
 writes it."""
 
+LEAST_WEIGHT = 0.1
+"""Of a token that all files have, in a class that is too small to say that it is everybody's."""
 REPEATS = 16
 """So many places of one fingerprint are looked at: a file that repeats itself would take the square
 of its length."""
@@ -39,20 +44,47 @@ _COLUMNS = 4096
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.intp]
+Weights = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class _Grams:
+    """All grams of a class, sorted: how many files have each, and which are foreign: a starter's,
+    or everybody's."""
+
+    hashes: Hashes
+    files: NDArray[np.int64]
+    foreign: Bools
+    of_files: int
+
+    def weigh(self, grams: Hashes) -> Weights:
+        """What each of a file's grams weighs: 0 for a foreign one, 1 for one that at most two files
+        have, and less the more have it."""
+        place = np.searchsorted(self.hashes, grams)
+        if self.of_files <= 2:
+            weights = np.ones(len(grams))
+        else:
+            rarity = np.log(self.of_files / self.files[place]) / np.log(self.of_files / 2)
+            weights = np.clip(rarity, LEAST_WEIGHT, 1)
+        weights[self.foreign[place]] = 0
+        return weights
 
 
 @dataclass(frozen=True)
 class _File:
-    """A file's tokens, the hashes of all its grams, which tokens are its own, and its fingerprints:
-    hash -> places."""
+    """A file's tokens, what each weighs (0: not its own), and its fingerprints: hash -> places."""
 
     tokens: TokenText
-    own: Bools
+    weights: Weights
     prints: Mapping[int, Sequence[int]]
 
     @property
     def own_tokens(self) -> int:
-        return int(self.own.sum())
+        return int(np.count_nonzero(self.weights))
+
+    def weigh(self, start: int, length: int) -> float:
+        """The weight of a run of its tokens."""
+        return float(self.weights[start : start + length].sum())
 
 
 def compare_files(
@@ -66,10 +98,8 @@ def compare_files(
     tokens = [read_tokens(text) for text in texts.values()]
     grams = [_hash_grams(each.codes) for each in tokens]
     starter, given = _choose_starter(grams, starters)
-    common = _find_common(grams)
-    files = [
-        _prepare(each, hashes, given, common) for each, hashes in zip(tokens, grams, strict=True)
-    ]
+    held = _count_grams(grams, given)
+    files = [_prepare(each, hashes, held) for each, hashes in zip(tokens, grams, strict=True)]
     pairs = [
         pair
         for left, right in _find_candidates(files, threshold)
@@ -125,27 +155,25 @@ def _choose_starter(
     )
 
 
-def _find_common(grams: Sequence[Hashes]) -> Hashes:
-    """The grams that so many files have that nobody can be said to have them from another."""
-    if not grams:
-        return np.zeros(0, np.uint64)
-    found, files = np.unique(
-        np.concatenate([np.unique(each) for each in grams]), return_counts=True
-    )
-    common: Hashes = found[files > max(COMMON_FILES, COMMON_PART * len(grams))]
-    return common
+def _count_grams(grams: Sequence[Hashes], starter: Hashes) -> _Grams:
+    each = [np.unique(hashes) for hashes in grams] or [np.zeros(0, np.uint64)]
+    hashes, files = np.unique(np.concatenate(each), return_counts=True)
+    everybodys = files > max(COMMON_FILES, COMMON_PART * len(grams))
+    return _Grams(hashes, files, everybodys | np.isin(hashes, starter), len(grams))
 
 
-def _prepare(tokens: TokenText, grams: Hashes, starter: Hashes, common: Hashes) -> _File:
-    foreign = np.isin(grams, starter) | np.isin(grams, common)
-    own = np.ones(len(tokens), np.bool_)
+def _prepare(tokens: TokenText, grams: Hashes, held: _Grams) -> _File:
+    """A token weighs what the commonest of the grams does that it is in."""
+    of_grams = held.weigh(grams)
+    weights = np.ones(len(tokens))
     for offset in range(GRAM):
-        own[offset : offset + len(grams)][foreign] = False
+        covered = weights[offset : offset + len(grams)]
+        np.minimum(covered, of_grams, out=covered)
     prints: dict[int, list[int]] = {}
     for place in _winnow(grams):
-        if not foreign[place] and len(places := prints.setdefault(int(grams[place]), [])) < REPEATS:
+        if of_grams[place] and len(places := prints.setdefault(int(grams[place]), [])) < REPEATS:
             places.append(int(place))
-    return _File(tokens, own, prints)
+    return _File(tokens, weights, prints)
 
 
 def _winnow(grams: Hashes) -> Places:
@@ -184,14 +212,15 @@ def _find_candidates(files: Sequence[_File], threshold: float) -> Iterator[tuple
 def _compare(files: Sequence[_File], left: int, right: int) -> SimilarPair:
     first, second = files[left], files[right]
     passages = _find_passages(first, second)
-    in_left = sum(int(first.own[a : a + length].sum()) for a, _, length in passages)
-    in_right = sum(int(second.own[b : b + length].sum()) for _, b, length in passages)
+    in_left = sum(first.weigh(a, length) for a, _, length in passages)
+    in_right = sum(second.weigh(b, length) for _, b, length in passages)
+    all_left, all_right = first.weights.sum(), second.weights.sum()
     return SimilarPair(
         left,
         right,
-        similarity=(in_left + in_right) / (first.own_tokens + second.own_tokens),
-        left_shared=in_left / first.own_tokens,
-        right_shared=in_right / second.own_tokens,
+        similarity=float((in_left + in_right) / (all_left + all_right)),
+        left_shared=float(in_left / all_left),
+        right_shared=float(in_right / all_right),
         identical=np.array_equal(first.tokens.codes, second.tokens.codes),
         passages=tuple(
             SharedPassage(_lines(first, a, length), _lines(second, b, length), length)

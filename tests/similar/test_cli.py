@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,31 @@ def test_writes_json_and_a_page(
     assert "&lt;b&gt;john/gemm.cu" in text
     assert "<b>john" not in text
     assert "default-src &#39;none&#39;" in text
+
+
+def test_zips_are_read(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The class as a zip; in it a student's own zip, and one that is broken."""
+    own = folder / "Jane Doe" / "work.zip"
+    with zipfile.ZipFile(own, "w") as archive:
+        archive.write(folder / "Jane Doe" / "gemm.cu", "deep/gemm.cu")
+    (folder / "Jane Doe" / "gemm.cu").unlink()
+    (folder / "other" / "broken.zip").write_bytes(b"PK no zip")
+    export = tmp_path / "export.zip"
+    with zipfile.ZipFile(export, "w") as archive:
+        for path in sorted(folder.rglob("*.*")):
+            archive.write(path, path.relative_to(folder))
+    for submissions in (export, folder):
+        assert main(["similar", str(submissions), "--json", "-"]) == 1
+        printed = capsys.readouterr()
+        (pair,) = json.loads(printed.out)["pairs"]
+        assert sorted(pair["files"])[1] == "Jane Doe/work/deep/gemm.cu"
+        assert "broken.zip" in printed.err
+
+
+def test_what_is_too_large_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "long.cu").write_text("int a;\n" * 200_000)
+    assert main(["similar", str(folder)]) == 1
+    assert "not compared: long.cu: more than 1 MiB" in capsys.readouterr().err
 
 
 def test_nothing_found_is_zero(folder: Path) -> None:
