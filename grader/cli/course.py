@@ -22,8 +22,8 @@ grader. One in ./exercises hides one of the same name that comes along.
 """
 START_DESCRIPTION = """\
 Put what you need for an exercise into this folder: the handout with its pictures, the file to edit,
-and starter/ID.cu, the same file once more, with which the handout compares. Nothing that is there
-already is touched.
+and starter/ID.cu, the same file, which stays as it is: what you change is compared with it. Nothing
+that is there already is touched.
 """
 START_EPILOG = """\
 example:
@@ -81,6 +81,7 @@ def run_start(options: argparse.Namespace) -> int:
         print("Written:", *(f"  {path}" for path in files), sep="\n")
         print(f"\nRead {root / exercise.id}.md, edit {root / exercise.id}.cu, and grade it:")
         print(f"  grade {options.exercise} {root / exercise.id}.cu")
+        print(f"\n{root / 'starter' / exercise.id}.cu stays as it is, to compare yours with.")
     return 0
 
 

@@ -70,6 +70,10 @@ what arrays are:
   A TYPE that is left out is that of the kernel's parameter, where the launch lines say which that
   is, or float32. A SHAPE that is left out is the size, where one is given alone.
 
+  --tensor-map NAME=BOX[:FIELD=VALUE...]  lets a kernel take the array as a CUtensorMap: BOX is the
+                                     extents of a tile, 8,32 say; the fields are those of
+                                     spec.json: swizzle=128, steps=1,2, fill=nan, element=bfloat16
+
   A scalar takes the width of the kernel's parameter: 2 is an integer, 2.0 is not.
 
 exit codes: 0 it ran, 1 it does not compile or run, or something was found in the checked mode, 2
@@ -105,6 +109,7 @@ def _run_parser() -> argparse.ArgumentParser:
         ("input", "NAME=ARRAY", "what kernels read; see below"),
         ("output", "NAME=ARRAY", "what kernels write; see below"),
         ("scalar", "NAME=NUMBER", "a number that is an argument of a kernel"),
+        ("tensor-map", "NAME=BOX", "let kernels take an array as a CUtensorMap; see below"),
         ("save", "NAME=FILE.npy", "write an output to a file"),
     )
     for name, metavar, text in named:
@@ -138,6 +143,7 @@ class _Given(NamedTuple):
     outputs: Mapping[str, Output]
     sizes: Mapping[str, int]
     scalars: Mapping[str, int | float]
+    tensor_maps: Mapping[str, Mapping[str, object]]
 
 
 def run_kernels(options: argparse.Namespace) -> int:
@@ -194,7 +200,13 @@ def run_kernels(options: argparse.Namespace) -> int:
 def _read_given(options: argparse.Namespace) -> _Given:
     """The data. Raises UsageError, for what the launch lines use and nothing gives, too."""
     from grader.explore.kernel_uses import check_given, find_uses
-    from grader.explore.kernel_words import parse_scalars, parse_sizes, read_inputs, read_outputs
+    from grader.explore.kernel_words import (
+        parse_maps,
+        parse_scalars,
+        parse_sizes,
+        read_inputs,
+        read_outputs,
+    )
 
     sizes, scalars = parse_sizes(options.size), parse_scalars(options.scalar)
     uses = find_uses(Path(options.file))
@@ -206,7 +218,7 @@ def _read_given(options: argparse.Namespace) -> _Given:
             "there is no output, so that nothing could be seen of the run",
             "Name what the kernels write: --output y=float32:n, say.",
         )
-    return _Given(inputs, outputs, sizes, scalars)
+    return _Given(inputs, outputs, sizes, scalars, parse_maps(options.tensor_map, sizes))
 
 
 def _print_annotation(run: KernelRun) -> None:

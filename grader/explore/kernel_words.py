@@ -1,5 +1,5 @@
 """What kernels are run with, as a command line says it: `n=65536`, `x=normal:n`, `y=float32:n`,
-`alpha=2.0`, `x=points.npy`.
+`alpha=2.0`, `x=points.npy`, `x=8,32:swizzle=128`.
 
 A type that is left out is that of the kernel's parameter. A shape that is left out is the size,
 where one is given alone.
@@ -83,6 +83,33 @@ def read_outputs(
                 f"Write {name}=TYPE:SHAPE, float32:n say.",
             )
     return outputs
+
+
+def parse_maps(words: Iterable[str], sizes: Mapping[str, int]) -> dict[str, dict[str, object]]:
+    """The tensor maps of `NAME=BOX[:FIELD=VALUE...]`, with the fields of a spec. Raises
+    UsageError."""
+    option = "--tensor-map"
+    maps: dict[str, dict[str, object]] = {}
+    for name, text in split_names(option, words).items():
+        word = _Word(option, name, text, sizes, None)
+        box, *others = text.split(":")
+        maps[name] = {"box": _parse_shape(word, box)}
+        for other in others:
+            field, equals, value = other.partition("=")
+            if not field or not equals:
+                raise UsageError(
+                    f"{word}: {quote(other)} is no FIELD=VALUE",
+                    f"Write {name}=BOX:FIELD=VALUE, {name}=8,32:swizzle=128 say.",
+                )
+            maps[name][field] = _parse_field(word, field, value)
+    return maps
+
+
+def _parse_field(word: _Word, field: str, text: str) -> object:
+    """The value of a map's field: an integer, a word, or the numbers that steps are."""
+    if field == "steps":
+        return _parse_shape(word, text)
+    return int(text) if text.isascii() and text.isdecimal() else text
 
 
 def split_names(option: str, words: Iterable[str], *, bare: bool = False) -> dict[str, str]:

@@ -12,6 +12,7 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import checked_layout, layout
 from grader.emulator import runtime as runtime_module
+from grader.emulator.kept_files import read_whole
 from grader.emulator.runtime import CompilerFailed, load
 from grader.emulator.runtime.header import write_header
 from grader.folders import default_cache
@@ -40,13 +41,25 @@ def test_an_object_is_compiled_once(folder: Path, monkeypatch: pytest.MonkeyPatc
     assert callable(load(folder, COMPILER).run_blocks)
 
 
-def test_a_damaged_object_is_compiled_again(folder: Path, tmp_path: Path) -> None:
+def test_a_damaged_object_is_compiled_again(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run's own object was compiled before; to do so once more takes 20 s."""
     shutil.copytree(folder, tmp_path / "copy")
     kept = only_object(tmp_path / "copy")
-    whole = kept.read_bytes()
+    whole, content = kept.read_bytes(), read_whole(kept)
+    assert content is not None
+    asked: list[str] = []
+
+    def compile_(header: str, compiler: str) -> bytes:
+        asked.extend((header, compiler))
+        return content
+
+    monkeypatch.setattr(runtime_module, "_compile", compile_)
     kept.write_bytes(whole[:1000])
-    load(tmp_path / "copy", COMPILER)
-    assert len(kept.read_bytes()) == len(whole)
+    assert callable(load(tmp_path / "copy", COMPILER).run_blocks)
+    assert asked == [write_header(), COMPILER]
+    assert kept.read_bytes() == whole
 
 
 def test_a_folder_that_cannot_be_written_costs_time_only(

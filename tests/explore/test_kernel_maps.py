@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 import grader
+from grader.cli import main
 from grader.errors import UsageError
 
 SOURCE = """#include <cuda.h>
@@ -38,6 +41,18 @@ def test_a_kernel_takes_a_map_of_an_input() -> None:
     run = grader.run(SOURCE, inputs={"x": X}, outputs=OUTPUTS, tensor_maps=maps, check=True)
     assert np.array_equal(run.outputs["y"], X[2:10, 4:12])
     assert run.findings == ()
+
+
+def test_the_command_takes_one_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, saved = tmp_path / "corner.cu", tmp_path / "y.npy"
+    file.write_text(SOURCE)
+    words = ["run", str(file), "--input", "x=index:10,16", "--output", "y=float32:8,8"]
+    words += ["--save", f"y={saved}", "--no-isolation", "--json", "-"]
+    assert main([*words, "--tensor-map", "x=8,8:fill=nan"]) == 0
+    assert np.array_equal(np.load(saved), X[2:10, 4:12])
+    capsys.readouterr()
+    assert main([*words, "--tensor-map", "x=8,8:fill=one"]) == 2
+    assert "fill is none of zero, nan, but 'one'" in capsys.readouterr().err
 
 
 def test_a_buffer_without_a_map_is_told_what_it_needs() -> None:

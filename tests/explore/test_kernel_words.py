@@ -9,7 +9,13 @@ import pytest
 
 from grader.errors import UsageError
 from grader.explore.kernel_uses import Use, check_given, find_uses
-from grader.explore.kernel_words import parse_scalars, parse_sizes, read_inputs, read_outputs
+from grader.explore.kernel_words import (
+    parse_maps,
+    parse_scalars,
+    parse_sizes,
+    read_inputs,
+    read_outputs,
+)
 
 SIZES = {"n": 4, "m": 3}
 
@@ -220,3 +226,25 @@ def test_arrays_that_are_not_given_are_named_with_their_options(
 def test_a_file_with_wrong_launch_lines_says_nothing(tmp_path: Path) -> None:
     (tmp_path / "wrong.cu").write_text("// launch: k<<<1>>>()\n__global__ void k() {}\n")
     assert find_uses(tmp_path / "wrong.cu") == {}
+
+
+def test_a_map_has_a_box_and_the_fields_of_a_spec() -> None:
+    assert parse_maps(["x=8,2*n:swizzle=64:fill=nan", "y=4:steps=2:element=bfloat16"], SIZES) == {
+        "x": {"box": (8, 8), "swizzle": 64, "fill": "nan"},
+        "y": {"box": (4,), "steps": (2,), "element": "bfloat16"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("x=", "--tensor-map x=: there is no NAME="),
+        ("x=8,k", "the shape '8,k': 'k' is not known"),
+        ("x=8:nan", "'nan' is no FIELD=VALUE"),
+        ("x=8:steps=two", "the shape 'two': 'two' is not known"),
+    ],
+)
+def test_what_is_no_map_is_told(word: str, message: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        parse_maps([word], SIZES)
+    assert message in str(refused.value)
