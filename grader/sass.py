@@ -26,10 +26,16 @@ class Way(Enum):
     FENCE = auto()
 
 
+OPERANDS = "operands"
+"""What products of warp groups read of shared memory. Nsight Compute has it in no count of loads,
+but in the sum of wavefronts, and as many are ideal: one for each 128 bytes of each matrix, however
+they lie (tests/emulator/kernels/warp_group_layouts.cu)."""
+
+
 @dataclass(frozen=True)
 class Access:
-    """An access to `global` or `shared` memory (generic addresses and surfaces are `global`, too).
-    An `asynchronous` one ends later than the instruction."""
+    """An access to `global` or `shared` memory (generic addresses and surfaces are `global`, too),
+    or to OPERANDS. An `asynchronous` one ends later than the instruction."""
 
     space: str
     way: Way
@@ -75,6 +81,7 @@ ACCESSES: Mapping[str, tuple[Access, ...]] = {
     "RED": _anywhere(Way.REDUCTION),
     "SULD": _at("global", Way.LOAD),
     "SUST": _at("global", Way.STORE),
+    **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA"), _at(OPERANDS, Way.LOAD)),
     "MEMBAR": _at("global", Way.FENCE),
     # No device here executes these, but code that holds them can be read:
     "REDAS": _at("shared", Way.REDUCTION),

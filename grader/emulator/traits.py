@@ -40,8 +40,9 @@ def _granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
     shifts = {"shared": 2, "global": 2}
     for instruction in code:
         for access in instruction.accesses:
-            size = instruction.access_bytes.bit_length() - 1
-            shifts[access.space] = min(shifts[access.space], size)
+            if access.space in shifts:
+                size = instruction.access_bytes.bit_length() - 1
+                shifts[access.space] = min(shifts[access.space], size)
     return shifts
 
 

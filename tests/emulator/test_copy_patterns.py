@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import grader
 from tests.support.assembler import SHARED_BASE, build, launch
 
 TRUTH = Path(__file__).parents[1] / "data" / "truth"
@@ -99,3 +100,22 @@ def test_a_copy_under_predicates_is_counted_as_on_an_h200(op: str) -> None:
         if counted != {name: pattern[name] for name in counted}:
             wrong.append((pattern["guard"], pattern["operand"]))
     assert wrong == ([("P1", "PT"), ("PT", "!P2")] if op == "cg16" else [])
+
+
+def test_copies_of_one_kind_from_elsewhere_in_a_sector_are_counted_anew() -> None:
+    """Rows of 128 bytes that begin 0, 12, 24 and 36 bytes behind a line's start."""
+    source = """#include <cuda_pipeline.h>
+// launch: rows<<<1, 128>>>(y, x)
+__global__ void rows(int* y, const int* x)
+{
+    __shared__ int row[128];
+    __pipeline_memcpy_async(row + threadIdx.x, x + threadIdx.x + 3 * (threadIdx.x / 32), 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = row[threadIdx.x];
+}
+"""
+    x = np.arange(256, dtype=np.int32)
+    run = grader.run(source, inputs={"x": x}, outputs={"y": ("int32", (128,))}, isolated=False)
+    counters = run.launches[0].counters
+    assert (counters.global_load_sectors, counters.shared_store_wavefronts) == (4 + 5 + 5 + 5, 4)

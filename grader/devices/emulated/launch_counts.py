@@ -9,6 +9,7 @@ from grader.devices.gpus import Gpu
 from grader.devices.parameter_space import make_result
 from grader.emulator import InstructionCounts
 from grader.records import Counters, Kernel, Launch, LaunchResult, LineCounters
+from grader.sass import OPERANDS
 
 
 def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
@@ -43,6 +44,12 @@ def _name_counts(counts: InstructionCounts) -> dict[str, int]:
     }
     if counts.space is None:
         return common
+    if counts.space == OPERANDS:  # with what else takes wavefronts, as for Nsight Compute
+        return {
+            **common,
+            "shared_store_wavefronts": counts.passes,
+            "shared_wavefronts_ideal": counts.passes_ideal,
+        }
     kind = "atomic" if counts.atomic else "load" if counts.load else "store"
     if counts.space == "shared":
         return {

@@ -8,7 +8,7 @@ from typing import TypeGuard
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.forms import CopyForm
-from grader.emulator.layout import COPY, FULL_MASK, PATTERN, SLOT
+from grader.emulator.layout import COPY, FULL_MASK, PATTERN, SECTOR_BYTES, SLOT
 from grader.emulator.native.tools import I64, Record, Value, const
 from grader.emulator.opcodes.known_access import add_cost
 from grader.emulator.opcodes.load_store import slot_pointer
@@ -44,12 +44,11 @@ def count_copy(e: Emitter, i: Decoded, source: Value, target: Value, reading: Va
     )
     copy = Record(e.b, target_pattern.at("copy"), COPY)
     serial = source_pattern.load("serial")
-    bases = _bases(e, source, target) if i.has("BYPASS") else const(0)
+    bases = _bases(e, i, source, target)
     lanes = e.lane_mask()
     whole = e.b.icmp_unsigned("==", e.b.and_(lanes, reading), const(FULL_MASK))
     known = e.b.and_(whole, e.b.icmp_unsigned("==", copy.load("source"), serial))
-    if i.has("BYPASS"):
-        known = e.b.and_(known, e.b.icmp_unsigned("==", copy.load("bases"), bases))
+    known = e.b.and_(known, e.b.icmp_unsigned("==", copy.load("bases"), bases))
     with e.b.if_then(e.b.not_(known), likely=False):
         e.b.store(target, e.context.at("lane_addresses"), align=4)
         e.b.store(source, e.context.at("lane_uppers"), align=4)
@@ -61,9 +60,15 @@ def count_copy(e: Emitter, i: Decoded, source: Value, target: Value, reading: Va
         add_cost(e, slot, copy.at(field))
 
 
-def _bases(e: Emitter, source: Value, target: Value) -> Value:
-    """Where in their lines the first lane's addresses lie: on that it depends which sectors go past
-    the L1 together."""
-    within = const(_LINE_BYTES - 1)
-    low, high = (e.b.and_(e.b.extract_element(each, const(0)), within) for each in (source, target))
+def _bases(e: Emitter, i: Decoded, source: Value, target: Value) -> Value:
+    """Where in its sector the first lane's source lies: on that it depends how many sectors are
+    read. Past the L1, where in their lines source and target lie: so do the sectors that go
+    together."""
+
+    def within(addresses: Value, size: int) -> Value:
+        return e.b.and_(e.b.extract_element(addresses, const(0)), const(size - 1))
+
+    if not i.has("BYPASS"):
+        return within(source, SECTOR_BYTES)
+    low, high = within(source, _LINE_BYTES), within(target, _LINE_BYTES)
     return e.b.or_(low, e.b.shl(high, const(16)))

@@ -24,6 +24,7 @@ from grader.emulator.opcodes.row import Emit, Opcode, row
 from grader.emulator.opcodes.tensor import is_zero, place_of
 from grader.emulator.operands import DESCRIPTORS, Operand, Predicate, Register, Special
 from grader.emulator.timing.pipes import TENSOR_GROUP, WARP_GROUP
+from grader.sass import OPERANDS
 
 _ROWS, _COLUMNS, _MOST_COLUMNS = 64, 8, 256
 _SUMS = _MOST_COLUMNS // 2
@@ -112,7 +113,8 @@ def _multiply(e: Emitter, i: Decoded, function: str, columns: int, form: int) ->
         _addend(e, third, scale),
     ]
     rule = (e.data("tensor places"), e.data("tensor bytes"))
-    facts = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), e.data("slot matrices"))
+    slots = (e.data("slot matrices"), e.data(f"slot {OPERANDS}"))
+    facts = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *slots)
     shape = (const(columns), const(form))
     words = _words(e, matrices)
     arguments = (*facts, *rule, *shape, *places, *words)

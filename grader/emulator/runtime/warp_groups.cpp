@@ -10,6 +10,7 @@ extern "C" uint32_t emulator_load_shared_16(Context *, Warp *, uint32_t slot, ui
 
 constexpr uint32_t ROW_BYTES = 32, UNIT = 16, UNIT_WORDS = 4;
 constexpr uint32_t ROW_UNITS = ROW_BYTES / UNIT;
+constexpr uint32_t WAVEFRONT_BYTES = 128;
 constexpr uint32_t SHARED_PLACES = (1 << 18) - 1;
 // Bits at which sums of products of 8-bit floats are cut, and their float32 sums.
 constexpr int32_t SMALL_PLACES = 13;
@@ -108,6 +109,19 @@ struct Reader {
             memcpy(rows[row] + 2 * line, reinterpret_cast<const uint8_t *>(unit) + 2 * row, 2);
     }
 };
+
+// What a product takes of shared memory's bandwidth: WAVEFRONT_BYTES of a matrix a wavefront, however
+// it lies there; B once for the four warps.
+void count_operands(Slot &slot, const Warp &warp, uint32_t columns, uint32_t form)
+{
+    uint32_t rows = form & GroupForm::LEFT_SHARED ? HEIGHT : 0;
+    if (warp.index % GROUP_WARPS == 0)
+        rows += columns;
+    uint32_t wavefronts = rows * ROW_BYTES / WAVEFRONT_BYTES;
+    slot.requests_total += 1;
+    slot.passes_total += wavefronts;
+    slot.passes_ideal_total += wavefronts;
+}
 
 template <class Format, uint32_t K> HOT void read_codes(const uint8_t *row, uint32_t *codes)
 {
@@ -221,13 +235,14 @@ HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times time
 #define DEFINE_PRODUCT(name, ...)                                                                  \
     EXPORT uint32_t emulator_multiply_group_##name(                                                \
         Context *context, Warp *warp, uint32_t instruction, uint32_t mask, uint32_t slot,          \
-        [[maybe_unused]] int32_t places, [[maybe_unused]] uint32_t block_bytes, uint32_t columns,  \
-        uint32_t form, uint32_t *d, const uint32_t *a, const uint32_t *c, uint32_t left_low,       \
-        uint32_t left_high, uint32_t right_low, uint32_t right_high)                               \
+        uint32_t operands, [[maybe_unused]] int32_t places, [[maybe_unused]] uint32_t block_bytes, \
+        uint32_t columns, uint32_t form, uint32_t *d, const uint32_t *a, const uint32_t *c,        \
+        uint32_t left_low, uint32_t left_high, uint32_t right_low, uint32_t right_high)            \
     {                                                                                              \
         uint32_t code = check_warp(*context, instruction, mask);                                   \
         if (code != FaultCode::NONE || mask == 0)                                                  \
             return code;                                                                           \
+        count_operands(context->slots[operands], *warp, columns, form);                            \
         Reader reader{*context, *warp, slot, instruction};                                         \
         Operands of{columns, form, d, a, c, {left_low, left_high}, {right_low, right_high}};       \
         return __VA_ARGS__;                                                                        \
