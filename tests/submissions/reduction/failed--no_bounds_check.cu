@@ -1,4 +1,5 @@
 // Reads behind the end of the vector.
+// expect on an emulated device: runtime_error (it knows where a vector ends: on a GPU other memory is added)
 #define THREADS 256
 // scratch: float partial[ceil_div(n, THREADS)]
 // launch: block_sums<<<ceil_div(n, THREADS), THREADS>>>(partial, in, n)
