@@ -23,6 +23,7 @@ from grader.cli.common import (
 from grader.cli.completion import ASKED, COMPLETION, answer_shell
 from grader.cli.course import LIST, METRICS, START
 from grader.cli.explore import COMPARE, HOST, SWEEP
+from grader.cli.feedback import FEEDBACK
 from grader.cli.gallery import GALLERY
 from grader.cli.grade_one import GRADE
 from grader.cli.kernels import INSPECT, RUN
@@ -113,6 +114,7 @@ COMMANDS: dict[str, Command] = {
     "batch": BATCH,
     "show": SHOW,
     "similar": SIMILAR,
+    "feedback": FEEDBACK,
     "gradebook": GRADEBOOK,
     "gradescope-zip": GRADESCOPE_ZIP,
     "classroom-workflow": CLASSROOM_WORKFLOW,

@@ -52,7 +52,7 @@ def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:
             continue
         page = _name_page(entry.score_path, taken)
         back = "../" * page.count("/") + REPORT_FILE
-        title, source = titles[entry.exercise], _read_source(out, entry)
+        title, source = titles[entry.exercise], read_source(out, entry)
         text = render_submission(
             score,
             student=entry.student,
@@ -84,7 +84,7 @@ def _name_page(score_path: str, taken: set[str]) -> str:
     return f"{name}.html"
 
 
-def _read_source(out: Path, entry: BatchEntry) -> str | None:
+def read_source(out: Path, entry: BatchEntry) -> str | None:
     """The file as it was handed in, as far as it is text; None where it is not there any more."""
     if entry.source_path is None:
         return None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, CheckResult, CheckStatus, Score
+from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Score
 from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
@@ -67,9 +67,15 @@ def render_submission(
     source: str | None,
     back: str = "",
     duplicate_of: str | None = None,
+    notes: Sequence[str] = (),
+    handed_back: bool = False,
 ) -> str:
     """The page. `title` is the exercise's, `source` the file as it was handed in, `back` the way to
-    a class's report if there is one."""
+    a class's report if there is one, `notes` are sentences on the points.
+
+    `handed_back`: it is for the student, without the seed that hidden cases are drawn with.
+    """
+    seed = {} if handed_back else {"seed": str(score.seed)}
     row = score.status.row
     annotation = annotate(score, source or None, PAGE_COLUMNS)
     times = plan_times(score)
@@ -83,6 +89,7 @@ def render_submission(
         duplicate_of=clean_line(duplicate_of) if duplicate_of else None,
         points=points,
         points_words=words,
+        notes=[clean_line(note) for note in notes],
         status=row.word,
         kind=row.badge.value,
         device=score.device.name if score.device else "no device",
@@ -99,15 +106,7 @@ def render_submission(
         ],
         times=[*_make_times(score, times)],
         times_note=_note_times(score),
-        findings=[
-            FindingRow(
-                clean_line(each.message),
-                clean_line(describe_place(each)),
-                each.line,
-                each.other_line,
-            )
-            for each in score.findings
-        ],
+        findings=[_make_finding(each) for each in score.findings],
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
         source=make_lines(annotation),
         source_note=_note_source(score, source),
@@ -116,8 +115,17 @@ def render_submission(
         resources=[*_list_resources(score)],
         environment=[
             (clean_line(name), clean_line(value))
-            for name, value in {**score.environment, "seed": str(score.seed)}.items()
+            for name, value in {**score.environment, **seed}.items()
         ],
+    )
+
+
+def _make_finding(finding: Finding) -> FindingRow:
+    return FindingRow(
+        clean_line(finding.message),
+        clean_line(describe_place(finding)),
+        finding.line,
+        finding.other_line,
     )
 
 
