@@ -7,7 +7,7 @@ of:
 
     traced     what its launches did, as the emulated device tells it: made anew when the emulator
                or the program changes
-    work       what the model takes from that (launch_time.Work): made anew when the reading of
+    work       what the model takes from that (work.Work): made anew when the reading of
                traces changes
     modelled   a time, by the figures of the GPU: made anew when any of the model changes
 
@@ -44,14 +44,8 @@ from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
 from grader.emulator.kept_files import read_whole, write_whole
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import (
-    Estimate,
-    Run,
-    TracedLaunch,
-    Work,
-    choose_blocks,
-    find_work,
-)
+from grader.emulator.timing.launch_time import Estimate, Run, choose_blocks
+from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.folders import default_cache
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain

@@ -25,17 +25,20 @@ if TYPE_CHECKING:
     from grader.grading.grade import grade as grade
     from grader.grading.mistakes import SubmissionError as SubmissionError
     from grader.records import Counters as Counters
+    from grader.records import Detail as Detail
     from grader.records import Finding as Finding
     from grader.records import KernelLaunch as KernelLaunch
     from grader.records import KernelList as KernelList
     from grader.records import KernelRun as KernelRun
     from grader.records import LaunchTime as LaunchTime
     from grader.records import LineCounters as LineCounters
+    from grader.records import MachineWork as MachineWork
     from grader.records import Score as Score
 
 __version__ = "0.1.0"
 _HOMES = {
     "Counters": "grader.records",
+    "Detail": "grader.records",
     "Finding": "grader.records",
     "GraderError": "grader.errors",
     "KernelLaunch": "grader.records",
@@ -43,6 +46,7 @@ _HOMES = {
     "KernelRun": "grader.records",
     "LaunchTime": "grader.records",
     "LineCounters": "grader.records",
+    "MachineWork": "grader.records",
     "Score": "grader.records",
     "SubmissionError": "grader.grading.mistakes",
     "UsageError": "grader.errors",
@@ -52,6 +56,7 @@ _HOMES = {
 }
 __all__ = [
     "Counters",
+    "Detail",
     "Finding",
     "GraderError",
     "KernelLaunch",
@@ -59,6 +64,7 @@ __all__ = [
     "KernelRun",
     "LaunchTime",
     "LineCounters",
+    "MachineWork",
     "Score",
     "SubmissionError",
     "UsageError",

@@ -1,5 +1,5 @@
-"""What can be read off machine code by its opcodes, without running it: what they access, and which
-of them name places in the code.
+"""What can be read off machine code without running it: by its opcodes what they access, and which
+of them name places in the code; by their encoding the control bits.
 
 The toolchain and the rules for submissions read code and must not load the emulator with LLVM;
 the rows of the emulator's opcodes are made from what is here, and hold all else. So this is a leaf
@@ -107,6 +107,49 @@ _BLOCK_BARRIER = "BAR"
 _BRANCHES = frozenset(
     ("BRA", "BRX", "BRXU", _CALL, "EXIT", "JMP", "JMX", "JMXU", "KILL", "RET", "RTT")
 )
+
+
+INSTRUCTION_BYTES = 16
+_CONTROL_BIT = 105
+"""Where an instruction's control bits begin (notes of Volta's micro-benchmarks; unchanged since):
+four bits of a stall count, one that is 0 for an instruction that yields, three for each of two
+scoreboards that it sets, six of scoreboards that it waits for, and four of reuse."""
+_SCOREBOARDS = 6
+
+
+@dataclass(frozen=True)
+class Control:
+    """The control bits of an instruction: cycles until the next one of the warp may be issued,
+    whether the scheduler is to prefer another warp then, the scoreboards that are set until its
+    result is there (`writes`) and until its registers are read (`reads`), those that it waits for,
+    and a mask of the operands that the register cache keeps."""
+
+    stall_cycles: int
+    yields: bool
+    writes: int | None
+    reads: int | None
+    waits: tuple[int, ...]
+    reuse: int
+
+    @property
+    def sets(self) -> tuple[int, ...]:
+        """The scoreboards that it sets."""
+        return tuple(board for board in (self.writes, self.reads) if board is not None)
+
+
+def read_control(encoding: bytes, index: int) -> Control:
+    """The control bits of an instruction of a kernel. `encoding` holds 16 bytes for each."""
+    start = index * INSTRUCTION_BYTES
+    word = int.from_bytes(encoding[start : start + INSTRUCTION_BYTES], "little") >> _CONTROL_BIT
+    writes, reads = word >> 5 & 7, word >> 8 & 7
+    return Control(
+        word & 15,
+        not word >> 4 & 1,
+        writes if writes < _SCOREBOARDS else None,
+        reads if reads < _SCOREBOARDS else None,
+        tuple(board for board in range(_SCOREBOARDS) if word >> 11 + board & 1),
+        word >> 17 & 15,
+    )
 
 
 def base_of(opcode: str) -> str:

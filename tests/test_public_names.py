@@ -17,6 +17,7 @@ import grader
 ROOT = Path(__file__).resolve().parents[1]
 NAMES = [
     "Counters",
+    "Detail",
     "Finding",
     "GraderError",
     "KernelLaunch",
@@ -24,6 +25,7 @@ NAMES = [
     "KernelRun",
     "LaunchTime",
     "LineCounters",
+    "MachineWork",
     "Score",
     "SubmissionError",
     "UsageError",
@@ -34,16 +36,20 @@ NAMES = [
 ARGUMENTS = {
     "grade": "exercise submission *device='auto' *seed=None *progress=None *cache=None"
     " *isolated=True *model=True",
-    "inspect": "files *device='emulated:h100' *arch=None *isolated=True",
+    "inspect": "files *device='emulated:h100' *arch=None *isolated=True *code=False",
     "run": "source *inputs=None *outputs *sizes=None *scalars=None *tensor_maps=None"
-    " *device='emulated:h100' *check=False *model=False *seed=0 *isolated=True *progress=None",
+    " *device='emulated:h100' *check=False *model=False *seed=0 *isolated=True *progress=None"
+    " *detail=Detail(instructions=False, cycles=False, spans=0)",
 }
 """Arguments of the functions, with a star where they are given by name."""
 LAUNCHED = (
     "kernel grid block registers static_shared_bytes dynamic_shared_bytes local_bytes occupancy"
 )
 FIELDS = {
-    "KernelRun": "outputs launches findings printed device notes source_name source sizes render",
+    "KernelRun": "outputs launches findings printed device notes source_name source sizes render"
+    " machine",
+    "MachineWork": "listings sizes lines modelled_sizes simulated",
+    "Detail": "instructions cycles spans",
     "KernelLaunch": f"{LAUNCHED} counters lines printed time",
     "LaunchTime": "ms interval_ms bound source kind",
     "LineCounters": "line counters",

@@ -294,10 +294,12 @@ def check_target(target: str | None, what: str = "the JSON") -> None:
 
 
 def refuse_annotated_json(options: argparse.Namespace) -> None:
-    """Raises UsageError where the source page and JSON would both go to standard output."""
-    if options.annotate and options.json == "-":
+    """Raises UsageError where the source page, or machine code, and JSON would both go to standard
+    output."""
+    page = "--annotate" if options.annotate else "--sass" if options.sass else ""
+    if page and options.json == "-":
         raise UsageError(
-            "--annotate and --json - both print on standard output",
+            f"{page} and --json - both print on standard output",
             "Write the JSON to a file: --json FILE.",
         )
 

@@ -24,8 +24,16 @@ from grader.cli.common import (
     refuse_annotated_json,
 )
 from grader.cli.formats import add_format_options, check_outputs
-from grader.cli.results import print_source, show_score, write_html
+from grader.cli.machine_code import add_machine_code, detail_of
+from grader.cli.results import (
+    print_machine_code,
+    print_source,
+    show_score,
+    write_html,
+    write_trace_file,
+)
 from grader.cli.watch import Stale, refuse_watching, watch
+from grader.errors import UsageError
 from grader.records import Progress, Score, ShowProgress
 from grader.report.platforms import FORMATS
 
@@ -50,6 +58,8 @@ examples:
                                               ./exercises, or of one that comes along
   grade transpose mine.cu --watch             grade at each save, and say what has changed
   grade transpose mine.cu --annotate          also print the source with what each line cost
+  grade transpose mine.cu --sass              also print the machine code of each source line
+  grade transpose mine.cu --trace sm.json.gz  also write what the simulated SM does, for Perfetto
   grade transpose mine.cu --html page.html    also write a page: points, roofline, source
   grade transpose mine.cu --json score.json   also write the score as JSON
   grade transpose mine.cu --json - --quiet    print nothing but the JSON
@@ -121,6 +131,12 @@ def run_grade(options: argparse.Namespace) -> int:
     refuse_annotated_json(options)
     check_target(options.output, "the result")
     check_target(options.html, "the page")
+    check_target(options.trace, "the trace")
+    if options.trace is not None and options.no_model:
+        raise UsageError(
+            "--trace writes what is modelled, and --no-model models nothing",
+            "Leave one of them out.",
+        )
     check_outputs(options.json, options.format, options.output)
     if options.watch:
         refuse_watching(options)
@@ -155,6 +171,10 @@ def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submiss
         show_score(score, options)
     if options.annotate:
         print_source(score, submission)
+    if options.sass:
+        print_machine_code(score, submission)
+    if options.trace is not None:
+        write_trace_file(score, submission, Path(options.trace))
 
 
 def _grade(
@@ -182,6 +202,7 @@ def _grade(
             reuse=not options.fresh,
             interim=show_checks if for_people else None,
             begun=begun,
+            detail=detail_of(options, pages=options.annotate or options.html is not None),
         )
         return grade_with(how, exercise, submission)
 
@@ -236,6 +257,7 @@ def _grade_parser() -> argparse.ArgumentParser:
         action="store_true",
         help="grade at each save until Ctrl-C, and say what has changed since the last one",
     )
+    add_machine_code(parser)
     add_format_options(parser)
     add_seed(parser, "a new secret one")
     parser.add_argument(

@@ -23,6 +23,12 @@ from grader.cli.common import (
     printing,
     refuse_annotated_json,
 )
+from grader.cli.machine_code import (
+    add_machine_code,
+    detail_of,
+    print_listings,
+    write_trace_of,
+)
 from grader.errors import UsageError
 from grader.report.text import clean_line, clean_text
 
@@ -30,7 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from grader.explore.kernel_data import Output
-    from grader.records import KernelRun, UnlistedFile
+    from grader.records import KernelList, KernelRun, UnlistedFile
 
 RUN_DESCRIPTION = """\
 Run the kernels of any .cu file, without an exercise, and show what they did: launches, counters,
@@ -50,6 +56,11 @@ examples:
   grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0
   grade run saxpy.cu --size n=65536 --input x=normal --output y=index --scalar alpha=2.0 --annotate
                                              also print the source with what each line cost
+  grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0 --model --sass
+                                             also print the machine code of each source line, with
+                                             what its control bits say and where cycles go
+  grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0 --trace sm.json
+                                             also write what the simulated SM does, warp by warp
   grade run saxpy.cu --size n=1000 --input x=normal:n --output y=index:n --scalar alpha=2.0 --check
                                              look for races, reads of garbage and bad indices
   grade run transpose.cu --size rows=512 --size cols=384 --input in=index:rows,cols \\
@@ -87,6 +98,7 @@ INSPECT_EPILOG = """\
 examples:
   grade inspect mine.cu                          as it is compiled for an H100
   grade inspect mine.cu --device emulated:t4     for another GPU
+  grade inspect mine.cu --sass                   also their machine code, line by line
   grade inspect *.cu build/*.cubin --json -      all of them, as JSON
 
 Registers and local memory are those of a thread, shared memory that of a block, without what a
@@ -131,6 +143,7 @@ def _run_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--annotate", action="store_true", help="print the source too, with what each line cost"
     )
+    add_machine_code(parser)
     add_no_isolation(parser)
     add_json(parser, "launches, counters, findings and summaries of outputs")
     return parser
@@ -149,6 +162,7 @@ class _Given(NamedTuple):
 def run_kernels(options: argparse.Namespace) -> int:
     """`grade run FILE.cu`: 0 when it ran and nothing was found."""
     check_target(options.json)
+    check_target(options.trace, "the trace")
     refuse_annotated_json(options)
     from grader.explore.kernel_run import run
     from grader.explore.kernel_words import split_names
@@ -171,10 +185,11 @@ def run_kernels(options: argparse.Namespace) -> int:
                 **given._asdict(),
                 device=options.device,
                 check=options.check,
-                model=options.model,
+                model=options.model or options.trace is not None,
                 seed=options.seed,
                 isolated=not options.no_isolation,
                 progress=show,
+                detail=detail_of(options, pages=options.annotate),
             )
     except SubmissionError as error:
         failure, line = error.failure, error.line
@@ -191,6 +206,10 @@ def run_kernels(options: argparse.Namespace) -> int:
     )
     if options.annotate:
         _print_annotation(found)
+    if options.sass and found.machine is not None:
+        print_listings(found.machine.listings, found.source, found.machine.sizes)
+    if options.trace is not None:
+        write_trace_of(found.machine, found.source, Path(options.trace))
     for name, target in saved.items():
         if name in found.outputs:
             _save(found.outputs[name], Path(target))
@@ -222,12 +241,16 @@ def _read_given(options: argparse.Namespace) -> _Given:
 
 
 def _print_annotation(run: KernelRun) -> None:
-    from grader.report.annotation import TERMINAL_COLUMNS, annotate_run
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate_run, number_lines
     from grader.report.source_page import print_annotation
     from grader.report.terminal import make_console
+    from grader.report.warp_time import print_warp_time
 
     with printing():
-        print_annotation(annotate_run(run, TERMINAL_COLUMNS), console=make_console(sys.stdout))
+        console = make_console(sys.stdout)
+        print_annotation(annotate_run(run, TERMINAL_COLUMNS), console=console)
+        if run.machine is not None:
+            print_warp_time(run.machine, number_lines(run.source), console=console)
 
 
 def _check_saved(saved: Mapping[str, str], outputs: Mapping[str, Output]) -> None:
@@ -264,6 +287,11 @@ def _inspect_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--arch", metavar="ARCH", help="compile .cu files for this architecture instead: sm_80, say"
     )
+    parser.add_argument(
+        "--sass",
+        action="store_true",
+        help="print their machine code too, under the source lines that it was compiled from",
+    )
     add_no_isolation(parser)
     add_json(parser, "the kernels")
     return parser
@@ -280,15 +308,26 @@ def inspect_kernels(options: argparse.Namespace) -> int:
         device=options.device,
         arch=options.arch,
         isolated=not options.no_isolation,
+        code=options.sass,
     )
     print_or_json(
         options.json,
         lambda: format_list(found),
         lambda console: print_list(found, console=console),
     )
+    if options.sass and options.json != "-":
+        _print_listed(found)
     for error in found.errors:
         _tell_error(error)
     return 1 if found.errors else 0
+
+
+def _print_listed(found: KernelList) -> None:
+    """Print the machine code of the kernels of each file, with the lines of a source."""
+    for file in dict.fromkeys(kernel.file for kernel in found.kernels):
+        path, code = Path(file), [each.code for each in found.kernels if each.file == file]
+        text = "" if path.suffix == ".cubin" else path.read_text("utf-8", "replace")
+        print_listings([each for each in code if each is not None], text, {})
 
 
 def _tell_error(error: UnlistedFile) -> None:

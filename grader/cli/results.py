@@ -9,6 +9,7 @@ from pathlib import Path
 
 from grader.cli.common import printing
 from grader.cli.formats import write_for_platform
+from grader.cli.machine_code import print_listings, write_trace_of
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 from grader.report.platforms import format_for_platform
@@ -50,18 +51,52 @@ def _print_score(score: Score, *, quiet: bool) -> None:
 
 
 def print_source(score: Score, path: Path) -> None:
-    """Print the source page, unless the report has said that the file is no source text."""
-    from grader.report.annotation import TERMINAL_COLUMNS, annotate
+    """Print the source page, unless the report has said that the file is no source text; below it
+    where modelled cycles go."""
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate, number_lines
     from grader.report.source_page import print_annotation
     from grader.report.terminal import make_console
+    from grader.report.warp_time import print_warp_time
 
+    text = _read_unchanged(score, path)
+    if text is None:
+        return
+    annotation = annotate(score, text, TERMINAL_COLUMNS)
+    with printing():
+        console = make_console(sys.stdout)
+        print_annotation(annotation, console=console)
+        if score.machine is not None:
+            print_warp_time(score.machine, number_lines(text), console=console)
+
+
+def print_machine_code(score: Score, path: Path) -> None:
+    """Print the machine code of the kernels that were launched, by source line."""
+    text = _read_unchanged(score, path)
+    if text is None:
+        return
+    with printing():
+        if score.machine is None:
+            print("\nNo machine code is shown: no run that counts came to its end.")
+            print(
+                clean_line(f"What it was compiled to: grade inspect {score.submission_name} --sass")
+            )
+            return
+    print_listings(score.machine.listings, text, score.machine.sizes)
+
+
+def write_trace_file(score: Score, path: Path, target: Path) -> None:
+    """Write the trace of the simulated SM, and say what it holds."""
+    text = _read_unchanged(score, path)
+    write_trace_of(score.machine, text or "", target)
+
+
+def _read_unchanged(score: Score, path: Path) -> str | None:
+    """The text that was graded, None where it is no source text. UsageError where the file has
+    changed since."""
     text, changed = _read_again(score, path)
     if changed:
         raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
-    if text is not None:
-        annotation = annotate(score, text, TERMINAL_COLUMNS)
-        with printing():
-            print_annotation(annotation, console=make_console(sys.stdout))
+    return text
 
 
 def write_html(score: Score, exercise: Path, submission: Path, target: str) -> None:

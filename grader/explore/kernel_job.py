@@ -16,10 +16,13 @@ from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
+from grader.judging.machine_work import tell_machine_work
 from grader.records import (
-    COUNTING,
+    PLAIN,
     SUBMISSION,
     CheckedMode,
+    CountingMode,
+    Detail,
     DeviceInfo,
     Execution,
     Failure,
@@ -29,6 +32,7 @@ from grader.records import (
     KernelRun,
     LaunchResult,
     LaunchTime,
+    MachineWork,
     Mode,
     ModelledMode,
     Program,
@@ -63,6 +67,7 @@ class KernelJob:
     model: bool
     seed: int
     isolated: bool
+    detail: Detail = PLAIN
 
     def build(self, tools: Toolchain, arch: str) -> Built:
         """The compiled source. Raises SubmissionError."""
@@ -93,21 +98,24 @@ class Emulated:
     findings: tuple[Finding, ...] = ()
     times: Times = ()
     notes: tuple[str, ...] = ()
+    machine: MachineWork | None = None
 
 
 def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     """Runs the program on the emulated device: all of its blocks, in the checked mode and both
     orders if that is asked, and once more for the times. Raises SubmissionError."""
-    checked = _run(job, device, program, CheckedMode()) if job.check else None
+    detail = job.detail
+    checked = _run(job, device, program, CheckedMode(detail=detail)) if job.check else None
     if checked is not None and (stopped := _as_findings(checked[0])):
         return Emulated(checked[0], {}, stopped)
-    modelled = _run(job, device, program, ModelledMode(job.seed)) if job.model else None
+    modelling = ModelledMode(job.seed, detail=detail)
+    modelled = _run(job, device, program, modelling) if job.model else None
     if modelled is not None:
         _refuse(modelled[0])
     whole = checked
     if whole is None and modelled is not None and modelled[0].ran_whole:
         whole = modelled
-    execution, outputs = whole or _run(job, device, program, COUNTING)
+    execution, outputs = whole or _run(job, device, program, CountingMode(detail=detail))
     _refuse(execution)
     times = () if modelled is None else modelled_times(modelled[0])
     notes = () if modelled is None else (*note_untimed(modelled[0]), *note_unsure(times))
@@ -115,7 +123,11 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     if checked is not None:
         arrays = job.data.arrays
         findings += find_order(device, program, arrays, checked, limits=LIMITS, show=job.show)
-    return Emulated(execution, outputs, findings, times, notes)
+    machine = None
+    if detail != PLAIN:
+        sizes, timed = job.data.sizes, None if modelled is None else (program, modelled[0])
+        machine = tell_machine_work((program, execution), sizes, timed, sizes)
+    return Emulated(execution, outputs, findings, times, notes, machine)
 
 
 def tell_run(
@@ -127,6 +139,7 @@ def tell_run(
     findings: Sequence[Finding],
     info: DeviceInfo,
     notes: Sequence[str],
+    machine: MachineWork | None = None,
 ) -> KernelRun:
     """The record of a run that came to its end, or that a finding ended. Raises SubmissionError
     where an input was written to; in the checked mode that is a finding."""
@@ -145,6 +158,7 @@ def tell_run(
         job.source.text,
         dict(job.data.sizes),
         _render,
+        machine,
     )
 
 

@@ -22,6 +22,7 @@ from grader.grading.building import compile_source
 from grader.grading.grade import choose_device
 from grader.grading.mistakes import SubmissionError, refuse, value_of
 from grader.grading.tools import Toolchain, find_toolchain
+from grader.judging.machine_work import list_kernel
 from grader.records import (
     Binary,
     Kernel,
@@ -45,12 +46,13 @@ def inspect(
     device: str = "emulated:h100",
     arch: str | None = None,
     isolated: bool = True,
+    code: bool = False,
 ) -> KernelList:
     """The kernels of `.cu` files, which are compiled for `arch` (`sm_90`) or else for the device,
     and of `.cubin` files. Nothing is run.
 
-    A file that does not compile, or cannot be read, is among the `errors`. Raises UsageError for a
-    device or an architecture that is not known, and ToolMissing.
+    `code`: with their machine code. A file that does not compile, or cannot be read, is among the
+    `errors`. Raises UsageError for a device or an architecture that is not known, and ToolMissing.
     """
     arch = _check_arch(arch or _find_arch(device))
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ), isolated=isolated)
@@ -58,7 +60,7 @@ def inspect(
     errors: list[UnlistedFile] = []
     for file in files:
         try:
-            kernels += _list_file(file, tools, arch)
+            kernels += _list_file(file, tools, arch, code=code)
         except SubmissionError as error:
             detail = error.failure.detail
             errors.append(UnlistedFile(str(file), error.message, detail, error.advice))
@@ -69,10 +71,12 @@ def inspect(
     return KernelList(tuple(kernels), tuple(errors))
 
 
-def _list_file(file: Path | str, tools: Toolchain, arch: str) -> Iterator[ListedKernel]:
+def _list_file(
+    file: Path | str, tools: Toolchain, arch: str, *, code: bool
+) -> Iterator[ListedKernel]:
     path = Path(file)
     binary = _read_cubin(path, tools) if path.suffix == ".cubin" else _compile(path, tools, arch)
-    code = Code(binary, binary.arch)
+    known = Code(binary, binary.arch)
     for kernel in binary.kernels:
         yield ListedKernel(
             str(file),
@@ -81,7 +85,8 @@ def _list_file(file: Path | str, tools: Toolchain, arch: str) -> Iterator[Listed
             kernel.static_shared_bytes,
             kernel.local_bytes,
             len(kernel.instructions),
-            _find_unknown(kernel, code),
+            _find_unknown(kernel, known),
+            list_kernel(kernel) if code else None,
         )
 
 

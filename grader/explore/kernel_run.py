@@ -22,7 +22,16 @@ from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import show_nothing
 from grader.grading.tools import find_toolchain
-from grader.records import Failure, KernelRun, NoSource, ShowProgress, Status, Submission
+from grader.records import (
+    PLAIN,
+    Detail,
+    Failure,
+    KernelRun,
+    NoSource,
+    ShowProgress,
+    Status,
+    Submission,
+)
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.plan_mistakes import LAUNCH_FORM
@@ -49,6 +58,7 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
     seed: int = 0,
     isolated: bool = True,
     progress: ShowProgress | None = None,
+    detail: Detail = PLAIN,
 ) -> KernelRun:
     """Run the kernels of a source as its `// launch:` lines say.
 
@@ -68,6 +78,7 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
         seed: Draws what is sampled; 0 or more.
         isolated: As for `grade`: the compiler and the device run confined.
         progress: Called with what goes on.
+        detail: What the result's `machine` is to hold; the cycles of warps need `model`.
 
     Returns:
         The outputs as arrays of their types and shapes, and of each launch its grid in blocks, its
@@ -75,8 +86,7 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
 
     Raises:
         SubmissionError: The source fails: it has a status, a message, a line and advice.
-        UsageError: Arguments that no kernel can take.
-        GraderError: The grader or the machine fails.
+        UsageError: Arguments that no kernel can take. GraderError: The grader or the machine fails.
     """
     choice = choose_device(device)
     data = read_data(inputs or {}, outputs, sizes or {}, scalars or {}, tensor_maps or {})
@@ -84,15 +94,14 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
         text = value_of(_read_source(source))
         job = KernelJob(
             text,
-            _read_plan(text, data),
-            data,
-            choice,
+            *(_read_plan(text, data), data, choice),
             cache=default_cache(os.environ),
             show=progress or show_nothing,
             check=check,
             model=model,
             seed=check_seed(seed),
             isolated=isolated,
+            detail=detail,
         )
         return _PAGES[choice.kind](job)
 
@@ -113,6 +122,7 @@ def run_on_emulated(job: KernelJob) -> KernelRun:
         findings=seen.findings,
         info=info,
         notes=(*seen.notes, *([f"Counters: {waits}."] if waits else ())),
+        machine=seen.machine,
     )
 
 

@@ -62,6 +62,7 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
         findings=findings,
         info=info,
         notes=[*notes, how],
+        machine=None if isinstance(emulated, str) else emulated.machine,
     )
 
 

@@ -29,7 +29,17 @@ from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
-from grader.records import Failure, Progress, Score, ShowChecks, ShowProgress, Status, Submission
+from grader.records import (
+    PLAIN,
+    Detail,
+    Failure,
+    Progress,
+    Score,
+    ShowChecks,
+    ShowProgress,
+    Status,
+    Submission,
+)
 from grader.sandbox.process import run_tool
 from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Limits
@@ -49,7 +59,7 @@ class Options:
     cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
     `begun`: the submission's compilation, if it is under way. `oracle`: one that gradings of the
     exercise share. `limits` take the place of the exercise's,
-    for the submission alone.
+    for the submission alone. `detail`: what the score's `machine` is to hold.
     """
 
     device: str | Choice = "auto"
@@ -63,6 +73,7 @@ class Options:
     begun: Compilation | None = None
     oracle: Oracle | None = None
     limits: Limits | None = None
+    detail: Detail = PLAIN
 
 
 def grade(
@@ -117,8 +128,10 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
         begun=options.begun,
         oracle=options.oracle,
         own_limits=options.limits,
+        detail=options.detail,
     )
     reuse = options.reuse and options.seed is not None and choice.kind == EMULATED
+    reuse = reuse and not options.detail.spans  # they are too many to keep
     try:
         value_of(text)
         keeper = find_keeper(job) if reuse else None

@@ -33,6 +33,7 @@ from grader.grading.submission_run import (
     run_program,
 )
 from grader.judging.evidence import CountedRun, OtherCounts
+from grader.judging.machine_work import tell_machine_work
 from grader.judging.modelled import model_timing, model_traffic, modelled_launches
 from grader.judging.needs import find_counted, find_timed
 from grader.judging.timing import LABELS, check_floor
@@ -40,8 +41,10 @@ from grader.judging.values import TIMED_ON
 from grader.metrics import MODELLED
 from grader.records import (
     COUNTING,
+    PLAIN,
     SUBMISSION,
     Execution,
+    MachineWork,
     Modelled,
     ModelledMode,
     Program,
@@ -100,6 +103,16 @@ def run_graded(session: Session, findings: Findings) -> None:
     )
     evidence.execution = evidence.counted[0].execution
     evidence.others = evidence.counted[0].others
+    if session.job.detail != PLAIN:
+        evidence.machine = _tell_machine_work(runs[0], timed if evidence.timings else None)
+
+
+def _tell_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> MachineWork:
+    """What the machine code did; where cycles go only if the times stand."""
+    modelled = None if timed is None else (timed.program, timed.execution)
+    return tell_machine_work(
+        (counted.program, counted.execution), counted.sizes, modelled, (timed or counted).sizes
+    )
 
 
 def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
@@ -158,7 +171,8 @@ def _run_counted(session: Session) -> SubmissionRun | None:
 
 def _leave_counted(session: Session) -> Left:
     sizes = session.exercise.benchmark[EMULATED]
-    return leave_run(session.bench, sizes, modelled=False, show=session.job.show)
+    job = session.job
+    return leave_run(session.bench, sizes, modelled=False, show=job.show, detail=job.detail)
 
 
 def _leave_timed(session: Session) -> Left | None:
@@ -167,7 +181,8 @@ def _leave_timed(session: Session) -> Left | None:
     sizes = session.exercise.benchmark.get(TIMED_ON)
     if sizes is None or not asked or not session.job.model:
         return None
-    return leave_run(session.bench, sizes, modelled=True, show=session.job.show)
+    job = session.job
+    return leave_run(session.bench, sizes, modelled=True, show=job.show, detail=job.detail)
 
 
 def _add_times(session: Session, timed: SubmissionRun) -> None:

@@ -60,7 +60,7 @@ def find_keeper(job: Job) -> Keeper:
         subject.exercise.id,
         hash_files(read_files(subject.exercise)),
         *(submission.name, submission.sha256),
-        *(str(job.choice), str(job.isolated), str(job.model), str(job.seed)),
+        *(str(job.choice), str(job.isolated), str(job.model), str(job.seed), repr(job.detail)),
     )
     return Keeper(job.cache, f"score-{cache_key(*parts)}")
 

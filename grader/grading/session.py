@@ -16,6 +16,8 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.records import (
+    PLAIN,
+    Detail,
     DeviceInfo,
     Progress,
     RunLimits,
@@ -35,7 +37,8 @@ class Job:
     way is noted in the `subject` (the device, versions) and in the `evidence`. `interim` is shown
     the checks as they stand, as soon as something can be told of them. `begun` is the submission's
     compilation, if it is under way; `oracle` the exercise's, where gradings share one;
-    `own_limits` what the submission may use, where that is not what the exercise says."""
+    `own_limits` what the submission may use, where that is not what the exercise says; `detail`
+    what is told of its machine code."""
 
     subject: Subject
     choice: Choice
@@ -47,6 +50,7 @@ class Job:
     begun: Compilation | None = None
     oracle: Oracle | None = None
     own_limits: Limits | None = None
+    detail: Detail = PLAIN
     evidence: Evidence = field(default_factory=Evidence)
 
     @property

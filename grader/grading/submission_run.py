@@ -20,8 +20,10 @@ from grader.grading.checked import order_dependent
 from grader.grading.mistakes import SubmissionError
 from grader.judging.sampled import judge_sampled
 from grader.records import (
+    PLAIN,
     CaseResult,
     CountingMode,
+    Detail,
     Execution,
     Finding,
     Mode,
@@ -48,6 +50,7 @@ class SubmissionRun:
 
     sizes: Mapping[str, int]
     case: CaseResult | None
+    program: Program
     execution: Execution
     findings: tuple[Finding, ...] = ()
     unverified: str = ""
@@ -83,6 +86,7 @@ def leave_run(
     modelled: bool,
     show: ShowProgress,
     inspect: bool = True,
+    detail: Detail = PLAIN,
 ) -> Left:
     """Runs the submission at some sizes, with its time modelled or not. Raises SubmissionError
     where it does not run to its end.
@@ -96,9 +100,9 @@ def leave_run(
     inputs = make_inputs(bench.task, case, bench.seed, gather=gather_shared)
     seed = _sample_seed(bench.seed)
     mode = (
-        ModelledMode(seed, inspect=inspect)
+        ModelledMode(seed, inspect=inspect, detail=detail)
         if modelled
-        else CountingMode(inspect_seed=seed if inspect else None)
+        else CountingMode(inspect_seed=seed if inspect else None, detail=detail)
     )
     execution, got = run_program(bench, program, inputs, mode, stage, show)
     if execution.failure is not None:
@@ -109,18 +113,18 @@ def leave_run(
 def judge_run(left: Left) -> SubmissionRun:
     """Judges what a run left. The device is asked once more only where all blocks ran."""
     bench, case, inputs, execution = left.bench, left.case, left.inputs, left.execution
-    sizes = case.sizes
+    sizes, program = case.sizes, left.program
     unfinished = [launch.unmodelled for launch in execution.launches if not launch.finished]
     if unfinished:
-        return SubmissionRun(sizes, None, execution, unverified=unfinished[0])
+        return SubmissionRun(sizes, None, program, execution, unverified=unfinished[0])
     findings = tell_findings(execution.findings, case)
     result = _judge(bench, case, inputs, execution, left.got)
     if isinstance(result, str):
-        return SubmissionRun(sizes, None, execution, findings, unverified=result)
+        return SubmissionRun(sizes, None, program, execution, findings, unverified=result)
     if result.passed and execution.same_backwards is False:
         findings += _run_backwards(bench, left.program, inputs, case)
     result = replace(result, printed=collect_printed(execution, case))
-    return SubmissionRun(sizes, result, execution, findings)
+    return SubmissionRun(sizes, result, program, execution, findings)
 
 
 def _judge(

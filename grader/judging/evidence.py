@@ -10,6 +10,7 @@ from grader.records import (
     DeviceInfo,
     Execution,
     Finding,
+    MachineWork,
     Modelled,
     PartResult,
     Submission,
@@ -75,7 +76,8 @@ class Evidence:
     `lines_from` is the run whose lines are shown where that is another one: Nsight Compute counts
     none. `counted` are the runs that the emulated device counted, that of `execution` first;
     `others` are the counts of the programs that thresholds are relative to. `timings` may be
-    missing, `untimed` says why then; `traffic` and `model` belong to the timed run.
+    missing, `untimed` says why then; `traffic` and `model` belong to the timed run. `machine` is
+    there where it was asked for.
     """
 
     cases: tuple[CaseResult, ...] = ()
@@ -91,6 +93,7 @@ class Evidence:
     untimed: str = ""
     traffic: Traffic = field(default_factory=Traffic)
     model: tuple[Modelled, ...] = ()
+    machine: MachineWork | None = None
 
     @property
     def all_right(self) -> bool:

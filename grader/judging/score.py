@@ -92,6 +92,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         model=evidence.model,
         counted=tuple(map(_describe_run, evidence.counted)),
         causes=find_causes(checks, exercise.checks, facts),
+        machine=evidence.machine,
     )
     return replace(score, why=tell_why(score))
 

@@ -62,6 +62,7 @@ from grader.records.questions import NoConstant, Question
 from grader.records.readings import Estimate, RunCounts, TimedPlan
 from grader.records.requests import (
     COUNTING,
+    PLAIN,
     POISON_WORD,
     SUBMISSION,
     BufferArgument,
@@ -69,6 +70,7 @@ from grader.records.requests import (
     ClockState,
     Copy,
     CountingMode,
+    Detail,
     DeviceBuffer,
     Dim3,
     Fill,
@@ -137,12 +139,26 @@ from grader.records.source_facts import (
 from grader.records.tensor_maps import TensorMap
 from grader.records.textures import Addressing, Texture
 from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
+from grader.records.warp_cycles import (
+    SPAN_NUMBERS,
+    CodeInstruction,
+    CodeListing,
+    InstructionCycles,
+    LineCycles,
+    MachineWork,
+    SimulatedLaunch,
+    States,
+    WarpCycles,
+    WarpState,
+)
 from grader.statuses import CheckStatus, Status
 
 __all__ = [
     "COUNTING",
     "DEFAULT_STACK_BYTES",
+    "PLAIN",
     "POISON_WORD",
+    "SPAN_NUMBERS",
     "SUBMISSION",
     "Act",
     "Addressing",
@@ -161,6 +177,8 @@ __all__ = [
     "CheckStatus",
     "CheckedMode",
     "ClockState",
+    "CodeInstruction",
+    "CodeListing",
     "ComparedFile",
     "Comparison",
     "CompileErrors",
@@ -174,6 +192,7 @@ __all__ = [
     "Counters",
     "CountingMode",
     "Coverage",
+    "Detail",
     "DeviceBuffer",
     "DeviceInfo",
     "DeviceVariable",
@@ -195,6 +214,7 @@ __all__ = [
     "GlobalAccesses",
     "HeaderUse",
     "HeapUse",
+    "InstructionCycles",
     "Kernel",
     "KernelLaunch",
     "KernelList",
@@ -205,9 +225,11 @@ __all__ = [
     "LaunchResult",
     "LaunchTime",
     "LineCounters",
+    "LineCycles",
     "Lines",
     "ListedKernel",
     "Lookups",
+    "MachineWork",
     "MeantArray",
     "MemoryPlace",
     "MetricValue",
@@ -251,10 +273,12 @@ __all__ = [
     "ShowChecks",
     "ShowProgress",
     "SimilarPair",
+    "SimulatedLaunch",
     "Source",
     "SourceLine",
     "SourceMistake",
     "Spot",
+    "States",
     "Status",
     "Step",
     "Stop",
@@ -274,4 +298,6 @@ __all__ = [
     "UnlistedFile",
     "Unreadable",
     "VariableUse",
+    "WarpCycles",
+    "WarpState",
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from grader.records.outcomes import Finding
 from grader.records.runs import Counters, Launched, LineCounters
 from grader.records.scores import Source
+from grader.records.warp_cycles import CodeListing, MachineWork
 
 if TYPE_CHECKING:
     import numpy as np
@@ -55,7 +56,8 @@ class KernelRun:
     run. `launches` are in the order in which they ran. `findings` is what the checked mode found.
     `printed` is all that `printf` wrote. `device` says what ran the kernels, and `notes` who
     counted on a GPU, and what could not be had. `source_name`, `source` and `sizes` are what was
-    run, and at which sizes. `render` makes the HTML that a notebook shows.
+    run, and at which sizes. `render` makes the HTML that a notebook shows. `machine` is what its
+    machine code did, where that was asked for.
     """
 
     outputs: dict[str, np.ndarray]
@@ -68,6 +70,7 @@ class KernelRun:
     source: str = ""
     sizes: Mapping[str, int] = field(default_factory=dict)
     render: Callable[[KernelRun], str] | None = None
+    machine: MachineWork | None = None
 
     def __repr__(self) -> str:
         """One line: the kernels, how often they were launched, the outputs, how many findings."""
@@ -96,7 +99,8 @@ class UnknownInstruction:
 @dataclass(frozen=True)
 class ListedKernel:
     """One compiled kernel of a file. `registers` and `local_bytes` are of a thread,
-    `static_shared_bytes` of a block; `instructions` is the number of its machine instructions."""
+    `static_shared_bytes` of a block; `instructions` is the number of its machine instructions,
+    and `code` they themselves, where they were asked for."""
 
     file: str
     kernel: str
@@ -105,6 +109,7 @@ class ListedKernel:
     local_bytes: int
     instructions: int
     unsupported: tuple[UnknownInstruction, ...]
+    code: CodeListing | None = None
 
 
 @dataclass(frozen=True)

@@ -159,6 +159,20 @@ class RunLimits:
 
 
 @dataclass(frozen=True)
+class Detail:
+    """What a run tells beyond the sums of its launches and source lines: how often each of the
+    machine's `instructions` is executed; where the modelled `cycles` of warps go; and how many
+    `spans` of these it keeps in time, at most."""
+
+    instructions: bool = False
+    cycles: bool = False
+    spans: int = 0
+
+
+PLAIN = Detail()
+
+
+@dataclass(frozen=True)
 class CountingMode:
     """Run all blocks, and count.
 
@@ -169,6 +183,7 @@ class CountingMode:
 
     backwards: bool = False
     inspect_seed: int | None = None
+    detail: Detail = PLAIN
 
     @property
     def runs(self) -> int:
@@ -182,6 +197,7 @@ class CheckedMode:
     `backwards`: see CountingMode."""
 
     backwards: bool = False
+    detail: Detail = PLAIN
     runs: ClassVar[int] = 1
 
 
@@ -192,6 +208,7 @@ class ModelledMode:
 
     seed: int
     inspect: bool = False
+    detail: Detail = PLAIN
 
     @property
     def runs(self) -> int:

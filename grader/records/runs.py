@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from grader.records.facts import Observation, Stop
 from grader.records.requests import SUBMISSION, Dim3
+from grader.records.warp_cycles import WarpCycles
 
 
 @dataclass(frozen=True)
@@ -282,7 +283,8 @@ class LaunchResult(Launched):
     (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
     ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample
     did. `waited`: threads waited in loops for each other; how often they looked is a matter of
-    time, and the counters with it.
+    time, and the counters with it. `executed` (by machine instruction, in warps) and `cycles` are
+    there where they were asked for (`Detail`).
     """
 
     counters: Counters
@@ -293,6 +295,8 @@ class LaunchResult(Launched):
     finished: bool = True
     sample: Sample | None = None
     waited: bool = False
+    executed: tuple[int, ...] = ()
+    cycles: WarpCycles | None = None
 
 
 @dataclass(frozen=True)

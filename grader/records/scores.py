@@ -9,6 +9,7 @@ from enum import StrEnum
 from grader.records.devices import DeviceInfo
 from grader.records.outcomes import Failure, Finding, Printed
 from grader.records.runs import Counters, Modelled
+from grader.records.warp_cycles import MachineWork
 from grader.statuses import CheckStatus, Status
 
 
@@ -192,6 +193,8 @@ class Score:
     `causes` say why points were lost, the dearest first, and `why` does in one line; neither has
     figures of a run. `printed` is of the run that failed. `model` has an entry a launch that was
     modelled, `counted` one a run that counted.
+    `printed` is of the run that failed. `model` has an entry a launch that was modelled, `counted`
+    one a run that counted. `machine` is what the machine code did, where that was asked for.
     """
 
     exercise: str
@@ -220,6 +223,7 @@ class Score:
     counted: tuple[CountedAt, ...] = ()
     causes: tuple[Cause, ...] = ()
     why: str = ""
+    machine: MachineWork | None = None
     schema_version: int = field(default=1)
 
     @property

@@ -82,7 +82,7 @@ def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Ann
     if source is None:
         texts = {line.line: line.text for line in score.lines if line.line is not None}
     else:
-        texts = _number_lines(source)
+        texts = number_lines(source)
     counted = {line.line: line.counters for line in score.lines} if score.line_sizes else {}
     named = score.submission_name, score.line_sizes
     return _annotate(*named, texts, counted, score.findings, columns)
@@ -93,11 +93,11 @@ def annotate_run(run: KernelRun, columns: Sequence[Column]) -> Annotation:
     counted: dict[int | None, Counters] = {}
     for line in (line for launch in run.launches for line in launch.lines):
         counted[line.line] = counted.get(line.line, Counters()) + line.counters
-    texts = _number_lines(run.source)
+    texts = number_lines(run.source)
     return _annotate(run.source_name, run.sizes, texts, counted, run.findings, columns)
 
 
-def _number_lines(source: str) -> dict[int, str]:
+def number_lines(source: str) -> dict[int, str]:
     """The lines as compilers count them."""
     return dict(enumerate(source.removesuffix("\n").split("\n"), 1))
 

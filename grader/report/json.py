@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from grader.records import CaseResult, Score
 from grader.report.files import write_file
+from grader.report.machine_json import plain_lines
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -71,7 +72,15 @@ def _plain_score(score: Score) -> dict[str, object]:
         "why": score.why,
         "environment": score.environment,
         "seed": score.seed,
+        **_plain_machine(score),
     }
+
+
+def _plain_machine(score: Score) -> dict[str, object]:
+    """Where modelled cycles go by line; nothing where that was not asked for. The machine code is
+    left out: it is long, and a compiler makes it again."""
+    machine = score.machine
+    return {"machine": plain_lines(machine)} if machine is not None and machine.lines else {}
 
 
 def _plain_case(case: CaseResult) -> dict[str, object]:

@@ -19,6 +19,7 @@ from grader.records import (
     ListedKernel,
     UnknownInstruction,
 )
+from grader.report.machine_json import plain_code, plain_machine
 from grader.report.run_tables import are_figures, list_launch_tables, list_output_table, summarise
 from grader.report.terminal import Page
 from grader.words.findings import describe_place
@@ -79,6 +80,8 @@ def format_run(run: KernelRun) -> str:
         "printed": run.printed,
         "notes": run.notes,
     }
+    if run.machine is not None:
+        plain["machine"] = plain_machine(run.machine)
     return json.dumps(plain, indent=2, allow_nan=False) + "\n"
 
 
@@ -147,10 +150,15 @@ def print_list(found: KernelList, *, console: Console) -> None:
 
 
 def format_list(found: KernelList) -> str:
-    """The list as indented JSON; it has `errors` only where a file could not be listed."""
+    """The list as indented JSON; it has `errors` only where a file could not be listed, and `code`
+    where that was asked for."""
     plain = asdict(found)
     if not found.errors:
         del plain["errors"]
+    for listed, kernel in zip(plain["kernels"], found.kernels, strict=True):
+        del listed["code"]
+        if kernel.code is not None:
+            listed["code"] = plain_code(kernel.code)
     return json.dumps(plain, indent=2) + "\n"
 
 

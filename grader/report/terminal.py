@@ -79,6 +79,14 @@ class Page:
                 Text(" " * (indent + (hanging if number else 0))) + part, soft_wrap=True
             )
 
+    def write_beside(self, head: str, line: str, *, style: str = "") -> None:
+        """Write a paragraph beside its head, which stands as it is."""
+        width = max(20, min(self.console.width, TEXT_WIDTH) - len(head))
+        for number, part in enumerate(self.text(line, style).wrap(self.console, width)):
+            part.rstrip()
+            start = Text(head if number == 0 else " " * len(head), style=style)
+            self.console.print(start + part, soft_wrap=True)
+
     def write_whole(self, line: str, *, style: str = "", indent: str = "") -> None:
         """Write one line, however long."""
         self.console.print(Text(indent + self.clean(line), style=style), soft_wrap=True)

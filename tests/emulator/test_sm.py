@@ -72,7 +72,32 @@ def run(
     share: Share = FROM_L2,
     **changed: float,
 ) -> SimulatedSM:
-    """Blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
+    """An SM that has run blocks of these warps."""
+    sm = prepare(
+        *warps,
+        blocks=blocks,
+        resident=resident,
+        whole=whole,
+        lines=lines,
+        wavefronts=wavefronts,
+        share=share,
+        **changed,
+    )
+    sm.simulate(emulator_runtime())
+    return sm
+
+
+def prepare(
+    *warps: Sequence[Fields],
+    blocks: int = 1,
+    resident: int = 1,
+    whole: int = 0,
+    lines: Sequence[int] = (0,),
+    wavefronts: Sequence[int] = (1,),
+    share: Share = FROM_L2,
+    **changed: float,
+) -> SimulatedSM:
+    """An SM that is to run blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
     a part of it, and takes one of so many wavefronts."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
@@ -94,9 +119,7 @@ def run(
     work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
     streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0, local_bytes=4)
     own = replace(parameters(share), **changed)
-    sm = make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, own)
-    sm.simulate(runtime)
-    return sm
+    return make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, own)
 
 
 def test_stall_counts_set_the_pace_of_a_warp() -> None:

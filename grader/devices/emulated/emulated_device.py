@@ -91,7 +91,7 @@ class EmulatedDevice:
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the
         process, this cannot."""
-        plan = Plan(program, arrays, limits, progress)
+        plan = Plan(program, arrays, limits, progress, detail=mode.detail)
         try:
             match mode:
                 case CountingMode():
@@ -238,7 +238,7 @@ class EmulatedDevice:
         )
         if way.checking is not None:
             way.checking.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
-        result = count_launch(self.gpu, kernel, launch, ran)
+        result = count_launch(self.gpu, kernel, launch, ran, plan.detail)
         if ran.outcome.fault is None and _constant_memory(memory) != constants:
             return result, NotEmulated(kernel.name, None, "stores to __constant__ memory")
         if ran.outcome.fault is None:

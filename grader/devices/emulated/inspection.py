@@ -32,7 +32,7 @@ from grader.devices.emulated.transfers import modelled_transfers_ms
 from grader.devices.gpus import resident_blocks
 from grader.emulator import NO_COUNTS, GlobalMemory, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.records import Coverage, Execution, FindingKind, ModelledMode, Observation
+from grader.records import PLAIN, Coverage, Execution, FindingKind, ModelledMode, Observation
 
 if TYPE_CHECKING:
     from grader.devices.emulated.emulated_device import EmulatedDevice
@@ -98,7 +98,9 @@ class Recorder:
             shared_bytes=shared_bytes,
         )
         most = SPREAD_BLOCKS if self.mode.inspect else TRACED_SPREAD
-        stage = Stage(figures, resident, shared_bytes, self.mode.seed, groups, most)
+        detail = self.mode.detail
+        spans = detail.spans if detail.cycles or detail.spans else None
+        stage = Stage(figures, resident, shared_bytes, self.mode.seed, groups, most, spans)
         return run_for_time(ready, stage, tell)
 
     def add_times(self, execution: Execution) -> Execution:
@@ -107,7 +109,7 @@ class Recorder:
             return execution
         ran = [each.result() for each in self.modelling]
         launches = tuple(
-            replace(launch, modelled=each.modelled, unmodelled=each.unmodelled)
+            replace(launch, modelled=each.modelled, unmodelled=each.unmodelled, cycles=each.cycles)
             for launch, each in zip(execution.launches, ran, strict=True)
         )
         figures = self.device.gpu.figures
@@ -148,7 +150,7 @@ def inspect_run(
     """
     if execution.failure is not None or execution.modified_inputs:
         return execution
-    quiet = replace(plan, progress=None)
+    quiet = replace(plan, progress=None, detail=PLAIN)
     if not execution.ran_whole:
         return replace(execution, findings=_check_some_blocks(device, quiet, seed, execution))
     with ThreadPoolExecutor(1) as pool:

@@ -8,11 +8,21 @@ from grader.devices.emulated.plan_run import Ran
 from grader.devices.gpus import Gpu
 from grader.devices.parameter_space import make_result
 from grader.emulator import InstructionCounts
-from grader.records import Counters, Kernel, Launch, LaunchResult, LineCounters
+from grader.records import (
+    PLAIN,
+    Counters,
+    Detail,
+    Kernel,
+    Launch,
+    LaunchResult,
+    LineCounters,
+)
 from grader.sass import OPERANDS
 
 
-def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchResult:
+def count_launch(
+    gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran, detail: Detail = PLAIN
+) -> LaunchResult:
     """The record of a launch that ran as this GPU."""
     lines: dict[int | None, dict[str, int]] = {}
     total: dict[str, int] = {}
@@ -33,7 +43,17 @@ def count_launch(gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran) -> LaunchRe
         finished=ran.finished,
         sample=ran.sample,
         waited=ran.outcome.waited,
+        executed=_count_instructions(kernel, ran) if detail.instructions else (),
+        cycles=ran.cycles,
     )
+
+
+def _count_instructions(kernel: Kernel, ran: Ran) -> tuple[int, ...]:
+    """How many warps executed each of the kernel's instructions."""
+    executed = [0] * len(kernel.instructions)
+    for counts in ran.outcome.counts.records:
+        executed[counts.index] += counts.executed
+    return tuple(executed)
 
 
 def _name_counts(counts: InstructionCounts) -> dict[str, int]:

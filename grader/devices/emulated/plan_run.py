@@ -13,7 +13,9 @@ from grader.devices.emulated.checked_run import Checking
 from grader.devices.mapped_arrays import find_file
 from grader.emulator import GlobalMemory, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
 from grader.records import (
+    PLAIN,
     POISON_WORD,
+    Detail,
     DeviceBuffer,
     Execution,
     Kernel,
@@ -24,6 +26,7 @@ from grader.records import (
     RunLimits,
     Sample,
     ShowProgress,
+    WarpCycles,
 )
 
 COMPARED_BYTES = 1 << 18
@@ -35,13 +38,14 @@ Tell = Callable[[int, int], None] | None
 @dataclass(frozen=True)
 class Plan:
     """A request: see `devices.base.Device.run`. What `arrays` leaves out is filled with `poison`,
-    a 4-byte word."""
+    a 4-byte word; `detail`: what is told of its launches."""
 
     program: Program
     arrays: Arrays
     limits: RunLimits
     progress: ShowProgress | None = None
     poison: int = POISON_WORD
+    detail: Detail = PLAIN
 
     @property
     def unwritten(self) -> tuple[str, ...]:
@@ -78,10 +82,12 @@ class Ready:
 @dataclass(frozen=True)
 class Ran:
     """A launch that has run; see `records.LaunchResult` for all but the outcome. `held` are sectors
-    of each buffer that the L2 holds at its end, where it is modelled."""
+    of each buffer that the L2 holds at its end, where it is modelled, and `cycles` where its warps'
+    cycles go, where that is asked for."""
 
     outcome: LaunchOutcome
     modelled: Modelled | None = None
+    cycles: WarpCycles | None = None
     held: Sequence[float] | None = None
     unmodelled: str = ""
     finished: bool = True

@@ -17,10 +17,12 @@ from statistics import pstdev
 from typing import Any, Protocol
 
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
+from grader.devices.emulated.told_cycles import tell_cycles
 from grader.emulator import FaultKind, LaunchOutcome, join_counts, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.intervals import interval_of
-from grader.emulator.timing.launch_time import Shape, TracedLaunch, choose_blocks, estimate
+from grader.emulator.timing.launch_time import choose_blocks, estimate
+from grader.emulator.timing.work import Shape, TracedLaunch
 from grader.records import Bound, Lookups, Modelled, Sample
 
 WHOLE_INSTRUCTIONS = 150_000_000
@@ -67,7 +69,8 @@ class Groups(Protocol):
 @dataclass(frozen=True)
 class Stage:
     """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is
-    None where none can be."""
+    None where none can be. `spans`: tell where the cycles of warps go, with so many spans at most;
+    None where nobody asks."""
 
     figures: Figures
     resident: int
@@ -75,6 +78,7 @@ class Stage:
     seed: int
     groups: Groups | None = None
     most_spread: int = SPREAD_BLOCKS
+    spans: int | None = None
     whole_instructions: int = WHOLE_INSTRUCTIONS
 
 
@@ -264,7 +268,8 @@ def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] |
     the spread."""
     if drawn.ready.settings.textures:
         return replace(ran, unmodelled=TEXTURES)
-    found = estimate(drawn.ready.native, traced, drawn.stage.figures, held)
+    stage = drawn.stage
+    found = estimate(drawn.ready.native, traced, stage.figures, held, stage.spans)
     if found is None:
         return replace(ran, unmodelled=TOO_UNEVEN)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
@@ -281,7 +286,8 @@ def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] |
         found.kind.value,
         interval_of(found.kind).around(found.time_ms),
     )
-    return replace(ran, modelled=modelled, held=found.held)
+    cycles = None if found.profile is None else tell_cycles(found, found.profile)
+    return replace(ran, modelled=modelled, held=found.held, cycles=cycles)
 
 
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:

@@ -11,6 +11,7 @@ from grader.emulator import block_layout, checked_layout, forms, layout, texture
 from grader.emulator.timing import timing_records as timing_layout
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import layout_of
+from grader.emulator.timing.stalls import Stall
 
 _RECORDS = {
     "Buffer": layout.BUFFER,
@@ -80,8 +81,8 @@ def write_header() -> str:
 def _timing() -> Iterator[str]:
     """What timing/ shares with the runtime, in a namespace of its own: it has warps, too."""
     yield "namespace timing {\n"
-    yield _constants(vars(timing_layout))
-    yield from (_enum(kind.__name__, kind.__members__) for kind in (Kind, Unit))
+    yield _constants(vars(timing_layout) | {"STALLS": len(Stall)})
+    yield from (_enum(kind.__name__, kind.__members__) for kind in (Kind, Unit, Stall))
     for name, record in timing_layout.RECORDS.items():
         yield _struct(name, layout_of(record))
     yield "} // namespace timing\n"

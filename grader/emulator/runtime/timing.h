@@ -78,4 +78,19 @@ double pass_queue(const SM &sm, double passes, double t);
 // The memory access `index` of a warp, -1 where no lane is active.
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 
+// What an SM with a `profile` is told of its warps (timing_profile.cpp): that one starts, or has
+// issued its last instruction at `t`;
+void profile_start(const SM &sm, const Warp &warp);
+void profile_end(const SM &sm, double t);
+// that an instruction is going to set its scoreboards;
+void profile_setter(const SM &sm, const Warp &warp, const CodeRow &row, Ends ends);
+// that what its next instruction waits for is known, whose stall count is `counted` to a cycle;
+void profile_next(const SM &sm, const Warp &warp, double counted);
+// that a barrier lets it go on at `t`;
+void profile_release(const SM &sm, const Warp &warp, double t);
+// and that a sub-partition, whose `units` are free from these cycles on, has chosen a warp at `t`,
+// or none (-1), whose instruction is issued `at` a cycle.
+void profile_turn(const SM &sm, int64_t number, const double *units, int64_t chosen, double t,
+                  double at);
+
 } // namespace timing

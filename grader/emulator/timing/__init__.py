@@ -10,7 +10,9 @@ blocks, and the GPU's figures.
     parameters.py       an SM's parameters in cycles, from the figures and the launch
     sm.py               a simulated SM: warps, blocks, sub-partitions, L1
     footprint.py        what a launch touches in global memory
+    work.py             what a launch did, as far as its time is modelled from it
     launch_time.py      a launch's time; bounds.py tells what binds it
+    profile.py          where the cycles of warps go, by the states of stalls.py
     kinds.py            what kind of launch it is; intervals.py how well the model knows these
 
 What takes time is in C++, in the runtime:
@@ -18,6 +20,7 @@ What takes time is in C++, in the runtime:
     timing_traces.cpp   expands traces
     timing_sm.cpp       simulates an SM: choosing a warp, issuing, barriers, blocks
     timing_memory.cpp   simulates its memory: load/store unit, L1, L2, DRAM
+    timing_profile.cpp  tells each cycle of each warp, where that is asked
 
 A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with
 one element a thread and 0.19 ms with four, although no resource's bound tells them apart, and the

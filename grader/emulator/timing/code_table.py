@@ -11,7 +11,6 @@ import numpy as np
 from grader.emulator.decode import Decoded
 from grader.emulator.opcodes import OPCODES
 from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Predicate, Register
-from grader.emulator.program import INSTRUCTION_BYTES
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
@@ -21,10 +20,8 @@ from grader.emulator.timing.timing_records import (
     SWAP_ATOMIC,
     CodeRow,
 )
+from grader.sass import read_control
 
-CONTROL_SHIFT = 105 - 64
-"""The control bits start at bit 105 of an instruction: bit 41 of its upper half (notes of Volta's
-micro-benchmarks; unchanged since)."""
 NO_SCOREBOARD = 7
 _SWAPS = {"CAS", "CAST"}
 """Modifiers of atomics that compare and swap, of global and of shared memory."""
@@ -66,25 +63,18 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
     for instruction in decoded:
         found = OPCODES.get(instruction.base)
         pipe = ALU if found is None else found.pipe_of(instruction)  # the unknown is never reached
-        high = int.from_bytes(
-            encoding[
-                instruction.index * INSTRUCTION_BYTES + 8 : (instruction.index + 1)
-                * INSTRUCTION_BYTES
-            ],
-            "little",
-        )
-        control = high >> CONTROL_SHIFT
+        control = read_control(encoding, instruction.index)
         table[instruction.index] = (
             pipe.unit,
             pipe.kind,
             pipe.latency_cycles,
             pipe.passes,
-            control & 15,
-            control >> 5 & 7,
-            control >> 8 & 7,
-            control >> 11 & 63,
+            control.stall_cycles,
+            NO_SCOREBOARD if control.writes is None else control.writes,
+            NO_SCOREBOARD if control.reads is None else control.reads,
+            sum(1 << scoreboard for scoreboard in control.waits),
             _sources(instruction),
-            control >> 17 & 7,
+            control.reuse & (1 << OPERANDS) - 1,
             _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
             bool(_PAST_L1 & set(instruction.modifiers)),

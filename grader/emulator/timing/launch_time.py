@@ -4,34 +4,31 @@ launch."""
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 
 import numpy as np
 
-from grader.emulator.counts import InstructionCounts
 from grader.emulator.layout import SECTOR_BYTES
-from grader.emulator.machine import BlockTrace
 from grader.emulator.runtime import Runtime
 from grader.emulator.timing.bounds import Use, find_bounds
-from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.meetings import find_meetings
 from grader.emulator.timing.parameters import Load, Share, find_parameters, find_share
-from grader.emulator.timing.representative import choose_representative, stand_for_all
-from grader.emulator.timing.sm import make_sm
-from grader.emulator.timing.streams import Streams, join, make_streams
+from grader.emulator.timing.profile import Profiled, simulate_profiled
+from grader.emulator.timing.representative import stand_for_all
+from grader.emulator.timing.sm import SimulatedSM, make_sm
+from grader.emulator.timing.streams import join
 from grader.emulator.timing.timing_records import PAIR_SECTORS, SUB_PARTITIONS, Statistics
 from grader.emulator.timing.walks import HARDLY_SHARED, follow_walks
+from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.emulator.translate import NativeKernel
 
 SIMULATED_INSTRUCTIONS = 400_000
-AROUND_WORDS = 4_000
-"""Words of a warp's trace that tell what it shares with its neighbours."""
 LOOKED_AT = 0.2
 """Part of DRAM's bandwidth up to which what lies around a launch's blocks is not looked at."""
 WAVES = 4
@@ -42,49 +39,14 @@ their number says nothing of the time."""
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What a launch asks for: blocks in all, blocks resident on an SM, bytes of shared memory a
-    block, executed instructions in all, and those of the block that executed the most."""
-
-    blocks: int
-    resident: int
-    shared_bytes: int
-    executed: int
-    longest: int = 0
-
-
-@dataclass(frozen=True)
-class TracedLaunch:
-    """What was seen of a launch: traces of blocks, of which the first candidates that do what the
-    launch does stand for it; its shape, its counts by instruction, and the first and last addresses
-    of buffers."""
-
-    candidates: Sequence[Sequence[BlockTrace]]
-    shape: Shape
-    counts: Sequence[InstructionCounts]
-    regions: Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True)
-class Work:
-    """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
-    GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
-    start; `regions` are the first and last addresses of buffers."""
-
-    streams: Streams
-    around: Sequence[Streams]
-    code: CodeTable
-    shape: Shape
-    regions: Sequence[tuple[int, int]]
-
-
-@dataclass(frozen=True)
 class Estimate:
     """What the model says of a launch. `bounds` are the three resources that are used most, the
     most used one first.
 
     `load_sectors` are those that global loads ask the L1 for, `load_hits` those that it holds, or
-    that are on their way to it. `held` are sectors of each buffer that the L2 holds at the end."""
+    that are on their way to it. `held` are sectors of each buffer that the L2 holds at the end.
+    `profile` is there where it is asked for: of the simulated blocks, whose instructions the launch
+    executes `scale` times."""
 
     time_ms: float
     cycles: float
@@ -95,6 +57,9 @@ class Estimate:
     bounds: tuple[Use, ...]
     kind: LaunchKind
     held: tuple[float, ...]
+    scale: float
+    clock_mhz: float
+    profile: Profiled | None = None
 
 
 def choose_blocks(
@@ -113,54 +78,21 @@ def choose_blocks(
 
 
 def estimate(
-    kernel: NativeKernel, traced: TracedLaunch, figures: Figures, held: Sequence[float] | None
+    kernel: NativeKernel,
+    traced: TracedLaunch,
+    figures: Figures,
+    held: Sequence[float] | None,
+    spans: int | None = None,
 ) -> Estimate | None:
     """The time of a launch; None where none of its traces stands for it. `held` is what the L2
-    holds of the launch right before it, None of the first one."""
+    holds of the launch right before it, None of the first one. `spans`: tell its profile, too, with
+    so many spans at most."""
     work = find_work(kernel, traced)
-    return None if work is None else Run(work, figures, kernel.runtime, held).estimate()
-
-
-def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
-    """The work of a launch from the first of the candidates that does what the launch does on the
-    whole; None where none of them does."""
-    code = describe_code(kernel.decoded, kernel.code.encoding)
-    read = partial(_read_traces, kernel, code)
-    candidates = (read(traces) for traces in traced.candidates if traces)
-    chosen = choose_representative(candidates, traced.counts)
-    if chosen is None:
+    if work is None:
         return None
-    groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
-    around = [read(group, AROUND_WORDS) for group in groups]
-    return Work(chosen, around, code, traced.shape, traced.regions)
-
-
-def _read_traces(
-    kernel: NativeKernel, code: CodeTable, traces: Sequence[BlockTrace], words: int | None = None
-) -> Streams:
-    """The streams of some traces, of no more than so many words of each warp."""
-    blocks = [
-        range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks
-    ]
-    return make_streams(
-        [[warp[:words] for warp in trace.warps] for trace in traces],
-        sum(trace.executed for trace in traces) if words is None else 0,
-        blocks,
-        code,
-        kernel.code.local_bytes,
-        kernel.runtime,
-    )
-
-
-def _side_by_side(traces: Sequence[BlockTrace]) -> list[list[BlockTrace]]:
-    """The groups of neighbours among some blocks in order."""
-    groups: list[list[BlockTrace]] = []
-    for trace in traces:
-        if groups and trace.block == groups[-1][-1].block + 1:
-            groups[-1].append(trace)
-        else:
-            groups.append([trace])
-    return [group for group in groups if len(group) > 1]
+    run = Run(work, figures, kernel.runtime, held)
+    found = run.estimate()
+    return found if spans is None else replace(found, profile=run.profile(spans))
 
 
 class Run:
@@ -206,7 +138,7 @@ class Run:
         _, first = self.run(self.choose_order(min(self.rounds, self.resident)), self.resident)
         share = self.share_of_dram(first)
         order = self.choose_order(self.count_simulated())
-        found = self.settle(order, share)
+        self.settled, found = self.settle(order, share)
         whole = s.fraction == 1.0 and len(order) == self.rounds
         cycles = self.extend(found, share, whole=whole)
         cycles = max(cycles, self.longest_block(share), *self.floors(found))
@@ -228,7 +160,13 @@ class Run:
             find_bounds(use),
             find_kind(self.facts(use, share, cycles)),
             self.footprint.held_after(f.held_part * f.l2_bytes / SECTOR_BYTES),
+            scale,
+            f.clock_mhz,
         )
+
+    def profile(self, spans: int) -> Profiled:
+        """Where the cycles of the warps went that `estimate` has simulated."""
+        return simulate_profiled(self.settled(), self.runtime, spans=spans)
 
     def facts(self, use: Mapping[str, float], share: Share, cycles: float) -> Facts:
         """What tells the kind of a launch that takes so many cycles."""
@@ -365,9 +303,11 @@ class Run:
             self.shape.blocks * f.dispatch_cycles,
         )
 
-    def settle(self, order: np.ndarray, share: Share) -> Statistics:
+    def settle(
+        self, order: np.ndarray, share: Share
+    ) -> tuple[Callable[[], SimulatedSM], Statistics]:
         """Run the blocks with the waiting time in DRAM's queues that belongs to the load that they
-        make, found by bisection."""
+        make, found by bisection; and what makes the SM that ran them at last anew."""
         low, high, load, f = 0.0, 1.0, 0.0, self.figures
         for _ in range(9):
             wait = f.dram_queue * load / (1.0 - load)
@@ -378,13 +318,21 @@ class Run:
             low, high = (max(low, load), high) if made > load else (low, min(high, load))
             low, high = max(low, min(made, load)), min(high, max(made, load))
             load = 0.5 * (low + min(high, 0.99))
-        return found
+        return partial(self.make_sm, order, self.resident, share, wait), found
 
     def run(
         self, order: np.ndarray, resident: int, share: Share | None = None, *, wait: float = 0.0
     ) -> tuple[np.ndarray, Statistics]:
         """When each block of the order ended, and what the SM did. `wait` is the mean time that a
         read waits in DRAM's queues."""
+        sm = self.make_sm(order, resident, share, wait)
+        sm.simulate(self.runtime)
+        return sm.ends, sm.statistics
+
+    def make_sm(
+        self, order: np.ndarray, resident: int, share: Share | None, wait: float
+    ) -> SimulatedSM:
+        """An SM that is to run blocks as `run` does."""
         f = self.figures
         load = Load(
             self.active,
@@ -394,6 +342,4 @@ class Run:
             share or Share(1.0, 1.0, f.dram_part),
             wait,
         )
-        sm = make_sm(self.code.table, self.streams, order, resident, find_parameters(f, load))
-        sm.simulate(self.runtime)
-        return sm.ends, sm.statistics
+        return make_sm(self.code.table, self.streams, order, resident, find_parameters(f, load))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from grader.emulator.timing.analysis_records import Meetings, Region, Totals, Touched, Walks
+from grader.emulator.timing.profile_records import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
 PAIR_SECTORS = 2
@@ -290,7 +291,7 @@ class SM:
     `ends` tells when each of them ended. Lines of the L1, and of the SM's share of the L2, of which
     there are none where nothing uses local memory, lie set by set; `traced_warps` are those of the
     streams, `warp_count` and `block_count` the resident ones. `local_words` are of a lane's local
-    memory."""
+    memory. `profile`: none where nobody asks."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -308,6 +309,7 @@ class SM:
     shared: Annotated[int, "Shared *"]
     statistics: Annotated[int, "Statistics *"]
     p: Annotated[int, "Parameters *"]
+    profile: Annotated[int, "Profile *"]
     traced_warps: int
     access_count: int
     order_count: int
@@ -322,6 +324,7 @@ RECORDS = {
     each.__name__: each
     for each in (
         *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Walks, Meetings),
-        *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters, SM),
+        *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
+        *(Span, Profile, SM),
     )
 }

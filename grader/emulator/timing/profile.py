@@ -1,0 +1,67 @@
+"""Where the cycles of the warps of a simulated SM go, by instruction and by what they wait for
+(runtime/timing_profile.cpp): a simulation once more, which ends at the same cycle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grader.emulator.runtime import Runtime
+from grader.emulator.timing.profile_records import Profile, Span
+from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
+from grader.emulator.timing.sm import SimulatedSM
+from grader.emulator.timing.stalls import Stall
+from grader.emulator.timing.timing_records import NEVER, SCOREBOARDS, SUB_PARTITIONS
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """The cycles of all warps of a simulated SM: `cycles` has a row an instruction and a column a
+    Stall; `awaited` are those in which warps wait for what an instruction does, by its index.
+
+    `resident_cycles` are those from the start of each warp to its last instruction: the sum of
+    `cycles`. `spans` (records of Span) tell the same in time, warp by warp, up to the cycle
+    `told_until`: all of it where there was room. The SM took `sm_cycles`.
+    """
+
+    cycles: np.ndarray
+    awaited: np.ndarray
+    resident_cycles: float
+    spans: np.ndarray
+    told_until: float
+    sm_cycles: float
+
+
+def simulate_profiled(sm: SimulatedSM, runtime: Runtime, *, spans: int = 0) -> Profiled:
+    """Run the blocks of an SM that has not started, and keep so many spans at most."""
+    code, warps = len(sm.arrays["table"]), len(sm.arrays["warps"])
+    arrays = {
+        "cycles": np.zeros((code, len(Stall))),
+        "awaited": np.zeros(code),
+        "told": np.zeros(warps),
+        "setters": np.zeros((warps, SCOREBOARDS), dtype=np.int64),
+        "latest": np.zeros(warps, dtype=np.int64),
+        "issued_until": np.zeros(SUB_PARTITIONS),
+        "spans": make_rows(Span, spans),
+    }
+    record = make_pointing(Profile, arrays, {"span_room": spans})
+    record["filled_at"] = NEVER
+    replace(sm, arrays=sm.arrays | {"profile": record}).simulate(runtime)
+    told = first_row(Profile, record)
+    return Profiled(
+        arrays["cycles"],
+        arrays["awaited"],
+        told.resident_cycles,
+        _cut(arrays["spans"][: told.span_count], told.filled_at),
+        min(told.filled_at, sm.statistics.cycles + 1.0),
+        sm.statistics.cycles + 1.0,
+    )
+
+
+def _cut(spans: np.ndarray, end: float) -> np.ndarray:
+    """What of spans is before a cycle."""
+    kept = spans[spans["start"] < end]
+    ends = np.minimum(kept["start"] + kept["length"], min(end, 2.0**62)).astype(np.int64)
+    kept["length"] = ends - kept["start"]
+    return kept

@@ -1,0 +1,97 @@
+"""What a launch did, as far as its time is modelled from it: made of the traces of some of its
+blocks, before any figure of a GPU has a part in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from grader.emulator.counts import InstructionCounts
+from grader.emulator.machine import BlockTrace
+from grader.emulator.timing.code_table import CodeTable, describe_code
+from grader.emulator.timing.representative import choose_representative
+from grader.emulator.timing.streams import Streams, make_streams
+from grader.emulator.translate import NativeKernel
+
+AROUND_WORDS = 4_000
+"""Words of a warp's trace that tell what it shares with its neighbours."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a launch asks for: blocks in all, blocks resident on an SM, bytes of shared memory a
+    block, executed instructions in all, and those of the block that executed the most."""
+
+    blocks: int
+    resident: int
+    shared_bytes: int
+    executed: int
+    longest: int = 0
+
+
+@dataclass(frozen=True)
+class TracedLaunch:
+    """What was seen of a launch: traces of blocks, of which the first candidates that do what the
+    launch does stand for it; its shape, its counts by instruction, and the first and last addresses
+    of buffers."""
+
+    candidates: Sequence[Sequence[BlockTrace]]
+    shape: Shape
+    counts: Sequence[InstructionCounts]
+    regions: Sequence[tuple[int, int]]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
+    GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
+    start; `regions` are the first and last addresses of buffers."""
+
+    streams: Streams
+    around: Sequence[Streams]
+    code: CodeTable
+    shape: Shape
+    regions: Sequence[tuple[int, int]]
+
+
+def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
+    """The work of a launch from the first of the candidates that does what the launch does on the
+    whole; None where none of them does."""
+    code = describe_code(kernel.decoded, kernel.code.encoding)
+    read = partial(_read_traces, kernel, code)
+    candidates = (read(traces) for traces in traced.candidates if traces)
+    chosen = choose_representative(candidates, traced.counts)
+    if chosen is None:
+        return None
+    groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
+    around = [read(group, AROUND_WORDS) for group in groups]
+    return Work(chosen, around, code, traced.shape, traced.regions)
+
+
+def _read_traces(
+    kernel: NativeKernel, code: CodeTable, traces: Sequence[BlockTrace], words: int | None = None
+) -> Streams:
+    """The streams of some traces, of no more than so many words of each warp."""
+    blocks = [
+        range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks
+    ]
+    return make_streams(
+        [[warp[:words] for warp in trace.warps] for trace in traces],
+        sum(trace.executed for trace in traces) if words is None else 0,
+        blocks,
+        code,
+        kernel.code.local_bytes,
+        kernel.runtime,
+    )
+
+
+def _side_by_side(traces: Sequence[BlockTrace]) -> list[list[BlockTrace]]:
+    """The groups of neighbours among some blocks in order."""
+    groups: list[list[BlockTrace]] = []
+    for trace in traces:
+        if groups and trace.block == groups[-1][-1].block + 1:
+            groups[-1].append(trace)
+        else:
+            groups.append([trace])
+    return [group for group in groups if len(group) > 1]

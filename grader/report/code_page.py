@@ -1,0 +1,180 @@
+"""Prints machine code by source line: how often each instruction is executed, what its control bits
+say, and which ones are hot."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.text import Text
+
+from grader.records import CodeListing
+from grader.report.machine_rows import (
+    HOT_CYCLES,
+    HOT_EXECUTED,
+    CodeGroup,
+    CodeRow,
+    KernelCode,
+    group_code,
+)
+from grader.report.terminal import Page
+from grader.report.text import clean_line
+from grader.words.sizes import list_sizes
+from grader.words.warp_states import LEAST_SHARE
+
+MOST_WIDTH, LEAST_TEXT = 100, 30
+_HOT = "bold red"
+
+
+def print_code(
+    listings: Iterable[CodeListing],
+    texts: Mapping[int, str],
+    sizes: Mapping[str, int],
+    *,
+    console: Console,
+) -> None:
+    """Print the machine code of kernels, under each line of a source, whose `texts` are by number,
+    what it was compiled to. `sizes` are those at which it was counted."""
+    page = Page(console)
+    kernels = group_code(listings)
+    for number, kernel in enumerate(kernels):
+        page.write_heading(_title(kernel))
+        if number == 0:
+            for head, meaning in _explain(kernel, sizes):
+                page.write_beside(f"  {head}  ", meaning, style="dim")
+        layout = _Layout(page, kernel)
+        layout.write_titles()
+        for group in kernel.groups:
+            layout.write_group(group, texts)
+        if kernel.padding:
+            page.write(f"Left out: {kernel.padding} instructions of padding.", style="dim")
+
+
+def _title(kernel: KernelCode) -> str:
+    count = len(kernel.listing.instructions) - kernel.padding
+    launches = kernel.listing.launches
+    times = "" if launches is None else f", {launches} launch{'es' if launches > 1 else ''}"
+    return f"{kernel.listing.kernel}: {count} machine instructions{times}"
+
+
+def _explain(kernel: KernelCode, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
+    """What the columns mean."""
+    at = f", at {list_sizes(sizes)}" if sizes else ""
+    if kernel.counted:
+        yield "executed", f"warps that executed it{at}"
+    if kernel.modelled:
+        yield (
+            "  cycles",
+            "its part of the modelled cycles of all warps: which wait at it or issue it",
+        )
+    yield "   stall", "cycles until the warp may issue its next instruction; Y: another warp first"
+    yield "    sets", "scoreboards: W until its result is there, R until its registers are read"
+    yield "   waits", "scoreboards that must be free before it is issued; <-: what sets them"
+    if kernel.modelled:
+        yield "       >", f"hot: at least {HOT_CYCLES:.0%} of the cycles"
+    elif kernel.counted:
+        yield "       >", f"hot: executed at least {HOT_EXECUTED:g} times as often as the average"
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """The cells of a row before its text; `named` are the same in words, for narrow terminals."""
+
+    cells: tuple[str, ...]
+    named: tuple[str, ...]
+
+
+class _Layout:
+    """Lays out the rows of a kernel: figures, the offset, and the instruction, which is wrapped
+    under itself; on a narrow terminal its figures are below it."""
+
+    def __init__(self, page: Page, kernel: KernelCode) -> None:
+        self.page = page
+        self.kernel = kernel
+        rows = [row for group in kernel.groups for row in group.rows]
+        titles = self._titles()
+        table = [titles, *(self._cells(row).cells for row in rows)]
+        self.widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        self.titles = titles
+        self.width = min(page.console.width, MOST_WIDTH)
+        self.start = 2 + sum(width + 2 for width in self.widths)
+        self.narrow = self.width - self.start < LEAST_TEXT
+
+    def write_titles(self) -> None:
+        """The columns' titles."""
+        self.page.console.print()
+        if not self.narrow:
+            self._write_row(self.titles, Text("instruction", style="dim"), "dim")
+
+    def write_group(self, group: CodeGroup, texts: Mapping[int, str]) -> None:
+        """A source line, and what it was compiled to."""
+        number = "–" if group.line is None else str(group.line)
+        text = "code of headers" if group.line is None else texts.get(group.line, "")
+        known = group.share is not None and group.share >= LEAST_SHARE
+        share = f" ({100 * (group.share or 0.0):.0f} % of the cycles)" if known else ""
+        style = _HOT if group.hot else "bold"
+        head = Text(self.page.fold(f"{number}  "), style=style)
+        body = self.page.text(clean_line(text) + share, style)
+        self._write_wrapped(head, body)
+        for row in group.rows:
+            self._write_instruction(row)
+
+    def _write_instruction(self, row: CodeRow) -> None:
+        style = _HOT if row.hot else "" if row.code.executed != 0 else "dim"
+        cells = self._cells(row)
+        text = self.page.text(row.text, style)
+        if row.waits_for:
+            text.append(f"  <- {row.waits_for}", style="dim")
+        mark = ">" if row.hot else " "
+        if self.narrow:
+            self._write_wrapped(Text(f"{mark} {row.code.offset:04x}  ", style=style), text)
+            self._write_wrapped(Text(" " * 8), Text(", ".join(cells.named), style="dim"))
+        else:
+            self._write_row(cells.cells, text, style, mark)
+        if row.note:
+            indent = 8 if self.narrow else self.start
+            self._write_wrapped(Text(" " * indent), self.page.text(row.note, _HOT))
+
+    def _write_row(self, cells: Iterable[str], text: Text, style: str, mark: str = " ") -> None:
+        start = "".join(
+            f"{cell:>{width}}  " for cell, width in zip(cells, self.widths, strict=True)
+        )
+        self._write_wrapped(Text(f"{mark} {start}", style=style), text)
+
+    def _write_wrapped(self, head: Text, body: Text) -> None:
+        """Text beside its head, further lines under the first one."""
+        width = max(20, self.width - len(head))
+        for number, part in enumerate(body.wrap(self.page.console, width)):
+            part.rstrip()
+            line = (head if number == 0 else Text(" " * len(head))) + part
+            self.page.console.print(line, soft_wrap=True)
+
+    def _titles(self) -> tuple[str, ...]:
+        counted = ("executed",) if self.kernel.counted else ()
+        modelled = ("cycles",) if self.kernel.modelled else ()
+        return (*counted, *modelled, "stall", "", "sets", "waits", "at")
+
+    def _cells(self, row: CodeRow) -> _Cells:
+        code, control = row.code, row.code.control
+        cells: list[str] = []
+        named: list[str] = []
+        if self.kernel.counted:
+            cells.append(f"{code.executed:,}" if code.executed is not None else "")
+            named.append(f"executed {cells[-1]}")
+        if self.kernel.modelled:
+            cells.append(_format_share(row.share or 0.0))
+            named += [f"{cells[-1]} of the cycles"] if cells[-1] else []
+        cells += [str(control.stall_cycles), row.yields, row.sets, row.waits]
+        named.append(f"stall {control.stall_cycles}")
+        named += [row.yields] if row.yields else []
+        named += [f"sets {row.sets}"] if row.sets else []
+        named += [f"waits {row.waits}"] if row.waits else []
+        return _Cells((*cells, f"{code.offset:04x}"), tuple(named))
+
+
+def _format_share(share: float) -> str:
+    """In per cent, with a digit behind the point below ten; nothing below a thousandth."""
+    if share < 0.001:
+        return ""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -1,0 +1,151 @@
+"""A kernel's machine code in groups, one for each source line, and what of it is hot: rows for
+whoever shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+from grader.records import CodeInstruction, CodeListing, States
+from grader.words.warp_states import STATE_WORDS
+
+HOT_CYCLES = 0.05
+"""An instruction is hot that warps spend at least this part of all modelled cycles at."""
+HOT_EXECUTED = 2.0
+"""Where nothing was modelled: that is executed at least so many times as often as the average."""
+MOST_CAUSES = 2
+"""Of what an instruction waits for, so many are named."""
+
+
+@dataclass(frozen=True)
+class CodeGroup:
+    """The instructions of one source line in the order of the code; `line` None: of headers."""
+
+    line: int | None
+    rows: tuple[CodeRow, ...]
+
+    @property
+    def hot(self) -> bool:
+        return any(row.hot for row in self.rows)
+
+    @property
+    def share(self) -> float | None:
+        """Of all modelled cycles, None where there are none."""
+        shares = [row.share for row in self.rows if row.share is not None]
+        return sum(shares) if shares else None
+
+    @property
+    def executed(self) -> int | None:
+        counts = [row.code.executed for row in self.rows if row.code.executed is not None]
+        return sum(counts) if counts else None
+
+
+@dataclass(frozen=True)
+class CodeRow:
+    """An instruction with its `share` of all modelled cycles of the program, None where nothing was
+    modelled. `waits_for` names what sets the scoreboards that it waits for, and `note` says what
+    keeps warps at a hot one."""
+
+    code: CodeInstruction
+    share: float | None
+    hot: bool
+    waits_for: str
+    note: str
+
+    @property
+    def text(self) -> str:
+        """The instruction with a space behind each comma."""
+        return self.code.text.replace(",", ", ")
+
+    @property
+    def sets(self) -> str:
+        """The scoreboards that it sets: `W0 R1`."""
+        control = self.code.control
+        named = (("W", control.writes), ("R", control.reads))
+        return " ".join(f"{letter}{board}" for letter, board in named if board is not None)
+
+    @property
+    def waits(self) -> str:
+        """The scoreboards that it waits for: `0,3`."""
+        return ",".join(map(str, self.code.control.waits))
+
+    @property
+    def yields(self) -> str:
+        return "Y" if self.code.control.yields else ""
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """A kernel's groups in the order of the file, code of headers last. `padding` is what is left
+    out at its end: instructions that fill up the last line of the instruction cache."""
+
+    listing: CodeListing
+    groups: tuple[CodeGroup, ...]
+    padding: int
+
+    @cached_property
+    def counted(self) -> bool:
+        return any(each.executed is not None for each in self.listing.instructions)
+
+    @cached_property
+    def modelled(self) -> bool:
+        return any(row.share is not None for group in self.groups for row in group.rows)
+
+
+def group_code(listings: Iterable[CodeListing]) -> list[KernelCode]:
+    """Each kernel's code by source line."""
+    known = list(listings)
+    whole = sum(each.cycles for listing in known for each in listing.instructions)
+    return [_group(listing, whole) for listing in known]
+
+
+def _group(listing: CodeListing, whole: float) -> KernelCode:
+    code = listing.instructions
+    kept = len(code)
+    while kept > 1 and _is_padding(code[kept - 1]):
+        kept -= 1
+    executed = sum(each.executed or 0 for each in code) / max(1, kept)
+    groups: dict[int | None, list[CodeRow]] = {}
+    for each in code[:kept]:
+        groups.setdefault(each.line, []).append(_make_row(each, code, whole, executed))
+    ordered = sorted(groups, key=lambda line: (line is None, line or 0))
+    return KernelCode(
+        listing, tuple(CodeGroup(line, tuple(groups[line])) for line in ordered), len(code) - kept
+    )
+
+
+def _is_padding(each: CodeInstruction) -> bool:
+    """What fills up the last line of the instruction cache: NOP behind a jump to itself."""
+    return each.text in ("NOP", f"BRA {each.offset:#x}")
+
+
+def _make_row(
+    each: CodeInstruction, code: tuple[CodeInstruction, ...], whole: float, average: float
+) -> CodeRow:
+    share = each.cycles / whole if whole else None
+    if share is None:
+        hot = bool(each.executed) and (each.executed or 0) >= HOT_EXECUTED * average
+    else:
+        hot = share >= HOT_CYCLES
+    causes = ", ".join(_name(code[index], each) for index in each.waits_for[-MOST_CAUSES:])
+    if len(each.waits_for) > MOST_CAUSES:
+        causes = f"{len(each.waits_for) - MOST_CAUSES} more, {causes}"
+    return CodeRow(each, share, hot, causes, describe(each.states) if share and hot else "")
+
+
+def describe(states: States) -> str:
+    """The states that take a tenth of the cycles: `LG throttle 91 %, wait 8 %`."""
+    whole = sum(states.values())
+    largest = sorted(states.items(), key=lambda item: -item[1])
+    return ", ".join(
+        f"{STATE_WORDS[state].name} {100 * cycles / whole:.0f} %"
+        for state, cycles in largest
+        if cycles >= 0.1 * whole
+    )
+
+
+def _name(cause: CodeInstruction, waiting: CodeInstruction) -> str:
+    """`LDG.E 02e0`, with its line where that is another one."""
+    line = "" if cause.line in (None, waiting.line) else f" (line {cause.line})"
+    return f"{cause.opcode} {cause.offset:04x}{line}"
