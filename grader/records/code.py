@@ -194,6 +194,14 @@ class Kernel:
     stack_unknown: bool = False
     cluster: tuple[int, int, int] = (1, 1, 1)
 
+    def array_meant_at(self, offset: int) -> SharedArray | None:
+        """The array that an access to shared memory means, by the offset of its instruction: the
+        only one, or by the compiler's text."""
+        if len(self.shared_arrays) == 1:
+            return self.shared_arrays[0]
+        use = self.shared_uses.get(offset)
+        return None if use is None else use.array
+
 
 @dataclass(frozen=True)
 class Recipe:

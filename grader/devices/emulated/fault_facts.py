@@ -16,7 +16,6 @@ from grader.records import (
     NotEmulated,
     Observation,
     Party,
-    SharedArray,
     Spot,
 )
 
@@ -72,7 +71,7 @@ def read_fault(
 def _find_spot(fault: Fault, kernel: Kernel, memory: GlobalMemory) -> Spot:
     if fault.space == "shared":
         spot = Spot(fault.space, fault.address, size_bytes=fault.shared_bytes)
-        array = _meant_array(fault, kernel)
+        array = kernel.array_meant_at(fault.offset)
         if array is None:
             return spot
         return replace(spot, element=array.name_byte(fault.address), array=str(array))
@@ -83,11 +82,3 @@ def _find_spot(fault: Fault, kernel: Kernel, memory: GlobalMemory) -> Spot:
         return Spot(fault.space, fault.address)
     region, offset = located
     return Spot(fault.space, fault.address, region.name, offset, region.size_bytes)
-
-
-def _meant_array(fault: Fault, kernel: Kernel) -> SharedArray | None:
-    """The array that an access to shared memory means: the only one, or by the compiler's text."""
-    if len(kernel.shared_arrays) == 1:
-        return kernel.shared_arrays[0]
-    use = kernel.shared_uses.get(fault.offset)
-    return None if use is None else use.array

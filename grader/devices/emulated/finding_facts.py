@@ -77,10 +77,9 @@ def _has_barrier_between(found: Hazard, kernel: Kernel) -> bool:
 
 def _find_meant(found: Hazard, kernel: Kernel) -> MeantArray | None:
     """The array that an access to shared memory means, where it lands in another one."""
-    use = kernel.shared_uses.get(found.second.offset)
-    if found.kind is not HazardKind.OVERRUN or use is None or use.array is None:
+    array, address = kernel.array_meant_at(found.second.offset), found.address
+    if found.kind is not HazardKind.OVERRUN or array is None:
         return None
-    array, address = use.array, found.address
     return MeantArray(array.name, array.name_byte(address), before=address < array.offset)
 
 
