@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from grader.emulator.layout import CONSTANT_BANKS
 from grader.emulator.native.tools import I32, I64, POINTER, Value, offset
 from grader.emulator.operands import Constant
-from grader.emulator.program import KernelCode, Unsupported
+from grader.emulator.program import VARIABLES_BANK, KernelCode, Unsupported
 from grader.emulator.shapes import BANK_OF_LAUNCH, offset_name
 
 if TYPE_CHECKING:
@@ -35,6 +35,10 @@ def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int
     another bank. Raises Unsupported where they are not known."""
     place = operand.offset // 4 * 4 + 4 * words_behind
     size = constant_bank_bytes(code, operand.bank)
+    if operand.bank == VARIABLES_BANK and place >= size:
+        raise Unsupported(
+            f"of c[{operand.bank:#x}][{place:#x}], behind the {size} bytes of __constant__ variables"
+        )
     if not 0 <= place <= size - 4 or not code.knows_constant(operand.bank, place):
         raise Unsupported(f"of c[{operand.bank:#x}][{place:#x}]")
     if operand.bank == BANK_OF_LAUNCH:

@@ -52,6 +52,13 @@ def test_its_guard_counts(line: str) -> None:
     assert passed.arrays["out"].tolist() == list(range(32))
 
 
+def test_what_lies_behind_the_constants_of_the_file_is_told_so() -> None:
+    line = "ULDC UR4,c[0x3][0x14]"
+    code = KernelCode("kernel", assemble(f"{line}\nEXIT"), 0x210, 0, 0, constants={3: bytes(20)})
+    (unknown,) = find_unsupported(code, emulator_runtime())
+    assert unknown.what == "ULDC of c[0x3][0x14], behind the 20 bytes of __constant__ variables"
+
+
 def test_a_branch_goes_past_it() -> None:
     around = f"{START.format(first=0)}@P0 BRA end\nUTCHMMA.2CTA R4,R8,R12,R4\nend: {STORE.strip()}"
     assert run(around).arrays["out"].tolist() == list(range(32))
