@@ -94,7 +94,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--keep-compiled",
         action="store_true",
-        help="ship what this run compiles (see tests/support/shipped.py)",
+        help="ship what this run compiles, beside what is shipped where it runs named tests only "
+        "(see tests/support/shipped.py)",
     )
     parser.addoption(
         "--cache-in",
@@ -130,10 +131,17 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["XDG_CACHE_HOME"] = str(folder.absolute())
     cache, shipped = default_cache(os.environ), read_shipped()
     if config.getoption("--keep-compiled"):
-        shipped = replace(shipped, others={})
+        if runs_all(config):
+            shipped = replace(shipped, others={})  # so that what no test needs any more goes
         config.add_cleanup(partial(keep_others, cache))
     with contextlib.suppress(ToolMissing):
         fill_cache(cache, shipped)
+
+
+def runs_all(config: pytest.Config) -> bool:
+    """Whether a run is of all tests, and not of some that are named."""
+    named = config.args_source is pytest.Config.ArgsSource.ARGS
+    return not (named or config.option.keyword or config.option.markexpr)
 
 
 MAKE_RUNTIME = "from grader.devices.emulated.runtime import emulator_runtime; emulator_runtime()"

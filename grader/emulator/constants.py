@@ -37,7 +37,8 @@ def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int
     size = constant_bank_bytes(code, operand.bank)
     if operand.bank == VARIABLES_BANK and place >= size:
         raise Unsupported(
-            f"of c[{operand.bank:#x}][{place:#x}], behind the {size} bytes of __constant__ variables"
+            f"of c[{operand.bank:#x}][{place:#x}], behind the {size} bytes of __constant__"
+            " variables"
         )
     if not 0 <= place <= size - 4 or not code.knows_constant(operand.bank, place):
         raise Unsupported(f"of c[{operand.bank:#x}][{place:#x}]")

@@ -10,6 +10,8 @@ cache's own keys, which hold for one g++ as well. Tests of the toolchain compile
         brings it up to date: compiles what is missing, drops what no file needs
     python -m pytest --keep-compiled
         puts in what the run compiles besides, in place of what an earlier one did
+    python -m pytest --keep-compiled tests/emulator/test_clusters.py
+        puts in what these tests compile besides
 """
 
 from __future__ import annotations
