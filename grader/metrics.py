@@ -8,6 +8,7 @@ caches and DRAM moved from `Traffic`; the fractions of cases are the judgement's
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 from grader.records.metric_row import Across as Across
@@ -330,27 +331,50 @@ def unit_words(metric: Metric) -> str:
     return "fraction" if metric.is_fraction else metric.unit or "count"
 
 
-def format_value(name: str, value: float) -> str:
+def format_value(name: str, value: float, *, missed: str = "") -> str:
     """A metric's value for people: `82.3 %`, `4,063,232`, `6.6x`, `0.1942 ms`.
 
-    What does not fit the digits is rounded to the worse side, so that 79.97 % never reads as the 80
-    % that it missed.
+    What does not fit the digits is rounded, but never to a round figure or to the goal that it
+    `missed`: then to the worse side, so that 79.97 % does not read as the 80 % that it missed.
     """
     metric = METRICS[name]
     if not math.isfinite(value):
         return str(value)
+    nearest = _format_rounded(metric, value, round)
+    worse = math.floor if metric.better is Better.HIGHER else math.ceil
+    careful = _format_rounded(metric, value, lambda scaled: worse(_exact(scaled)))
+    is_goal = bool(missed) and missed.endswith(nearest)
+    return careful if is_goal or _is_round(metric, value) else nearest
+
+
+def _format_rounded(metric: Metric, value: float, to_whole: Callable[[float], int]) -> str:
     if metric.is_fraction:
-        return f"{_round_to_worse(100 * value, 1, metric.better):,g} %"
+        return f"{_round(100 * value, 1, to_whole):,g} %"
     if value == int(value):
         digits = f"{int(value):,}"
     else:
-        decimals = max(0, 3 - math.floor(math.log10(abs(value))))
-        digits = f"{_round_to_worse(value, decimals, metric.better):,.{decimals}f}"
+        decimals = _decimals(value)
+        digits = f"{_round(value, decimals, to_whole):,.{decimals}f}"
         digits = digits.rstrip("0").rstrip(".") if "." in digits else digits
     separator = " " if metric.unit not in ("", "x") else ""
     return f"{digits}{separator}{metric.unit}"
 
 
-def _round_to_worse(value: float, decimals: int, better: Better) -> float:
-    scaled = round(value * 10**decimals, 6)
-    return float((math.floor if better is Better.HIGHER else math.ceil)(scaled) / 10**decimals)
+def _is_round(metric: Metric, value: float) -> bool:
+    """Whether the nearest figure ends in 0 or 5, as goals do."""
+    scaled = 1000 * value if metric.is_fraction else value * 10 ** _decimals(value)
+    return round(_exact(scaled)) % 5 == 0
+
+
+def _decimals(value: float) -> int:
+    """Decimals that make four significant digits."""
+    return 0 if value == 0 else max(0, 3 - math.floor(math.log10(abs(value))))
+
+
+def _round(value: float, decimals: int, to_whole: Callable[[float], int]) -> float:
+    return float(to_whole(value * 10**decimals) / 10**decimals)
+
+
+def _exact(scaled: float) -> float:
+    """Without the last digits, which are those of binary fractions: 0.29 is 29 %."""
+    return round(scaled, 6)

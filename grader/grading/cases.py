@@ -16,6 +16,7 @@ from grader.records import (
     CaseResult,
     Execution,
     Failure,
+    FindingKind,
     LaunchLimits,
     Printed,
     Program,
@@ -128,6 +129,7 @@ def judge_outputs(
         got,
         tolerance_at(task, case),
         modified_inputs=execution.modified_inputs,
+        raced=any(each.kind is FindingKind.RACE for each in execution.findings),
     )
 
 

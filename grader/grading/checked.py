@@ -63,8 +63,8 @@ class Findings:
                 self.races.setdefault(case.name, finding)
             lines = sorted(line or 0 for line in (finding.line, finding.other_line))
             if len(self.kept) < MOST_FINDINGS:
-                named = replace(finding, message=_name(finding, case))
-                self.kept.setdefault((finding.kind, finding.kernel, *lines), named)
+                in_case = replace(finding, case=case.name)
+                self.kept.setdefault((finding.kind, finding.kernel, *lines), in_case)
 
     @property
     def outcome(self) -> Checked:
@@ -130,7 +130,3 @@ def _limits(bench: Bench) -> RunLimits:
     spent = (1 - _PART_OF_TIME) * bench.limits.wall_seconds
     most = min(bench.limits.warp_instructions, MOST_INSTRUCTIONS)
     return replace(bench.limits, warp_instructions=most, spent_seconds=spent)
-
-
-def _name(finding: Finding, case: Case) -> str:
-    return f"{finding.message.removesuffix('.')} (case '{case.name}')"

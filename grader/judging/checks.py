@@ -151,8 +151,9 @@ def _compare(
     in_doubt = goal.is_open(metric)
     fraction = 1.0 if in_doubt else earned_fraction(value, figures)
     status = CheckStatus.PASSED if fraction == 1 else CheckStatus.PARTIAL
-    if fraction < LEAST_CREDIT:
-        fraction, status = 0.0, CheckStatus.FAILED
+    points = round(fraction * check.points, 2)
+    if fraction < LEAST_CREDIT or (check.points and not points):
+        points, status = 0.0, CheckStatus.FAILED
     if check.metric == CORRECTNESS:
         message = describe_cases(grounds.cases_of(check))
     elif in_doubt:
@@ -161,7 +162,7 @@ def _compare(
     else:
         passed = status is CheckStatus.PASSED
         message = describe_verdict(metric, value, str(goal), passed=passed)
-    return _Verdict(status, message, round(fraction * check.points, 2), in_doubt)
+    return _Verdict(status, message, points, in_doubt)
 
 
 def _judge_failed(check: CheckSpec, failure: Failure, grounds: Grounds) -> _Verdict:
@@ -197,4 +198,5 @@ def _result(check: CheckSpec, verdict: _Verdict, grounds: Grounds) -> CheckResul
         bonus=check.bonus,
         relative_value=goal.other.value if goal.other is not None else None,
         in_doubt=verdict.in_doubt,
+        part=check.part,
     )

@@ -14,6 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
 from grader.records import POISON_WORD, CaseResult, DeviceBuffer, FindingKind, Mismatch, Role
+from grader.records.diagnoses import Diagnosis
 from grader.spec.exercise import Case, Tolerance
 from grader.words.causes import cause_of_output
 from grader.words.outputs import describe_modified, describe_wrong
@@ -67,11 +68,13 @@ def judge_case(
     tolerance: Tolerance,
     *,
     modified_inputs: Sequence[str] = (),
+    raced: bool = False,
 ) -> CaseResult:
     """Judge one case by every output among `buffers`; the first wrong one is described.
 
     `expected` and `got` hold the outputs by name, of equal shapes. A NaN or Inf where the expected
-    value is finite is wrong, and so is a buffer in `modified_inputs`. Raises WorkerError when an
+    value is finite is wrong, and so is a buffer in `modified_inputs`. `raced`: the threads raced,
+    so that where wrong elements lie, and what they hold, is chance. Raises WorkerError when an
     output is missing from `got`.
     """
     worst_error = 0.0
@@ -88,8 +91,9 @@ def judge_case(
         want = np.ascontiguousarray(want)
         comparison = compare(want, have, tolerance)
         if comparison.wrong_elements:
+            diagnosis = _diagnose(want, have, comparison, tolerance, raced=raced)
             return _wrong_case(
-                case, buffer.name, want, have, comparison, tolerance, modified_inputs
+                case, buffer.name, want, have, comparison, diagnosis, modified_inputs
             )
         worst_error = max(worst_error, comparison.worst_error)
     return judge_inputs(case, worst_error, modified_inputs)
@@ -216,7 +220,7 @@ def _wrong_case(
     expected: np.ndarray,
     got: np.ndarray,
     comparison: Comparison,
-    tolerance: Tolerance,
+    diagnosis: Diagnosis,
     modified_inputs: Sequence[str],
 ) -> CaseResult:
     first = int(np.argmax(comparison.wrong))
@@ -229,13 +233,6 @@ def _wrong_case(
         total_elements=got.size,
         worst_error=comparison.worst_error,
         picture=draw_picture(comparison),
-    )
-    diagnosis = diagnose(
-        _as_matrix(expected),
-        _as_matrix(got),
-        wrong=_as_matrix(comparison.wrong),
-        unwritten=_as_matrix(comparison.unwritten),
-        tolerance=tolerance,
     )
     unwritten, total = int(np.count_nonzero(comparison.unwritten)), comparison.wrong.size
     message = describe_wrong(
@@ -252,6 +249,25 @@ def _wrong_case(
         case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch
     )
     return replace(result, cause=cause)
+
+
+def _diagnose(
+    expected: np.ndarray,
+    got: np.ndarray,
+    comparison: Comparison,
+    tolerance: Tolerance,
+    *,
+    raced: bool,
+) -> Diagnosis:
+    """What explains the wrong elements; after a race only values in other places."""
+    found = diagnose(
+        _as_matrix(expected),
+        _as_matrix(got),
+        wrong=_as_matrix(comparison.wrong),
+        unwritten=_as_matrix(comparison.unwritten),
+        tolerance=tolerance,
+    )
+    return Diagnosis(found.all_wrong, move=found.move, tile=found.tile) if raced else found
 
 
 def _case_result(

@@ -81,7 +81,12 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
     score = replace(
         _start_score(subject, checks, evidence),
         status=_status(judged),
-        message=summarise_points(points, judged_points, exercise.max_score),
+        message=summarise_points(
+            points,
+            judged_points,
+            exercise.max_score,
+            hidden_left_out=exercise.hidden_left_out,
+        ),
         score=points,
         metrics=(measure_correctness(evidence.cases), *metrics),
         cases=cases,
@@ -141,6 +146,7 @@ def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evid
         resources=(),
         environment=dict(subject.environment),
         seed=subject.seed,
+        hidden_left_out=subject.exercise.hidden_left_out,
     )
 
 
@@ -160,7 +166,7 @@ def _collect_facts(
     lines: Sequence[SourceLine],
 ) -> HintFacts:
     """What hints may draw on."""
-    text = subject.submission.text
+    text, run = subject.submission.text, evidence.lines_from or evidence.execution
     inputs = [each.name for each in subject.exercise.buffers if each.role is Role.INPUT]
     return HintFacts(
         cases=cases,
@@ -170,6 +176,7 @@ def _collect_facts(
         model=evidence.model,
         shared_names=find_shared_names(text),
         copies=find_copies(text, evidence.plan, inputs) if evidence.plan else {},
+        threads=sum(each.grid.volume * each.block.volume for each in run.launches) if run else 0,
     )
 
 

@@ -33,7 +33,7 @@ class Finding:
     relative to the buffer's start.
 
     Of a race, `other_` is the access that came first; `element` is what both meet at, in the
-    array's own indices.
+    array's own indices. `case` is the name of the correctness case in which it was made first.
     """
 
     kind: FindingKind
@@ -48,6 +48,7 @@ class Finding:
     other_block: Dim3 | None = None
     other_thread: Dim3 | None = None
     element: str | None = None
+    case: str | None = None
 
 
 @dataclass(frozen=True)

@@ -113,7 +113,7 @@ class CheckResult:
 
     `relative_value` is the other program's value that the threshold is a multiple of, where it is
     one and the value is known. `in_doubt`: it passed because its value cannot be told from the
-    goal; `message` says so.
+    goal; `message` says so. `part` is the part of the exercise whose cases it judges.
     """
 
     name: str
@@ -132,6 +132,12 @@ class CheckResult:
     bonus: bool = False
     relative_value: float | None = None
     in_doubt: bool = False
+    part: str | None = None
+
+    @property
+    def missing_points(self) -> float:
+        """What it is worth to mend it."""
+        return round(self.max_points - self.points, 2)
 
 
 @dataclass(frozen=True)
@@ -192,9 +198,9 @@ class Score:
     `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was.
     `causes` say why points were lost, the dearest first, and `why` does in one line; neither has
     figures of a run. `printed` is of the run that failed. `model` has an entry a launch that was
-    modelled, `counted` one a run that counted.
-    `printed` is of the run that failed. `model` has an entry a launch that was modelled, `counted`
-    one a run that counted. `machine` is what the machine code did, where that was asked for.
+    modelled, `counted` one a run that counted. `machine` is what the machine code did, where that
+    was asked for. `hidden_left_out`: it was graded by a students' copy of the exercise, and a
+    course's grading adds hidden cases.
     """
 
     exercise: str
@@ -224,6 +230,7 @@ class Score:
     causes: tuple[Cause, ...] = ()
     why: str = ""
     machine: MachineWork | None = None
+    hidden_left_out: bool = False
     schema_version: int = field(default=1)
 
     @property

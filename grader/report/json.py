@@ -70,6 +70,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "counted": _plain(score.counted),
         "causes": _plain(score.causes),
         "why": score.why,
+        "hidden_left_out": score.hidden_left_out,
         "environment": score.environment,
         "seed": score.seed,
         **_plain_machine(score),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from grader.metrics import FIGURES, METRICS, TRAFFIC, format_value
 from grader.records import SUBMISSION, MetricValue, Score, Timing
-from grader.words.hints import list_bounds
+from grader.words.slowness import list_uses
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _format_figures(figures: Sequence[Figure]) -> str:
 def _format_model(score: Score) -> str:
     """What binds the longest launch on the timing model, and how much was run for it."""
     longest = max(score.model, key=lambda launch: launch.time_ms)
-    first, rest = longest.bounds[0], list_bounds(longest, "; ")
+    first, rest = longest.bounds[0], list_uses(longest)
     ran, blocks = (
         sum(launch.blocks_run for launch in score.model),
         sum(launch.blocks for launch in score.model),

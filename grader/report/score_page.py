@@ -3,36 +3,28 @@ try."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
-from grader.metrics import format_value
-from grader.records import CaseResult, CheckResult, Finding, Mismatch, Score
+from grader.records import CaseResult, CheckResult, Finding, Score
 from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
 from grader.report.terminal import Page
-from grader.report.text import clean_line, clean_text
+from grader.report.text import clean_text
+from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
 from grader.statuses import CheckStatus
-from grader.words.findings import describe_place
-from grader.words.headlines import format_headlines, format_remark
+from grader.words.findings import describe_place, tell_finding
+from grader.words.headlines import format_check_value, format_headlines, format_remark
 from grader.words.hints import tell_case
-from grader.words.reasons import summarise_points
+from grader.words.reasons import describe_worth, summarise_points
 from grader.words.sizes import list_sizes
 
 _TABLE_WIDTH = 70
 """Below this many columns the table becomes a list."""
 _DETAIL_LINES = 60
 _SHOWN_FINDINGS = 4
-
-_LEGEND: Mapping[str, str] = {
-    "·": "right",
-    "▒": "some wrong",
-    "█": "all wrong",
-    "?": "never written",
-}
 
 
 def print_score(score: Score, *, console: Console) -> None:
@@ -47,7 +39,7 @@ def print_score(score: Score, *, console: Console) -> None:
         _print_checks(score.checks, page)
     _print_total(score, page)
     if not score.status.ended_early:
-        wrong = _find_wrong_case(score.cases)
+        wrong = find_wrong_case(score.cases)
         if wrong is not None:
             _print_wrong_case(wrong, page)
         _print_findings(score, wrong.message if wrong is not None else "", page)
@@ -103,7 +95,7 @@ def _label(check: CheckResult) -> str:
 
 
 def _value(check: CheckResult) -> str:
-    return "" if check.value is None else format_value(check.metric, check.value)
+    return format_check_value(check)
 
 
 def _points(check: CheckResult) -> str:
@@ -121,7 +113,12 @@ def _verdict(check: CheckResult) -> str:
 
 def _print_total(score: Score, page: Page) -> None:
     page.console.print()
-    total = summarise_points(score.score, score.judged_points, score.max_score)
+    total = summarise_points(
+        score.score,
+        score.judged_points,
+        score.max_score,
+        hidden_left_out=score.hidden_left_out and not score.status.ended_early,
+    )
     page.write(f"Score: {total}", style="bold", hanging=2)
     if score.device is not None:
         page.write(
@@ -174,23 +171,14 @@ def _print_finding(
     finding: Finding, known: str, texts: Mapping[int | None, str], page: Page
 ) -> None:
     page.console.print()
-    if finding.message.partition(" (case '")[0] not in known:
-        page.write(finding.message, indent=2)
+    said = finding.message.removesuffix(".") in known
+    if not said:
+        page.write(tell_finding(finding), indent=2)
     if where := describe_place(finding):
-        page.write(f"at {where}", indent=2, hanging=2)
+        page.write(f"{'as told above, ' if said else ''}at {where}", indent=2, hanging=2)
     for line in dict.fromkeys((finding.other_line, finding.line)):
         if line is not None and texts.get(line):
-            page.write_verbatim(f"{line:>5} | {clean_line(texts[line])}", indent=2, style="bold")
-
-
-def _find_wrong_case(cases: Sequence[CaseResult]) -> CaseResult | None:
-    """The first wrong case, one of the exercise itself if there is one, and a public one if there
-    is one: its sizes may be told."""
-    return min(
-        (case for case in cases if not case.passed),
-        key=lambda case: (case.part is not None, case.hidden),
-        default=None,
-    )
+            page.write(f"{line:>5} | {texts[line].strip()}", indent=2, hanging=10, style="bold")
 
 
 def _print_wrong_case(case: CaseResult, page: Page) -> None:
@@ -198,48 +186,23 @@ def _print_wrong_case(case: CaseResult, page: Page) -> None:
     name = f"{case.part}, {case.name}" if case.part else case.name
     page.write_heading(f"Where it is wrong: case {name} ({sizes})")
     page.write(case.message, indent=2, hanging=2)
-    if case.mismatch is not None:
-        page.write(_first_wrong(case.mismatch), indent=2, hanging=2)
-        page.write(f"worst error: {_error(case.mismatch.worst_error)}", indent=2)
-        _print_picture(case.mismatch.picture, page)
-
-
-def _first_wrong(mismatch: Mismatch) -> str:
-    place = "".join(f"[{i}]" for i in mismatch.index or ())
-    expected, got = _two_figures(mismatch.expected, mismatch.got)
-    return f"first wrong: {mismatch.buffer}{place}, expected {expected}, got {got}"
-
-
-def _error(worst: float) -> str:
-    return f"{worst:.4g}" if math.isfinite(worst) else "not a finite number"
-
-
-def _two_figures(expected: float, got: float) -> tuple[str, str]:
-    """Both with as few digits as tell them apart."""
-    pairs = ((f"{expected:.{digits}g}", f"{got:.{digits}g}") for digits in (6, 9, 12, 17))
-    return next((pair for pair in pairs if pair[0] != pair[1]), (repr(expected), repr(got)))
-
-
-def _print_picture(picture: Sequence[str], page: Page) -> None:
-    if not picture:
+    if case.mismatch is None:
         return
-    page.console.print()
-    for row in picture:
-        # A cell is two characters wide: about as wide as it is high.
-        page.write_verbatim("".join(2 * cell for cell in row), indent=4)
-    used = [
-        f"{glyph} {meaning}"
-        for glyph, meaning in _LEGEND.items()
-        if any(glyph in row for row in picture)
-    ]
-    page.write("   ".join(used).replace("   ", ", "), indent=4, style="dim")
+    for line in describe_mismatch(case.mismatch):
+        page.write(line, indent=2, hanging=2)
+    if drawn := draw_mismatch(case.mismatch):
+        page.console.print()
+        page.write_verbatim("\n".join(drawn[:-1]), indent=4)
+        page.write(drawn[-1], indent=4, style="dim")
 
 
 def _print_hints(checks: Sequence[CheckResult], known: str, page: Page) -> None:
-    """What to try for each check that has a hint, less its beginning where that has been said."""
+    """What to try for each check that has a hint, less its beginning where that has been said, and
+    the points that it is worth."""
     hints = [(check, check.hint.removeprefix(known).lstrip(". ")) for check in checks]
     if any(hint for _, hint in hints):
         page.write_heading("What to try")
     for check, hint in hints:
         if hint:
-            page.write(f"{_label(check)}: {hint}", indent=2, hanging=2)
+            worth = describe_worth(check)
+            page.write(f"{_label(check)}, {worth}: {hint}", indent=2, hanging=2)

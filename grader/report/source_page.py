@@ -12,6 +12,7 @@ from rich.text import Text
 from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column
 from grader.report.terminal import Page
 from grader.report.text import clean_line, clean_text
+from grader.words.findings import tell_finding
 from grader.words.sizes import list_sizes
 
 _WIDTH, _LEAST_SOURCE = 120, 24
@@ -33,7 +34,7 @@ def print_annotation(annotation: Annotation, *, console: Console) -> None:
     for line in annotation.lines:
         rows.write_row(line)
         for finding in line.findings:
-            message = f"{' ' * rows.margin}^ {clean_line(finding.message)}"
+            message = f"{' ' * rows.margin}^ {clean_line(tell_finding(finding))}"
             page.write_verbatim(message, style="bold red")
     if annotation.columns:
         rows.write_total()

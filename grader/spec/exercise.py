@@ -149,6 +149,7 @@ class Forbidden:
 class Task:
     """What a plan is to compute: its buffers, its default plan, the correctness cases, how outputs
     compare with the oracle's, and what may not be used for it.
+    `hidden_left_out`: this is a students' copy, whose hidden cases are elsewhere.
     """
 
     title: str
@@ -160,6 +161,7 @@ class Task:
     tolerance: Tolerance | Float32Sum
     forbid: Forbidden = field(default=Forbidden(), kw_only=True)
     scalars: tuple[ScalarSpec, ...] = field(default=(), kw_only=True)
+    hidden_left_out: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)

@@ -50,13 +50,19 @@ def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
     """The spec without its hidden cases, those of its parts too, and without the path of its
     schema."""
     spec = {field: value for field, value in document.items() if field != "$schema"}
-    spec["cases"] = {**spec["cases"], "hidden": []}
+    spec["cases"] = _public_cases(spec["cases"])
     if "parts" in spec:
         spec["parts"] = {
-            name: {**part, "cases": {**part["cases"], "hidden": []}}
+            name: {**part, "cases": _public_cases(part["cases"])}
             for name, part in spec["parts"].items()
         }
     return spec
+
+
+def _public_cases(cases: Mapping[str, Any]) -> dict[str, Any]:
+    """The cases without the hidden ones, and that there are some."""
+    left_out = bool(cases["hidden"]) or cases.get("hidden_left_out", False)
+    return {**cases, "hidden": [], **({"hidden_left_out": True} if left_out else {})}
 
 
 def read_title(folder: Path) -> str | None:

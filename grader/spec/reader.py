@@ -241,6 +241,7 @@ def _build_task(task: Json, oracle: Path) -> Json:
         "tolerance": _build_tolerance(task["tolerance"]),
         "forbid": _build_forbidden(task.get("forbid", {})),
         "scalars": tuple(map(_build_scalar, task.get("scalars", []))),
+        "hidden_left_out": task["cases"].get("hidden_left_out", False),
     }
 
 

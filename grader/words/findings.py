@@ -39,6 +39,12 @@ def advise_on_findings(findings: Iterable[Finding]) -> str:
     return f"{more}{place}{FINDINGS[found[0].kind].advice.removesuffix('.')}"
 
 
+def tell_finding(finding: Finding) -> str:
+    """A finding with the case in which it was made, if it was in one."""
+    case = f" (case '{finding.case}')" if finding.case is not None else ""
+    return f"{finding.message.removesuffix('.')}{case}" if case else finding.message
+
+
 def describe_place(finding: Finding) -> str:
     """Where a finding was made: `kernel k, block (1, 0, 0), thread (3, 0, 0)`."""
     parts = (
@@ -58,7 +64,7 @@ def describe_finding(finding: Finding) -> str:
     """A finding with its line, and where it was made: `line 7: race on x[3] (kernel k, ...)`."""
     line = f"line {finding.line}: " if finding.line else ""
     where = describe_place(finding)
-    return f"{line}{finding.message}{f' ({where})' if where else ''}"
+    return f"{line}{tell_finding(finding)}{f' ({where})' if where else ''}"
 
 
 # --- the rows -------------------------------------------------------------------------------------

@@ -15,6 +15,14 @@ def format_headlines(checks: Sequence[CheckResult]) -> tuple[tuple[CheckStatus, 
     return tuple((check.status, format_headline(check)) for check in checks if check.headline)
 
 
+def format_check_value(check: CheckResult) -> str:
+    """The value of a check, which never reads as the goal that it missed; empty without one."""
+    if check.value is None:
+        return ""
+    missed = check.threshold if check.status.lost_points else ""
+    return format_value(check.metric, check.value, missed=missed)
+
+
 def format_headline(check: CheckResult) -> str:
     """One line: glyph, label, verdict, and in parentheses the figure or the reason."""
     figure = _format_figure(check)
@@ -48,7 +56,7 @@ def _format_value(check: CheckResult) -> str:
         return "" if check.status is CheckStatus.PASSED else check.message
     if check.value is None:
         return ""
-    metric, value = METRICS[check.metric], format_value(check.metric, check.value)
+    metric, value = METRICS[check.metric], format_check_value(check)
     noun = metric.noun
     if metric.is_of_peak:
         return f"{noun} {value} of peak"

@@ -27,7 +27,9 @@ from grader.spec.exercise import Case, CheckSpec
 from grader.statuses import CheckStatus
 from grader.words.accesses import find_accesses, quote_access
 from grader.words.findings import advise, advise_on_findings
+from grader.words.output_advice import OUTPUT_ADVICE
 from grader.words.sizes import explain_shapes
+from grader.words.slowness import choose_advice, find_bound
 
 POOR_EFFICIENCY = 0.5
 """Below this, an access pattern is named as the reason for a slow kernel."""
@@ -48,8 +50,8 @@ class Copy:
 @dataclass(frozen=True)
 class HintFacts:
     """What hints draw on: the cases, the parts, the counted lines of the source, the findings, the
-    timing model's word on each launch, the names of the shared arrays, and the kernels' parameters
-    that are copies of inputs."""
+    timing model's word on each launch, the names of the shared arrays, the kernels' parameters that
+    are copies of inputs, and how many threads all launches have together."""
 
     cases: Sequence[CaseResult]
     parts: Sequence[PartResult]
@@ -58,19 +60,28 @@ class HintFacts:
     model: Sequence[Modelled]
     shared_names: frozenset[str]
     copies: Mapping[str, Copy] = field(default_factory=dict)
+    threads: int = 0
 
 
 def hint_at_misses(
     checks: Sequence[CheckResult], specs: Sequence[CheckSpec], facts: HintFacts
 ) -> tuple[CheckResult, ...]:
-    """The checks, those that lost points with their hints."""
+    """The checks, those that lost points with their hints. What one check's hint shows is not shown
+    again: a slow kernel's refers to that of what makes it slow."""
     by_name = {spec.name: spec for spec in specs}
+    told: dict[str, str] = {}
+    hints: dict[str, str] = {}
+    lost = [check for check in checks if check.status.lost_points]
+    for check in sorted(lost, key=_is_timed):
+        label = check.headline or check.title
+        hints[check.name] = _write_hint(by_name[check.name], facts, told, label)
     return tuple(
-        replace(check, hint=_write_hint(by_name[check.name], facts))
-        if check.status.lost_points
-        else check
-        for check in checks
+        replace(check, hint=hints[check.name]) if check.name in hints else check for check in checks
     )
+
+
+def _is_timed(check: CheckResult) -> bool:
+    return METRICS[check.metric].shows is Shows.SLOWNESS
 
 
 def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:
@@ -93,16 +104,39 @@ def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult
     return replace(failure, advice=f"{shapes} {advise(failure)}") if shapes else failure
 
 
-def _write_hint(spec: CheckSpec, facts: HintFacts) -> str:
-    """What ended a part is told in the place of what its cases show."""
+def _write_hint(spec: CheckSpec, facts: HintFacts, told: dict[str, str], label: str) -> str:
+    """What ended a part is told in the place of what its cases show. `told` has what hints have
+    shown, each with the check's label."""
     ended = {part.part: part.failure for part in facts.parts}
     if spec.part is not None and (failure := ended.get(spec.part)):
         return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
     cases = [case for case in facts.cases if case.part == spec.part]
     metric = METRICS[spec.metric]
+    if metric.shows is Shows.SLOWNESS:
+        hint = _explain_slowness(facts, spec.hint, metric.advice, told)
+        return f"See {told[hint]}." if told.setdefault(hint, label) != label else hint
     shown = _SHOW[metric.shows](replace(facts, cases=cases))
-    sentence = f"{shown}." if shown and not shown.endswith((".", "?", "!")) else shown
-    return " ".join(part for part in (sentence, spec.hint or metric.advice) if part)
+    if shown:
+        told.setdefault(shown, label)
+    return _join((shown, _choose_advice(spec.hint or metric.advice, metric.shows, cases, facts)))
+
+
+def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: HintFacts) -> str:
+    """The author's or the metric's advice, unless the run has told the cause: then that of the
+    cause."""
+    if shows is Shows.FINDING and facts.findings:
+        return ""
+    if shows is Shows.WRONG_CASE and (case := find_told_case(cases)) is not None:
+        if (advice := OUTPUT_ADVICE.get(case.cause or "")) is not None:
+            return advice
+        return "" if _explain_sizes(cases) else text
+    return text
+
+
+def _join(parts: Sequence[str]) -> str:
+    """Sentences, each with its full stop."""
+    whole = (part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
+    return " ".join(whole)
 
 
 def tell_case(case: CaseResult) -> str:
@@ -114,17 +148,24 @@ def tell_case(case: CaseResult) -> str:
 
 
 def _wrong_case(facts: HintFacts) -> str:
-    wrong = [case for case in facts.cases if not case.passed]
-    if not wrong:
-        return ""
-    case = next((case for case in wrong if not case.hidden), wrong[0])
-    told = tell_case(case)
-    public = [case for case in facts.cases if not case.hidden]
-    shapes = explain_shapes(
+    case = find_told_case(facts.cases)
+    return "" if case is None else _join((tell_case(case), _explain_sizes(facts.cases)))
+
+
+def find_told_case(cases: Sequence[CaseResult]) -> CaseResult | None:
+    """The wrong case that is told: the first public one, whose sizes may be told, else the
+    first."""
+    wrong = [case for case in cases if not case.passed]
+    return next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
+
+
+def _explain_sizes(cases: Sequence[CaseResult]) -> str:
+    """What the sizes of right and wrong cases tell together."""
+    public = [case for case in cases if not case.hidden]
+    return explain_shapes(
         [case.sizes for case in public if case.passed],
         [case.sizes for case in public if not case.passed],
     )
-    return f"{told}. {shapes}" if shapes else told
 
 
 def _bank_conflicts(facts: HintFacts) -> str:
@@ -255,37 +296,30 @@ def _most_instructions(facts: HintFacts) -> str:
     return f"line {line.line}: `{line.text}` takes {100 * share:.0f} % of all executed instructions"
 
 
-def _slow(facts: HintFacts) -> str:
-    """Why a kernel may be slow: conflicts first, then poor stores, then poor loads; before them,
-    what binds it on the model."""
-    return ". ".join(part for part in (_bound(facts), _slow_line(facts)) if part)
+def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mapping[str, str]) -> str:
+    """What binds the kernel on the model, and the line that wastes most with what to do about it;
+    where none does, the author's hint or a generic one, as far as it fits. What another hint has
+    shown is referred to."""
+    total, bound = sum((line.counters for line in facts.lines), Counters()), find_bound(facts.model)
+    bound_by = "" if bound is None else f"on the model it is bound by {bound.resource}"
+    metric = _find_waste(total)
+    shown = _SHOW[METRICS[metric].shows](facts) if metric is not None else ""
+    if metric is None or not shown:
+        return _join((bound_by, choose_advice(authors, generic, bound, total, facts.threads)))
+    if shown in told:
+        return _join((f"{bound_by}: see {told[shown]}" if bound_by else f"See {told[shown]}",))
+    return _join((bound_by, shown, METRICS[metric].advice))
 
 
-def _bound(facts: HintFacts) -> str:
-    """`on the model it is bound by latency: ...`, of the launch that takes longest."""
-    longest = max(facts.model, key=lambda launch: launch.time_ms, default=None)
-    if longest is None or not longest.bounds:
-        return ""
-    first = longest.bounds[0]
-    used = list_bounds(longest, ", ")
-    return f"on the model it is bound by {first.resource} ({used}). {first.advice.rstrip('.')}"
-
-
-def list_bounds(launch: Modelled, separator: str) -> str:
-    """`DRAM 92% used; ...`, of what a launch uses most; latency, where it binds, is no resource
-    with a part in use."""
-    first, *others = launch.bounds
-    shown = others if first.resource == "latency" else [first, *others]
-    return separator.join(f"{bound.resource} {bound.used:.0%} used" for bound in shown)
-
-
-def _slow_line(facts: HintFacts) -> str:
-    total = sum((line.counters for line in facts.lines), Counters())
+def _find_waste(total: Counters) -> str | None:
+    """The metric of what makes a kernel slow: conflicts first, then poor stores, then poor
+    loads."""
     if total.shared_wavefronts_excessive:
-        return _bank_conflicts(facts)
+        return "shared_bank_conflicts"
     if (total.global_store_efficiency or 1.0) < POOR_EFFICIENCY:
-        return _wasted_stores(facts)
-    return _wasted_loads(facts) if (total.global_load_efficiency or 1.0) < POOR_EFFICIENCY else ""
+        return "global_store_efficiency"
+    poor = (total.global_load_efficiency or 1.0) < POOR_EFFICIENCY
+    return "global_load_efficiency" if poor else None
 
 
 def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:
@@ -319,5 +353,4 @@ _SHOW: Mapping[Shows, Callable[[HintFacts], str]] = {
     Shows.LOADS: lambda facts: _most_sectors(facts, stored=False),
     Shows.STORES: lambda facts: _most_sectors(facts, stored=True),
     Shows.INSTRUCTIONS: _most_instructions,
-    Shows.SLOWNESS: _slow,
 }

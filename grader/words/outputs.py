@@ -71,7 +71,7 @@ def _quote_names(names: Sequence[str]) -> str:
 
 def describe_raced(message: str, race: str) -> str:
     """The message of a wrong case in which threads raced: where wrong elements lie is chance."""
-    return f"{race.removesuffix('.')}; so {message.removesuffix(_ASKS_FOR_THE_EDGE)}"
+    return f"{race.removesuffix('.')}; so {message}"
 
 
 def describe_missing(coverage: Coverage, sample: Sample, missing: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, MetricValue
+from grader.records import CaseResult, CheckResult, MetricValue
 from grader.spec.exercise import Threshold, Yardstick
 from grader.words.sizes import list_sizes
 
@@ -33,7 +33,8 @@ def format_goal(metric: str, threshold: Threshold, other: MetricValue | None) ->
 
 def describe_verdict(metric: MetricValue, value: float, goal: str, *, passed: bool) -> str:
     """Value and goal, with the sizes where these are those of the timed run."""
-    figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}"
+    shown = format_value(metric.name, value, missed="" if passed else goal)
+    figure = f"{METRICS[metric.name].noun} {shown}"
     sizes = "" if metric.sizes is None else f", at the timed size ({list_sizes(metric.sizes)})"
     return f"{figure} {'reaches' if passed else 'misses'} the goal {goal}{sizes}"
 
@@ -58,11 +59,21 @@ def describe_prerequisites(titles: Sequence[str], *, missed: bool) -> str:
     return f"{' and '.join(titles)} {'must pass first' if missed else 'could not be judged'}"
 
 
-def summarise_points(earned: float, judged: float, most: float) -> str:
-    """`75 of 75 points that this device can judge (25 of 100 were not measured)`."""
+def describe_worth(check: CheckResult) -> str:
+    """What mending a check is worth: `for 11.5 points`."""
+    points = check.missing_points
+    return f"for {points:g} {'point' if points == 1 else 'points'}"
+
+
+def summarise_points(
+    earned: float, judged: float, most: float, *, hidden_left_out: bool = False
+) -> str:
+    """`75 of 75 points that this device can judge (25 of 100 were not measured)`; and, by a
+    students' copy of the exercise, that there are more cases."""
+    there = "; by the public cases: your course's grading adds hidden ones" * hidden_left_out
     if judged == most:
-        return f"{earned:g} of {judged:g} points"
+        return f"{earned:g} of {judged:g} points{there}"
     return (
         f"{earned:g} of {judged:g} points that this device can judge ({most - judged:g} of"
-        f" {most:g} were not measured)"
+        f" {most:g} were not measured){there}"
     )

@@ -80,6 +80,8 @@ def test_the_unpacked_bundle_grades(exercise: Path, tmp_path: Path) -> None:
     )
     assert done.returncode == 1, done.stderr
     assert done.stdout.startswith("✓ Correctness: PASSED\n✗ Coalesced reads: FAILED")
+    told = " ".join(done.stdout.split())
+    assert "by the public cases: your course's grading adds hidden ones Device:" in told
 
 
 def test_does_not_replace_a_file_unless_told(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import html
 import io
+import json
+import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
 
 import grader
+from grader.records import Score
+from grader.report.platforms import FORMATS, format_for_platform
+from grader.report.platforms.github import format_github
+from grader.report.platforms.gradescope import format_gradescope
+from grader.report.platforms.junit import format_junit
 from grader.report.score_page import print_score
 from grader.report.terminal import make_console
 from tests.support.known import ROOT
@@ -77,20 +85,74 @@ def test_names_the_cause(mistake: Mistake, tmp_path: Path, cache: Path) -> None:
     assert [words for words in said if words not in page] == []
 
 
-def test_says_a_race_once(tmp_path: Path, cache: Path) -> None:
-    page = read_page([("    __syncthreads();\n", "")], tmp_path, cache)
+@pytest.fixture(scope="module")
+def racy(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Score:
+    """A transpose without its barrier."""
+    return grade([("    __syncthreads();\n", "")], tmp_path_factory.mktemp("racy"), cache)
+
+
+def test_says_a_race_once(racy: Score) -> None:
+    page = show(racy)
     assert page.count("thread (0, 1, 0) stores it at line 7 without having waited") == 1
+    assert page.count("a __syncthreads() is missing between line 7 and line 10") == 1
+    assert "for 5 points: line 7: Let all threads meet in a __syncthreads()" in page
+
+
+def test_a_race_silences_all_guesses(racy: Score) -> None:
+    """Where wrong elements lie, and what they hold, is chance."""
+    guesses = ("edge", "first 31 rows", "NaN", "zero")
+    texts = [show(racy), *(format_for_platform(racy, form) for form in FORMATS)]
+    assert [text for text in texts if any(guess in text for guess in guesses)] == []
+    hidden = [case.message for case in racy.cases if case.hidden and not case.passed]
+    assert hidden
+    assert all(message.endswith("of the elements of `out` are wrong") for message in hidden)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_a_platform_tells_the_race_and_shows_the_tiles(form: str, racy: Score) -> None:
+    told = (
+        html.unescape(format_for_platform(racy, form))
+        .encode()
+        .decode("unicode_escape" if form in ("github", "gradescope") else "utf-8")
+    )
+    assert "a __syncthreads() is missing between line 7 and line 10" in told
+    assert "▒▒▒▒████▒▒▒▒████" in told
+    assert "▒ some wrong, █ all wrong" in told
+
+
+def test_a_bonus_that_was_not_attempted_is_not_failed(racy: Score) -> None:
+    why = "the file has no kernel transpose_in_place"
+    name = "In-place transpose (bonus)"
+    assert f"skipped: {why}" in show(racy)
+    (test,) = [
+        each for each in json.loads(format_gradescope(racy))["tests"] if each["name"] == name
+    ]
+    assert (test.get("status"), test.get("score"), test["tags"]) == (None, None, ["skipped"])
+    assert test["output"] == why
+    (test,) = [each for each in json.loads(format_github(racy))["tests"] if each["name"] == name]
+    assert (test["status"], test["message"]) == ("pass", why)
+    (case,) = [
+        each
+        for each in ET.fromstring(format_junit(racy)).iter("testcase")
+        if each.get("name") == name
+    ]
+    assert [(each.tag, each.get("message")) for each in case] == [("skipped", why)]
 
 
 def read_page(edits: Edits, folder: Path, cache: Path) -> str:
     """What the terminal shows, less its line breaks."""
+    return show(grade(edits, folder, cache))
+
+
+def grade(edits: Edits, folder: Path, cache: Path) -> Score:
+    """The score of the right file with some mistakes, on the emulated device."""
     text = RIGHT
     for old, new in edits:
         assert old in text
         text = text.replace(old, new)
     file = folder / "mine.cu"
     file.write_text(text)
-    score = grader.grade(
+    return grader.grade(
         ROOT / "exercises" / "transpose",
         file,
         device="emulated:h100",
@@ -98,6 +160,10 @@ def read_page(edits: Edits, folder: Path, cache: Path) -> str:
         cache=cache,
         model=False,
     )
+
+
+def show(score: Score) -> str:
+    """What the terminal shows, less its line breaks."""
     stream = io.StringIO()
     print_score(score, console=make_console(stream, width=200))
     return " ".join(stream.getvalue().split())

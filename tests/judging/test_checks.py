@@ -436,3 +436,13 @@ def test_less_than_a_hundredth_of_the_points_is_none() -> None:
 def test_what_is_shown_for_comparison_is_timed_although_no_goal_needs_it() -> None:
     exercise = replace(make_exercise(), comparisons={"tiled": Plan((), ())})
     assert find_timed(exercise, H100) == ("naive", "tiled")
+
+
+def test_no_point_at_all_is_failed() -> None:
+    """0.02 of 0.3 points are 0.01 when rounded; 0.012 of 0.3 points are none."""
+    threshold = Threshold(at_least=1, zero_at=0)
+    small = replace(CORRECTNESS, points=0.3, threshold=threshold)
+    right, wrong = make_case(), make_case(passed=False)
+    for share, status in ((2, CheckStatus.PARTIAL), (1, CheckStatus.FAILED)):
+        result = judge(small, cases=(*[right] * share, *[wrong] * (80 - share)))["correctness"]
+        assert (result.status, bool(result.points)) == (status, status is CheckStatus.PARTIAL)

@@ -201,12 +201,17 @@ def test_missing_metrics_keep_the_devices_own_reasons() -> None:
     [
         ("bandwidth_fraction", 0.8234, "82.3 %"),
         ("bandwidth_fraction", 0.79999, "79.9 %"),
+        ("global_load_efficiency", 1 / 6, "16.7 %"),
+        ("global_load_efficiency", 0.125, "12.5 %"),
+        ("global_load_efficiency", 0.1246, "12.4 %"),
+        ("speedup_over_naive", 1.29996, "1.299x"),
+        ("instructions_executed", 123456.7, "123,457"),
         ("global_load_efficiency", 1.0, "100 %"),
         ("global_load_efficiency", 0.29, "29 %"),
         ("shared_bank_conflicts", 4063232, "4,063,232"),
         ("shared_bank_conflicts", 0, "0"),
         ("speedup_over_naive", 6.598, "6.598x"),
-        ("time_ms", 0.19421, "0.1943 ms"),
+        ("time_ms", 0.19421, "0.1942 ms"),
         ("bandwidth_gbps", 2765.04, "2,765 GB/s"),
     ],
 )
@@ -214,3 +219,8 @@ def test_values_read_well_and_never_better_than_they_are(
     name: str, value: float, text: str
 ) -> None:
     assert format_value(name, value) == text
+
+
+def test_a_value_never_reads_as_the_goal_that_it_missed() -> None:
+    assert format_value("bandwidth_fraction", 0.33328) == "33.3 %"
+    assert format_value("bandwidth_fraction", 0.33298, missed=">= 33.3 %") == "33.2 %"

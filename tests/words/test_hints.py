@@ -24,8 +24,10 @@ from grader.records import (
 )
 from grader.spec.exercise import CheckSpec, Threshold
 from grader.words.accesses import find_accesses, find_shared_names, quote_access
+from grader.words.causes import CAUSES
 from grader.words.findings import advise, advise_on_findings, describe_place
 from grader.words.hints import Copy, HintFacts, hint_at_misses
+from grader.words.output_advice import OUTPUT_ADVICE
 from tests.support.factories import (
     CONFLICTS,
     CORRECTNESS,
@@ -284,10 +286,11 @@ def test_the_model_says_what_binds_the_longest_launch() -> None:
     latency = (Bound("latency", 1.0, "Run more warps."), Bound("L2", 0.416, ""))
     long = Modelled(0.2, 0.0, (*latency, Bound("DRAM", 0.2, "")), 1, 1)
     told = hint("time_ms", replace(NO_FACTS, model=[short, long]))
-    bound = "on the model it is bound by latency (L2 42% used, DRAM 20% used). Run more warps."
-    assert told.startswith(bound)
+    assert told.startswith("on the model it is bound by latency. Warps wait: ")
     told = hint("time_ms", replace(NO_FACTS, model=[short]))
-    assert told.startswith("on the model it is bound by DRAM (DRAM 90% used). Move less.")
+    assert told == "on the model it is bound by DRAM. Move less."
+    told = hint("time_ms", replace(NO_FACTS, model=[short]), hint="Read the handout.")
+    assert told == "on the model it is bound by DRAM. Read the handout."
     nothing = replace(NO_FACTS, model=[replace(short, bounds=())])
     assert hint("time_ms", nothing) == hint("time_ms", NO_FACTS)
 
@@ -361,3 +364,81 @@ def test_the_place_of_a_finding_says_what_is_known() -> None:
         describe_place(replace(seen, offset_bytes=None, thread=None)) == "kernel k, block (1, 0, 0)"
     )
     assert describe_place(Finding(FindingKind.TRAP, "")) == ""
+
+
+# --- each hint is about this kernel ---------------------------------------------------------------
+
+
+def bound_by(resource: str, counters: Counters, *, threads: int = 0, authors: str = "") -> str:
+    """The hint of a slow kernel that the model sees bound by a resource."""
+    model = [Modelled(0.1, 0.0, (Bound(resource, 0.9, "The model's own."),), 1, 1)]
+    lines = [SourceLine(3, "out[j] = in[i];", counters)]
+    facts = replace(NO_FACTS, model=model, lines=lines, threads=threads)
+    return hint("time_ms", facts, hint=authors)
+
+
+ATOMIC = replace(accesses(load=ROW, store=ROW), global_atomic_requests=3)
+KEEP_MORE = "Keep more bytes in flight."
+
+
+def test_atomics_are_spoken_of_where_there_are_some() -> None:
+    assert "atomics" not in bound_by("L2 stores", accesses(load=ROW, store=ROW))
+    assert "atomics" in bound_by("L2 stores", ATOMIC)
+
+
+def test_conflicts_are_spoken_of_where_there_are_some() -> None:
+    assert "bank conflicts" not in bound_by("load/store unit", accesses(load=ROW, store=ROW))
+
+
+@pytest.mark.parametrize("authors", ["", KEEP_MORE])
+def test_a_kernel_that_loads_several_elements_is_not_asked_for_it(authors: str) -> None:
+    one, four = (
+        bound_by("latency", accesses(load=ROW, store=ROW), threads=threads, authors=authors)
+        for threads in (320, 80)
+    )
+    assert "in flight" in one
+    assert "in flight" not in four
+    assert "further ahead" in four
+
+
+def failed_check(name: str, metric: str) -> CheckResult:
+    return CheckResult(
+        name, name, CheckStatus.FAILED, 0, 5, metric, 1, "", "", None, "", headline=name.title()
+    )
+
+
+def test_what_one_hint_shows_another_refers_to() -> None:
+    specs = [
+        CheckSpec(name, name, metric, 5, Threshold(at_most=0), hint=f"Mend {name}.")
+        for name, metric in (
+            ("speed", "time_ms"),
+            ("pace", "bandwidth_gbps"),
+            ("stores", "global_store_efficiency"),
+        )
+    ]
+    lines = [SourceLine(3, "out[j] = in[i];", accesses(load=ROW, store=COLUMN))]
+    checks = [failed_check(spec.name, spec.metric) for spec in specs]
+    told = [check.hint for check in hint_at_misses(checks, specs, replace(NO_FACTS, lines=lines))]
+    shown = "line 3: out[j] moves 32 sectors a request where 4 would do. Mend stores."
+    assert told == ["See Stores.", "See Speed.", shown]
+
+
+@pytest.mark.parametrize(
+    ("cause", "advice"),
+    [
+        ("wrong_values", " Mind the edges."),
+        ("race", ""),
+        ("edge", " Round the grid up (ceil_div),"),
+        ("arguments_exchanged", " Give the launch line's arguments in the order"),
+        (None, " Mind the edges."),
+    ],
+)
+def test_the_authors_hint_gives_way_to_a_known_cause(cause: str | None, advice: str) -> None:
+    case = replace(make_case(passed=False), cause=cause)
+    told = hint("correctness", replace(NO_FACTS, cases=[case]), hint="Mind the edges.")
+    assert told.startswith(f"case square: 612 of 37,481 elements of `out` are wrong.{advice}")
+    assert ("Mind the edges." in told) is (advice == " Mind the edges.")
+
+
+def test_advice_is_for_causes_that_there_are() -> None:
+    assert OUTPUT_ADVICE.keys() <= CAUSES.keys()

@@ -13,8 +13,9 @@ from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source_table import MAX_LINES, make_lines
 from grader.report.measurement import list_figures
 from grader.report.text import clean_line, clean_text
-from grader.words.findings import describe_place
-from grader.words.headlines import explain
+from grader.report.wrong_case import draw_mismatch
+from grader.words.findings import describe_place, tell_finding
+from grader.words.headlines import explain, format_check_value
 from grader.words.sizes import list_sizes
 
 MAX_DETAIL = 20_000
@@ -122,7 +123,7 @@ def render_submission(
 
 def _make_finding(finding: Finding) -> FindingRow:
     return FindingRow(
-        clean_line(finding.message),
+        clean_line(tell_finding(finding)),
         clean_line(describe_place(finding)),
         finding.line,
         finding.other_line,
@@ -146,7 +147,7 @@ def _make_check(check: CheckResult) -> CheckRow:
         kind=check.status.row.badge.value,
         glyph=check.status.row.glyph,
         word=check.status.row.word,
-        value=format_value(check.metric, check.value) if check.value is not None else "",
+        value=format_check_value(check),
         source=check.source.value if check.source is not None else "",
         goal=check.threshold,
         points=(
@@ -157,14 +158,14 @@ def _make_check(check: CheckResult) -> CheckRow:
 
 
 def _make_case(case: CaseResult) -> CaseRow:
-    picture = case.mismatch.picture if case.mismatch is not None else ()
+    drawn = draw_mismatch(case.mismatch) if case.mismatch is not None else ()
     return CaseRow(
         name=clean_line(f"{case.part}: {case.name}" if case.part else case.name),
         sizes=("hidden" if case.hidden else list_sizes(case.sizes)),
         kind="passed" if case.passed else "failed",
         word="right" if case.passed else "wrong",
         message=clean_line(case.message),
-        picture="\n".join("".join(2 * cell for cell in row) for row in picture),
+        picture="\n".join(drawn[:-1]),
     )
 
 

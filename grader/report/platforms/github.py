@@ -56,7 +56,7 @@ def _format(status: str, max_score: float, tests: Sequence[dict[str, Any]]) -> s
 
 def _plain_check(score: Score, check: CheckResult) -> dict[str, Any]:
     status = "pass" if check.status is CheckStatus.PASSED or check.bonus else "fail"
-    return _plain_test(score, check_name(check), status, check.points, describe_check(check))
+    return _plain_test(score, check_name(check), status, check.points, describe_check(check, score))
 
 
 def _plain_test(

@@ -2,8 +2,8 @@
 (https://gradescope-autograders.readthedocs.io/en/latest/specs/).
 
 Every text is shown as `text`: a submission's words are never taken for markup. All tests are
-visible: were one hidden, students would not see their total. A check that was not measured has no
-points, which makes it information.
+visible: were one hidden, students would not see their total. A check that was not measured, and a
+bonus that was not attempted, have no points, which makes them information.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def _plain(score: Score) -> dict[str, Any]:
         "test_name_format": "text",
         "visibility": "visible",
         "stdout_visibility": "hidden",
-        "tests": [_plain_test(check, number) for number, check in enumerate(score.checks, 1)],
+        "tests": [
+            _plain_test(check, number, score) for number, check in enumerate(score.checks, 1)
+        ],
         "extra_data": {
             "exercise": score.exercise,
             "status": score.status.value,
@@ -49,14 +51,16 @@ def _plain(score: Score) -> dict[str, Any]:
     }
 
 
-def _plain_test(check: CheckResult, number: int) -> dict[str, Any]:
+def _plain_test(check: CheckResult, number: int, score: Score) -> dict[str, Any]:
     test: dict[str, Any] = {
         "number": str(number),
         "name": check_name(check),
-        "output": describe_check(check),
+        "output": describe_check(check, score),
         "visibility": "visible",
     }
-    if check.status is CheckStatus.NOT_MEASURED:
+    if check.status is CheckStatus.NOT_MEASURED or (
+        check.bonus and check.status is CheckStatus.SKIPPED
+    ):
         return {**test, "tags": [check.status.row.word]}
     points = {"score": check.points, "max_score": 0 if check.bonus else check.max_points}
     return {

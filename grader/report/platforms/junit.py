@@ -68,8 +68,9 @@ def _list_properties(score: Score) -> dict[str, str]:
 def _add_check(suite: ET.Element, score: Score, check: CheckResult) -> None:
     case = _add_case(suite, score, check_name(check))
     if check.status.lost_points and not check.bonus:
-        message = f"{check.points:g} of {check.max_points:g} points"
-        _tell(case, "failure", check.status.value, message, describe_check(check))
+        points = f"{check.points:g} of {check.max_points:g} points"
+        message = f"{points}: {check.hint}" if check.hint else points
+        _tell(case, "failure", check.status.value, message, describe_check(check, score))
     elif check.status is not CheckStatus.PASSED:
         ET.SubElement(case, "skipped", {"message": _clean(check.message or check.status.value)})
     elif check.in_doubt:

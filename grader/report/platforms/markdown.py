@@ -9,7 +9,12 @@ from __future__ import annotations
 import re
 
 from grader.records import CheckResult, CheckStatus, Score
-from grader.report.platforms.texts import check_name, describe_check, describe_score
+from grader.report.platforms.texts import (
+    check_name,
+    describe_check,
+    describe_score,
+    draw_wrong_case,
+)
 from grader.report.text import clean_line
 
 _HEAD = ("Check", "Result", "Points", "What was found, and what to try")
@@ -45,8 +50,17 @@ def _cells(score: Score, check: CheckResult) -> tuple[str, ...]:
         _escape(check_name(check)),
         check.status.row.word,
         _points(check) if score.status.has_points else "",
-        _escape(describe_check(check)).replace("\n", "<br>"),
+        _format_text(check, score),
     )
+
+
+def _format_text(check: CheckResult, score: Score) -> str:
+    """What is told of a check; a map of the output keeps its spaces."""
+    drawn = draw_wrong_case(check, score)
+    lines = describe_check(check, score).split("\n")
+    words = [_escape(line) for line in lines[: len(lines) - len(drawn)]]
+    picture = [f"<pre>{'<br>'.join(map(_escape, drawn))}</pre>"] if drawn else []
+    return "<br>".join((*words, *picture))
 
 
 def _points(check: CheckResult) -> str:

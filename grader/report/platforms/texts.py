@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-from grader.metrics import CORRECTNESS, format_value
+from grader.metrics import CHECKED_CASES, CORRECTNESS
 from grader.records import CheckResult, CheckStatus, Score
 from grader.report.text import clean_line, clean_text
-from grader.words.headlines import explain
+from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
+from grader.words.findings import describe_finding
+from grader.words.headlines import explain, format_check_value
+from grader.words.reasons import describe_worth
 
 MAX_DETAIL = 8000
+MAX_FINDINGS = 4
 
 
-def describe_check(check: CheckResult) -> str:
-    """Value and goal, why there is no value or no verdict, the benefit of the doubt, and what to
-    try."""
+def describe_check(check: CheckResult, score: Score) -> str:
+    """Value and goal, why there is no value or no verdict, the benefit of the doubt, what was
+    found, and what to try for how many points; of wrong outputs, where they are wrong."""
     if check.value is not None:
-        first = f"{format_value(check.metric, check.value)} (goal: {check.threshold})"
+        first = f"{format_check_value(check)} (goal: {check.threshold})"
         source = f", {check.source.value}" if check.source is not None else ""
         parts = [first + source]
     else:
         parts = [clean_line(check.message)]
     if check.metric == CORRECTNESS and check.status is not CheckStatus.PASSED:
         parts.append(clean_line(check.message))
-    parts += [clean_line(explain(check)), clean_line(check.hint)]
-    return "\n".join(dict.fromkeys(part for part in parts if part))
+    parts.append(clean_line(explain(check)))
+    if check.metric == CHECKED_CASES and check.status.lost_points:
+        parts += [clean_line(describe_finding(each)) for each in score.findings[:MAX_FINDINGS]]
+    if check.hint:
+        parts.append(clean_line(f"What to try, {describe_worth(check)}: {check.hint}"))
+    told = list(dict.fromkeys(part for part in parts if part))
+    return "\n".join([*told, *draw_wrong_case(check, score)])
+
+
+def draw_wrong_case(check: CheckResult, score: Score) -> tuple[str, ...]:
+    """Where the first wrong case that the check judges is wrong: figures, and a map; of a hidden
+    one nothing."""
+    if check.metric != CORRECTNESS or not check.status.lost_points:
+        return ()
+    case = find_wrong_case([case for case in score.cases if case.part == check.part])
+    if case is None or case.mismatch is None:
+        return ()
+    figures = map(clean_line, describe_mismatch(case.mismatch))
+    return (f"Case {clean_line(case.name)}:", *figures, *draw_mismatch(case.mismatch))
 
 
 def describe_score(score: Score) -> str:

@@ -144,7 +144,8 @@ def test_junit_names_the_points() -> None:
     )
     lost = [(case.attrib["name"], case.find("failure")) for case in suite.iter("testcase")]
     failures = {name: failure.attrib["message"] for name, failure in lost if failure is not None}
-    assert failures == {"Bank conflicts": "0 of 25 points", "Coalesced stores": "0 of 25 points"}
+    assert failures.keys() == {"Bank conflicts", "Coalesced stores"}
+    assert failures["Coalesced stores"].startswith("0 of 25 points: line 11: out[x * rows + y + j]")
 
 
 def rows_of(text: str) -> list[list[str]]:

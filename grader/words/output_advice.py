@@ -1,0 +1,24 @@
+"""What to try where a wrong output says by itself what is wrong: in the place of the author's hint,
+which does not know it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+OUTPUT_ADVICE: Mapping[str, str] = {
+    "arguments_exchanged": (
+        "Give the launch line's arguments in the order of the kernel's parameters."
+    ),
+    "input_modified": "Store to the output, or to a scratch buffer.",
+    "untransposed": "Exchange row and column in the index of the load or of the store.",
+    "blocks_unswapped": (
+        "Where the output's tile begins, blockIdx.x and blockIdx.y exchange their places."
+    ),
+    "tiles_in_place": "Inside of a tile, too, what is stored by row is read by column.",
+    "index_off_by_one": "Look for a + 1 or a - 1, and for < where <= should stand, or the reverse.",
+    "edge": (
+        "Round the grid up (ceil_div), and compare each index with the very size that bounds it."
+    ),
+    "race": "",
+}
+"""By the key of the cause (words.causes). Of a race the message has said what is missing."""

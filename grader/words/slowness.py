@@ -1,0 +1,88 @@
+"""Why a kernel is slow, in words about this kernel: what binds it on the model, and what would move
+its time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from grader.records import Bound, Counters, Modelled
+
+SEVERAL_BYTES = 16
+"""Bytes that a thread loads, on the average of a launch's threads, from which on it loads several
+elements."""
+_ASKS_FOR_SEVERAL = re.compile(r"in flight|several elements")
+FURTHER_AHEAD = "Load further ahead of where it is used, or let more warps be resident."
+
+
+def list_uses(launch: Modelled) -> str:
+    """`92 % used; L2 stores 24 %, ...`, of what binds a launch and what it uses besides; latency,
+    where it binds, is no resource with a part in use."""
+    first, *others = launch.bounds
+    besides = ", ".join(f"{bound.resource} {100 * bound.used:.0f} %" for bound in others)
+    own = "" if first.resource == "latency" else f"{100 * first.used:.0f} % used"
+    return "; ".join(part for part in (own, besides) if part)
+
+
+def find_bound(model: Sequence[Modelled]) -> Bound | None:
+    """What binds the launch that takes longest, if the model says it."""
+    longest = max(model, key=lambda launch: launch.time_ms, default=None)
+    return longest.bounds[0] if longest is not None and longest.bounds else None
+
+
+def loads_several(total: Counters, threads: int) -> bool:
+    """Whether each of so many threads loads several elements."""
+    return threads > 0 and total.global_load_bytes >= SEVERAL_BYTES * threads
+
+
+def choose_advice(
+    authors: str, generic: str, bound: Bound | None, total: Counters, threads: int
+) -> str:
+    """What to try: the author's hint, else what the model says, else the metric's generic advice;
+    nothing that asks for what the kernel does."""
+    several = loads_several(total, threads)
+    if authors and not (several and _ASKS_FOR_SEVERAL.search(authors)):
+        return authors
+    if bound is not None:
+        return advise_on_bound(bound, total, several=several)
+    return FURTHER_AHEAD if several and _ASKS_FOR_SEVERAL.search(generic) else generic
+
+
+def advise_on_bound(bound: Bound, total: Counters, *, several: bool) -> str:
+    """What would move the time of a kernel that is bound so, without what it has done or does not
+    have."""
+    row = _ADVICE.get(bound.resource)
+    return bound.advice if row is None else row(total, several)
+
+
+def _on_stores(total: Counters, _: bool) -> str:
+    whole = (total.global_store_efficiency or 1.0) >= 1.0
+    fill = "" if whole else "Fill whole 32-byte sectors with each store."
+    meet = (
+        "Let atomics of many threads meet in shared memory or registers first."
+        if total.global_atomic_requests
+        else ""
+    )
+    return " ".join(part for part in (fill, meet) if part) or "Store less: each element once."
+
+
+def _on_load_store(total: Counters, _: bool) -> str:
+    avoid = "avoid bank conflicts, and " if total.shared_wavefronts_excessive else ""
+    return f"Take fewer wavefronts: {avoid}keep what is used again in registers."
+
+
+def _on_latency(_: Counters, several: bool) -> str:
+    if several:
+        return f"Warps wait. {FURTHER_AHEAD}"
+    return (
+        "Warps wait: let each thread have several independent loads in flight, or let more warps be"
+        " resident."
+    )
+
+
+_ADVICE: Mapping[str, Callable[[Counters, bool], str]] = {
+    "L2 stores": _on_stores,
+    "load/store unit": _on_load_store,
+    "latency": _on_latency,
+}
+"""By the model's name of the resource; of others its own advice fits every kernel."""
