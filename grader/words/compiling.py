@@ -45,26 +45,29 @@ _ENDS: Mapping[CompilerEnd, tuple[str, str]] = {
 """What is said of the compiler's end, and what to try."""
 
 _FIRST_ERROR = "Correct the first error first: the others may follow from it."
-_ERRORS: Mapping[str, str] = {
+_ERRORS: Mapping[str, tuple[str, str]] = {
     "separate compilation mode": (
-        "Kernels that launch kernels (dynamic parallelism) are not graded here: give each launch a"
-        " launch line, or let one kernel do the work of both."
+        "a kernel or __device__ function launches a kernel; dynamic parallelism is not supported",
+        "Give each launch a // launch: line, or let one kernel do the work of both.",
     ),
     "curand_kernel.h": (
+        "",
         "The header is in a package of its own: `pip install nvidia-curand` on the machine that"
-        " grades."
+        " grades.",
     ),
 }
-"""What to try, by a part of what the compiler says of the first error."""
+"""By a part of what the compiler says of the first error: what is said in its place, if anything,
+and what to try."""
 
 
 def tell_compile_mistake(mistake: CompileMistake) -> Failure:
     """The failure that a submission without machine code is."""
     match mistake:
         case CompileErrors(name, said, line, quoted):
-            what = said if line is None else f"line {line}: {said}"
-            message = f"{name} does not compile: {what}"
-            advice = next((_ERRORS[part] for part in _ERRORS if part in said), _FIRST_ERROR)
+            known = (_ERRORS[part] for part in _ERRORS if part in said)
+            instead, advice = next(known, ("", _FIRST_ERROR))
+            what = instead or said
+            message = f"{name} does not compile: {f'line {line}: ' if line else ''}{what}"
             return Failure(mistake.status, message, quoted, advice, line=line)
         case CompilerEnded():
             return _tell_end(mistake)

@@ -21,10 +21,18 @@ MISSES_A_BRACE = "__global__ void k(int *out) { out[0] = 1;\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "advice"),
-    [(LAUNCHES_A_KERNEL, "dynamic parallelism"), (MISSES_A_BRACE, "first error first")],
+    ("text", "message", "advice"),
+    [
+        (
+            LAUNCHES_A_KERNEL,
+            "file.cu does not compile: line 2: a kernel or __device__ function launches a kernel;"
+            " dynamic parallelism is not supported",
+            "Give each launch a // launch: line",
+        ),
+        (MISSES_A_BRACE, "file.cu does not compile: expected a", "first error first"),
+    ],
 )
-def test_the_advice_suits_the_compiler_s_message(text: str, advice: str) -> None:
+def test_words_and_advice_suit_the_compiler_s_message(text: str, message: str, advice: str) -> None:
     nvcc, nvdisasm = find_tools()
     mistake = compile_submission(
         Submission("file.cu", hashlib.sha256(text.encode()).hexdigest(), text),
@@ -36,7 +44,9 @@ def test_the_advice_suits_the_compiler_s_message(text: str, advice: str) -> None
         cache=default_cache(os.environ),
     )
     assert isinstance(mistake, CompileErrors)
-    assert advice in tell_compile_mistake(mistake).advice
+    failure = tell_compile_mistake(mistake)
+    assert failure.message.startswith(message)
+    assert advice in failure.advice
 
 
 def test_a_header_of_another_package_is_named_with_it() -> None:
