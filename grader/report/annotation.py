@@ -7,9 +7,10 @@ Pure data: nothing here is coloured, cut or escaped. `source_page` shows it on a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.cpp.declarations import find_kernel_lines
 from grader.metrics import format_value
 from grader.records import Counters, Finding, KernelRun, Score
 
@@ -62,12 +63,21 @@ class AnnotatedLine:
 
 
 @dataclass(frozen=True)
+class Fold:
+    """A kernel that was not launched, by the first and the last line of what needs no showing."""
+
+    kernel: str
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
 class Annotation:
     """The rows of a source. `columns` are those in which any line has a figure; `total` are the
     figures of all lines together.
 
     `sizes` are those at which it was counted, over all launches of the plan; empty where nothing
-    was counted.
+    was counted. `folds` are the kernels that were not launched: of each, the lines of its body.
     """
 
     name: str
@@ -75,6 +85,7 @@ class Annotation:
     columns: tuple[Column, ...]
     lines: tuple[AnnotatedLine, ...]
     total: Mapping[str, float]
+    folds: tuple[Fold, ...] = ()
 
 
 def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Annotation:
@@ -121,7 +132,19 @@ def _annotate(
     if beyond:
         rest, text = sum(beyond, Counters()), "(code that belongs to no line)"
         lines.append(_annotate_line(None, text, rest, total, (), columns))
-    return Annotation(name, sizes, shown, tuple(lines), figures)
+    folds = tuple(_find_folds(texts, lines)) if shown else ()
+    return Annotation(name, sizes, shown, tuple(lines), figures, folds)
+
+
+def _find_folds(texts: Mapping[int, str], lines: Sequence[AnnotatedLine]) -> Iterator[Fold]:
+    """The kernels without machine code that ran and without a finding. Where only some lines are at
+    hand, none is told."""
+    if [*texts] != [*range(1, len(texts) + 1)]:
+        return
+    used = {line.number for line in lines if line.figures or line.named}
+    for kernel, first, last in find_kernel_lines("\n".join(texts.values())):
+        if last > first and not used & {*range(first, last + 1)}:
+            yield Fold(kernel, first + 1, last)
 
 
 def _annotate_line(

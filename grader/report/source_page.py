@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column
+from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column, Fold
 from grader.report.terminal import Page
 from grader.report.text import clean_line, clean_text
 from grader.words.findings import tell_finding
@@ -28,14 +28,20 @@ def print_annotation(annotation: Annotation, *, console: Console) -> None:
     rows = _Rows(annotation, page)
     console.print()
     for words, style in _explain(annotation):
-        page.write_verbatim(words, style=style)
+        page.write(words.strip(), style=style, indent=2 if style == "dim" else 0, hanging=2)
     console.print()
     rows.write_headings()
+    folded = {number for fold in annotation.folds for number in range(fold.first, fold.last + 1)}
+    starts = {fold.first: fold for fold in annotation.folds}
     for line in annotation.lines:
+        if (fold := starts.get(line.number or 0)) is not None:
+            rows.write_fold(fold)
+        if line.number in folded:
+            continue
         rows.write_row(line)
         for finding in line.findings:
-            message = f"{' ' * rows.margin}^ {clean_line(tell_finding(finding))}"
-            page.write_verbatim(message, style="bold red")
+            message = f"^ {tell_finding(finding)}"
+            page.write(message, style="bold red", indent=rows.margin, hanging=2)
     if annotation.columns:
         rows.write_total()
 
@@ -74,10 +80,15 @@ class _Rows:
         self.number_width = len(str(len(annotation.lines)))
         self.margin = self.number_width + 4
         self.widths = {column.name: self._width(column) for column in annotation.columns}
-        figures = sum(len(_GAP) + width for width in self.widths.values())
         room = (min(console.width, _WIDTH) if console.is_terminal else _WIDTH) - self.margin
-        self.source_width = max(_LEAST_SOURCE, room - figures)
-        self.text_width = max(self.source_width, room)
+        figures = sum(len(_GAP) + width for width in self.widths.values())
+        self.stacked = room - figures < _LEAST_SOURCE
+        self.gap = " " if self.stacked else _GAP
+        self.figures_width = sum(len(self.gap) + width for width in self.widths.values())
+        self.source_width = (
+            max(0, room - self.figures_width) if self.stacked else room - self.figures_width
+        )
+        self.text_width = max(_LEAST_SOURCE, room)
 
     def write_headings(self) -> None:
         """The columns' titles, in two lines."""
@@ -87,6 +98,9 @@ class _Rows:
                 for column in self.annotation.columns
             ]
             title = "Line".rjust(self.margin - 2) + "  Source" if row else ""
+            if row and self.stacked:
+                self._write_cells(Text(title, style="bold"), ())
+                title = ""
             self._write_cells(
                 Text.assemble((set_cell_size(title, self.margin + self.source_width), "bold")),
                 cells,
@@ -94,14 +108,32 @@ class _Rows:
             )
 
     def write_row(self, line: AnnotatedLine) -> None:
-        """A line of the source with its figures."""
+        """A line of the source with its figures. One that matters is never cut: it goes on below,
+        indented. In a narrow terminal the figures stand below the source."""
         number = "" if line.number is None else str(line.number)
         start = f"{'>' if line.hot else ' '} {number.rjust(self.number_width)}  "
-        text = self._fit(line.text, self.source_width if line.figures else self.text_width)
-        source = Text.assemble(
-            (start, _HOTTEST if line.hot else "dim"), (text, "bold" if line.hot else "")
+        beside = bool(line.figures) and not self.stacked
+        width = self.source_width if beside else self.text_width
+        matters = line.hot or line.named or not beside
+        first, *more = self._wrap(line.text, width) if matters else [self._fit(line.text, width)]
+        style = "bold" if line.hot else ""
+        source = Text.assemble((start, _HOTTEST if line.hot else "dim"), (first, style))
+        cells = self._cells(line.figures, line.shares) if line.figures else ()
+        self._write_cells(source, cells if beside else ())
+        for piece in more:
+            self._write_cells(Text.assemble((" " * self.margin, ""), (piece, style)), ())
+        if cells and not beside:
+            self._write_cells(Text(" " * (self.margin + self.source_width)), cells)
+
+    def write_fold(self, fold: Fold) -> None:
+        """A kernel that was not launched, in one line."""
+        lines = fold.last - fold.first + 1
+        self.page.write(
+            f"... {lines} lines: kernel {fold.kernel} was not launched",
+            style="dim",
+            indent=self.margin,
+            hanging=4,
         )
-        self._write_cells(source, self._cells(line.figures, line.shares) if line.figures else ())
 
     def write_total(self) -> None:
         """The figures of all lines together."""
@@ -120,7 +152,9 @@ class _Rows:
         ]
 
     def _write_cells(self, start: Text, cells: Sequence[Text], style: str = "") -> None:
-        row = start + Text.assemble(*((_GAP + cell.plain, style or cell.style) for cell in cells))
+        row = start + Text.assemble(
+            *((self.gap + cell.plain, style or cell.style) for cell in cells)
+        )
         row.rstrip()
         self.page.console.print(row, soft_wrap=True)
 
@@ -131,6 +165,18 @@ class _Rows:
             _format(column, self.annotation.total),
         ]
         return max(map(len, texts))
+
+    def _wrap(self, source: str, width: int) -> list[str]:
+        """A source line in pieces that fit, all but the first indented further than the line."""
+        text = self.page.fold(clean_text(source.expandtabs(4)))
+        if cell_len(text) <= width:
+            return [set_cell_size(text, width)]
+        own = len(text) - len(text.lstrip())
+        indent = " " * min(own + 4, width // 2)
+        pieces = Text(text.strip()).wrap(self.page.console, max(8, width - len(indent)))
+        shown = [f"{indent}{piece.plain.rstrip()}" for piece in pieces]
+        shown[0] = " " * min(own, width // 2) + shown[0].lstrip()
+        return [set_cell_size(shown[0], width), *shown[1:]]
 
     def _fit(self, source: str, width: int) -> str:
         """A source line, cut with an ellipsis where it is too long."""

@@ -10,6 +10,7 @@ from grader.cpp.declarations import (
     evaluate,
     find_constants,
     find_includes,
+    find_kernel_lines,
     find_kernels,
     find_macros,
     read_constants,
@@ -124,3 +125,19 @@ def test_names_that_may_be_constants_or_types() -> None:
     names = {"A", "B", "Kind", "RED", "BLUE", "Pair", "width", "real", "byte", "deep", "Inner"}
     assert names <= find_constants(source)
     assert not {"variable", "n", "x", "local", "member"} & find_constants(source)
+
+
+def test_kernels_have_the_lines_of_their_bodies() -> None:
+    source = """\
+__global__ void declared(int n);
+template <int N> __global__
+void __launch_bounds__(64) one(int n)
+{
+    if (n) { return; }
+}
+void host() { int x; }
+namespace a {
+__global__ void two() { }
+}
+"""
+    assert [*find_kernel_lines(source)] == [("one", 2, 6)]

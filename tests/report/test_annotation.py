@@ -4,6 +4,7 @@ paper and on a terminal."""
 from __future__ import annotations
 
 import io
+import re
 from dataclasses import replace
 
 import pytest
@@ -117,7 +118,8 @@ def test_lines_are_those_of_a_compiler() -> None:
 
 def test_the_page_is_aligned_and_says_the_sizes() -> None:
     shown = show().split("\n")
-    assert "counted by the emulated device at rows = 2,048, cols = 2,048" in shown[1]
+    told = " ".join(" ".join(shown[:3]).split())
+    assert "counted by the emulated device at rows = 2,048, cols = 2,048" in told
     heading = next(line for line in shown if "Source" in line)
     (crooked,) = (line for line in shown if line.startswith("> 11 "))
     for title, figure in (("instr.", "200"), ("excess", "3,100"), ("used", "12.5 %")):
@@ -127,13 +129,50 @@ def test_the_page_is_aligned_and_says_the_sizes() -> None:
 
 @pytest.mark.parametrize("terminal", [False, True])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_long_lines_are_cut(encoding: str, terminal: bool) -> None:
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_line_that_matters_is_never_cut(encoding: str, terminal: bool, width: int) -> None:
+    """The hot line 11 goes on below, further to the right than it begins."""
     text = SOURCE.replace(
-        "// both are crooked", "// " + "both are crooked, 両方とも曲がっている " * 9
+        "// both are crooked", "// " + "both are crooked, 両方とも曲がっている " * 9 + "to the end"
     )
-    shown = show(text=text, encoding=encoding)
-    assert ("…" if encoding == "utf-8" else "...") in shown
-    assert all(cell_len(line) <= 120 for line in shown.split("\n"))
+    shown = show(text=text, encoding=encoding, terminal=terminal, width=width)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    lines = plain.split("\n")
+    place = next(number for number, line in enumerate(lines) if line.startswith("> 11 "))
+    begins, goes_on = (len(line) - len(line[6:].lstrip()) for line in lines[place : place + 2])
+    assert goes_on > begins
+    whole = " ".join(" ".join(lines[place:]).split())
+    assert whole.count("are crooked,") == 9
+    assert "to the end" in whole
+    assert all(cell_len(line) <= (width if terminal else 120) for line in lines)
+
+
+def test_other_long_lines_are_cut() -> None:
+    cool = (*CROOKED_LINES, LineCounters(6, Counters(instructions_executed=1)))
+    text = SOURCE.replace("int x = blockIdx.x", f"int {'x' * 200} = blockIdx.x")
+    (line,) = (
+        each for each in show(make_graded(lines=cool), text).split("\n") if each[:5] == "   6 "
+    )
+    assert "x…" in line
+    assert cell_len(line) <= 120
+
+
+IDLE = """
+__global__ void __launch_bounds__(64) idle(int n);
+template <int N>
+__global__ void __launch_bounds__(64) idle(int n)
+{
+    if (n) { return; }
+}
+"""
+
+
+def test_a_kernel_that_was_not_launched_is_folded() -> None:
+    shown = show(text=SOURCE + IDLE)
+    assert "... 3 lines: kernel idle was not launched" in shown
+    assert "if (n) { return; }" not in shown
+    assert "void transpose_shared" in shown
+    assert "not launched" not in show(make_graded(cases=(make_case(passed=False),)), SOURCE + IDLE)
 
 
 def test_a_pipe_gets_no_colour_and_a_terminal_does() -> None:
