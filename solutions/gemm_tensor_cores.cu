@@ -48,7 +48,7 @@ __device__ uint4 read_eight(const half* matrix, int y, int x, int height, int wi
     uint4 eight = make_uint4(0, 0, 0, 0);
     if (y >= height) return eight;
     const half* from = &matrix[(size_t)y * width + x];
-    if (aligned) {
+    if (aligned) {  // survives: one by one they are the same halves
         if (x < width) eight = *reinterpret_cast<const uint4*>(from);
         return eight;
     }
@@ -127,7 +127,7 @@ gemm_tensor_cores(const half* __restrict__ A, const half* __restrict__ B, float*
 {
     extern __shared__ __align__(128) Tiles tiles[];
     const int top = blockIdx.y * BLOCK_M, left = blockIdx.x * BLOCK_N, warp = threadIdx.x / 32;
-    const int row = warp / (BLOCK_N / WARP_N) * WARP_M, col = warp % (BLOCK_N / WARP_N) * WARP_N;
+    const int row = warp / (BLOCK_N / WARP_N) * WARP_M, col = warp % (BLOCK_N / WARP_N) * WARP_N;  // survives: any warp may have any part
 
     Sums sums[WARP_M / TILE][WARP_N / TILE];
     for (auto& line : sums)
@@ -135,7 +135,7 @@ gemm_tensor_cores(const half* __restrict__ A, const half* __restrict__ B, float*
 
     LoadA of_a;
     LoadB of_b;
-    const bool inside = top + BLOCK_M <= M && left + BLOCK_N <= N && K % STEP == 0 && N % 8 == 0;
+    const bool inside = top + BLOCK_M <= M && left + BLOCK_N <= N && K % STEP == 0 && N % 8 == 0;  // survives: the way for edges is right inside too
     const half* a = A + (size_t)(top + threadIdx.x / LoadA::ROW) * K + threadIdx.x % LoadA::ROW * 8;
     const half* b = B + (size_t)(threadIdx.x / LoadB::ROW) * N + left + threadIdx.x % LoadB::ROW * 8;
     auto bring = [&](int start) {
@@ -159,7 +159,7 @@ gemm_tensor_cores(const half* __restrict__ A, const half* __restrict__ B, float*
         if (more) bring(start + STEP);
         multiply(sums, tiles[current], row, col);
         current ^= 1;
-        if (more) {
+        if (more) {  // survives: stores the last tiles once more, where nobody reads them
             of_a.store(tiles[current].a);
             of_b.store(tiles[current].b);
         }
