@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,7 +100,7 @@ def read_roster(path: Path) -> Roster:
     return Roster(rows)
 
 
-def read_rows(text: str) -> Iterable[dict[str, str]]:
+def read_rows(text: str) -> csv.DictReader[str]:
     """The rows of a CSV whose cells are parted by commas or, as spreadsheets of many countries
     write them, by semicolons."""
     header = text.partition("\n")[0]

@@ -27,6 +27,7 @@ from grader.cli.feedback import FEEDBACK
 from grader.cli.gallery import GALLERY
 from grader.cli.grade_one import GRADE
 from grader.cli.kernels import INSPECT, RUN
+from grader.cli.late import LATE
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.cli.this_machine import DOCTOR
@@ -114,6 +115,7 @@ COMMANDS: dict[str, Command] = {
     "batch": BATCH,
     "show": SHOW,
     "similar": SIMILAR,
+    "late": LATE,
     "feedback": FEEDBACK,
     "gradebook": GRADEBOOK,
     "gradescope-zip": GRADESCOPE_ZIP,

@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,7 @@ from grader.cli.common import (
     make_parser,
     printing,
 )
+from grader.cli.late import find_late_work, tell_unknown
 from grader.cli.workers import Workers, find_workers
 from grader.errors import UsageError
 
@@ -102,10 +104,15 @@ def run_batch(options: argparse.Namespace) -> int:
         )
         roster = read_roster(Path(options.roster)) if options.roster is not None else Roster(())
         hand_ins = with_absent(hand_ins, roster)
+        late = find_late_work(options, [exercise.id for exercise in exercises], hand_ins)
         console = make_console(sys.stderr)
         try:
             workers = find_workers(options, exercises, stack)
-            settings = _make_settings(options, exercises, workers)
+            settings = replace(
+                _make_settings(options, exercises, workers),
+                late=late,
+                file_times=folder == Path(options.submissions),
+            )
             with batch_display(console, quiet=options.quiet) as progress:
                 summary = grade_class(
                     settings,
@@ -123,6 +130,8 @@ def run_batch(options: argparse.Namespace) -> int:
             )
             return interrupted_code(interrupt)
     _print(summary, quiet=options.quiet)
+    with printing():
+        tell_unknown(summary)
     statuses = [entry.status for entry in summary.entries if entry.status is not None]
     return 3 if any(status.is_worth_a_retry for status in statuses) else 0
 
@@ -173,6 +182,12 @@ def _batch_parser() -> argparse.ArgumentParser:
         help="end a grading after so long: `timeout`",
     )
     _add_choice(parser)
+    parser.add_argument(
+        "--late",
+        metavar="POLICY",
+        help="what late work costs, by a TOML or JSON file; see `grade late --help`",
+    )
+    parser.add_argument("--times", metavar="FILE.csv", help="who handed in when, for --late")
     parser.add_argument(
         "--anonymous",
         action="store_true",

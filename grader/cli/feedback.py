@@ -62,6 +62,7 @@ def run_feedback(options: argparse.Namespace) -> int:
     from grader.batch.results import read_summary
     from grader.batch.roster import read_roster
     from grader.report.files import write_file
+    from grader.report.late_work import describe_lateness
     from grader.report.platforms.feedback_zip import Content, Packing, guess_packing, pack_feedback
     from grader.report.text import clean_line
 
@@ -74,6 +75,7 @@ def run_feedback(options: argparse.Namespace) -> int:
         packing,
         content=Content(options.content),
         find_row=read_roster(Path(options.roster)).find if options.roster else None,
+        note=describe_lateness,
     )
     write_file(target, packed.content, "the feedback")
     with printing():

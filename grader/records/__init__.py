@@ -11,6 +11,8 @@ from grader.records.class_results import (
     BatchProgress,
     BatchSummary,
     EntryCheck,
+    Lateness,
+    LateRules,
 )
 from grader.records.code import (
     DEFAULT_STACK_BYTES,
@@ -220,6 +222,8 @@ __all__ = [
     "KernelList",
     "KernelParameter",
     "KernelRun",
+    "LateRules",
+    "Lateness",
     "Launch",
     "LaunchLimits",
     "LaunchResult",

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from grader.records import BatchEntry, BatchExercise, BatchSummary
 from grader.report.files import write_file
+from grader.report.late_work import describe_lateness
 from grader.report.text import clean_line
 
 CANVAS_FILE = "gradebook-canvas.csv"
@@ -120,18 +121,26 @@ def format_moodle(batch: BatchSummary, find_row: FindRow, exercise: BatchExercis
                 "Yes",
                 "-",
                 "-",
-                clean_line(entry.reason),
+                _comment(entry),
             ]
         )
     return _format_csv(rows)
 
 
+def _comment(entry: BatchEntry) -> str:
+    """Why points were lost, and what late work costs."""
+    reason = clean_line(entry.reason)
+    late = " ".join(describe_lateness(entry))
+    return f"{reason.removesuffix('.')}. {late}" if reason and late else reason or late
+
+
 def _grade(entry: BatchEntry | None, *, at_most: float | None = None) -> str:
-    """The points, or nothing: what is not graded, or not for a fault of the student, must not
-    become a zero."""
-    if entry is None or entry.points is None:
+    """The points less what late work costs, or nothing: what is not graded, or not for a fault of
+    the student, must not become a zero."""
+    points = None if entry is None else entry.final
+    if points is None:
         return ""
-    return f"{entry.points if at_most is None else min(entry.points, at_most):g}"
+    return f"{points if at_most is None else min(points, at_most):g}"
 
 
 def _format_csv(rows: Iterable[Sequence[str]]) -> str:
