@@ -28,6 +28,7 @@ from grader.cli.gallery import GALLERY
 from grader.cli.grade_one import GRADE
 from grader.cli.kernels import INSPECT, RUN
 from grader.cli.late import LATE
+from grader.cli.leaderboard import LEADERBOARD
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.cli.this_machine import DOCTOR
@@ -117,6 +118,7 @@ COMMANDS: dict[str, Command] = {
     "similar": SIMILAR,
     "late": LATE,
     "feedback": FEEDBACK,
+    "leaderboard": LEADERBOARD,
     "gradebook": GRADEBOOK,
     "gradescope-zip": GRADESCOPE_ZIP,
     "classroom-workflow": CLASSROOM_WORKFLOW,

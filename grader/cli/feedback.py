@@ -59,6 +59,7 @@ def _parser() -> argparse.ArgumentParser:
 def run_feedback(options: argparse.Namespace) -> int:
     """`grade feedback DIR -o FILE.zip`: 0 when it was written."""
     target = new_file(options, "the feedback")
+    from grader.batch.handles import read_handles
     from grader.batch.results import read_summary
     from grader.batch.roster import read_roster
     from grader.report.files import write_file
@@ -68,6 +69,7 @@ def run_feedback(options: argparse.Namespace) -> int:
 
     folder = Path(options.folder)
     batch = read_summary(folder)
+    handles = read_handles(folder)
     packing = Packing(options.format) if options.format else guess_packing(batch)
     packed = pack_feedback(
         folder,
@@ -75,7 +77,7 @@ def run_feedback(options: argparse.Namespace) -> int:
         packing,
         content=Content(options.content),
         find_row=read_roster(Path(options.roster)).find if options.roster else None,
-        note=describe_lateness,
+        note=lambda entry: (*describe_lateness(entry), *_tell_name(handles.get(entry.student))),
     )
     write_file(target, packed.content, "the feedback")
     with printing():
@@ -86,6 +88,10 @@ def run_feedback(options: argparse.Namespace) -> int:
         if len(packed.left_out) > MOST_TOLD:
             print(f"left out: {len(packed.left_out) - MOST_TOLD:,} more")
     return 0
+
+
+def _tell_name(name: str | None) -> tuple[str, ...]:
+    return (f"Your name on the class's leaderboard, if it has one: {name}.",) if name else ()
 
 
 FEEDBACK = Command(_parser, run_feedback)

@@ -6,13 +6,14 @@ All texts may be hostile; see `pages` for what keeps them harmless.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from grader.errors import GraderError, UsageError
 from grader.records import BatchEntry, BatchSummary, Score
 from grader.report.files import write_file
-from grader.report.html.overview import Graded, digest_score, render_overview
+from grader.report.html.overview import Digest, Graded, digest_score, render_overview
 from grader.report.html.submission import render_submission
 from grader.report.late_work import describe_lateness
 from grader.report.stored import read_score
@@ -37,6 +38,18 @@ def write_report(out: Path, batch: BatchSummary) -> None:
     write_file(
         out / REPORT_FILE, render_overview(batch, graded).encode("utf-8", "replace"), "the report"
     )
+
+
+def read_digests(out: Path, batch: BatchSummary) -> dict[tuple[str, str], Digest]:
+    """What reports need of the scores in a batch's folder, by student and exercise, of those that
+    can be read."""
+    found = {}
+    for entry in batch.entries:
+        if entry.score_path is not None:
+            with contextlib.suppress(GraderError):
+                score = read_score(out / entry.score_path)
+                found[entry.student, entry.exercise] = digest_score(score)
+    return found
 
 
 def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:

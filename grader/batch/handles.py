@@ -1,0 +1,70 @@
+"""Names for a leaderboard: drawn at random once for each student, and kept, so that nothing of a
+student follows from one."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from grader.batch.whole_files import replace_file
+from grader.errors import UsageError
+
+HANDLES = "leaderboard-names.csv"
+_ADJECTIVES = """
+amber brisk calm clever coral crisp daring dusky eager early fair fleet fresh gentle golden grand
+green happy hardy indigo ivory jolly keen kind light lively lucky mellow merry misty nimble noble
+olive pearl plain proud quick quiet rapid rosy royal ruby sharp silver sleek smart solid steady
+sunny swift tidy vivid warm wise
+"""
+_ANIMALS = """
+badger beaver bison bream carp cobra condor crane dingo dolphin eagle egret falcon ferret finch
+fox gecko goose heron hornet ibis jackal jaguar kestrel koala lark lemur linnet lynx magpie marlin
+marten mole newt ocelot orca osprey otter owl panda perch pike plover puffin quail raven robin
+salmon seal shrew stork swan tapir tern toad trout viper walrus wombat wren
+"""
+_GUARDED = re.compile(r"\A'(?=[=+\-@])")
+
+
+def read_handles(out: Path) -> dict[str, str]:
+    """The names that were given, by student; none where no leaderboard was made."""
+    path = out / HANDLES
+    try:
+        rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
+        return {_GUARDED.sub("", row["student"]): row["name"] for row in rows}
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, KeyError) as error:
+        raise UsageError(
+            f"{path} cannot be read: {error!r}", "It has the columns student and name."
+        ) from error
+
+
+def give_handles(out: Path, students: Sequence[str]) -> Mapping[str, str]:
+    """A name for each student, the same in every run, no two alike. Written to the batch's folder,
+    for the owner's eyes only."""
+    handles = read_handles(out)
+    taken = set(handles.values())
+    for student in students:
+        while student not in handles:
+            number = 10 + secrets.randbelow(90)
+            name = (
+                f"{secrets.choice(_ADJECTIVES.split())} {secrets.choice(_ANIMALS.split())} {number}"
+            )
+            if name not in taken:
+                taken.add(name)
+                handles[student] = name
+    text = io.StringIO(newline="")
+    rows = [(_guard(student), name) for student, name in sorted(handles.items())]
+    csv.writer(text, lineterminator="\n").writerows([("student", "name"), *rows])
+    replace_file(out / HANDLES, text.getvalue().encode("utf-8", "surrogateescape"))
+    (out / HANDLES).chmod(0o600)
+    return handles
+
+
+def _guard(student: str) -> str:
+    """The name as no spreadsheet takes it for a formula."""
+    return f"'{student}" if student.startswith(("=", "+", "-", "@")) else student

@@ -1,0 +1,84 @@
+"""A class's leaderboard: made-up names, points and speed, and nothing that tells who is who."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.records import BatchEntry, BatchSummary
+from grader.report.html.overview import Digest
+from grader.report.html.pages import render_page
+from grader.report.html.roofline import OWN
+from grader.report.text import clean_line
+
+
+@dataclass(frozen=True)
+class Place:
+    rank: int
+    name: str
+    points: str
+    time: str
+    rate: str
+
+
+@dataclass(frozen=True)
+class Board:
+    """The places of one exercise; `source` says where its times are from."""
+
+    title: str
+    places: tuple[Place, ...]
+    source: str
+
+
+def render_leaderboard(
+    batch: BatchSummary,
+    digests: Mapping[tuple[str, str], Digest],
+    handles: Mapping[str, str],
+) -> str:
+    """The page: who has a name in `handles`, and points, by points and then by time. `digests` are
+    by student and exercise. What late work costs is left out."""
+    boards = []
+    for exercise in batch.exercises:
+        found = [
+            (entry, digest)
+            for entry in batch.entries
+            if entry.exercise == exercise.id
+            and entry.student in handles
+            and entry.points is not None
+            and (digest := digests.get((entry.student, exercise.id))) is not None
+        ]
+        sources = {digest.time_source.value for _, digest in found if digest.time_source}
+        boards.append(
+            Board(
+                clean_line(exercise.title),
+                tuple(_place(found, handles)),
+                " and ".join(sorted(sources)),
+            )
+        )
+    return render_page("leaderboard.html", boards=boards)
+
+
+def _place(
+    found: Sequence[tuple[BatchEntry, Digest]], handles: Mapping[str, str]
+) -> Iterator[Place]:
+    """Equal points and times share a rank, and lie in the order of their names."""
+
+    def key(each: tuple[BatchEntry, Digest]) -> tuple[float, float]:
+        entry, digest = each
+        return -(entry.points or 0.0), float(f"{digest.times_ms.get(OWN, float('inf')):.4g}")
+
+    ordered = sorted(found, key=lambda each: (key(each), handles[each[0].student]))
+    rank = 0
+    for number, each in enumerate(ordered, start=1):
+        if number == 1 or key(each) != key(ordered[number - 2]):
+            rank = number
+        entry, digest = each
+        time = digest.times_ms.get(OWN)
+        rate = next(iter(digest.rates.items()), None)
+        yield Place(
+            rank,
+            handles[entry.student],
+            f"{entry.points:g}",
+            "" if time is None else f"{time:.4g}",
+            "" if rate is None else f"{rate[1]:,.4g} {rate[0]}",
+        )
