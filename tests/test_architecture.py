@@ -31,6 +31,7 @@ STAGES = {
     "sandbox",
     "batch",
     "similar",
+    "mends",
 }
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.

@@ -33,6 +33,7 @@ from grader.cli.results import (
     write_trace_file,
 )
 from grader.cli.watch import Stale, refuse_watching, watch
+from grader.cli.what_if import add_mends, add_what_if, check_what_if
 from grader.errors import UsageError
 from grader.records import Progress, Score, ShowProgress
 from grader.report.platforms import FORMATS
@@ -138,6 +139,7 @@ def run_grade(options: argparse.Namespace) -> int:
             "Leave one of them out.",
         )
     check_outputs(options.json, options.format, options.output)
+    check_what_if(options)
     if options.watch:
         refuse_watching(options)
         return watch(
@@ -167,8 +169,10 @@ def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submiss
     """Prints the score, and writes the files that are asked for."""
     with contextlib.ExitStack() as files:
         if options.html is not None:
-            files.callback(write_html, score, exercise, submission, options.html)
-        show_score(score, options)
+            files.callback(lambda: write_html(score, exercise, submission, options.html))
+        score = show_score(
+            score, options, lambda told: add_mends(told, options, exercise, submission)
+        )
     if options.annotate:
         print_source(score, submission)
     if options.sass:
@@ -267,6 +271,7 @@ def _grade_parser() -> argparse.ArgumentParser:
     )
     add_no_isolation(parser)
     add_no_model(parser)
+    add_what_if(parser)
     parser.add_argument(
         "--quiet", action="store_true", help="no progress, and of the result only the last line"
     )

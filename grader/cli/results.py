@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from grader.cli.common import printing
@@ -16,27 +17,31 @@ from grader.report.platforms import format_for_platform
 from grader.report.text import clean_line, fold_to_ascii
 
 
-def show_score(score: Score, options: argparse.Namespace) -> None:
-    """Prints the score, then writes its files. One that fails does not keep the others back."""
+def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score], Score]) -> Score:
+    """Prints the score; then, with what `go_on` adds to it, writes its files. One that fails does
+    not keep the others back."""
     from grader.report.json import format_score
 
     form = options.format
     if options.json == "-" or (form and options.output is None):
+        score = go_on(score)
         text = format_score(score) if options.json == "-" else format_for_platform(score, form)
         with printing():
             sys.stdout.write(text)
     else:
         with contextlib.ExitStack() as files:
             if form:
-                files.callback(write_for_platform, score, form, options.output)
+                files.callback(lambda: write_for_platform(score, form, options.output))
             if options.json is not None:
-                files.callback(_write_json, score, Path(options.json))
+                files.callback(lambda: _write_json(score, Path(options.json)))
             _print_score(score, quiet=options.quiet)
-        return
+            score = go_on(score)
+        return score
     if options.json not in (None, "-"):
         _write_json(score, Path(options.json))
     if form and options.output is not None:
         write_for_platform(score, form, options.output)
+    return score
 
 
 def _print_score(score: Score, *, quiet: bool) -> None:

@@ -25,7 +25,7 @@ from grader.errors import GraderError, SpecError, UsageError
 from grader.folders import default_cache
 from grader.grading.cases import Oracle
 from grader.grading.kept import Keeper, find_keeper
-from grader.grading.mistakes import SubmissionError, value_of
+from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
@@ -42,7 +42,7 @@ from grader.records import (
 )
 from grader.sandbox.process import run_tool
 from grader.spec.draws import draw_scalars
-from grader.spec.exercise import Limits
+from grader.spec.exercise import Exercise, Limits
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 from grader.toolchain.compilation import Compilation
@@ -105,19 +105,48 @@ def grade(
 
 def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
     """`grade`, with all of its options."""
-    device = options.device
-    choice = device if isinstance(device, Choice) else choose_device(device)
+    if not isinstance(options.device, Choice):
+        options = replace(options, device=choose_device(options.device))
     read = read_exercise(exercise)
     text = read_submission(submission)
+    if isinstance(text, Submission):
+        return grade_text(options, read, text)
+    job = _open_job(options, read, _unread_submission(submission))
+    return failed_score(job.subject, text)
+
+
+def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
+    """`grade_with` of an exercise and a submission that were read."""
+    job = _open_job(options, exercise, text)
+    reuse = options.reuse and options.seed is not None and job.choice.kind == EMULATED
+    reuse = reuse and not options.detail.spans  # they are too many to keep
+    try:
+        keeper = find_keeper(job) if reuse else None
+        if keeper is not None and (kept := keeper.recall()) is not None:
+            job.show(Progress("taking the result of an equal grading (--fresh grades anew)"))
+            return kept
+        return _grade(job, keeper)
+    except SubmissionError as error:
+        return failed_score(job.subject, error.failure, job.evidence)
+    except (UsageError, SpecError):
+        raise
+    except GraderError as error:
+        failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
+        return failed_score(job.subject, failure, job.evidence)
+
+
+def _open_job(options: Options, exercise: Exercise, text: Submission) -> Job:
+    device = options.device
+    choice = device if isinstance(device, Choice) else choose_device(device)
     seed = secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)
     subject = Subject(
-        exercise=draw_scalars(read, seed),
-        submission=text if isinstance(text, Submission) else _unread_submission(submission),
+        exercise=draw_scalars(exercise, seed),
+        submission=text,
         device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
         environment=_describe_environment(),
         seed=seed,
     )
-    job = Job(
+    return Job(
         subject,
         choice,
         cache=default_cache(os.environ) if options.cache is None else options.cache,
@@ -130,22 +159,6 @@ def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
         own_limits=options.limits,
         detail=options.detail,
     )
-    reuse = options.reuse and options.seed is not None and choice.kind == EMULATED
-    reuse = reuse and not options.detail.spans  # they are too many to keep
-    try:
-        value_of(text)
-        keeper = find_keeper(job) if reuse else None
-        if keeper is not None and (kept := keeper.recall()) is not None:
-            job.show(Progress("taking the result of an equal grading (--fresh grades anew)"))
-            return kept
-        return _grade(job, keeper)
-    except SubmissionError as error:
-        return failed_score(subject, error.failure, job.evidence)
-    except (UsageError, SpecError):
-        raise
-    except GraderError as error:
-        failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
-        return failed_score(subject, failure, job.evidence)
 
 
 def _grade(job: Job, keeper: Keeper | None) -> Score:

@@ -113,7 +113,6 @@ from grader.records.scores import (
     Resources,
     Score,
     ShowChecks,
-    Source,
     SourceLine,
     Timing,
 )
@@ -138,6 +137,7 @@ from grader.records.source_facts import (
     Unreadable,
     VariableUse,
 )
+from grader.records.sources import Source
 from grader.records.tensor_maps import TensorMap
 from grader.records.textures import Addressing, Texture
 from grader.records.tooling import Completed, Progress, RunTool, ShowProgress, ToolLimits
@@ -153,6 +153,17 @@ from grader.records.warp_cycles import (
     WarpCycles,
     WarpState,
 )
+from grader.records.what_if import (
+    WHAT_IF_SECONDS,
+    CodeChange,
+    Edit,
+    Mend,
+    MendEffect,
+    MendKind,
+    TriedMend,
+    WhatIf,
+    WhatIfMode,
+)
 from grader.statuses import CheckStatus, Status
 
 __all__ = [
@@ -162,6 +173,7 @@ __all__ = [
     "POISON_WORD",
     "SPAN_NUMBERS",
     "SUBMISSION",
+    "WHAT_IF_SECONDS",
     "Act",
     "Addressing",
     "AtomicUse",
@@ -179,6 +191,7 @@ __all__ = [
     "CheckStatus",
     "CheckedMode",
     "ClockState",
+    "CodeChange",
     "CodeInstruction",
     "CodeListing",
     "ComparedFile",
@@ -200,6 +213,7 @@ __all__ = [
     "DeviceVariable",
     "Dim3",
     "Disturbed",
+    "Edit",
     "EntryCheck",
     "Estimate",
     "Evaded",
@@ -236,6 +250,9 @@ __all__ = [
     "MachineWork",
     "MeantArray",
     "MemoryPlace",
+    "Mend",
+    "MendEffect",
+    "MendKind",
     "MetricValue",
     "Mishap",
     "Mismatch",
@@ -298,10 +315,13 @@ __all__ = [
     "TooMuchStaticShared",
     "ToolLimits",
     "Traffic",
+    "TriedMend",
     "UnknownInstruction",
     "UnlistedFile",
     "Unreadable",
     "VariableUse",
     "WarpCycles",
     "WarpState",
+    "WhatIf",
+    "WhatIfMode",
 ]

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 
 from grader.records.devices import DeviceInfo
 from grader.records.outcomes import Failure, Finding, Printed
 from grader.records.runs import Counters, Modelled
+from grader.records.sources import Source as Source
 from grader.records.warp_cycles import MachineWork
+from grader.records.what_if import WhatIf
 from grader.statuses import CheckStatus, Status
-
-
-class Source(StrEnum):
-    """Where a number comes from: a clock on hardware, an exact count, or a model."""
-
-    MEASURED = "measured"
-    COUNTED = "counted"
-    MODELLED = "modelled"
 
 
 @dataclass(frozen=True)
@@ -200,7 +193,8 @@ class Score:
     figures of a run. `printed` is of the run that failed. `model` has an entry a launch that was
     modelled, `counted` one a run that counted. `machine` is what the machine code did, where that
     was asked for. `hidden_left_out`: it was graded by a students' copy of the exercise, and a
-    course's grading adds hidden cases.
+    course's grading adds hidden cases. `what_if`
+    is None where no mends were asked for.
     """
 
     exercise: str
@@ -231,6 +225,7 @@ class Score:
     why: str = ""
     machine: MachineWork | None = None
     hidden_left_out: bool = False
+    what_if: WhatIf | None = None
     schema_version: int = field(default=1)
 
     @property

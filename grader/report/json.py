@@ -74,6 +74,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "environment": score.environment,
         "seed": score.seed,
         **_plain_machine(score),
+        **({"what_if": _plain(score.what_if)} if score.what_if is not None else {}),
     }
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from grader.cpp.expressions import Expression
-from grader.records import DeviceInfo, Role, TensorMap, Texture
+from grader.records import DeviceInfo, Role, TensorMap, Texture, WhatIfMode
 from grader.spec.statements import Plan
 
 
@@ -265,6 +265,7 @@ class Exercise(Task):
     comparisons: Mapping[str, Plan] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
     units: Units = Units.FP32
+    what_if: WhatIfMode = WhatIfMode.OFF
 
     def peak_tflops(self, device: DeviceInfo) -> float | None:
         """The device's peak of the units that the exercise is about; None where nobody knows it."""

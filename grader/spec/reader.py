@@ -15,7 +15,7 @@ from grader.cpp.cursor import did_you_mean
 from grader.cpp.declarations import find_constants, find_kernels, find_macros
 from grader.cpp.expressions import parse_expression
 from grader.errors import SpecError, SpecProblem
-from grader.records import Role
+from grader.records import Role, WhatIfMode
 from grader.spec.exercise import (
     Atomics,
     BufferSpec,
@@ -219,6 +219,7 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
         useful_bytes=parse_expression(spec["useful_bytes"]),
         useful_flops=_optional(parse_expression, spec, "useful_flops"),
         units=Units(spec.get("units", Units.FP32)),
+        what_if=WhatIfMode(spec.get("what_if", WhatIfMode.OFF)),
         limits=Limits(**spec["limits"]),
         checks=tuple(_build_check(check) for check in spec["checks"]),
         comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},

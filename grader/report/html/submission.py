@@ -11,6 +11,7 @@ from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source_table import MAX_LINES, make_lines
+from grader.report.html.what_if import make_what_if
 from grader.report.measurement import list_figures
 from grader.report.text import clean_line, clean_text
 from grader.report.wrong_case import draw_mismatch
@@ -100,6 +101,7 @@ def render_submission(
         detail=clean_text(score.detail)[:MAX_DETAIL],
         advice=clean_line(score.advice),
         checks=[_make_check(check) for check in score.checks],
+        what_if=make_what_if(score),
         roofline=make_roofline(score),
         figures=[
             (figure.label, figure.value or "–", figure.source or figure.reason)

@@ -1,0 +1,97 @@
+"""`grade … --what-if`: after the verdict, what mends of the submission would give."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from grader.cli.common import printing
+from grader.errors import UsageError
+from grader.records import WHAT_IF_SECONDS, Score, Submission, WhatIfMode
+
+
+def add_what_if(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--what-if",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="after the verdict, try mends of what lost points and show what each would give, where"
+        " the exercise allows it (the default on a terminal; Ctrl-C ends it)",
+    )
+    parser.add_argument(
+        "--what-if-seconds",
+        type=float,
+        default=WHAT_IF_SECONDS,
+        metavar="S",
+        help=f"begin no mend later than this (default: {WHAT_IF_SECONDS:g})",
+    )
+
+
+def check_what_if(options: argparse.Namespace) -> None:
+    """UsageError for a time that is none."""
+    if not options.what_if_seconds > 0:
+        raise UsageError(
+            "--what-if-seconds must be more than 0", "Leave mends out with --no-what-if."
+        )
+
+
+def add_mends(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
+    """The score with what mends would give, where that is wanted and allowed; it is printed below
+    the verdict, which has been. Where it was asked for in vain, that is said."""
+    alone = options.json == "-" or (options.format is not None and options.output is None)
+    shown = not (alone or options.quiet)
+    if not _is_wanted(options, shown=shown):
+        return score
+    from grader.grading.what_if import lost_checks
+    from grader.report.what_if import NO_MEND, NOT_SHOWN, NOTHING_LOST
+    from grader.spec.reader import read_exercise
+
+    read = read_exercise(exercise)
+    if read.what_if is WhatIfMode.OFF or not lost_checks(score):
+        why = NOT_SHOWN if read.what_if is WhatIfMode.OFF else NOTHING_LOST
+        return _say_in_vain(why, score, asked=bool(options.what_if))
+    tried = _try(score, options, exercise, submission)
+    if tried.what_if is None:
+        return _say_in_vain(NO_MEND, score, asked=bool(options.what_if))
+    if shown:
+        _print(tried)
+    return tried
+
+
+def _is_wanted(options: argparse.Namespace, *, shown: bool) -> bool:
+    """By default where somebody looks on: a script, a pipe and a watch would wait for it."""
+    if options.what_if is not None:
+        return bool(options.what_if)
+    return shown and not options.watch and sys.stdout.isatty()
+
+
+def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
+    from grader.grading.grade import Options
+    from grader.grading.what_if import Trial, try_mends
+    from grader.report.terminal import make_console, progress_display
+    from grader.spec.reader import read_exercise
+    from grader.submission.source_file import read_submission
+
+    text = read_submission(submission)
+    if not isinstance(text, Submission) or text.sha256 != score.submission_sha256:
+        return score  # it changed since
+    with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
+        how = Options(progress=show, isolated=not options.no_isolation, model=not options.no_model)
+        trial = Trial(how, seconds=options.what_if_seconds)
+        return replace(score, what_if=try_mends(read_exercise(exercise), text, score, trial))
+
+
+def _print(score: Score) -> None:
+    from grader.report.terminal import make_console
+    from grader.report.what_if import print_what_if
+
+    with printing():
+        print_what_if(score, console=make_console(sys.stdout))
+
+
+def _say_in_vain(why: str, score: Score, *, asked: bool) -> Score:
+    if asked and sys.stderr is not None:
+        print(f"--what-if: {why}", file=sys.stderr)
+    return score

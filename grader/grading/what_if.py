@@ -1,0 +1,344 @@
+"""What if: tries mends of a submission that lost points, each graded as a submission of its own.
+
+A mend is as untrusted as the submission: it is compiled and run by the same steps in the same
+confinement. It meets the public cases only, and is counted and modelled on the emulated device, on
+the inputs of the score's seed. No score changes by it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from grader.devices.choose import EMULATED, Choice
+from grader.devices.gpus import read_gpus
+from grader.grading.grade import Options, grade_text
+from grader.grading.session import show_nothing
+from grader.grading.stand_in import stand_in
+from grader.mends.kinds import ABOUT_TIME, apply_edits, find_causes, find_mends, list_changes
+from grader.mends.text import MendText
+from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, MODELLED, Better
+from grader.records import (
+    SUBMISSION,
+    WHAT_IF_SECONDS,
+    CheckResult,
+    CheckStatus,
+    CodeChange,
+    Counters,
+    Edit,
+    Mend,
+    MendEffect,
+    Progress,
+    Score,
+    ShowProgress,
+    Status,
+    Submission,
+    TriedMend,
+    WhatIf,
+    WhatIfMode,
+)
+from grader.spec.exercise import Exercise
+from grader.spec.statements import Plan
+from grader.submission.plan import read_plan
+
+MOST_TRIED = 24
+MOST_JOBS = 4
+"""Mends tried side by side: more than memory and the cores of a laptop are good for."""
+_LEAST_SECONDS_EACH = 10.0
+"""Of one run of a mend, which may take as long as all of them."""
+_PART_TO_COUNT = 0.6
+"""Of the time: the rest is there to model times."""
+MOST_MODELLED = 8
+_LEAST_CHANGE = 0.02
+"""Of a figure, as a part of it: less is no better."""
+_LEAST_GAIN = 0.005
+"""Points below which a check has lost nothing by a mend."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """How mends are tried. `clock` gives seconds."""
+
+    options: Options
+    seconds: float = WHAT_IF_SECONDS
+    jobs: int = field(default_factory=lambda: min(MOST_JOBS, len(os.sched_getaffinity(0))))
+    clock: Callable[[], float] = time.monotonic
+
+
+def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) -> WhatIf | None:
+    """What mends of a graded submission would give. None where the exercise shows none, where no
+    check that they serve lost points, or where nobody could count it."""
+    lost = lost_checks(score)
+    if exercise.what_if is WhatIfMode.OFF or not lost or score.device is None:
+        return None
+    device = Choice(EMULATED, stand_in(score.device).id)
+    whole = _with_launches(exercise, text)
+    if whole is None:
+        return None
+    source, plan = whole
+    mended = MendText(source, plan.launches, score.lines)
+    total = sum((line.counters for line in score.lines), Counters())
+    mends = find_mends(mended, find_causes({check.metric for check in lost}, total))
+    if not mends:
+        return None
+    workshop = _Workshop(source, _public_part(exercise), text.name, score.seed, device, trial)
+    base = score if score.device.kind == EMULATED else workshop.grade(source, model=True)
+    if base.status.ended_early:
+        return None
+    plain, counted = workshop.count(mends[:MOST_TRIED])
+    right = [each for each in counted if _is_right(each.score, base)]
+    ready = _promising(right, plain or base, lost)
+    tried = workshop.model(ready) if trial.options.model and base.timings else ready
+    told = [each for each in tried if _is_right(each.score, base)]
+    better = [each for each in told if _is_better(each.score, base, lost)]
+    shown = exercise.what_if is WhatIfMode.FULL
+    found = (
+        _describe(each, base, lost, list_changes(source, each.mend.edits) if shown else ())
+        for each in better
+    )
+    return WhatIf(
+        mode=exercise.what_if,
+        device=read_gpus()[device.id].emulated_info.name,
+        effects=_effects_of(base, lost),
+        mends=tuple(sorted(found, key=_order)),
+        broken=len(counted) - len(right) + len(tried) - len(told),
+        no_better=len(right) - len(ready) + len(told) - len(better),
+        untried=len(mends) - len(counted) + len(ready) - len(tried),
+        seconds=round(workshop.spent, 1),
+    )
+
+
+def lost_checks(score: Score) -> tuple[CheckResult, ...]:
+    """The checks that a mend may serve: what is right, was counted, and lost points by it."""
+    if score.status is not Status.FAILED:
+        return ()
+    return tuple(
+        check
+        for check in score.checks
+        if check.status in (CheckStatus.FAILED, CheckStatus.PARTIAL)
+        and check.value is not None
+        and check.metric not in (CORRECTNESS, CHECKED_CASES)
+    )
+
+
+def _with_launches(exercise: Exercise, text: Submission) -> tuple[str, Plan] | None:
+    """The source with the launch lines that it is launched by, which may be the exercise's; behind
+    its end, so that no line changes its number."""
+    parts = [part.name for part in exercise.parts]
+    source, plan = text.text, read_plan(text, parts=parts)
+    if plan is None:
+        lines = "".join(f"// launch: {line}\n" for line in exercise.default_plan.lines)
+        source = source + ("" if source.endswith("\n") else "\n") + lines
+        plan = read_plan(_named(text.name, source), parts=parts)
+    return (source, plan) if isinstance(plan, Plan) else None
+
+
+def _public_part(exercise: Exercise) -> Exercise:
+    """The exercise without hidden cases and without its parts."""
+    checks = tuple(check for check in exercise.checks if check.part is None)
+    names = {check.name for check in checks}
+    kept = (
+        replace(check, requires=tuple(name for name in check.requires if name in names))
+        for check in checks
+    )
+    return replace(exercise, hidden_cases=(), parts=(), checks=tuple(kept))
+
+
+def _named(name: str, text: str) -> Submission:
+    return Submission(name, hashlib.sha256(text.encode()).hexdigest(), text)
+
+
+@dataclass(frozen=True)
+class _Graded:
+    """A mend, and its score."""
+
+    mend: Mend
+    score: Score
+
+
+class _Workshop:
+    """Grades mends side by side, until the time is over or somebody interrupts: the verdict is
+    known, so that what was tried by then is told."""
+
+    def __init__(
+        self, source: str, public: Exercise, name: str, seed: int, device: Choice, trial: Trial
+    ) -> None:
+        self._source, self._public, self._name, self._trial = source, public, name, trial
+        seconds = min(public.limits.wall_seconds, max(trial.seconds, _LEAST_SECONDS_EACH))
+        self._options = replace(
+            trial.options,
+            device=device,
+            seed=seed,
+            progress=None,
+            reuse=False,
+            interim=None,
+            begun=None,
+            limits=replace(public.limits, wall_seconds=seconds),
+        )
+        self._show = trial.options.progress or show_nothing
+        self._began = trial.clock()
+        self._interrupted = False
+
+    @property
+    def spent(self) -> float:
+        """Seconds since the beginning."""
+        return self._trial.clock() - self._began
+
+    def grade(self, source: str, *, model: bool) -> Score:
+        """The score of a text in the public cases."""
+        options = replace(self._options, model=model)
+        return grade_text(options, self._public, _named(self._name, source))
+
+    def count(self, mends: Sequence[Mend]) -> tuple[Score | None, list[_Graded]]:
+        """What the text as it is counts, and those of the mends that there was time for."""
+        seconds = _PART_TO_COUNT * self._trial.seconds
+        edits = [(), *(mend.edits for mend in mends)]
+        plain, *scores = self._grade_all(edits, "trying mends", seconds, model=False)
+        return plain, _pair(mends, scores)
+
+    def model(self, counted: Sequence[_Graded]) -> list[_Graded]:
+        """Those that there was time for, with modelled times."""
+        mends = [each.mend for each in counted]
+        edits = [mend.edits for mend in mends[:MOST_MODELLED]]
+        scores = self._grade_all(edits, "modelling mends", self._trial.seconds, model=True)
+        return _pair(mends, scores)
+
+    def _grade_all(
+        self, edits: Sequence[Sequence[Edit]], stage: str, seconds: float, *, model: bool
+    ) -> list[Score | None]:
+        """The scores of texts with these edits; None of those that were not begun in time."""
+
+        def grade_in_time(made: Sequence[Edit]) -> Score | None:
+            if self._interrupted or self.spent > seconds:
+                return None
+            return self.grade(apply_edits(self._source, made), model=model)
+
+        self._show(Progress(stage, 0, len(edits)))
+        with ThreadPoolExecutor(self._trial.jobs) as pool:
+            futures = [pool.submit(grade_in_time, made) for made in edits]
+            try:
+                _watch(futures, partial(Progress, stage), self._show)
+            except BaseException as error:
+                self._interrupted = True
+                if type(error) is not KeyboardInterrupt:  # as SIGTERM is told
+                    raise
+        return [future.result() for future in futures]
+
+
+def _pair(mends: Sequence[Mend], scores: Sequence[Score | None]) -> list[_Graded]:
+    pairs = zip(mends, scores, strict=False)
+    return [
+        _Graded(mend, after)
+        for mend, after in pairs
+        if after is not None and after.status is not Status.TIMEOUT
+    ]
+
+
+def _watch(
+    futures: Sequence[Future[Score | None]],
+    say: Callable[[int, int], Progress],
+    show: ShowProgress,
+) -> None:
+    waiting = set(futures)
+    while waiting:
+        _, waiting = wait(waiting, return_when="FIRST_COMPLETED")
+        show(say(len(futures) - len(waiting), len(futures)))
+
+
+# --- what came of it ------------------------------------------------------------------------------
+
+
+def _is_right(after: Score, before: Score) -> bool:
+    """Whether a mend ran, is right in the public cases, and no worse in the checked mode."""
+    if after.status not in (Status.PASSED, Status.FAILED):
+        return False
+    values = {metric.name: metric.value for metric in after.metrics}
+    own = {metric.name: metric.value for metric in before.metrics}
+    clean, clean_before = values.get(CHECKED_CASES), own.get(CHECKED_CASES)
+    worse = clean is not None and clean_before is not None and clean < min(1.0, clean_before)
+    return values.get(CORRECTNESS) == 1 and not worse
+
+
+def _promising(
+    right: Sequence[_Graded], plain: Score, lost: Sequence[CheckResult]
+) -> list[_Graded]:
+    """The mends that counted better than the text as it is, those that give most points first;
+    then those that are about time alone."""
+    better = [each for each in right if _is_better(each.score, plain, lost)]
+    better.sort(key=lambda each: -_gain(each.score, plain))
+    timed = any(check.metric in MODELLED for check in lost)
+    about_time = [each for each in right if timed and each.mend.kind in ABOUT_TIME]
+    return [*better, *(each for each in about_time if each not in better)]
+
+
+def _is_better(after: Score, before: Score, lost: Sequence[CheckResult]) -> bool:
+    """Whether a check that lost points comes nearer to its goal, as far as both know its value."""
+    old = {check.name: check.value for check in before.checks}
+    names = {check.name for check in lost}
+    return any(
+        _gets_better(check, value)
+        for check in after.checks
+        if check.name in names and (value := old[check.name]) is not None
+    )
+
+
+def _gets_better(check: CheckResult, value: float) -> bool:
+    """Whether a check has a better figure than this one, by more than nobody would notice."""
+    if check.value is None:
+        return False
+    more = (
+        check.value - value
+        if METRICS[check.metric].better is Better.HIGHER
+        else (value - check.value)
+    )
+    return more > _LEAST_CHANGE * abs(value)
+
+
+def _describe(
+    graded: _Graded, before: Score, lost: Sequence[CheckResult], code: tuple[CodeChange, ...]
+) -> TriedMend:
+    mend, after = graded.mend, graded.score
+    times = {timing.plan: timing.median_ms for timing in after.timings}
+    return TriedMend(
+        mend.kind,
+        mend.name,
+        mend.was,
+        mend.now,
+        mend.line,
+        _effects_of(after, lost),
+        _gain(after, before),
+        times.get(SUBMISSION),
+        code,
+    )
+
+
+def _effects_of(score: Score, lost: Sequence[CheckResult]) -> tuple[MendEffect, ...]:
+    by_name = {check.name: check for check in score.checks}
+    checks = [by_name[check.name] for check in lost]
+    return tuple(
+        MendEffect(check.name, check.metric, check.value, check.source, check.status, check.points)
+        for check in checks
+    )
+
+
+def _gain(after: Score, before: Score) -> float:
+    """Points more, of the checks that were judged: the cases of a mend are the public ones."""
+    own = {check.name: check.points for check in before.checks}
+    gain = sum(
+        check.points - own[check.name]
+        for check in after.checks
+        if not check.bonus
+        and check.status is not CheckStatus.NOT_MEASURED
+        and check.metric not in (CORRECTNESS, CHECKED_CASES)
+    )
+    return round(gain, 2) if abs(gain) >= _LEAST_GAIN else 0.0
+
+
+def _order(mend: TriedMend) -> tuple[float, float]:
+    """The most points first, and the quickest among those."""
+    return -mend.gain, mend.time_ms if mend.time_ms is not None else float("inf")

@@ -1,0 +1,213 @@
+"""A source text as mends see it: its tokens with their brackets, its kernels, and its launches with
+the places of their expressions."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+from grader.cpp.declarations import evaluate, read_constants
+from grader.cpp.expressions import Expression
+from grader.cpp.lexer import Kind, Token, read_code
+from grader.records import Counters, Edit, SourceLine
+from grader.spec.launch_lines import LaunchLine
+
+_OPENS = {"(": ")", "[": "]", "{": "}"}
+_CLOSES = frozenset(_OPENS.values())
+
+
+@dataclass(frozen=True)
+class Span:
+    """Tokens from index `first` up to `end`."""
+
+    first: int
+    end: int
+
+
+class _Body(NamedTuple):
+    name: str
+    span: Span
+
+
+@dataclass(frozen=True)
+class MendText:
+    """What is to be mended: the source text, with all of its launch lines in it, these as they were
+    read, and the counters of its lines."""
+
+    source: str
+    launches: tuple[LaunchLine, ...] = ()
+    lines: Sequence[SourceLine] = field(default=(), hash=False)
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        """The tokens that a compiler sees, and those of directives."""
+        return read_code(self.source)
+
+    @cached_property
+    def closing(self) -> Mapping[int, int]:
+        """Of each bracket that opens, by index: the index of the one that closes it."""
+        found: dict[int, int] = {}
+        opened: list[int] = []
+        for index, token in enumerate(self.tokens):
+            if token.text in _OPENS:
+                opened.append(index)
+            elif token.text in _CLOSES:
+                while opened:
+                    start = opened.pop()
+                    if _OPENS[self.tokens[start].text] == token.text:
+                        found[start] = index
+                        break
+        return found
+
+    @cached_property
+    def around(self) -> Sequence[tuple[int, int | None]]:
+        """Of each token: how many parentheses are open there, and which brace is the innermost."""
+        found: list[tuple[int, int | None]] = []
+        depth, braces, ends = 0, list[int](), set(self.closing.values())
+        for index, token in enumerate(self.tokens):
+            paired = index in self.closing or index in ends
+            depth -= paired and token.text == ")"
+            if paired and token.text == "}":
+                braces.pop()
+            found.append((depth, braces[-1] if braces else None))
+            depth += paired and token.text == "("
+            if paired and token.text == "{":
+                braces.append(index)
+        return found
+
+    @cached_property
+    def values(self) -> Mapping[str, int]:
+        """The values of the file's macros and integer constants, as far as they are plain."""
+        return read_constants(self.source)
+
+    @cached_property
+    def kernels(self) -> Mapping[str, Span]:
+        """The bodies of the `__global__` functions, braces included; none of a name that has
+        several."""
+        found: dict[str, list[Span]] = {}
+        for index, token in enumerate(self.tokens):
+            if token.text == "__global__" and (body := self._find_body(index)) is not None:
+                found.setdefault(body.name, []).append(body.span)
+        return {name: spans[0] for name, spans in found.items() if len(spans) == 1}
+
+    def _find_body(self, index: int) -> _Body | None:
+        name = None
+        while index < len(self.tokens):
+            token = self.tokens[index]
+            if token.text == "{":
+                end = self.closing.get(index)
+                return _Body(name, Span(index, end + 1)) if name is not None and end else None
+            if token.text == ";":
+                return None
+            if token.text == "(":
+                before = self.tokens[index - 1]
+                if name is None and before.kind is Kind.NAME and not before.text.startswith("__"):
+                    name = before.text
+                index = self.closing.get(index, len(self.tokens))
+            index += 1
+        return None
+
+    def text_of(self, span: Span) -> str:
+        """The source of these tokens."""
+        if span.first >= span.end:
+            return ""
+        return self.source[self.tokens[span.first].start : self.tokens[span.end - 1].end]
+
+    def value_of(self, span: Span) -> int | None:
+        """The value of an integer expression; None where it is not known here."""
+        return evaluate(self.text_of(span), self.values)
+
+    def replace(self, span: Span, text: str) -> Edit:
+        """The edit that puts a text in the place of these tokens."""
+        return Edit(self.tokens[span.first].start, self.tokens[span.end - 1].end, text)
+
+    def replace_token(self, index: int, text: str) -> Edit:
+        """The edit that puts a text in the place of one token."""
+        return self.replace(Span(index, index + 1), text)
+
+    def replace_expression(self, expression: Expression, text: str) -> Edit | None:
+        """The edit that puts a text in the place of an expression of a launch line; None where it
+        does not stand there in one piece."""
+        start = self._offset_of(expression)
+        if self.source[start : start + len(expression.text)] != expression.text:
+            return None
+        return Edit(start, start + len(expression.text), text)
+
+    def _offset_of(self, expression: Expression) -> int:
+        line, column = expression.position
+        starts = [0]
+        starts += [at + 1 for at, letter in enumerate(self.source) if letter == "\n"]
+        return starts[min(line, len(starts)) - 1] + column - 1
+
+    def tokens_of_line(self, line: int) -> Span:
+        """The tokens that start in a line."""
+        first = bisect_left(self.tokens, line, key=lambda token: token.line)
+        return Span(first, bisect_left(self.tokens, line + 1, key=lambda token: token.line))
+
+    def statement_around(self, line: int) -> Span | None:
+        """The statement that has most tokens of a line, with the header before it and an `else`
+        behind; None where the line has no code."""
+        span = self.tokens_of_line(line)
+        while span.first < span.end and self.tokens[span.first].text in ("{", "}", ";"):
+            span = Span(span.first + 1, span.end)
+        if span.first >= span.end:
+            return None
+        first, end = span.first, self._end_of_statement(span.first)
+        while first > 0 and not self._starts_here(first):
+            first -= 1
+        while end < len(self.tokens) and self.tokens[end].text == "else":
+            end = self._end_of_statement(end + 1)
+        return Span(first, end)
+
+    def _starts_here(self, index: int) -> bool:
+        """Whether a statement starts at a token; a `;` in parentheses ends none."""
+        before = self.tokens[index - 1].text
+        if before in ("{", "}"):
+            return True
+        return before == ";" and not self.around[index][0]
+
+    def _end_of_statement(self, index: int) -> int:
+        while index < len(self.tokens):
+            text = self.tokens[index].text
+            if text == ";" or text in _CLOSES:
+                return index + 1
+            if text == "{":
+                return self.closing.get(index, index) + 1
+            index = self.closing.get(index, index) + 1
+        return len(self.tokens)
+
+    def subscripts_at(self, index: int) -> tuple[Span, ...]:
+        """What stands between each pair of brackets behind a token: `[y][x]`."""
+        found = []
+        while self.tokens[index + 1 : index + 2] and self.tokens[index + 1].text == "[":
+            end = self.closing.get(index + 1)
+            if end is None:
+                return ()
+            found.append(Span(index + 2, end))
+            index = end
+        return tuple(found)
+
+    def uses_of(self, name: str, within: Span) -> Iterator[int]:
+        """The indices of the tokens that are a variable of this name."""
+        for index in range(within.first, within.end):
+            if self.tokens[index].text == name and self.tokens[index].kind is Kind.NAME:
+                before = self.tokens[index - 1].text if index else ""
+                if before not in (".", "->", "::"):
+                    yield index
+
+    def weights_by_name(
+        self, names: Sequence[str], weigh: Callable[[Counters], int]
+    ) -> dict[str, int]:
+        """What the lines that name each of these cost, summed up."""
+        found: dict[str, int] = {}
+        for line in self.lines:
+            if line.line is None or not (cost := weigh(line.counters)):
+                continue
+            span = self.tokens_of_line(line.line)
+            texts = {token.text for token in self.tokens[span.first : span.end]}
+            for name in texts.intersection(names):
+                found[name] = found.get(name, 0) + cost
+        return found

@@ -1,0 +1,13 @@
+"""Where the numbers of a score come from."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Source(StrEnum):
+    """Where a number comes from: a clock on hardware, an exact count, or a model."""
+
+    MEASURED = "measured"
+    COUNTED = "counted"
+    MODELLED = "modelled"

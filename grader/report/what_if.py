@@ -1,0 +1,116 @@
+"""What mends of a submission would give, on a terminal: a table, and the code where the exercise
+shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from grader.records import CheckResult, MendEffect, Score, TriedMend, WhatIf
+from grader.report.terminal import Page
+from grader.report.text import clean_line
+from grader.words.what_if import (
+    EXPLANATION,
+    describe_best,
+    format_effect,
+    format_gain,
+    name_mend,
+    tell_none,
+    tell_others,
+)
+
+MOST_SHOWN = 6
+_TABLE_WIDTH = 70
+"""Below this many columns the table becomes a list."""
+_MOST_CODE = 24
+"""Lines of the best mend's code."""
+AS_IT_IS = "as it is"
+NO_MEND = "no mend that the grader knows fits this file"
+NOT_SHOWN = "this exercise does not show what mends would give"
+NOTHING_LOST = "no check that a mend could serve lost points by its figures"
+"""Why there is no report."""
+
+
+def print_what_if(score: Score, *, console: Console) -> None:
+    """Print what the score's mends would give; nothing where none were asked for."""
+    what_if, page = score.what_if, Page(console)
+    if what_if is None:
+        return
+    page.write_heading("What if")
+    if not what_if.mends:
+        page.write(tell_none(what_if), indent=2)
+        return
+    page.write(describe_best(what_if, score.checks), indent=2)
+    page.console.print()
+    if page.console.width < _TABLE_WIDTH:
+        _print_list(what_if, score.checks, page)
+    else:
+        _print_table(what_if, score.checks, page)
+    page.console.print()
+    page.write(EXPLANATION, indent=2, style="dim")
+    page.write(tell_others(what_if), indent=2, style="dim")
+    _print_code(what_if.mends[0], page)
+
+
+def shown_mends(what_if: WhatIf) -> Sequence[TriedMend]:
+    """The mends that a report has room for."""
+    return what_if.mends[:MOST_SHOWN]
+
+
+def label_effects(effects: Sequence[MendEffect], checks: Sequence[CheckResult]) -> list[str]:
+    """The names of the checks that effects are on."""
+    labels = {check.name: check.headline or check.title for check in checks}
+    return [labels.get(effect.check, effect.check) for effect in effects]
+
+
+def list_code(mend: TriedMend) -> list[str]:
+    """The lines that a mend changes, as they are and as they become; none where the exercise does
+    not show them."""
+    return [
+        f"{change.line + offset:>5} {mark} {text}"
+        for change in mend.code
+        for mark, texts in (("-", change.before), ("+", change.after))
+        for offset, text in enumerate(texts)
+    ]
+
+
+def _print_table(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> None:
+    table = page.make_table()
+    table.add_column("Mend")
+    for label in label_effects(what_if.effects, checks):
+        table.add_column(page.text(label), justify="right", max_width=18)
+    table.add_column("Points", justify="right")
+    table.add_row(
+        AS_IT_IS, *(page.text(format_effect(effect)) for effect in what_if.effects), "", style="dim"
+    )
+    for mend in shown_mends(what_if):
+        effects = (page.text(format_effect(effect)) for effect in mend.effects)
+        table.add_row(page.text(name_mend(mend)), *effects, format_gain(mend.gain))
+    page.console.print(table)
+
+
+def _print_list(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> None:
+    labels = label_effects(what_if.effects, checks)
+
+    def join(effects: Sequence[MendEffect]) -> str:
+        pairs = zip(labels, effects, strict=True)
+        return ", ".join(f"{label} {format_effect(effect)}" for label, effect in pairs)
+
+    page.write(f"{AS_IT_IS}: {join(what_if.effects)}", indent=2, hanging=2)
+    for mend in shown_mends(what_if):
+        gain = format_gain(mend.gain)
+        page.write(f"{name_mend(mend)}: {join(mend.effects)}; points {gain}", indent=2, hanging=2)
+
+
+def _print_code(mend: TriedMend, page: Page) -> None:
+    """The changed lines of the best mend, where the exercise shows them."""
+    lines = list_code(mend)
+    if not lines:
+        return
+    page.write_heading(f"The code of: {name_mend(mend)}")
+    for line in lines[:_MOST_CODE]:
+        page.write_verbatim(line.rstrip(), indent=2)
+    if len(lines) > _MOST_CODE:
+        more = f"... and {len(lines) - _MOST_CODE} more lines: --json FILE keeps them all"
+        page.write(clean_line(more), indent=2, style="dim")
