@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from grader.emulator.decode import Decoded
 from grader.emulator.flow import Flow
+from grader.emulator.layout import WORST
+from grader.emulator.worst import WorstRequest, keep_worse, make_request
 from grader.sass import Access, Way
 
 SYSTEM_FENCE_INSTRUCTIONS = 9
@@ -87,7 +89,9 @@ class CountTable:
     def sum_up(self, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> LaunchCounts:
         """The counts of a launch. Each part is (blocks, COUNTS_PER_BLOCK), and SLOT records."""
         sums = np.zeros((len(self.rows), len(_SUMMED)), dtype=np.int64)
+        worst = np.zeros(len(self._slots), WORST)
         for block_counts, slots in parts:
+            keep_worse(worst, slots["worst"][self._slots])
             executed, threads, repetitions = block_counts[self._block].T.astype(np.int64)
             # a repetition of the last instruction is of the same threads
             sums[:, 0] += self._first * (executed + self._last * repetitions)
@@ -95,7 +99,14 @@ class CountTable:
             for column, total in enumerate(_TOTALS, start=_REQUESTS):
                 sums[self._accesses, column] += slots[total][self._slots].astype(np.int64)
         sums[:, 0] += SYSTEM_FENCE_INSTRUCTIONS * self._fences * sums[:, _REQUESTS]
-        return LaunchCounts(self, sums)
+        return LaunchCounts(self, sums, worst)
+
+    def name_worst(self, worst: np.ndarray) -> Iterator[WorstRequest]:
+        """See LaunchCounts.worst_requests."""
+        for row, found in zip(self._accesses.tolist(), worst, strict=True):
+            of = self.rows[row]
+            if found["rank"] and of.space is not None:
+                yield make_request(found, of.line, of.space, load=of.load, atomic=of.atomic)
 
     def sum_lines(self, sums: np.ndarray) -> Iterator[InstructionCounts]:
         """See LaunchCounts.by_line."""
@@ -107,10 +118,12 @@ class CountTable:
 @dataclass(frozen=True, eq=False)
 class LaunchCounts:
     """What every reachable instruction did in a launch: `sums` has a row for each of the table,
-    and a column for each number of `InstructionCounts`."""
+    and a column for each number of `InstructionCounts`; `worst` has a WORST for each of its
+    accesses, or is empty."""
 
     table: CountTable
     sums: np.ndarray
+    worst: np.ndarray = field(default_factory=lambda: np.zeros(0, WORST))
 
     @cached_property
     def records(self) -> tuple[InstructionCounts, ...]:
@@ -133,6 +146,11 @@ class LaunchCounts:
         of the first one."""
         return self.table.sum_lines(self.sums)
 
+    def worst_requests(self) -> Iterator[WorstRequest]:
+        """Of each instruction the access that cost most beyond what it needs; none of those that
+        wasted nothing."""
+        return self.table.name_worst(self.worst) if len(self.worst) else iter(())
+
 
 NO_COUNTS = CountTable(Flow((), {}, 0), {}).sum_up(())
 """Of a launch that did not run."""
@@ -141,7 +159,10 @@ NO_COUNTS = CountTable(Flow((), {}, 0), {}).sum_up(())
 def join_counts(parts: Sequence[LaunchCounts], scale: float) -> LaunchCounts:
     """The counts of a launch that was run in parts, times `scale`."""
     sums = np.sum([part.sums for part in parts], axis=0)
-    return LaunchCounts(parts[0].table, np.rint(scale * sums).astype(np.int64))
+    worst = parts[0].worst.copy()
+    for part in parts[1:]:
+        keep_worse(worst, part.worst)
+    return LaunchCounts(parts[0].table, np.rint(scale * sums).astype(np.int64), worst)
 
 
 def _counted(i: Decoded, slots: Mapping[tuple[int, str], int]) -> list[Access] | list[None]:

@@ -186,6 +186,9 @@ _PATTERN = [
     ("copy", COPY),  # the last one whose target this was
 ]
 PATTERN = _whole_lines(_PATTERN)
+_WORST = ("rank", "mask", "width", "flags", "passes", "passes_ideal", "bytes", "block", "warp")
+WORST = np.dtype([*((name, "u4") for name in _WORST), ("addresses", "u4", WARP_LANES)], align=True)
+"""The access that cost most beyond what it needs: see `note_worst` of runtime/patterns.h."""
 _SLOT = [
     ("patterns", PATTERN, PATTERNS),
     ("current", "u4"),  # the pattern of the last access
@@ -198,11 +201,9 @@ _SLOT = [
     ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),
     ("bytes_total", "u8"),  # distinct bytes (global)
+    ("worst", WORST),
 ]
-
-
 SLOT = _whole_lines(_SLOT)
-
 
 SMALLEST_GROUP = 4
 """Lanes whose data is moved as one vector, at the least."""

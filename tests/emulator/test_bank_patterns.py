@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.emulator.worst import WorstRequest, list_wavefronts
 from tests.support.assembler import SHARED_BASE, build, launch
 
 TRUTH = Path(__file__).parents[1] / "data" / "truth" / "bank_patterns_h100.json"
@@ -29,7 +30,8 @@ table."""
 
 
 def count(pattern: dict[str, Any]) -> tuple[int, int]:
-    """Wavefronts, actual and ideal, that the emulator counts for a pattern."""
+    """Wavefronts, actual and ideal, that the emulator counts for a pattern; those of a pattern
+    with conflicts can be listed."""
     width = WIDTH_NAMES[pattern["width_bytes"]]
     access = f"LDS{width} R8,[R4]" if pattern["op"] == "load" else f"STS{width} [R4],R8"
     table = np.zeros((32, 2), dtype=np.uint32)
@@ -39,7 +41,33 @@ def count(pattern: dict[str, Any]) -> tuple[int, int]:
         build(PROBE.replace("ACCESS", access)), {"table": table}, dynamic_shared_bytes=48 << 10
     )
     counts = next(counts for counts in run.outcome.counts if counts.space == "shared")
+    worst = [each for each in run.outcome.counts.worst_requests() if each.space == "shared"]
+    assert len(worst) == (counts.passes > counts.passes_ideal)
+    for each in worst:
+        check_listed(each, pattern, counts.passes)
     return counts.passes, counts.passes_ideal
+
+
+def check_listed(worst: WorstRequest, pattern: dict[str, Any], passes: int) -> None:
+    """The access is the pattern's, and each of its lanes is served once, with no bank asked for
+    two words at a time."""
+    expected = [
+        offset if pattern["active_mask"] >> lane & 1 else None
+        for lane, offset in enumerate(pattern["offsets"])
+    ]
+    found = [None if each is None else each - SHARED_BASE for each in worst.addresses]
+    assert found == expected
+    wavefronts = list_wavefronts(worst)
+    assert len(wavefronts) == passes
+    served = sorted(lane for each in wavefronts for lane in each)
+    assert served == [lane for lane, offset in enumerate(expected) if offset is not None]
+    for lanes in wavefronts:
+        words = {
+            (expected[lane] or 0) // 4 + word
+            for lane in lanes
+            for word in range(max(1, pattern["width_bytes"] // 4))
+        }
+        assert len({word % 32 for word in words}) == len(words)
 
 
 def test_wavefronts_equal_the_hardware_on_all_patterns_but_one() -> None:

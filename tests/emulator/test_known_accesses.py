@@ -34,7 +34,7 @@ def run_blocks(access: str, offsets: tuple[int, ...], **settings: object) -> Run
         "offsets": np.array(offsets, dtype=np.int64),
         "words": np.zeros(WORDS, dtype=np.uint32),
     }
-    return launch(kernel, buffers, grid=(len(offsets), 1, 1), threads=1, **settings)
+    return launch(kernel, buffers, grid=(len(offsets), 1, 1), **{"threads": 1, **settings})
 
 
 def fault_of(access: str, offset: int) -> Fault:

@@ -83,6 +83,7 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
             context->fault_instruction = instruction;
             return context->fault_code;
         }
+        note_worst(*context, *warp, access, slot, mask);
     }
     if (warp->trace < warp->trace_end && !access.is(AccessFlag::UNTRACED))
         trace_access(*context, *warp, access, passes_of(*context, slot, mask), instruction, mask);

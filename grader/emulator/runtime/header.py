@@ -18,6 +18,7 @@ _RECORDS = {
     "Texture": textures.TEXTURE,
     "Copy": layout.COPY,
     "Pattern": layout.PATTERN,
+    "Worst": layout.WORST,
     "Slot": layout.SLOT,
     "Warp": layout.WARP,
     "Extent": checked_layout.EXTENT,

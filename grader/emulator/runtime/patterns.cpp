@@ -157,3 +157,22 @@ void count_access(Context &context, Access access, Slot &slot, uint32_t mask)
         find_cost(access, pattern, base_low, cost);
     add_cost(access, slot, cost);
 }
+
+// --- the worst one -------------------------------------------------------------------------------
+
+void keep_worst(const Context &context, const Warp &warp, Access access, Slot &slot, uint32_t mask,
+                const uint16_t *cost, uint32_t rank)
+{
+    Worst &worst = slot.worst;
+    worst.rank = rank;
+    worst.mask = mask;
+    worst.width = access.width;
+    worst.flags = access.flags;
+    worst.passes = cost[Cost::PASSES];
+    worst.passes_ideal = cost[Cost::PASSES_IDEAL];
+    worst.bytes = cost[Cost::BYTES];
+    worst.block = context.ctaid_x +
+                  context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
+    worst.warp = warp.index;
+    memcpy(worst.addresses, context.lane_addresses, sizeof worst.addresses);
+}

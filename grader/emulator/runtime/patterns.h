@@ -61,6 +61,34 @@ inline uint32_t passes_of(const Context &context, const Slot &slot, uint32_t mas
     return pattern_of(slot).costs[base % SECTOR_BYTES][Cost::PASSES];
 }
 
+// Keep the access that was counted just now as the worst one of its instruction so far.
+void keep_worst(const Context &context, const Warp &warp, Access access, Slot &slot, uint32_t mask,
+                const uint16_t *cost, uint32_t rank);
+
+// What an access costs beyond what it needs: wavefronts, or bytes that nobody asked for.
+HOT uint32_t excess_of(Access access, const uint16_t *cost)
+{
+    if (access.space == Space::SHARED)
+        return cost[Cost::PASSES] - cost[Cost::PASSES_IDEAL];
+    uint32_t moved = cost[Cost::PASSES] * SECTOR_BYTES, used = cost[Cost::BYTES];
+    return moved > used ? moved - used : 0;
+}
+
+// It is enough to look at accesses that are new to their slot: another one at the same place in its
+// bank or sector costs the same. Of equals the first one stays, so that threads that share the
+// blocks agree with one that runs all. What a copy past the registers takes of the banks is counted
+// elsewhere (copies.cpp).
+HOT void note_worst(const Context &context, const Warp &warp, Access access, Slot &slot,
+                    uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)];
+    const uint16_t *cost = pattern_of(slot).costs[base % SECTOR_BYTES];
+    uint32_t rank = excess_of(access, cost);
+    bool copied = access.space == Space::SHARED && access.is(AccessFlag::COPIED);
+    if (unlikely(rank > slot.worst.rank) && !copied)
+        keep_worst(context, warp, access, slot, mask, cost, rank);
+}
+
 // Where a slot keeps a pattern: neighbours, and parts of the warp, tell patterns from each other.
 HOT uint32_t place_of_pattern(const Context &context, uint32_t mask)
 {
