@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from markupsafe import Markup, escape
 
 from grader.report.drawing import LogAxis, draw_text, format_short
+from grader.report.html.labels import LETTER_WIDTH, Box, boxes_along, place_labels, text_box
 
 WIDTH, HEIGHT = 460, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 40
@@ -132,13 +133,12 @@ def draw_roofline(roof: Roof, points: Sequence[Point], *, title: str) -> Markup:
         at(across.high, roof.ceiling),
     )
     body.append(f'<path class="roof" d="M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}H{x2:.1f}"/>')
-    angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
-    middle_x, middle_y = (x0 + x1) / 2, (y0 + y1) / 2 - 8
-    along = f"translate({middle_x:.1f},{middle_y:.1f}) rotate({angle:.1f})"
-    note = {"class": "note", "text-anchor": "middle", "transform": along}
-    body.append(draw_text(note, roof.slope_label))
+    ceiling = text_box(x2 - 4, y2 - 8, roof.ceiling_label, "end")
     body.append(_text(x2 - 4, y2 - 8, roof.ceiling_label, anchor="end", kind="note"))
-    body += _draw_points([(point, *at(point.x, point.y)) for point in points])
+    slope_label, slope = _draw_slope_label(roof.slope_label, (x0, y0), (x1, y1), ceiling)
+    body.append(slope_label)
+    around = [ceiling, *slope, *boxes_along(x0, y0, x1, y1, 4), *boxes_along(x1, y1, x2, y2, 4)]
+    body += _draw_points([(point, *at(point.x, point.y)) for point in points], height, around)
     return _frame(body, title=title, x_title=roof.x_title, y_title=roof.y_title, height=height)
 
 
@@ -183,19 +183,46 @@ def _count_ticks(top: int) -> list[int]:
     return list(range(0, top + 1, step))
 
 
-def _draw_points(places: Sequence[tuple[Point, float, float]]) -> list[str]:
-    """The points and their labels, which are moved apart where points lie close."""
-    body, last = [], -math.inf
-    for point, x, y in sorted(places, key=lambda place: place[2]):
-        label_y = y + 4 if point.hollow else max(y + 4, last + 15)
-        last = last if point.hollow else label_y
-        to_left = x > PLOT_WIDTH * 0.6 and not point.hollow
-        side, anchor = (-12, "end") if to_left else (12, "start")
+def _draw_slope_label(
+    text: str, start: tuple[float, float], end: tuple[float, float], ceiling: Box
+) -> tuple[str, list[Box]]:
+    """A text along the slope of the roof and above it, nearer to its start where it would meet the
+    ceiling's label; with what it covers."""
+    (x0, y0), (x1, y1) = start, end
+    angle = math.atan2(y1 - y0, x1 - x0)
+    half = LETTER_WIDTH * len(text) / 2
+    for share in (0.5, 0.4, 0.3, 0.2, 0.1):
+        x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0) - 8
+        across, down = half * math.cos(angle), half * math.sin(angle)
+        boxes = [*boxes_along(x - across, y - down - 4, x + across, y + down - 4, 12)]
+        if not any(box.meets(ceiling) for box in boxes):
+            break
+    along = f"translate({x:.1f},{y:.1f}) rotate({math.degrees(angle):.1f})"
+    note = {"class": "note", "text-anchor": "middle", "transform": along}
+    return draw_text(note, text), boxes
+
+
+def _draw_points(
+    places: Sequence[tuple[Point, float, float]], height: float, around: Sequence[Box]
+) -> list[str]:
+    """The points and their labels, with a line where a label stands apart from its point."""
+    ordered = sorted(places, key=lambda place: (place[0].hollow, place[2]))
+    labels = place_labels(
+        [(x, y, point.label) for point, x, y in ordered],
+        within=Box(0, 0, PLOT_WIDTH, height),
+        around=around,
+        size=14,
+    )
+    body = []
+    for (point, x, y), label in zip(ordered, labels, strict=True):
         kind = f"point {point.kind}" + (" hollow" if point.hollow else "")
+        if label.moved:
+            there = f"{label.x:.1f},{label.middle:.1f}"
+            body.append(f'<path class="grid" d="M{x:.1f},{y:.1f}L{there}"/>')
         body.append(
             f'<path class="{kind}" d="{MARKS[point.kind]}" transform="translate({x:.1f},{y:.1f})"/>'
         )
-        body.append(_text(x + side, label_y, point.label, anchor=anchor, kind="label"))
+        body.append(_text(label.x, label.baseline, point.label, anchor=label.anchor, kind="label"))
     return body
 
 

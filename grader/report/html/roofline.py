@@ -49,7 +49,7 @@ def make_roofline(score: Score) -> Roofline | None:
     points = [*_find_points(score, work, own.value)]
     source = "modelled" if own.source is Source.MODELLED else "measured"
     picture = draw_roofline(_make_roof(score.device, work), points, title=_describe(points))
-    return Roofline(picture, _explain(work, source, points))
+    return Roofline(picture, _explain(work, source))
 
 
 def plan_times(score: Score) -> dict[str, float]:
@@ -125,8 +125,7 @@ def _describe(points: list[Point]) -> str:
     )
 
 
-def _explain(work: _Work, source: str, points: list[Point]) -> str:
-    missing = [name for name in (NAIVE, REFERENCE) if name not in {point.kind for point in points}]
+def _explain(work: _Work, source: str) -> str:
     parts = [f"Times are {source}."]
     if work.peak is None:
         parts.append("There is no arithmetic in this exercise: the roof is the memory's alone.")
@@ -135,5 +134,4 @@ def _explain(work: _Work, source: str, points: list[Point]) -> str:
         " above one another."
     )
     parts.append("Hollow: by the bytes that DRAM moved." if work.dram_x else "")
-    parts.append(f"Not timed: {' and '.join(missing)}." if missing else "")
     return " ".join(part for part in parts if part)
