@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from grader.records import LineCounters as LineCounters
     from grader.records import MachineWork as MachineWork
     from grader.records import Score as Score
+    from grader.records import WarpAccess as WarpAccess
 
 __version__ = "0.1.0"
 _HOMES = {
@@ -50,6 +51,7 @@ _HOMES = {
     "Score": "grader.records",
     "SubmissionError": "grader.grading.mistakes",
     "UsageError": "grader.errors",
+    "WarpAccess": "grader.records",
     "grade": "grader.grading.grade",
     "inspect": "grader.explore.kernel_list",
     "run": "grader.explore.kernel_run",
@@ -68,6 +70,7 @@ __all__ = [
     "Score",
     "SubmissionError",
     "UsageError",
+    "WarpAccess",
     "grade",
     "inspect",
     "run",

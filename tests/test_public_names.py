@@ -29,6 +29,7 @@ NAMES = [
     "Score",
     "SubmissionError",
     "UsageError",
+    "WarpAccess",
     "grade",
     "inspect",
     "run",
@@ -47,12 +48,14 @@ LAUNCHED = (
 )
 FIELDS = {
     "KernelRun": "outputs launches findings printed device notes source_name source sizes render"
-    " machine",
+    " machine accesses",
     "MachineWork": "listings sizes lines modelled_sizes simulated",
     "Detail": "instructions cycles spans",
     "KernelLaunch": f"{LAUNCHED} counters lines printed time",
     "LaunchTime": "ms interval_ms bound source kind",
     "LineCounters": "line counters",
+    "WarpAccess": "line kernel launch memory operation width_bytes array block block_size warp"
+    " addresses elements passes passes_ideal bytes_used wavefronts",
     "Finding": "kind message kernel line block thread buffer offset_bytes other_line other_block"
     " other_thread element",
     "KernelList": "kernels errors",

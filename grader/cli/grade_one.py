@@ -174,7 +174,7 @@ def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submiss
             score, options, lambda told: add_mends(told, options, exercise, submission)
         )
     if options.annotate:
-        print_source(score, submission)
+        print_source(score, submission, alone=options.quiet)
     if options.sass:
         print_machine_code(score, submission)
     if options.trace is not None:

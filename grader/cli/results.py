@@ -55,13 +55,15 @@ def _print_score(score: Score, *, quiet: bool) -> None:
             print_score(score, console=make_console(sys.stdout))
 
 
-def print_source(score: Score, path: Path) -> None:
+def print_source(score: Score, path: Path, *, alone: bool) -> None:
     """Print the source page, unless the report has said that the file is no source text; below it
-    where modelled cycles go."""
+    the pictures that the report has not shown, all where it stands `alone`, and where modelled
+    cycles go."""
     from grader.report.annotation import TERMINAL_COLUMNS, annotate, number_lines
     from grader.report.source_page import print_annotation
     from grader.report.terminal import make_console
     from grader.report.warp_time import print_warp_time
+    from grader.report.worst_accesses import accesses_of_checks
 
     text = _read_unchanged(score, path)
     if text is None:
@@ -69,7 +71,8 @@ def print_source(score: Score, path: Path) -> None:
     annotation = annotate(score, text, TERMINAL_COLUMNS)
     with printing():
         console = make_console(sys.stdout)
-        print_annotation(annotation, console=console)
+        drawn = () if alone else accesses_of_checks(score)
+        print_annotation(annotation, console=console, drawn=drawn)
         if score.machine is not None:
             print_warp_time(score.machine, number_lines(text), console=console)
 

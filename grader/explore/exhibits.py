@@ -29,13 +29,15 @@ from grader.records import (
     DeviceBuffer,
     Launch,
     LaunchResult,
+    Memory,
     Program,
     Role,
     RunLimits,
     Submission,
     ToolLimits,
 )
-from grader.report.access_pictures import LANES, LINE_BYTES, SECTOR_BYTES, Exhibit, Gallery, Memory
+from grader.report.access_layout import LANES, LINE_BYTES, SECTOR_BYTES
+from grader.report.access_pictures import Exhibit, Gallery
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan

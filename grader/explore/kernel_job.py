@@ -159,6 +159,7 @@ def tell_run(
         dict(job.data.sizes),
         _render,
         machine,
+        execution.accesses,
     )
 
 

@@ -300,7 +300,7 @@ def run_other(
             raise broken(exercise, label, f"wrong at the benchmark's sizes: {result.message}")
     slim = tuple(replace(launch, lines=()) for launch in execution.launches)
     timing = model_timing(label, execution) if modelled else None
-    other = OtherRun(replace(execution, launches=slim), timing)
+    other = OtherRun(replace(execution, launches=slim, accesses=()), timing)
     remember(cache, key, other)
     return other
 

@@ -98,6 +98,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         counted=tuple(map(_describe_run, evidence.counted)),
         causes=find_causes(checks, exercise.checks, facts),
         machine=evidence.machine,
+        accesses=(evidence.lines_from or run).accesses if run else (),
     )
     return replace(score, why=tell_why(score))
 

@@ -5,6 +5,7 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 `KernelRun`, which is handed to whoever asked for it.
 """
 
+from grader.records.accesses import Memory, Operation, WarpAccess
 from grader.records.class_results import (
     BatchEntry,
     BatchExercise,
@@ -249,6 +250,7 @@ __all__ = [
     "Lookups",
     "MachineWork",
     "MeantArray",
+    "Memory",
     "MemoryPlace",
     "Mend",
     "MendEffect",
@@ -265,6 +267,7 @@ __all__ = [
     "NotEmulated",
     "Observation",
     "Obstacle",
+    "Operation",
     "OutOfGpuMemory",
     "OutOfMemory",
     "OverBatchLimit",
@@ -320,6 +323,7 @@ __all__ = [
     "UnlistedFile",
     "Unreadable",
     "VariableUse",
+    "WarpAccess",
     "WarpCycles",
     "WarpState",
     "WhatIf",

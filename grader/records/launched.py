@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from grader.records.accesses import WarpAccess
 from grader.records.outcomes import Finding
 from grader.records.runs import Counters, Launched, LineCounters
 from grader.records.scores import Source
@@ -56,8 +57,9 @@ class KernelRun:
     run. `launches` are in the order in which they ran. `findings` is what the checked mode found.
     `printed` is all that `printf` wrote. `device` says what ran the kernels, and `notes` who
     counted on a GPU, and what could not be had. `source_name`, `source` and `sizes` are what was
-    run, and at which sizes. `render` makes the HTML that a notebook shows. `machine` is what its
-    machine code did, where that was asked for.
+    run, and at which sizes. `accesses` are the worst ones of source lines, as the emulated device
+    executed them. `render` makes the HTML that a notebook shows. `machine` is what its machine code
+    did, where that was asked for.
     """
 
     outputs: dict[str, np.ndarray]
@@ -71,6 +73,7 @@ class KernelRun:
     sizes: Mapping[str, int] = field(default_factory=dict)
     render: Callable[[KernelRun], str] | None = None
     machine: MachineWork | None = None
+    accesses: tuple[WarpAccess, ...] = ()
 
     def __repr__(self) -> str:
         """One line: the kernels, how often they were launched, the outputs, how many findings."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grader.records.accesses import WarpAccess
 from grader.records.facts import Observation, Stop
 from grader.records.requests import SUBMISSION, Dim3
 from grader.records.warp_cycles import WarpCycles
@@ -307,6 +308,7 @@ class Execution:
     `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are
     what the checked mode saw in a plan that did run to its end. `coverage` is there where the last
     launch is a sample: elements of outputs that its blocks did not write hold poison.
+    `accesses` are the worst ones of source lines, where the device keeps their addresses.
     `same_backwards`: whether blocks and warps in the opposite order left the same outputs; None
     where that was not tried, or did not end. `transfers_ms`: what copies and fills between the
     launches take, where times are modelled.
@@ -321,6 +323,7 @@ class Execution:
     same_backwards: bool | None = None
     culprit: str = SUBMISSION
     transfers_ms: float = 0.0
+    accesses: tuple[WarpAccess, ...] = ()
 
     @property
     def ran_whole(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from grader.records.accesses import WarpAccess
 from grader.records.devices import DeviceInfo
 from grader.records.outcomes import Failure, Finding, Printed
 from grader.records.runs import Counters, Modelled
@@ -193,8 +194,8 @@ class Score:
     figures of a run. `printed` is of the run that failed. `model` has an entry a launch that was
     modelled, `counted` one a run that counted. `machine` is what the machine code did, where that
     was asked for. `hidden_left_out`: it was graded by a students' copy of the exercise, and a
-    course's grading adds hidden cases. `what_if`
-    is None where no mends were asked for.
+    course's grading adds hidden cases. `what_if` is None where no mends were asked for. `accesses`
+    are the worst ones of source lines.
     """
 
     exercise: str
@@ -226,6 +227,7 @@ class Score:
     machine: MachineWork | None = None
     hidden_left_out: bool = False
     what_if: WhatIf | None = None
+    accesses: tuple[WarpAccess, ...] = ()
     schema_version: int = field(default=1)
 
     @property

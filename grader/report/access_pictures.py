@@ -9,28 +9,26 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 
 from rich.console import Console
 from rich.text import Text
 
+from grader.records import Memory
+from grader.report.access_layout import LANES, ROW_WORDS, Row, line_rows, stacked_rows
+from grader.report.access_signs import (
+    BANK_NUMBERS,
+    SEVERAL,
+    UNUSED,
+    format_row,
+    shorten,
+)
 from grader.report.terminal import TEXT_WIDTH, Page
 from grader.report.text import clean_line
 
-WORD_BYTES, SECTOR_BYTES, LINE_BYTES, BANKS = 4, 32, 128, 32
-LANES = "0123456789abcdefghijklmnopqrstuv"
-SEVERAL, UNUSED = "*", "·"
 MOST_ROWS = 5
 """Of a picture; of a longer one the first ones and the last one are shown."""
-
-
-class Memory(StrEnum):
-    """What an exhibit reads, and with that what is counted: sectors, or wavefronts."""
-
-    GLOBAL = "global"
-    SHARED = "shared"
 
 
 @dataclass(frozen=True)
@@ -167,72 +165,25 @@ def draw(exhibit: Exhibit, memory: Memory) -> list[str]:
 def _draw_lines(exhibit: Exhibit) -> Iterator[str]:
     """A row for each line of 128 bytes that is touched, its sectors between bars; lines are
     numbered from the first one."""
-    readers = _readers(exhibit.warp, exhibit.element_bytes)
-    first = min(readers) * WORD_BYTES // LINE_BYTES
-    per_line, per_sector = LINE_BYTES // WORD_BYTES, SECTOR_BYTES // WORD_BYTES
-    rows = []
-    for line in sorted({word // per_line for word in readers}):
-        starts = range(line * per_line, (line + 1) * per_line, per_sector)
-        sectors = [
-            [_sign(readers.get(word)) for word in range(start, start + per_sector)]
-            for start in starts
-        ]
-        shown = [
-            "".join(sector) if set(sector) != {UNUSED} else " " * per_sector for sector in sectors
-        ]
-        rows.append(f"line {line - first:<4} |{'|'.join(shown)}|")
-    yield from _shorten(rows)
+    rows = line_rows(exhibit.warp, exhibit.element_bytes)
+    yield from shorten(
+        [f"line {_distance(rows[0], row):<4} |{format_row(row, Memory.GLOBAL)}|" for row in rows],
+        MOST_ROWS,
+    )
+
+
+def _distance(first: Row, row: Row) -> int:
+    """Lines from the first one to this one."""
+    return ((row.words[0] or 0) - (first.words[0] or 0)) // ROW_WORDS
 
 
 def _draw_banks(exhibit: Exhibit) -> Iterator[str]:
-    """A row for each wavefront. Elements of 8 and 16 bytes are served in half and in quarter
-    warps."""
-    yield "bank " + "".join(f"{bank:<8}" for bank in range(0, BANKS, 8)).rstrip()
-    lanes_at_once = len(LANES) * WORD_BYTES // max(WORD_BYTES, exhibit.element_bytes)
-    rows: list[str] = []
-    for start in range(0, len(LANES), lanes_at_once):
-        phase = [
-            address if start <= lane < start + lanes_at_once else None
-            for lane, address in enumerate(exhibit.warp)
-        ]
-        rows += _stack(_readers(phase, exhibit.element_bytes))
-    yield from _shorten([f"{number:<4} {row}" for number, row in enumerate(rows, start=1)])
-
-
-def _stack(readers: Mapping[int, Sequence[int]]) -> Iterator[str]:
-    """Rows of 32 banks, as many as the fullest bank has words."""
-    banks = [sorted(word for word in readers if word % BANKS == bank) for bank in range(BANKS)]
-    for depth in range(max(map(len, banks))):
-        yield "".join(
-            _sign(readers[words[depth]] if depth < len(words) else None) for words in banks
-        )
-
-
-def _readers(addresses: Sequence[int | None], element_bytes: int) -> dict[int, list[int]]:
-    """The lanes that read each word, by the word's number in memory."""
-    found: dict[int, list[int]] = {}
-    for lane, address in enumerate(addresses):
-        if address is not None:
-            for word in range(
-                address // WORD_BYTES, (address + element_bytes - 1) // WORD_BYTES + 1
-            ):
-                found.setdefault(word, []).append(lane)
-    return found
-
-
-def _sign(lanes: Sequence[int] | None) -> str:
-    if not lanes:
-        return UNUSED
-    return LANES[lanes[0]] if len(lanes) == 1 else SEVERAL
-
-
-def _shorten(rows: Sequence[str]) -> Iterator[str]:
-    if len(rows) <= MOST_ROWS:
-        yield from rows
-        return
-    yield from rows[: MOST_ROWS - 2]
-    yield f"... {len(rows) - MOST_ROWS + 1} more"
-    yield rows[-1]
+    """A row for each wavefront."""
+    yield f"bank {BANK_NUMBERS}"
+    rows = stacked_rows(exhibit.warp, exhibit.element_bytes)
+    yield from shorten(
+        [f"{row.number:<4} {format_row(row, Memory.SHARED)}" for row in rows], MOST_ROWS
+    )
 
 
 def _fold(page: Page, line: str) -> str:

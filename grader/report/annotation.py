@@ -8,17 +8,18 @@ Pure data: nothing here is coloured, cut or escaped. `source_page` shows it on a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.cpp.declarations import find_kernel_lines
 from grader.metrics import format_value
-from grader.records import Counters, Finding, KernelRun, Score
+from grader.records import Counters, Finding, KernelRun, LineCounters, Score, WarpAccess
+from grader.report.worst_accesses import POOR_EFFICIENCY, accesses_of_lines
 
 HOT_SHARE = 0.2
 """A line is hot that has at least this share of what all lines together cost in one of the
 columns."""
-_POOR = 0.9
-"""Of the bytes that an access moves, the useful part below which a note says so."""
+MOST_PICTURES = 8
+"""Accesses of a source that are drawn."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +79,7 @@ class Annotation:
 
     `sizes` are those at which it was counted, over all launches of the plan; empty where nothing
     was counted. `folds` are the kernels that were not launched: of each, the lines of its body.
+    `accesses` are the worst ones of the lines that lose most.
     """
 
     name: str
@@ -86,6 +88,7 @@ class Annotation:
     lines: tuple[AnnotatedLine, ...]
     total: Mapping[str, float]
     folds: tuple[Fold, ...] = ()
+    accesses: tuple[WarpAccess, ...] = ()
 
 
 def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Annotation:
@@ -96,16 +99,21 @@ def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Ann
         texts = number_lines(source)
     counted = {line.line: line.counters for line in score.lines} if score.line_sizes else {}
     named = score.submission_name, score.line_sizes
-    return _annotate(*named, texts, counted, score.findings, columns)
+    annotation = _annotate(*named, texts, counted, score.findings, columns)
+    return replace(
+        annotation, accesses=accesses_of_lines(score.accesses, score.lines, MOST_PICTURES)
+    )
 
 
 def annotate_run(run: KernelRun, columns: Sequence[Column]) -> Annotation:
     """The rows of a source that was run without an exercise, with what all launches counted."""
     counted: dict[int | None, Counters] = {}
-    for line in (line for launch in run.launches for line in launch.lines):
+    lines: list[LineCounters] = [line for launch in run.launches for line in launch.lines]
+    for line in lines:
         counted[line.line] = counted.get(line.line, Counters()) + line.counters
     texts = number_lines(run.source)
-    return _annotate(run.source_name, run.sizes, texts, counted, run.findings, columns)
+    annotation = _annotate(run.source_name, run.sizes, texts, counted, run.findings, columns)
+    return replace(annotation, accesses=accesses_of_lines(run.accesses, lines, MOST_PICTURES))
 
 
 def number_lines(source: str) -> dict[int, str]:
@@ -278,7 +286,7 @@ TERMINAL_COLUMNS = (
 
 
 def _explain_waste(efficiency: float | None) -> str:
-    if efficiency is None or efficiency >= _POOR:
+    if efficiency is None or efficiency >= POOR_EFFICIENCY:
         return ""
     return f"{100 * efficiency:.3g} % of the moved bytes are useful"
 

@@ -71,6 +71,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "causes": _plain(score.causes),
         "why": score.why,
         "hidden_left_out": score.hidden_left_out,
+        "accesses": _plain(score.accesses),
         "environment": score.environment,
         "seed": score.seed,
         **_plain_machine(score),

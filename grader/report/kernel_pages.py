@@ -79,6 +79,7 @@ def format_run(run: KernelRun) -> str:
         "outputs": {name: summarise(array) for name, array in run.outputs.items()},
         "printed": run.printed,
         "notes": run.notes,
+        "accesses": [asdict(access) for access in run.accesses],
     }
     if run.machine is not None:
         plain["machine"] = plain_machine(run.machine)

@@ -13,6 +13,8 @@ from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
 from grader.report.terminal import Page
 from grader.report.text import clean_text
+from grader.report.warp_pictures import print_score_pictures
+from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
 from grader.statuses import CheckStatus
 from grader.words.findings import describe_place, tell_finding
@@ -44,6 +46,7 @@ def print_score(score: Score, *, console: Console) -> None:
             _print_wrong_case(wrong, page)
         _print_findings(score, wrong.message if wrong is not None else "", page)
         _print_hints(score.checks, tell_case(wrong) if wrong is not None else "", page)
+        print_score_pictures(score, accesses_of_checks(score), page)
     for block in format_printed(score):
         page.write_heading(block.heading)
         page.write_verbatim("\n".join(block.lines), indent=2)

@@ -3,27 +3,32 @@ a pipe."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from grader.records import WarpAccess
 from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column, Fold
 from grader.report.terminal import Page
 from grader.report.text import clean_line, clean_text
+from grader.report.warp_pictures import print_pictures
 from grader.words.findings import tell_finding
 from grader.words.sizes import list_sizes
 
 _WIDTH, _LEAST_SOURCE = 120, 24
 _GAP = "  "
+_MOST_PICTURES = 3
 _HOT, _HOTTEST = "yellow", "bold red"
 _HOTTEST_SHARE = 0.5
 
 
-def print_annotation(annotation: Annotation, *, console: Console) -> None:
+def print_annotation(
+    annotation: Annotation, *, console: Console, drawn: Collection[WarpAccess] = ()
+) -> None:
     """Print the page, at most 120 columns wide; what is said of the submission is in the order of
-    its lines."""
+    its lines. Then pictures of the worst accesses, but for those that are `drawn` already."""
     page = Page(console)
     rows = _Rows(annotation, page)
     console.print()
@@ -44,6 +49,12 @@ def print_annotation(annotation: Annotation, *, console: Console) -> None:
             page.write(message, style="bold red", indent=rows.margin, hanging=2)
     if annotation.columns:
         rows.write_total()
+    print_pictures(
+        [each for each in annotation.accesses if each not in drawn][:_MOST_PICTURES],
+        page,
+        texts={line.number: line.text for line in annotation.lines},
+        sizes=annotation.sizes,
+    )
 
 
 def _explain(annotation: Annotation) -> Iterator[tuple[str, str]]:

@@ -30,6 +30,7 @@ from grader.devices.emulated.plan_run import (
 )
 from grader.devices.emulated.texture_objects import tensor_maps, texture_objects
 from grader.devices.emulated.transfers import Transfers
+from grader.devices.emulated.worst_accesses import WorstAccesses
 from grader.devices.gpus import Gpu, read_gpus, resident_blocks
 from grader.devices.parameter_space import handle_bytes, pack_parameters
 from grader.devices.room import out_of_memory
@@ -176,7 +177,8 @@ class EmulatedDevice:
         code = self._code_of(plan.program.binary)
         results: list[LaunchResult] = []
         budget = plan.limits.warp_instructions
-        transfers = Transfers(plan.program.binary, memory)
+        transfers, worst = Transfers(plan.program.binary, memory), WorstAccesses(plan)
+        way = worst.watch(way)
         for step in plan.program.steps:
             if not isinstance(step, Launch):
                 transfers.carry_out(step)
@@ -191,7 +193,7 @@ class EmulatedDevice:
                 return Execution(tuple(results), failure=failure)
             if result is not None and not result.finished:
                 break
-        return Execution(tuple(results))
+        return Execution(tuple(results), accesses=worst.tell())
 
     def _launch(
         self,

@@ -105,14 +105,17 @@ def _find_spot(
     if found.space != "global" or region is None:
         return Spot(found.space, found.address)
     offset = found.address - region.offset
-    element = _name_element(region.name, offset, buffers)
+    element = name_element(region.name, offset, buffers)
     return Spot(found.space, found.address, region.name, offset, region.size_bytes, element)
 
 
-def _name_element(name: str, offset_bytes: int, buffers: Sequence[DeviceBuffer]) -> str:
+def name_element(name: str, offset_bytes: int, buffers: Sequence[DeviceBuffer]) -> str:
     """What lies at a byte of a buffer, in its own indices; of a variable, its name and the byte."""
     buffer = next((each for each in buffers if each.name == name), None)
     if buffer is None:
         return f"{name.removeprefix('__device__ ')} + {offset_bytes:,} bytes"
-    index = np.unravel_index(offset_bytes // np.dtype(buffer.dtype).itemsize, buffer.shape)
-    return name + "".join(f"[{int(number)}]" for number in index)
+    number, indices = offset_bytes // np.dtype(buffer.dtype).itemsize, ""
+    for extent in reversed(buffer.shape):
+        number, index = divmod(number, extent)
+        indices = f"[{index}]{indices}"
+    return f"{name}{indices}"

@@ -9,6 +9,7 @@ from grader.records import KernelRun
 from grader.report.annotation import PAGE_COLUMNS, annotate_run
 from grader.report.html.pages import render_fragment
 from grader.report.html.source_table import make_lines
+from grader.report.html.warp_figures import make_figures
 from grader.report.run_tables import RunTable, list_launch_tables, list_output_table
 from grader.report.text import clean_line, clean_text
 from grader.words.findings import describe_place
@@ -51,6 +52,7 @@ def render_run(run: KernelRun) -> str:
         counted=bool(annotation.columns),
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
         source=make_lines(annotation) if run.source else (),
+        pictures=make_figures(annotation),
     )
 
 

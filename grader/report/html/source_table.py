@@ -22,16 +22,19 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One source line with a cell per column; `hit`: a finding names it."""
+    """One source line with a cell per column; `hit`: a finding names it; `picture`: there is one of
+    its accesses."""
 
     number: int
     text: str
     cells: tuple[Cell, ...]
     hit: bool
+    picture: bool
 
 
 def make_lines(annotation: Annotation) -> list[Line]:
     """The first MAX_LINES lines; code that belongs to no line is left out."""
+    pictured = {access.line for access in annotation.accesses}
     numbered = [line for line in annotation.lines if line.number is not None]
     largest = {
         column.name: max((line.figures.get(column.name, 0) for line in numbered), default=0)
@@ -52,6 +55,7 @@ def make_lines(annotation: Annotation) -> list[Line]:
                 for column in annotation.columns
             ),
             line.named,
+            line.number in pictured,
         )
         for line in numbered[:MAX_LINES]
     ]

@@ -11,9 +11,11 @@ from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source_table import MAX_LINES, make_lines
+from grader.report.html.warp_figures import make_figures
 from grader.report.html.what_if import make_what_if
 from grader.report.measurement import list_figures
 from grader.report.text import clean_line, clean_text
+from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import draw_mismatch
 from grader.words.findings import describe_place, tell_finding
 from grader.words.headlines import explain, format_check_value
@@ -103,14 +105,12 @@ def render_submission(
         checks=[_make_check(check) for check in score.checks],
         what_if=make_what_if(score),
         roofline=make_roofline(score),
-        figures=[
-            (figure.label, figure.value or "–", figure.source or figure.reason)
-            for figure in list_figures(score)
-        ],
+        figures=[*_list_figures(score)],
         times=[*_make_times(score, times)],
         times_note=_note_times(score),
         findings=[_make_finding(each) for each in score.findings],
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
+        pictures=make_figures(annotation, accesses_of_checks(score)),
         source=make_lines(annotation),
         source_note=_note_source(score, source),
         cases=[_make_case(case) for case in score.cases],
@@ -206,6 +206,11 @@ def _note_source(score: Score, source: str | None) -> str:
     if any(line.line is None for line in score.lines):
         notes.append("Code of headers is left out.")
     return " ".join(notes)
+
+
+def _list_figures(score: Score) -> Iterator[tuple[str, str, str]]:
+    for figure in list_figures(score):
+        yield figure.label, figure.value or "–", figure.source or figure.reason
 
 
 def _list_metrics(score: Score) -> Iterator[tuple[str, str]]:

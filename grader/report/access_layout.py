@@ -1,0 +1,149 @@
+"""Where the words of an access lie, row by row: wavefronts by banks, or lines of 128 bytes by their
+sectors. Every picture of an access is drawn from these rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.records import Memory, WarpAccess
+
+WORD_BYTES, SECTOR_BYTES, LINE_BYTES, BANKS = 4, 32, 128, 32
+ROW_WORDS = LINE_BYTES // WORD_BYTES
+SECTOR_WORDS = SECTOR_BYTES // WORD_BYTES
+LANES = "0123456789abcdefghijklmnopqrstuv"
+"""The signs of a warp's 32 lanes."""
+
+Lanes = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Row:
+    """32 words of 4 bytes: those that the banks bring in a wavefront, or those of a line. `lanes`
+    are who asks for each, `words` its number in memory; None for a bank that brings nothing.
+    `moved`: whether the word's sector, or the word, is moved at all."""
+
+    number: int
+    lanes: tuple[Lanes, ...]
+    words: tuple[int | None, ...]
+    moved: tuple[bool, ...]
+
+
+def actual_rows(access: WarpAccess) -> list[Row]:
+    """The rows of an access as it was executed."""
+    if access.memory is Memory.GLOBAL:
+        return line_rows(access.addresses, access.width_bytes)
+    return [
+        _bank_row(number, readers_of(access.addresses, access.width_bytes, lanes=lanes))
+        for number, lanes in enumerate(access.wavefronts, start=1)
+    ]
+
+
+def ideal_rows(access: WarpAccess) -> list[Row]:
+    """The same words, laid side by side: as many rows as the fewest wavefronts or sectors take."""
+    if access.memory is Memory.GLOBAL:
+        return line_rows(_pack(access.addresses, access.width_bytes), access.width_bytes)
+    units = _units_in_turn(access)
+    rounds = sum(units[0][0] in lanes for lanes in access.wavefronts)  # a compare-and-swap has two
+    each = -(-len(units) * rounds // access.passes_ideal)
+    words = max(1, access.width_bytes // WORD_BYTES)
+    rows: list[Row] = []
+    for start in [*range(0, len(units), each)] * rounds:
+        readers = {
+            words * place + word: lanes
+            for place, lanes in enumerate(units[start : start + each])
+            for word in range(words)
+        }
+        rows.append(_bank_row(len(rows) + 1, readers))
+    return rows
+
+
+def line_rows(addresses: Sequence[int | None], width_bytes: int) -> list[Row]:
+    """A row for each line of 128 bytes that is touched."""
+    readers = readers_of(addresses, width_bytes)
+    sectors = {word // SECTOR_WORDS for word in readers}
+    lines = sorted({word // ROW_WORDS for word in readers})
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        words = range(line * ROW_WORDS, (line + 1) * ROW_WORDS)
+        rows.append(
+            Row(
+                number,
+                tuple(readers.get(word, ()) for word in words),
+                tuple(words),
+                tuple(word // SECTOR_WORDS in sectors for word in words),
+            )
+        )
+    return rows
+
+
+def stacked_rows(addresses: Sequence[int | None], width_bytes: int) -> Iterator[Row]:
+    """A row for each wavefront of a plain load. Elements of 8 and 16 bytes are served in half and
+    in quarter warps."""
+    number, at_once = 0, len(LANES) * WORD_BYTES // max(WORD_BYTES, width_bytes)
+    for start in range(0, len(LANES), at_once):
+        readers = readers_of(addresses, width_bytes, lanes=range(start, start + at_once))
+        banks = [sorted(word for word in readers if word % BANKS == bank) for bank in range(BANKS)]
+        for depth in range(max(map(len, banks))):
+            number += 1
+            served = [words[depth] for words in banks if depth < len(words)]
+            yield _bank_row(number, {word: readers[word] for word in served})
+
+
+def readers_of(
+    addresses: Sequence[int | None], width_bytes: int, *, lanes: Sequence[int] | None = None
+) -> dict[int, Lanes]:
+    """The lanes, of some or of all, that ask for each word, by the word's number in memory."""
+    found: dict[int, Lanes] = {}
+    for lane in range(len(addresses)) if lanes is None else lanes:
+        address = addresses[lane]
+        if address is None:
+            continue
+        last = (address + width_bytes - 1) // WORD_BYTES
+        for word in range(address // WORD_BYTES, last + 1):
+            found[word] = (*found.get(word, ()), lane)
+    return found
+
+
+def busiest_bank(access: WarpAccess) -> tuple[int, tuple[int, ...]]:
+    """The bank of shared memory that is asked for the most words, and of each of these a lane."""
+    first: dict[int, dict[int, int]] = {}
+    for word, lanes in readers_of(access.addresses, access.width_bytes).items():
+        first.setdefault(word % BANKS, {})[word] = lanes[0]
+    bank = max(first, key=lambda each: (len(first[each]), -each))
+    return bank, tuple(first[bank].values())
+
+
+def _bank_row(number: int, readers: Mapping[int, Lanes]) -> Row:
+    by_bank: dict[int, list[int]] = {}
+    for word in sorted(readers):
+        by_bank.setdefault(word % BANKS, []).append(word)
+    found = [by_bank.get(bank, []) for bank in range(BANKS)]
+    return Row(
+        number,
+        tuple(tuple(lane for word in words for lane in readers[word]) for words in found),
+        tuple(words[0] if words else None for words in found),
+        tuple(bool(words) for words in found),
+    )
+
+
+def _units_in_turn(access: WarpAccess) -> list[Lanes]:
+    """The lanes that are served together with one word, or with one element that is wider."""
+    unit_bytes = max(access.width_bytes, WORD_BYTES)
+    units: dict[tuple[int, int], Lanes] = {}
+    served: set[int] = set()
+    for number, lanes in enumerate(access.wavefronts):
+        for lane in lanes:
+            address = access.addresses[lane]
+            if address is not None and lane not in served:
+                key = (number, address // unit_bytes)
+                units[key] = (*units.get(key, ()), lane)
+                served.add(lane)
+    return sorted(units.values())
+
+
+def _pack(addresses: Sequence[int | None], width_bytes: int) -> list[int | None]:
+    """The addresses moved together in the order of the lanes, so that nothing lies between them."""
+    distinct = dict.fromkeys(address for address in addresses if address is not None)
+    place = {address: number * width_bytes for number, address in enumerate(distinct)}
+    return [None if address is None else place[address] for address in addresses]

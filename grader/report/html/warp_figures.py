@@ -1,0 +1,85 @@
+"""What a warp does to memory at the lines that lose most: pictures with their words, for pages."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from grader.records import Memory, WarpAccess
+from grader.report.access_layout import busiest_bank
+from grader.report.annotation import Annotation
+from grader.report.html.warp_charts import draw_actual, draw_ideal
+from grader.report.text import clean_line
+from grader.words.sizes import list_sizes
+from grader.words.warp_accesses import describe_bank, describe_cost, describe_warp
+
+
+@dataclass(frozen=True)
+class WarpFigure:
+    """`ideal` is None where nothing fewer would do. `first`: of its line."""
+
+    line: int
+    text: str
+    cost: str
+    words: str
+    warp: str
+    executed: str
+    actual: Markup
+    would_do: str
+    ideal: Markup | None
+    shown: bool
+    first: bool
+
+
+@dataclass(frozen=True)
+class WarpFigures:
+    """All figures of a source, and at which sizes it ran, in words."""
+
+    figures: tuple[WarpFigure, ...]
+    sizes: str
+
+
+def make_figures(annotation: Annotation, lost: Collection[WarpAccess] = ()) -> WarpFigures:
+    """A figure of each access of a source; those are shown at once that points were `lost` to, or
+    else the first one."""
+    texts = {line.number: line.text for line in annotation.lines}
+    shown = lost or annotation.accesses[:1]
+    figures = (
+        _make_figure(
+            access,
+            clean_line(texts.get(access.line, "")),
+            shown=access in shown,
+            first=access.line not in {each.line for each in annotation.accesses[:index]},
+        )
+        for index, access in enumerate(annotation.accesses)
+    )
+    return WarpFigures(tuple(figures), list_sizes(annotation.sizes))
+
+
+def _make_figure(access: WarpAccess, text: str, *, shown: bool, first: bool) -> WarpFigure:
+    words = describe_bank(access, *busiest_bank(access)) if access.memory is Memory.SHARED else ""
+    fewer = access.passes_ideal < access.passes
+    return WarpFigure(
+        line=access.line,
+        text=text,
+        cost=_sentence(describe_cost(access)),
+        words=_sentence(words),
+        warp=_sentence(describe_warp(access)),
+        executed=_count(access.passes, access),
+        actual=draw_actual(access),
+        would_do=_count(access.passes_ideal, access),
+        ideal=draw_ideal(access) if fewer else None,
+        shown=shown,
+        first=first,
+    )
+
+
+def _sentence(words: str) -> str:
+    return clean_line(f"{words[0].upper()}{words[1:]}.") if words else ""
+
+
+def _count(number: int, access: WarpAccess) -> str:
+    unit = "wavefront" if access.memory is Memory.SHARED else "sector"
+    return f"{number} {unit}{'' if number == 1 else 's'}"

@@ -1,0 +1,114 @@
+"""Which accesses of a run are worth a picture: those of the line that loses most, for each check
+that was lost to them, and those of all lines that lose something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from grader.metrics import METRICS, Shows
+from grader.records import (
+    Counters,
+    GlobalAccesses,
+    LineCounters,
+    Memory,
+    Operation,
+    Score,
+    SourceLine,
+    WarpAccess,
+)
+
+POOR_EFFICIENCY = 0.9
+"""Of the bytes that a line moves, the useful part below which its accesses are worth a picture."""
+_SLOW_EFFICIENCY = 0.5
+"""Below this, an access pattern is why a kernel is slow (words.hints)."""
+Way = tuple[Memory, frozenset[Operation]]
+SHARED: Way = (Memory.SHARED, frozenset(Operation))
+READS: Way = (Memory.GLOBAL, frozenset({Operation.LOAD}))
+WRITES: Way = (Memory.GLOBAL, frozenset({Operation.STORE, Operation.ATOMIC}))
+
+_LOSES: Mapping[Way, Callable[[Counters], int]] = {
+    SHARED: lambda c: c.shared_wavefronts_excessive,
+    READS: lambda c: c.global_reads.wasted_bytes,
+    WRITES: lambda c: c.global_writes.wasted_bytes,
+}
+_SHOWN: Mapping[Shows, Way] = {
+    Shows.BANK_CONFLICTS: SHARED,
+    Shows.WAVEFRONTS: SHARED,
+    Shows.WASTED_LOADS: READS,
+    Shows.LOADS: READS,
+    Shows.WASTED_STORES: WRITES,
+    Shows.STORES: WRITES,
+}
+
+
+def accesses_of_checks(score: Score) -> tuple[WarpAccess, ...]:
+    """For each check that lost points to bank conflicts or sectors, the worst access of the line
+    that loses most; each once."""
+    found: dict[WarpAccess, None] = {}
+    for check in score.checks:
+        if not check.status.lost_points:
+            continue
+        shows = METRICS[check.metric].shows
+        way = _why_slow(score.lines) if shows is Shows.SLOWNESS else _SHOWN.get(shows)
+        access = None if way is None else _worst(score.accesses, score.lines, way)
+        if access is not None:
+            found[access] = None
+    return tuple(found)
+
+
+def accesses_of_lines(
+    accesses: Iterable[WarpAccess], lines: Iterable[LineCounters | SourceLine], most: int
+) -> tuple[WarpAccess, ...]:
+    """The worst accesses of the lines that lose most, at most so many, in the order of the
+    lines."""
+    counters: dict[int | None, Counters] = {}
+    for line in lines:
+        counters[line.line] = counters.get(line.line, Counters()) + line.counters
+    losing = [
+        (loss, access)
+        for access in accesses
+        if (loss := _sectors_lost(access, counters.get(access.line, Counters())))
+    ]
+    kept = sorted(losing, key=lambda each: -each[0])[:most]
+    return tuple(sorted((access for _, access in kept), key=lambda each: each.line))
+
+
+def _sectors_lost(access: WarpAccess, line: Counters) -> float:
+    """Wavefronts or sectors that the line loses in this way, one for the other; 0 where it is
+    hardly any."""
+    if access.memory is Memory.SHARED:
+        return line.shared_wavefronts_excessive
+    moved = line.global_reads if access.operation is Operation.LOAD else line.global_writes
+    return moved.wasted_bytes / 32 if _is_poor(moved, POOR_EFFICIENCY) else 0
+
+
+def _is_poor(moved: GlobalAccesses, limit: float) -> bool:
+    return moved.efficiency is not None and moved.efficiency < limit
+
+
+def _why_slow(lines: Sequence[SourceLine]) -> Way | None:
+    """What the hint for a slow kernel speaks of: conflicts first, then stores, then loads."""
+    total = sum((line.counters for line in lines), Counters())
+    if total.shared_wavefronts_excessive:
+        return SHARED
+    if _is_poor(total.global_writes, _SLOW_EFFICIENCY):
+        return WRITES
+    return READS if _is_poor(total.global_reads, _SLOW_EFFICIENCY) else None
+
+
+def _worst(
+    accesses: Sequence[WarpAccess], lines: Sequence[SourceLine], way: Way
+) -> WarpAccess | None:
+    """The worst access of this kind at the line that loses most by them."""
+    memory, operations = way
+    loses = _LOSES[way]
+    named = [line for line in lines if line.line is not None]
+    worst = max(named, key=lambda line: loses(line.counters), default=None)
+    if worst is None or not loses(worst.counters):
+        return None
+    there = [
+        each
+        for each in accesses
+        if each.line == worst.line and each.memory is memory and each.operation in operations
+    ]
+    return max(there, key=lambda each: each.excess, default=None)

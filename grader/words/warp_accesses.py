@@ -1,0 +1,93 @@
+"""What a picture of an access is told with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.records import Memory, Operation, WarpAccess
+
+_DOES = {
+    Operation.LOAD: ("load", "from"),
+    Operation.STORE: ("store", "to"),
+    Operation.ATOMIC: ("atomic", "on"),
+}
+_MOST_NAMED = 4
+SECTOR_BYTES = 32
+
+
+def describe_cost(access: WarpAccess) -> str:
+    """`a warp's load from tile[32][32] takes 32 wavefronts where 1 would do`."""
+    what, way = _DOES[access.operation]
+    memory = "shared memory" if access.memory is Memory.SHARED else "global memory"
+    head = f"a warp's {what} {way} {access.array or memory}"
+    if access.memory is Memory.SHARED:
+        wavefronts = "wavefront" if access.passes == 1 else "wavefronts"
+        return f"{head} takes {access.passes} {wavefronts} where {access.passes_ideal} would do"
+    moved = access.passes * SECTOR_BYTES
+    sectors = "sector" if access.passes == 1 else "sectors"
+    cost = f"{head} moves {access.passes} {sectors}, {moved:,} bytes, and uses {access.bytes_used}"
+    if access.passes == access.passes_ideal:
+        return cost
+    return f"{cost}; {access.passes_ideal} would do"
+
+
+def describe_bank(access: WarpAccess, bank: int, lanes: Sequence[int]) -> str:
+    """Which words meet in a bank, each of which one of the lanes asks for: `bank 0 is asked for 32
+    words, and brings one at a time: tile[0][0], tile[1][0], ...`. Of an atomic, how many lanes meet
+    at a word, where that takes more."""
+    if access.operation is Operation.ATOMIC and (met := _describe_meeting(access)):
+        return met
+    if len(lanes) < 2:
+        return ""
+    names = [access.elements[lane] or f"byte {access.addresses[lane]:,}" for lane in lanes]
+    shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], "...", names[-1]]
+    return (
+        f"bank {bank} is asked for {len(lanes)} words, and brings one at a time: {', '.join(shown)}"
+    )
+
+
+def _describe_meeting(access: WarpAccess) -> str:
+    """`20 lanes update bins[3], one at a time`, where each of them has a wavefront of its own."""
+    lanes: dict[int, list[int]] = {}
+    for lane, address in enumerate(access.addresses):
+        if address is not None:
+            lanes.setdefault(address, []).append(lane)
+    met = max(lanes.values(), key=len)
+    served = {number for number, each in enumerate(access.wavefronts) if set(each) & set(met)}
+    if len(met) < 2 or len(served) < len(met):
+        return ""
+    name = access.elements[met[0]] or f"byte {access.addresses[met[0]]:,}"
+    return f"{len(met)} lanes update {name}, one at a time"
+
+
+def describe_warp(access: WarpAccess) -> str:
+    """`block (0, 0, 0), warp 3: lane 0 is thread (0, 3, 0)`."""
+    first = next(lane for lane, address in enumerate(access.addresses) if address is not None)
+    thread = access.thread(first)
+    launch = f"launch {access.launch}, " if access.launch > 1 else ""
+    return f"{launch}block {access.block}, warp {access.warp}: lane {first} is thread {thread}"
+
+
+def describe_lanes(access: WarpAccess, lanes: Sequence[int]) -> str:
+    """`lane 5, thread (5, 0, 0): tile[5][0], byte 640 of shared memory`, of lanes that ask for the
+    same word."""
+    first, address = lanes[0], access.addresses[lanes[0]]
+    name = access.elements[first]
+    named = f"{name}, " if name else ""
+    where = f"byte {address:,}" if access.memory is Memory.SHARED else f"address {address:#x}"
+    if len(lanes) == 1:
+        return f"lane {first}, thread {access.thread(first)}: {named}{where}"
+    return f"lanes {_list_ranges(lanes)}: {named}{where}"
+
+
+def _list_ranges(lanes: Sequence[int]) -> str:
+    """`0 to 7, 16`."""
+    parts: list[list[int]] = []
+    for lane in sorted(lanes):
+        if parts and lane == parts[-1][-1] + 1:
+            parts[-1].append(lane)
+        else:
+            parts.append([lane])
+    return ", ".join(
+        str(part[0]) if len(part) == 1 else f"{part[0]} to {part[-1]}" for part in parts
+    )
