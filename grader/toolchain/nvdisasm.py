@@ -20,6 +20,8 @@ INSTRUCTION_BYTES = 16  # Volta and later.
 
 _NO_COMMA = re.compile(r"((?:^|,)U?[RP](?:\d+|[ZT]))(?=\[)")
 """Up to nvdisasm 13.4, between a result and an address: `R7[R4]`."""
+_COPY_ENDS = re.compile(r"^((?:desc\[UR\d+\])?\[[^]]+\])(\[[^]]+\])")
+"""Up to nvdisasm 13.1, of a copy to shared memory: `desc[UR6][R4.64][R11]`, its source first."""
 _NAN = re.compile(r"[-+]?QNAN")
 _LITERAL = slice(4, 8)
 
@@ -127,6 +129,8 @@ def _parse_instructions(
 
 def _read_operands(instruction: Mapping[str, str], labels: Mapping[str, Label]) -> str:
     operands = _NO_COMMA.sub(r"\1,", instruction.get("operands", ""))
+    if instruction["opcode"].startswith("LDGSTS"):
+        return _COPY_ENDS.sub(r"\2,\1", operands)
     if not instruction["opcode"].startswith(("CALL.", "RET.")):
         return operands
     *others, name = operands.split(",")

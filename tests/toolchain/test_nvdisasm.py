@@ -110,3 +110,18 @@ def test_commas_that_older_versions_leave_out_are_put_in(listing: str, cubin: by
     assert [instruction.operands for instruction in parsed[name][: len(forms)]] == list(
         forms.values()
     )
+
+
+def test_ends_of_copies_stand_in_one_order(listing: str, cubin: bytes) -> None:
+    header, functions = json.loads(listing)
+    forms = {
+        "desc[UR6][R4.64][R11]": "[R11],desc[UR6][R4.64]",
+        "[R4.64+0x20][R13+0x400],!P0": "[R13+0x400],[R4.64+0x20],!P0",
+        "[R11],desc[UR6][R4.64],P1": "[R11],desc[UR6][R4.64],P1",
+    }
+    for row, form in zip(functions[0]["sass-instructions"], forms, strict=False):
+        row.update(opcode="LDGSTS.E", operands=form)
+    changed = json.dumps([header, functions])
+    parsed = parse_disassembly(changed, read_labels(Elf(cubin)), read_code(Elf(cubin)), {})
+    read = parsed[functions[0]["function-name"]][: len(forms)]
+    assert [instruction.operands for instruction in read] == list(forms.values())
