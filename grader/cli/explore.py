@@ -206,16 +206,16 @@ def run_sweep(options: argparse.Namespace) -> int:
 def _write_sweep(found: Sweep, options: argparse.Namespace) -> None:
     from grader.report.files import write_file
     from grader.report.plot import format_svg
-    from grader.report.sweep import format_sweep, make_panels
+    from grader.report.sweep import format_sweep, make_panels, title_plot
 
     if options.json is not None:
         write_file(Path(options.json), format_sweep(found).encode(), "the JSON")
     if options.plot is not None:
         panels, x_title = make_panels(found)
-        title = f"{found.exercise}: {found.submission} on {found.device.split(' (')[0]}"
+        title, subtitle = title_plot(found)
         write_file(
             Path(options.plot),
-            format_svg(panels, title=title, x_title=x_title).encode(),
+            format_svg(panels, title=title, subtitle=subtitle, x_title=x_title).encode(),
             "the plot",
         )
 

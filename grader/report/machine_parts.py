@@ -55,7 +55,8 @@ def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
         line = f"The emulated device cannot work here. Missing: {', '.join(missing)}."
         console.print(page.text(line, "bold red"))
     else:
-        console.print(Text("The emulated device can work here.", style="bold green"))
+        line = "The emulated device can work here: counters are exact, times are modelled."
+        console.print(Text(line, style="bold green"))
 
 
 def _make_table(parts: Sequence[Part], page: Page) -> Table:

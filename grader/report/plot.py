@@ -11,7 +11,9 @@ from grader.report.drawing import LogAxis, draw_text, format_short
 
 WIDTH, HEIGHT = 300, 240
 """Of the plotting area of one panel, in pixels."""
-LEFT, RIGHT, TOP, BOTTOM = 62, 14, 58, 48
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 76, 48
+ZERO = 26
+"""Height that is left free above 0, where a panel has one."""
 LEGEND = 190
 
 COLOURS = ("#000000", "#e69f00", "#d55e00", "#009e73", "#0072b2", "#cc79a7", "#56b4e9")
@@ -30,15 +32,15 @@ Series = Mapping[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: positive (x, y) by the name of their line. Lines of the same name look alike in
-    all panels."""
+    """One diagram: (x, y) by the name of their line, x positive. Lines of the same name look alike
+    in all panels. A y of 0, which no logarithm has, lies on the lower edge, apart from the rest."""
 
     title: str
     unit: str
     series: Series
 
 
-def format_svg(panels: Sequence[Panel], *, title: str, x_title: str) -> str:
+def format_svg(panels: Sequence[Panel], *, title: str, x_title: str, subtitle: str = "") -> str:
     """The panels as one picture; at least one, each with a line."""
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     width = len(panels) * (LEFT + WIDTH + RIGHT) + LEGEND
@@ -50,6 +52,7 @@ def format_svg(panels: Sequence[Panel], *, title: str, x_title: str) -> str:
         ),
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         _text(LEFT, 22, title, size=15, weight="bold"),
+        _text(LEFT, 42, subtitle),
     ]
     for index, panel in enumerate(panels):
         left = index * (LEFT + WIDTH + RIGHT) + LEFT
@@ -72,14 +75,17 @@ def _draw_panel(panel: Panel, names: Sequence[str], x_title: str) -> list[str]:
     points = [point for line in panel.series.values() for point in line]
     x_values = sorted({x for x, _ in points})
     across = _axis(x_values, WIDTH, margin=1.15)
-    up = _axis([y for _, y in points], HEIGHT, margin=1.4)
+    above = ZERO if any(y == 0 for _, y in points) else 0
+    up = _axis([y for _, y in points if y > 0] or [1.0], HEIGHT - above, margin=1.4)
     parts = [_text(0, -10, f"{panel.title} ({panel.unit})", weight="bold")]
     for tick in up.ticks():
-        y = HEIGHT - up.place(tick)
+        y = HEIGHT - above - up.place(tick)
         parts += [
             f'<path d="M0,{y:.1f}H{WIDTH}" stroke="#e3e3e3"/>',
             _text(-6, y + 4, format_short(tick, digits=4), anchor="end"),
         ]
+    if above:
+        parts.append(_text(-6, HEIGHT + 4, "0", anchor="end"))
     last = -math.inf
     for tick in x_values:
         x = across.place(tick)
@@ -90,7 +96,9 @@ def _draw_panel(panel: Panel, names: Sequence[str], x_title: str) -> list[str]:
     parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="none" stroke="#777"/>')
     parts.append(_text(WIDTH / 2, HEIGHT + 36, x_title, anchor="middle"))
     for name, line in panel.series.items():
-        places = [(across.place(x), HEIGHT - up.place(y)) for x, y in line]
+        places = [
+            (across.place(x), HEIGHT - above - up.place(y) if y > 0 else HEIGHT) for x, y in line
+        ]
         parts += _draw_line(names.index(name), places)
     return parts
 

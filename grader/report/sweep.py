@@ -99,6 +99,8 @@ _COUNTS: Mapping[str, _Figure] = {
     "instructions": lambda row: row.counters.instructions_executed if row.counters else None,
 }
 _SHARES = ("load %", "store %")
+_MAY_BE_ZERO = ("Bank conflicts",)
+"""The panels in which a 0 is a value like any other."""
 
 
 def print_sweep(sweep: Sweep, *, console: Console) -> None:
@@ -225,6 +227,24 @@ def format_sizes(sizes: Mapping[str, int]) -> str:
     )
 
 
+def title_plot(sweep: Sweep) -> tuple[str, str]:
+    """The title of the sweep's plot, and below it what its lines are and where times are from."""
+    programs = dict.fromkeys(row.program for row in _rows(sweep))
+    others = [name for name in programs if name != SUBMISSION]
+    of_kernels = {
+        row.source.value
+        for row in _rows(sweep)
+        if row.source is not None and row.time_ms is not None and row.program not in (C_LOOP, NUMPY)
+    }
+    times = f"; times of kernels {' and '.join(sorted(of_kernels))}" if of_kernels else ""
+    beside = f" beside {', '.join(others)}" if others else ""
+    device = sweep.device.split(" (")[0]
+    return (
+        f"{sweep.exercise}: {sweep.submission} by size, on {device}",
+        f"{SUBMISSION}{beside}{times}",
+    )
+
+
 def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
     """The panels of the sweep's plot, those without any figure left out, and the title of their
     common x axis."""
@@ -236,6 +256,7 @@ def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
         "Arithmetic rate": ("GFLOP/s", _TIMES["GFLOP/s"]),
         "Bandwidth": ("GB/s", _TIMES["GB/s"]),
         "Speed-up": ("× the naive kernel", _TIMES["× naive"]),
+        "Bank conflicts": ("wavefronts beyond the ideal", _COUNTS["conflicts"]),
         "Global memory traffic": ("sectors of 32 bytes", _COUNTS["sectors"]),
         "Work": ("warp instructions", _COUNTS["instructions"]),
     }
@@ -245,7 +266,7 @@ def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
         for point in sweep.points:
             x = next(iter(point.sizes.values())) if square else point.useful_bytes
             for row in point.rows:
-                if value := figure(row):
+                if (value := figure(row)) is not None and (value > 0 or title in _MAY_BE_ZERO):
                     series.setdefault(row.program, []).append((x, value))
         if series:
             panels.append(

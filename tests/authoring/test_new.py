@@ -36,6 +36,8 @@ def test_every_pattern_is_an_exercise_whose_reference_is_right(
     exercise = read_exercise(tmp_path / "exercises" / "mine")
     assert exercise.max_score == 100
     assert handout_problems(exercise) == []
+    handout = " ".join((tmp_path / "exercises" / "mine" / "README.md").read_text().split())
+    assert "and models its time, which the report calls modelled" in handout
     assert oracle_problems(exercise, 3) == []
     assert exercise.reference_source is not None
     score = grade(

@@ -105,6 +105,10 @@ def test_models_and_counts_every_program_at_every_size(
         C_LOOP,
         "useful bytes",
     }
+    texts = [text.text or "" for text in drawn.iter("{http://www.w3.org/2000/svg}text")]
+    assert "Bank conflicts (wavefronts beyond the ideal)" in texts
+    assert any("times of kernels modelled" in text and "naive" in text for text in texts)
+    assert any("by size, on emulated NVIDIA H100" in text for text in texts)
 
 
 def test_without_the_model_every_program_is_counted_and_checked(

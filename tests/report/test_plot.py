@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from grader.report.plot import COLOURS, Panel, format_svg
+from grader.report.plot import COLOURS, HEIGHT, Panel, format_svg
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -50,3 +50,13 @@ def test_equal_factors_are_equal_distances() -> None:
 def test_the_background_is_light() -> None:
     first = next(draw(Panel("Time", "ms", {"mine": [(1, 1)]})).iter(f"{SVG}rect"))
     assert first.get("fill") == "#ffffff"
+
+
+def test_a_zero_lies_on_the_lower_edge_and_is_named() -> None:
+    drawn = draw(Panel("Bank conflicts", "", {"mine": [(1, 100), (10, 200)], "other": [(1, 0)]}))
+    mine, other = (line.get("points") or "" for line in [*drawn.iter(f"{SVG}polyline")][:2])
+    assert other.endswith(f",{HEIGHT:.1f}")
+    assert all(float(y) < HEIGHT - 20 for y in re.findall(r",([\d.]+)", mine))
+    assert "0" in [text.text for text in drawn.iter(f"{SVG}text")]
+    only_zeros = draw(Panel("Bank conflicts", "", {"mine": [(1, 0), (10, 0)]}))
+    assert [*only_zeros.iter(f"{SVG}polyline")]
