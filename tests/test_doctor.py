@@ -149,6 +149,13 @@ def test_what_is_missing_is_printed_with_its_mend(encoding: str) -> None:
     assert "3.11 [bold]" in shown
     assert "g++: Nothing compiles.\napt install g++" in shown
     assert "Missing: g++." in shown
+    assert "modelled" not in shown
+
+
+def test_where_all_is_there_it_says_what_the_figures_are() -> None:
+    stream = io.StringIO()
+    print_doctor((Part("Python", Condition.FOUND, "3.11"),), console=make_console(stream))
+    assert "counters are exact, times are modelled" in " ".join(stream.getvalue().split())
 
 
 def test_it_lists_the_gpus_that_the_emulated_device_can_stand_for(tmp_path: Path) -> None:
