@@ -177,11 +177,13 @@ def _print_finding(
     said = finding.message.removesuffix(".") in known
     if not said:
         page.write(tell_finding(finding), indent=2)
-    if where := describe_place(finding):
+    where = describe_place(finding)
+    if where and not (said and f"thread {finding.thread})" in known):
         page.write(f"{'as told above, ' if said else ''}at {where}", indent=2, hanging=2)
     for line in dict.fromkeys((finding.other_line, finding.line)):
         if line is not None and texts.get(line):
-            page.write(f"{line:>5} | {texts[line].strip()}", indent=2, hanging=10, style="bold")
+            left = 7 - len(str(line))
+            page.write(f"{line} | {texts[line].strip()}", indent=left, hanging=6, style="bold")
 
 
 def _print_wrong_case(case: CaseResult, page: Page) -> None:

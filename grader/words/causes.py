@@ -34,7 +34,7 @@ from grader.records.diagnoses import Diagnosis, Holds, Move, Span
 from grader.spec.exercise import CheckSpec
 from grader.statuses import CheckStatus, Status
 from grader.words.findings import FINDINGS
-from grader.words.hints import POOR_EFFICIENCY, HintFacts
+from grader.words.hints import HintFacts, find_waste
 from grader.words.plans import name_obstacle
 
 _MOST_TOLD = 3
@@ -249,14 +249,9 @@ def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
 
 
 def _slow(facts: HintFacts) -> Cause:
-    """Bank conflicts first, then poor stores, then poor loads; else what binds it on the model."""
-    total = _sum(facts)
-    if total.shared_wavefronts_excessive:
-        return _waste(Shows.BANK_CONFLICTS, facts)
-    if (total.global_store_efficiency or 1.0) < POOR_EFFICIENCY:
-        return _waste(Shows.WASTED_STORES, facts)
-    if (total.global_load_efficiency or 1.0) < POOR_EFFICIENCY:
-        return _waste(Shows.WASTED_LOADS, facts)
+    """What wastes most; else what binds it on the model."""
+    if (metric := find_waste(_sum(facts))) is not None:
+        return _waste(METRICS[metric].shows, facts)
     longest = max(facts.model, key=lambda launch: launch.time_ms, default=None)
     if longest is None or not longest.bounds:
         return _make("slow")

@@ -302,7 +302,7 @@ def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mappin
     shown is referred to."""
     total, bound = sum((line.counters for line in facts.lines), Counters()), find_bound(facts.model)
     bound_by = "" if bound is None else f"on the model it is bound by {bound.resource}"
-    metric = _find_waste(total)
+    metric = find_waste(total)
     shown = _SHOW[METRICS[metric].shows](facts) if metric is not None else ""
     if metric is None or not shown:
         return _join((bound_by, choose_advice(authors, generic, bound, total, facts.threads)))
@@ -311,15 +311,24 @@ def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mappin
     return _join((bound_by, shown, METRICS[metric].advice))
 
 
-def _find_waste(total: Counters) -> str | None:
-    """The metric of what makes a kernel slow: conflicts first, then poor stores, then poor
-    loads."""
-    if total.shared_wavefronts_excessive:
-        return "shared_bank_conflicts"
-    if (total.global_store_efficiency or 1.0) < POOR_EFFICIENCY:
+def find_waste(total: Counters) -> str | None:
+    """The metric of what makes a kernel slow: conflicts, poor stores or poor loads, whichever
+    costs most wavefronts beyond the ideal (4 sectors are one)."""
+    reads, writes = total.global_reads, total.global_writes
+    poor_writes = (total.global_store_efficiency or 1.0) < POOR_EFFICIENCY
+    poor_reads = (total.global_load_efficiency or 1.0) < POOR_EFFICIENCY
+    costs = {
+        "shared_bank_conflicts": float(total.shared_wavefronts_excessive),
+        "global_store_efficiency": poor_writes * (writes.sectors - writes.sectors_ideal) / 4,
+        "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
+    }
+    dearest = max(costs, key=lambda name: costs[name])
+    if costs[dearest] > 0:
+        return dearest
+    # sectors that cannot be fewer, of whose bytes few are used
+    if poor_writes:
         return "global_store_efficiency"
-    poor = (total.global_load_efficiency or 1.0) < POOR_EFFICIENCY
-    return "global_load_efficiency" if poor else None
+    return "global_load_efficiency" if poor_reads else None
 
 
 def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:

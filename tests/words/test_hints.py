@@ -315,8 +315,12 @@ def accesses(**directions: dict[str, int]) -> Counters:
         (accesses(load=COLUMN, store=COLUMN), "out[j] moves 32 sectors a request where 4 would"),
         (accesses(load=COLUMN, store=ROW), "in[i] moves 32 sectors a request where 4 would do"),
         (accesses(load=ROW, store=ROW), ""),
+        (
+            accesses(load={name: 9 * count for name, count in COLUMN.items()}, store=COLUMN),
+            "in[i] moves 32 sectors a request where 4 would do",
+        ),
     ],
-    ids=["stores first", "loads", "neither"],
+    ids=["stores first", "loads", "neither", "what costs most"],
 )
 def test_slowness_is_put_down_to_the_poorest_accesses(counters: Counters, words: str) -> None:
     facts = replace(NO_FACTS, lines=[SourceLine(3, "out[j] = in[i];", counters)])
