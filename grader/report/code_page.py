@@ -16,6 +16,7 @@ from grader.report.machine_rows import (
     CodeGroup,
     CodeRow,
     KernelCode,
+    format_share,
     group_code,
 )
 from grader.report.terminal import Page
@@ -163,7 +164,7 @@ class _Layout:
             cells.append(f"{code.executed:,}" if code.executed is not None else "")
             named.append(f"executed {cells[-1]}")
         if self.kernel.modelled:
-            cells.append(_format_share(row.share or 0.0))
+            cells.append(format_share(row.share or 0.0))
             named += [f"{cells[-1]} of the cycles"] if cells[-1] else []
         cells += [str(control.stall_cycles), row.yields, row.sets, row.waits]
         named.append(f"stall {control.stall_cycles}")
@@ -171,10 +172,3 @@ class _Layout:
         named += [f"sets {row.sets}"] if row.sets else []
         named += [f"waits {row.waits}"] if row.waits else []
         return _Cells((*cells, f"{code.offset:04x}"), tuple(named))
-
-
-def _format_share(share: float) -> str:
-    """In per cent, with a digit behind the point below ten; nothing below a thousandth."""
-    if share < 0.001:
-        return ""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

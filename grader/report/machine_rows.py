@@ -149,3 +149,10 @@ def _name(cause: CodeInstruction, waiting: CodeInstruction) -> str:
     """`LDG.E 02e0`, with its line where that is another one."""
     line = "" if cause.line in (None, waiting.line) else f" (line {cause.line})"
     return f"{cause.opcode} {cause.offset:04x}{line}"
+
+
+def format_share(share: float) -> str:
+    """In per cent, with a digit behind the point below ten; nothing below a thousandth."""
+    if share < 0.001:
+        return ""
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

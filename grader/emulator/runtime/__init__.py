@@ -50,7 +50,8 @@ class Runtime:
     `run_blocks(context, first, end)` and `finish_blocks(context)`, which lets those of them end
     that wait for others, return a FaultCode. Of the timing model, `measure_traces` and
     `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, `follow_walks` Walks,
-    `find_meetings` Meetings, and `simulate` an SM.
+    `find_meetings` Meetings, and `simulate` an SM, as
+    `simulate_profiled` does one with a profile.
     `digest(data, size_bytes, key, sums)` is told in digests.py.
     """
 
@@ -63,6 +64,7 @@ class Runtime:
     follow_walks: Callable[[int], None]
     find_meetings: Callable[[int], None]
     simulate: Callable[[int], None]
+    simulate_profiled: Callable[[int], None]
     digest: Callable[[int, int, int, int], None]
     steps: Steps
 
@@ -157,6 +159,7 @@ def _open(path: Path, steps: Steps) -> Runtime:
         _function(library, "follow_walks", 1, None),
         _function(library, "find_meetings", 1, None),
         _function(library, "simulate", 1, None),
+        _function(library, "simulate_profiled", 1, None),
         _function(library, "digest", 4, None),
         steps,
     )

@@ -7,9 +7,13 @@
 // the pipe that it needs can take it: the control bits of the machine code hold the dependencies.
 // Issuing waits for the register banks. What an instruction does in memory is in timing_memory.cpp.
 // Every unit takes what comes in order and is known by the cycle at which it is free, so that an
-// instruction's end is known when it is issued. Where the cycles of its warps go is told only where
-// that is asked (timing_profile.cpp).
+// instruction's end is known when it is issued. Where the cycles of its warps go is told by the same
+// simulation compiled once more (timing_sm_profiled.cpp): looking whether that is asked takes 5 %.
 #include "timing.h"
+
+#ifndef PROFILED
+#define PROFILED false
+#endif
 
 namespace timing {
 
@@ -165,7 +169,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.open_copy = 0.0;
         memset(warp.board, 0, sizeof warp.board);
         look_ahead(sm, warp);
-        if (sm.profile)
+        if (PROFILED)
             profile_start(sm, warp);
     }
 }
@@ -186,7 +190,7 @@ static void pass_barrier(const SM &sm, int64_t slot, double t)
         warp.at_barrier = false;
         warp.ready = max(warp.ready, at);
         look_ahead(sm, warp);
-        if (sm.profile)
+        if (PROFILED)
             profile_release(sm, warp, at);
     }
     wake_partitions(sm, at);
@@ -198,7 +202,7 @@ static void retire(const SM &sm, Warp &warp, double t)
     int64_t slot = warp.place;
     Block &block = sm.blocks[slot];
     warp.met = NEVER;
-    if (sm.profile)
+    if (PROFILED)
         profile_end(sm, t);
     if (--block.living > 0) {
         pass_barrier(sm, slot, t);
@@ -324,7 +328,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
     read_registers(partition, row, (&warp - sm.warps + 1) << 8, t);
     take_pipe(sm, partition, row, t);
     Ends ends = execute(sm, warp, row, step.access, t);
-    if (sm.profile)
+    if (PROFILED)
         profile_setter(sm, warp, row, ends);
     if (row.write_scoreboard < SCOREBOARDS)
         warp.board[row.write_scoreboard] = max(warp.board[row.write_scoreboard], ends.done);
@@ -339,7 +343,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t));
     } else {
         look_ahead(sm, warp);
-        if (sm.profile)
+        if (PROFILED)
             profile_next(sm, warp, t + max(1.0, double(row.stall)));
     }
 }
@@ -354,7 +358,7 @@ static void run_partition(const SM &sm, int64_t number, double t)
         return;
     Choice choice = choose_warp(sm, number, t);
     if (choice.warp < 0) {
-        if (sm.profile)
+        if (PROFILED)
             profile_turn(sm, number, find_free(sm, partition).units, choice.warp, t, t);
         partition.next_ready = choice.wake < NEVER ? max(choice.wake, t + 1.0) : NEVER;
         return;
@@ -364,7 +368,7 @@ static void run_partition(const SM &sm, int64_t number, double t)
     const CodeRow &row = sm.table[sm.steps[sm.warps[choice.warp].position].code];
     bool wide = row.unit == Unit::HEAVY && row.passes > 1;
     partition.next_ready = at + (wide ? WIDE_CYCLES : 1.0);
-    if (sm.profile)
+    if (PROFILED)
         profile_turn(sm, number, find_free(sm, partition).units, choice.warp, t, at);
     issue(sm, partition, sm.warps[choice.warp], at);
 }
@@ -390,4 +394,8 @@ static void simulate(const SM &sm)
 
 } // namespace timing
 
+#if PROFILED
+EXPORT void emulator_simulate_profiled(const timing::SM *sm) { timing::simulate(*sm); }
+#else
 EXPORT void emulator_simulate(const timing::SM *sm) { timing::simulate(*sm); }
+#endif

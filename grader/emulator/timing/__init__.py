@@ -20,7 +20,7 @@ What takes time is in C++, in the runtime:
     timing_traces.cpp   expands traces
     timing_sm.cpp       simulates an SM: choosing a warp, issuing, barriers, blocks
     timing_memory.cpp   simulates its memory: load/store unit, L1, L2, DRAM
-    timing_profile.cpp  tells each cycle of each warp, where that is asked
+    timing_profile.cpp  tells each cycle of each warp, in timing_sm_profiled.cpp alone
 
 A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with
 one element a thread and 0.19 ms with four, although no resource's bound tells them apart, and the

@@ -48,7 +48,8 @@ class SimulatedSM:
         return first_row(Statistics, self.arrays["statistics"])
 
     def simulate(self, runtime: Runtime) -> None:
-        """Run the blocks; `ends` and `statistics` hold what came of it."""
+        """Run the blocks; `ends` and `statistics` hold what came of it, and its profile, if it has
+        one, where the cycles of warps went."""
         numbers = {
             "traced_warps": len(self.arrays["first"]) - 1,
             "access_count": len(self.arrays["accesses"]),
@@ -60,7 +61,8 @@ class SimulatedSM:
             "local_words": self.local_words,
         }
         record = make_pointing(SM, self.arrays, numbers)  # a name keeps it while it is read
-        runtime.simulate(record.ctypes.data)
+        simulate = runtime.simulate_profiled if "profile" in self.arrays else runtime.simulate
+        simulate(record.ctypes.data)
 
 
 def make_sm(

@@ -7,6 +7,7 @@ from itertools import chain
 
 from grader.records import KernelRun
 from grader.report.annotation import PAGE_COLUMNS, annotate_run
+from grader.report.html.machine import make_machine
 from grader.report.html.pages import render_fragment
 from grader.report.html.source_table import make_lines
 from grader.report.html.warp_figures import make_figures
@@ -51,6 +52,7 @@ def render_run(run: KernelRun) -> str:
         name=clean_line(run.source_name),
         counted=bool(annotation.columns),
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
+        machine=make_machine(run.machine),
         source=make_lines(annotation) if run.source else (),
         pictures=make_figures(annotation),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from grader.metrics import METRICS, format_value
 from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Score
 from grader.report.annotation import PAGE_COLUMNS, annotate
+from grader.report.html.machine import make_machine
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source_table import MAX_LINES, make_lines
@@ -112,6 +113,7 @@ def render_submission(
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
         pictures=make_figures(annotation, accesses_of_checks(score)),
         source=make_lines(annotation),
+        machine=make_machine(score.machine),
         source_note=_note_source(score, source),
         cases=[_make_case(case) for case in score.cases],
         metrics=[*_list_metrics(score)],
