@@ -309,7 +309,6 @@ class SM:
     shared: Annotated[int, "Shared *"]
     statistics: Annotated[int, "Statistics *"]
     p: Annotated[int, "Parameters *"]
-    profile: Annotated[int, "Profile *"]
     traced_warps: int
     access_count: int
     order_count: int
@@ -318,6 +317,7 @@ class SM:
     l1_lines: int
     l2_lines: int
     local_words: int
+    profile: Annotated[int, "Profile *"]
 
 
 RECORDS = {
