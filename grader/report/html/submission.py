@@ -80,7 +80,6 @@ def render_submission(
 
     `handed_back`: it is for the student, without the seed that hidden cases are drawn with.
     """
-    seed = {} if handed_back else {"seed": str(score.seed)}
     row = score.status.row
     annotation = annotate(score, source or None, PAGE_COLUMNS)
     times = plan_times(score)
@@ -118,11 +117,14 @@ def render_submission(
         cases=[_make_case(case) for case in score.cases],
         metrics=[*_list_metrics(score)],
         resources=[*_list_resources(score)],
-        environment=[
-            (clean_line(name), clean_line(value))
-            for name, value in {**score.environment, **seed}.items()
-        ],
+        environment=_list_environment(score, handed_back=handed_back),
     )
+
+
+def _list_environment(score: Score, *, handed_back: bool) -> list[tuple[str, str]]:
+    seed = {} if handed_back else {"seed": str(score.seed)}
+    facts = {**score.environment, **seed}
+    return [(clean_line(name), clean_line(value)) for name, value in facts.items()]
 
 
 def _make_finding(finding: Finding) -> FindingRow:
