@@ -57,7 +57,7 @@ FIELDS = {
     "WarpAccess": "line kernel launch memory operation width_bytes array block block_size warp"
     " addresses elements passes passes_ideal bytes_used wavefronts",
     "Finding": "kind message kernel line block thread buffer offset_bytes other_line other_block"
-    " other_thread element",
+    " other_thread element case",
     "KernelList": "kernels errors",
 }
 COUNTERS = (
