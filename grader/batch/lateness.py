@@ -99,6 +99,7 @@ def _tell_rules(policy: LatePolicy) -> LateRules:
         cap_percent=policy.cap_percent,
         grace_minutes=policy.grace / timedelta(minutes=1),
         timezone=policy.zone_name,
+        unknown_percent=policy.unknown_percent,
     )
 
 

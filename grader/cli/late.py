@@ -57,6 +57,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
     parser.add_argument("policy", nargs="?", metavar="POLICY", help="a TOML or a JSON file")
     parser.add_argument("--times", metavar="FILE.csv", help="who handed in when")
+    parser.add_argument(
+        "--roster", metavar="FILE.csv", help="who is who, for the gradebooks of platforms"
+    )
     parser.add_argument("--none", action="store_true", help="take the policy back")
     return parser
 
@@ -69,6 +72,7 @@ def run_late(options: argparse.Namespace) -> int:
         )
     from grader.batch.lateness import forget_files, keep_files, take_back
     from grader.batch.results import read_summary, write_summary
+    from grader.batch.roster import read_roster
     from grader.report.class_table import print_summary
     from grader.report.html import write_report
     from grader.report.platforms.gradebooks import write_gradebooks
@@ -83,7 +87,7 @@ def run_late(options: argparse.Namespace) -> int:
         batch = read_checked(Path(options.policy), times, batch).apply(batch)
         keep_files(out, Path(options.policy), times)
     write_summary(out, batch)
-    write_gradebooks(out, batch)
+    write_gradebooks(out, batch, read_roster(Path(options.roster)).find if options.roster else None)
     write_report(out, batch)
     with printing():
         print_summary(batch, console=make_console(sys.stdout))

@@ -61,6 +61,7 @@ class LateRules:
     cap_percent: float
     grace_minutes: float
     timezone: str
+    unknown_percent: float | None = None
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,16 @@ def tell_days(late: Lateness) -> str:
 
 def describe_rules(rules: LateRules) -> str:
     """The rules in a sentence."""
-    grace = f" after {rules.grace_minutes:g} minutes of grace" if rules.grace_minutes else ""
+    grace = f", after {rules.grace_minutes:g} minutes of grace" if rules.grace_minutes else ""
     cap = f", at most {rules.cap_percent:g} %" if rules.cap_percent < 100 else ""
+    unknown = (
+        ""
+        if rules.unknown_percent is None
+        else f"; {rules.unknown_percent:g} % where Canvas marks it late and no time is known"
+    )
     return (
         f"Late work costs {rules.percent_per_day:g} % of the points {rules.percent_of} for each day"
-        f" begun since it was due{grace}{cap}. Times are in {rules.timezone}."
+        f" begun since it was due{grace}{cap}{unknown}. Times are in {rules.timezone}."
     )
 
 

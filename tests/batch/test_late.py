@@ -21,7 +21,7 @@ from grader.batch.times import parse_time, read_times
 from grader.cli import main
 from grader.errors import UsageError
 from grader.records import BatchEntry, Status
-from grader.report.late_work import describe_lateness
+from grader.report.late_work import describe_lateness, describe_rules
 from tests.support.classes import make_entry, make_scores, make_summary, write_class
 from tests.support.factories import make_graded
 
@@ -240,6 +240,17 @@ def test_points_penalty_and_what_is_left_stand_side_by_side() -> None:
         "Due 2026-11-20 23:59+01:00, handed in 2026-11-22 05:59+01:00 (by the platform's export):"
         " 2 days late.",
         "80 points for the work, less 20 (20 %) for late work: 60 points.",
+    )
+
+
+def test_the_rules_are_told_whole() -> None:
+    policy = replace(POLICY, grace=timedelta(minutes=15), unknown_percent=20)
+    rules = LateWork(policy).apply(make_summary([])).late_rules
+    assert rules is not None
+    assert describe_rules(rules) == (
+        "Late work costs 10 % of the points possible for each day begun since it was due, after 15"
+        " minutes of grace, at most 50 %; 20 % where Canvas marks it late and no time is known."
+        " Times are in Europe/Berlin."
     )
 
 

@@ -35,8 +35,9 @@ def render_leaderboard(
     digests: Mapping[tuple[str, str], Digest],
     handles: Mapping[str, str],
 ) -> str:
-    """The page: who has a name in `handles`, and points, by points and then by time. `digests` are
-    by student and exercise. What late work costs is left out."""
+    """The page: who has a name in `handles`, and points, by points and then by time; nobody
+    without a point is on it. `digests` are by student and exercise. What late work costs is left
+    out."""
     boards = []
     for exercise in batch.exercises:
         found = [
@@ -44,7 +45,7 @@ def render_leaderboard(
             for entry in batch.entries
             if entry.exercise == exercise.id
             and entry.student in handles
-            and entry.points is not None
+            and entry.points
             and (digest := digests.get((entry.student, exercise.id))) is not None
         ]
         sources = {digest.time_source.value for _, digest in found if digest.time_source}
