@@ -42,7 +42,7 @@ def add_mends(score: Score, options: argparse.Namespace, exercise: Path, submiss
     the verdict, which has been. Where it was asked for in vain, that is said."""
     alone = options.json == "-" or (options.format is not None and options.output is None)
     shown = not (alone or options.quiet)
-    if not _is_wanted(options, shown=shown):
+    if not is_wanted(options, shown=shown, on_terminal=sys.stdout.isatty()):
         return score
     from grader.grading.what_if import lost_checks
     from grader.report.what_if import NO_MEND, NOT_SHOWN, NOTHING_LOST
@@ -60,11 +60,12 @@ def add_mends(score: Score, options: argparse.Namespace, exercise: Path, submiss
     return tried
 
 
-def _is_wanted(options: argparse.Namespace, *, shown: bool) -> bool:
-    """By default where somebody looks on: a script, a pipe and a watch would wait for it."""
+def is_wanted(options: argparse.Namespace, *, shown: bool, on_terminal: bool) -> bool:
+    """Whether mends are tried: as the option says, else where somebody looks on; a script, a pipe
+    and a `--watch` would wait for it."""
     if options.what_if is not None:
         return bool(options.what_if)
-    return shown and not options.watch and sys.stdout.isatty()
+    return shown and on_terminal and not options.watch
 
 
 def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:

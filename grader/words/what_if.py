@@ -57,7 +57,9 @@ def tell_others(what_if: WhatIf) -> str:
     )
     parts = [f"{count} {one if count == 1 else more}" for count, one, more in kinds if count]
     others = f"Of other mends, {_join(parts)}. " if parts else ""
-    return f"{others}Counted and modelled for {what_if.device}, in {what_if.seconds:.0f} s."
+    modelled = any(mend.time_ms is not None for mend in what_if.mends)
+    did = "Counted and modelled" if modelled else "Counted"
+    return f"{others}{did} for {what_if.device}, in {what_if.seconds:.0f} s."
 
 
 def tell_none(what_if: WhatIf) -> str:
