@@ -12,7 +12,7 @@ from grader.cli.common import printing
 from grader.cli.formats import write_for_platform
 from grader.cli.machine_code import print_listings, write_trace_of
 from grader.errors import GraderError, UsageError
-from grader.records import Score
+from grader.records import Score, Status
 from grader.report.platforms import format_for_platform
 from grader.report.text import clean_line, fold_to_ascii
 
@@ -85,9 +85,9 @@ def print_machine_code(score: Score, path: Path) -> None:
     with printing():
         if score.machine is None:
             print("\nNo machine code is shown: no run that counts came to its end.")
-            print(
-                clean_line(f"What it was compiled to: grade inspect {score.submission_name} --sass")
-            )
+            if score.status is not Status.COMPILE_ERROR:
+                name = clean_line(score.submission_name)
+                print(f"What it was compiled to: grade inspect {name} --sass")
             return
     print_listings(score.machine.listings, text, score.machine.sizes)
 

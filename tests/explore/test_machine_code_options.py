@@ -62,6 +62,18 @@ def test_inspect_prints_the_code_of_all_kernels(
     assert "executed" not in kernels[0]["code"][0]
 
 
+def test_without_a_run_there_is_no_code_and_no_trace(
+    file: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(file).write_text("__global__ void k() { int x }\n")
+    assert main(["transpose", file, "--sass", "--trace", "t.json", "--quiet"]) == 1
+    printed = capsys.readouterr()
+    assert "No machine code is shown" in printed.out
+    assert "grade inspect" not in printed.out
+    assert "No trace is written" in printed.err
+    assert not Path("t.json").exists()
+
+
 def test_what_cannot_be_together_is_refused(file: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", file, *GIVEN, "--sass", "--json", "-"]) == 2
     assert "--sass and --json - both print" in capsys.readouterr().err
