@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from grader.records import Counters, Dim3, LineCounters, Memory, Operation, Score, WarpAccess
 from grader.report.annotation import PAGE_COLUMNS, annotate
@@ -18,6 +20,7 @@ from grader.report.stored import parse_score
 from grader.report.worst_accesses import accesses_of_checks, accesses_of_lines
 from tests.report.html.test_report import Page
 from tests.report.test_annotation import show as show_annotated
+from tests.report.test_json import SCHEMA
 from tests.report.test_terminal import show
 from tests.support.classes import HOSTILE
 from tests.support.factories import (
@@ -131,6 +134,7 @@ def test_the_source_page_draws_them_below_the_source() -> None:
 
 def test_the_json_holds_them_and_reads_back() -> None:
     text = format_score(crooked())
+    assert not [*Draft202012Validator(SCHEMA).iter_errors(json.loads(text))]
     assert parse_score(text).accesses == (ROWS, COLUMN, STRIDE)
 
 
