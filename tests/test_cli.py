@@ -364,7 +364,8 @@ def test_annotate_prints_the_source_with_its_figures(capsys: pytest.CaptureFixtu
         == 1
     )
     shown = capsys.readouterr().out
-    assert "counted by the emulated device at rows = 2,048, cols = 2,048" in shown
+    words = " ".join(shown.split())  # lines are wrapped
+    assert "counted by the emulated device at rows = 2,048, cols = 2,048" in words
     (hot,) = (line for line in shown.split("\n") if line.startswith("> 51 "))
     assert hot.split()[-5:] == ["4,194,304", "4,063,232", "4.0", "100", "%"]
 
