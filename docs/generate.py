@@ -28,6 +28,7 @@ from grader.records import Timing  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing  # noqa: E402
 from grader.words.findings import FINDINGS  # noqa: E402
 from tests.support.corpus_explained import render_corpus  # noqa: E402
+from tests.support.terminal_pictures import draw_terminal  # noqa: E402
 
 Json = dict[str, object]
 
@@ -441,35 +442,10 @@ PAGES: dict[str, Callable[[], str]] = {
 
 # --- the picture of a report ----------------------------------------------------------------------
 
-SVG = """\
-<svg viewBox="-10 -8 FULL_WIDTH FULL_HEIGHT" xmlns="http://www.w3.org/2000/svg">
-<!-- The report on starter/transpose.cu, drawn by docs/generate.py -->
-<style>
-.{unique_id}-matrix {{ font-family: Menlo, Consolas, "DejaVu Sans Mono", monospace;
-  font-size: {char_height}px; line-height: {line_height}px; }}
-{styles}
-</style>
-<defs>
-<clipPath id="{unique_id}-clip-terminal">
-  <rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
-</clipPath>
-{lines}
-</defs>
-<rect fill="#ffffff" stroke="#d0d7de" x="-9" y="-7" width="FRAME_WIDTH" height="FRAME_HEIGHT"
-  rx="8" />
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</svg>
-"""
-
 
 def draw_report() -> str:
     """A real report as SVG: the transpose's starter on the emulated device, from seed 1."""
     import io
-
-    from rich.terminal_theme import TerminalTheme
 
     from grader import grade
     from grader.report.terminal import make_console, print_score
@@ -485,15 +461,7 @@ def draw_report() -> str:
     )
     console.record = True
     print_score(score, console=console)
-    green, red, yellow, blue = (26, 127, 55), (207, 34, 46), (154, 103, 0), (9, 105, 218)
-    shades = [(31, 35, 40), red, green, yellow, blue, (130, 80, 223), (27, 124, 131), (89, 99, 110)]
-    theme = TerminalTheme((255, 255, 255), (31, 35, 40), shades, shades)
-    drawn = console.export_svg(theme=theme, code_format=SVG, unique_id="report")
-    lines = drawn.count('clipPath id="report-line-') + 1  # the last one has none
-    width, height = 1220 + 20, round(24.4 * lines) + 16
-    for name, size in {"FULL": (width, height), "FRAME": (width - 2, height - 2)}.items():
-        drawn = drawn.replace(f"{name}_WIDTH", f"{size[0]}").replace(f"{name}_HEIGHT", f"{size[1]}")
-    return "\n".join(line.rstrip() for line in drawn.splitlines()) + "\n"
+    return draw_terminal(console, "The report on starter/transpose.cu")
 
 
 def main() -> int:

@@ -19,11 +19,12 @@ from markupsafe import Markup
 from grader.report.html.scoped import FRAME, scope_style
 
 _FOLDER = "templates"
+_STYLES = ("style.css", "narrow.css")
 
 
 def render_page(template: str, *, script: bool = False, **values: object) -> str:
     """The page of a template; `script`: with the script that sorts tables."""
-    style = _read("style.css")
+    style = _style()
     code = _read("table.js") if script else ""
     sources = [f"style-src '{_hash(style)}'", *([f"script-src '{_hash(code)}'"] if script else [])]
     policy = "; ".join(["default-src 'none'", *sources, "base-uri 'none'", "form-action 'none'"])
@@ -41,9 +42,13 @@ def render_fragment(template: str, **values: object) -> str:
     return _environment().get_template(template).render(style=style, frame=FRAME, **values)
 
 
+def _style() -> str:
+    return "".join(map(_read, _STYLES))
+
+
 @functools.cache
 def _scoped_style() -> str:
-    return scope_style(_read("style.css"))
+    return scope_style(_style())
 
 
 @functools.cache

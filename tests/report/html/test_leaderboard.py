@@ -50,7 +50,9 @@ def test_the_page_ranks_by_points_and_time_and_identifies_nobody(
     assert main(["leaderboard", str(out), "-o", str(page)]) == 0
     handles = read_handles(out)
     text = page.read_text()
-    ranked = re.findall(r'<td class="num">(\d+)</td><th scope="row">([^<]+)</th>', text)
+    ranked = re.findall(
+        r'<td class="num" data-l="Place">(\d+)</td><th scope="row">([^<]+)</th>', text
+    )
     tied = sorted([handles["Jane Doe"], handles["Ada Lee"]])
     assert ranked == [("1", handles["John Roe"]), ("2", tied[0]), ("2", tied[1])]
     assert not [name for name in (*STUDENTS, "s00000", "transpose.cu") if name in text]

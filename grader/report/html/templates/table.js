@@ -1,10 +1,15 @@
 "use strict";
-// Sorts a table by the buttons in its head; shows the rows that a search and a status leave, the first thousand unless asked for more.
+// Sorts a table by the buttons in its head; labels its cells where there is room for a list only; shows the rows that a search and a status leave, the first thousand unless asked for more.
 const MOST = 1000;
 let update = () => {};
 document.querySelectorAll("table.sortable").forEach(table => {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const key = (row, column) => row.cells[column].dataset.v ?? row.cells[column].textContent.trim();
+  const label = () => [...body.rows].forEach(row => [...row.cells].forEach((cell, column) => { const word = heads[column].textContent; if (!cell.textContent.endsWith(word)) cell.dataset.l = word; }));
+  const narrow = matchMedia("(max-width:760px)");
+  if (table.classList.contains("labels")) {
+    if (narrow.matches) label(); else narrow.addEventListener("change", label, {once: true});
+  }
   const compare = new Intl.Collator(undefined, {numeric: true, sensitivity: "base"}).compare;
   heads.forEach((head, column) => {
     const button = head.querySelector("button");
