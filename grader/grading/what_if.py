@@ -95,7 +95,7 @@ def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) 
     ready = _promising(right, plain or base, lost)
     tried = workshop.model(ready) if trial.options.model and base.timings else ready
     told = [each for each in tried if _is_right(each.score, base)]
-    better = [each for each in told if _is_better(each.score, base, lost)]
+    better = [each for each in told if is_worth_it(each.score, base, lost)]
     shown = exercise.what_if is WhatIfMode.FULL
     found = (
         _describe(each, base, lost, list_changes(source, each.mend.edits) if shown else ())
@@ -274,6 +274,11 @@ def _promising(
     timed = any(check.metric in MODELLED for check in lost)
     about_time = [each for each in right if timed and each.mend.kind in ABOUT_TIME]
     return [*better, *(each for each in about_time if each not in better)]
+
+
+def is_worth_it(after: Score, before: Score, lost: Sequence[CheckResult]) -> bool:
+    """Whether a mend helps a check that lost points, and costs others no more than it gives."""
+    return _is_better(after, before, lost) and _gain(after, before) >= 0
 
 
 def _is_better(after: Score, before: Score, lost: Sequence[CheckResult]) -> bool:

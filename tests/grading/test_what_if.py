@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.grading.grade import Options, grade_with
-from grader.grading.what_if import Trial, lost_checks, try_mends
+from grader.grading.what_if import Trial, is_worth_it, lost_checks, try_mends
 from grader.records import (
     CheckStatus,
     MendKind,
@@ -84,6 +84,18 @@ def test_mends_are_for_right_submissions_that_lost_points_by_figures() -> None:
     assert lost_checks(lost) == (missed,)
     wrong = replace(correct, status=CheckStatus.FAILED, value=0.5)
     assert lost_checks(replace(lost, checks=(wrong, *others))) == ()
+
+
+def test_a_mend_that_costs_more_points_than_it_gives_is_not_worth_it() -> None:
+    score = make_graded()
+    correct, conflicts, stores, *others = score.checks
+    missed = replace(conflicts, status=CheckStatus.FAILED, value=32.0, points=0.0)
+    before = replace(score, checks=(correct, missed, stores, *others))
+    fewer = replace(missed, value=16.0)
+    costly = replace(stores, status=CheckStatus.FAILED, value=0.125, points=0.0)
+    assert is_worth_it(replace(score, checks=(correct, fewer, stores)), before, (missed,))
+    assert not is_worth_it(replace(score, checks=(correct, fewer, costly)), before, (missed,))
+    assert not is_worth_it(before, before, (missed,))
 
 
 @pytest.mark.slow
