@@ -323,12 +323,7 @@ def find_waste(total: Counters) -> str | None:
         "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
     }
     dearest = max(costs, key=lambda name: costs[name])
-    if costs[dearest] > 0:
-        return dearest
-    # sectors that cannot be fewer, of whose bytes few are used
-    if poor_writes:
-        return "global_store_efficiency"
-    return "global_load_efficiency" if poor_reads else None
+    return dearest if costs[dearest] > 0 else None
 
 
 def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:
