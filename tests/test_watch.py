@@ -231,6 +231,7 @@ def test_a_watch_in_a_pipe(tmp_path: Path) -> None:
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ,
+        preexec_fn=let_interrupts_through,
     )
     assert started.stdout is not None
     try:
@@ -246,6 +247,11 @@ def test_a_watch_in_a_pipe(tmp_path: Path) -> None:
     assert started.returncode == 1
     told = ["✓ Correctness: PASSED", "counting", "✗ Bank conflicts: FAILED"]
     assert [progress.index(line) for line in told] == sorted(map(progress.index, told))
+
+
+def let_interrupts_through() -> None:
+    """What a shell starts in the background ignores interrupts, and so do its children."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def read_until(process: subprocess.Popen[str], mark: str) -> str:

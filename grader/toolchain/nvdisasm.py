@@ -20,8 +20,8 @@ INSTRUCTION_BYTES = 16  # Volta and later.
 
 _NO_COMMA = re.compile(r"((?:^|,)U?[RP](?:\d+|[ZT]))(?=\[)")
 """Up to nvdisasm 13.4, between a result and an address: `R7[R4]`."""
-_COPY_ENDS = re.compile(r"^((?:desc\[UR\d+\])?\[[^]]+\])(\[[^]]+\])")
-"""Up to nvdisasm 13.1, of a copy to shared memory: `desc[UR6][R4.64][R11]`, its source first."""
+_COPY_PARTS = re.compile(r"(desc\[UR\d+\]\[[^]]+\])|(\[[^]]+\])|(!?U?P\w+)")
+"""Of a copy to shared memory: its source by a descriptor, an end without one, a predicate."""
 _NAN = re.compile(r"[-+]?QNAN")
 _LITERAL = slice(4, 8)
 
@@ -130,11 +130,22 @@ def _parse_instructions(
 def _read_operands(instruction: Mapping[str, str], labels: Mapping[str, Label]) -> str:
     operands = _NO_COMMA.sub(r"\1,", instruction.get("operands", ""))
     if instruction["opcode"].startswith("LDGSTS"):
-        return _COPY_ENDS.sub(r"\2,\1", operands)
+        return _order_copy(operands)
     if not instruction["opcode"].startswith(("CALL.", "RET.")):
         return operands
     *others, name = operands.split(",")
     return ",".join([*others, hex(labels[name].offset)]) if name in labels else operands
+
+
+def _order_copy(operands: str) -> str:
+    """The operands of a copy to shared memory as nvdisasm 13.2 has them: with a descriptor
+    `[R7],desc[UR6][R4.64],P0`, without one (sm_80) `[R7][R4.64],P0`. CUDA 12.8's and 13.0's has
+    `desc[UR6][R4.64],P0[R7]` and `P0[R7][R4.64]`."""
+    parts = _COPY_PARTS.findall(operands)
+    sources, ends, predicates = (
+        [part for part in kind if part] for kind in zip(*parts, strict=True)
+    )
+    return ",".join(["".join(ends), *sources, *predicates])
 
 
 def _write_nan(opcode: str, operands: str, encoded: bytes) -> str:

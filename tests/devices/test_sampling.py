@@ -45,7 +45,13 @@ def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
     assert figures is not None
     groups = CoverageRecorder(memory, Plan(program, arrays, LIMITS))
     stage = Stage(
-        figures, 2, kernel.static_shared_bytes, SEED, groups, MOST_SPREAD, whole_instructions
+        figures,
+        2,
+        kernel.static_shared_bytes,
+        SEED,
+        groups,
+        MOST_SPREAD,
+        whole_instructions=whole_instructions,
     )
     native = translate(kernel_code(kernel), emulator_runtime())
     return run_for_time(Ready(native, kernel, launch, memory, settings), stage).model()

@@ -116,8 +116,10 @@ def test_ends_of_copies_stand_in_one_order(listing: str, cubin: bytes) -> None:
     header, functions = json.loads(listing)
     forms = {
         "desc[UR6][R4.64][R11]": "[R11],desc[UR6][R4.64]",
-        "[R4.64+0x20][R13+0x400],!P0": "[R13+0x400],[R4.64+0x20],!P0",
+        "desc[UR6][R4.64+0x10],!P0[R7+UR4]": "[R7+UR4],desc[UR6][R4.64+0x10],!P0",
         "[R11],desc[UR6][R4.64],P1": "[R11],desc[UR6][R4.64],P1",
+        "P0[R7][R4.64]": "[R7][R4.64],P0",
+        "[R7+0x400][R4.64],P0": "[R7+0x400][R4.64],P0",
     }
     for row, form in zip(functions[0]["sass-instructions"], forms, strict=False):
         row.update(opcode="LDGSTS.E", operands=form)
