@@ -448,7 +448,8 @@ def draw_report() -> str:
     import io
 
     from grader import grade
-    from grader.report.terminal import make_console, print_score
+    from grader.report.score_page import print_score
+    from grader.report.terminal import make_console
 
     score = grade(
         ROOT / "exercises" / "transpose",

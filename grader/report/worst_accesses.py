@@ -16,11 +16,10 @@ from grader.records import (
     SourceLine,
     WarpAccess,
 )
+from grader.words.hints import find_waste
 
 POOR_EFFICIENCY = 0.9
 """Of the bytes that a line moves, the useful part below which its accesses are worth a picture."""
-_SLOW_EFFICIENCY = 0.5
-"""Below this, an access pattern is why a kernel is slow (words.hints)."""
 Way = tuple[Memory, frozenset[Operation]]
 SHARED: Way = (Memory.SHARED, frozenset(Operation))
 READS: Way = (Memory.GLOBAL, frozenset({Operation.LOAD}))
@@ -87,13 +86,9 @@ def _is_poor(moved: GlobalAccesses, limit: float) -> bool:
 
 
 def _why_slow(lines: Sequence[SourceLine]) -> Way | None:
-    """What the hint for a slow kernel speaks of: conflicts first, then stores, then loads."""
-    total = sum((line.counters for line in lines), Counters())
-    if total.shared_wavefronts_excessive:
-        return SHARED
-    if _is_poor(total.global_writes, _SLOW_EFFICIENCY):
-        return WRITES
-    return READS if _is_poor(total.global_reads, _SLOW_EFFICIENCY) else None
+    """What the hint for a slow kernel speaks of."""
+    waste = find_waste(sum((line.counters for line in lines), Counters()))
+    return None if waste is None else _SHOWN[METRICS[waste].shows]
 
 
 def _worst(
