@@ -14,7 +14,9 @@ WIDTH, HEIGHT = 300, 240
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 76, 48
 ZERO = 26
 """Height that is left free above 0, where a panel has one."""
-LEGEND = 190
+LEGEND, SAMPLE, CHARACTER = 190, 62, 6.4
+"""Width of the legend at the least, of what stands beside a name there, and of a name's characters
+on the average; in pixels."""
 
 COLOURS = ("#000000", "#e69f00", "#d55e00", "#009e73", "#0072b2", "#cc79a7", "#56b4e9")
 """Okabe and Ito's palette, without the yellow that is hard to see on white."""
@@ -43,7 +45,8 @@ class Panel:
 def format_svg(panels: Sequence[Panel], *, title: str, x_title: str, subtitle: str = "") -> str:
     """The panels as one picture; at least one, each with a line."""
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
-    width = len(panels) * (LEFT + WIDTH + RIGHT) + LEGEND
+    legend = max(LEGEND, math.ceil(SAMPLE + CHARACTER * max(map(len, names))))
+    width = len(panels) * (LEFT + WIDTH + RIGHT) + legend
     height = max(TOP + HEIGHT + BOTTOM, TOP + 24 * len(names) + 10)
     parts = [
         (

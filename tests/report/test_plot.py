@@ -60,3 +60,8 @@ def test_a_zero_lies_on_the_lower_edge_and_is_named() -> None:
     assert "0" in [text.text for text in drawn.iter(f"{SVG}text")]
     only_zeros = draw(Panel("Bank conflicts", "", {"mine": [(1, 0), (10, 0)]}))
     assert [*only_zeros.iter(f"{SVG}polyline")]
+
+
+def test_a_long_name_makes_room_in_the_legend() -> None:
+    short, long = (draw(Panel("Time", "ms", {name: [(1, 1)]})) for name in ("mine", "m" * 60))
+    assert int(long.get("width") or 0) > int(short.get("width") or 0) + 150
