@@ -64,9 +64,12 @@ def width_of(page: Page) -> int:
 def test_nothing_is_cut_and_nothing_overlaps(
     page: Page, pages: Mapping[str, Path], name: str
 ) -> None:
-    if name not in HTML:  # a picture, which has a size of its own
-        page.set_viewport_size({"width": 2400, "height": 900})
     page.goto(pages[name].as_uri())
+    if name not in HTML:  # a picture, which has a size of its own
+        width, height = page.evaluate(
+            "['width', 'height'].map(of => document.rootElement[of].baseVal.value)"
+        )
+        page.set_viewport_size({"width": int(width), "height": int(height)})
     assert page.evaluate(LOOKS, width_of(page)) == []
     if page.locator("details").count():
         page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true; })")
