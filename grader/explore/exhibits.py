@@ -24,6 +24,7 @@ from grader.errors import GraderError, UsageError
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
 from grader.records import (
+    SECTOR_BYTES,
     Binary,
     Counters,
     DeviceBuffer,
@@ -36,7 +37,7 @@ from grader.records import (
     Submission,
     ToolLimits,
 )
-from grader.report.access_layout import LANES, LINE_BYTES, SECTOR_BYTES
+from grader.report.access_layout import LANES, LINE_BYTES
 from grader.report.access_pictures import Exhibit, Gallery
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan

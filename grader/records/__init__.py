@@ -5,7 +5,7 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 `KernelRun`, which is handed to whoever asked for it.
 """
 
-from grader.records.accesses import Memory, Operation, WarpAccess
+from grader.records.accesses import SECTOR_BYTES, Memory, Operation, WarpAccess
 from grader.records.class_results import (
     BatchEntry,
     BatchExercise,
@@ -172,6 +172,7 @@ __all__ = [
     "DEFAULT_STACK_BYTES",
     "PLAIN",
     "POISON_WORD",
+    "SECTOR_BYTES",
     "SPAN_NUMBERS",
     "SUBMISSION",
     "WHAT_IF_SECONDS",

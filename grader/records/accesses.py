@@ -63,7 +63,12 @@ class WarpAccess:
         """Wavefronts beyond the ideal, or bytes that were moved and not asked for."""
         if self.memory is Memory.SHARED:
             return self.passes - self.passes_ideal
-        return self.passes * SECTOR_BYTES - self.bytes_used
+        return self.bytes_moved - self.bytes_used
+
+    @property
+    def bytes_moved(self) -> int:
+        """By an access to global memory: whole sectors."""
+        return self.passes * SECTOR_BYTES
 
     def thread(self, lane: int) -> Dim3:
         """The thread of a lane, by its index in the block."""

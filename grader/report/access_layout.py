@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.records import Memory, WarpAccess
+from grader.records import SECTOR_BYTES, Memory, WarpAccess
 
-WORD_BYTES, SECTOR_BYTES, LINE_BYTES, BANKS = 4, 32, 128, 32
+WORD_BYTES, LINE_BYTES, BANKS = 4, 128, 32
 ROW_WORDS = LINE_BYTES // WORD_BYTES
 SECTOR_WORDS = SECTOR_BYTES // WORD_BYTES
 LANES = "0123456789abcdefghijklmnopqrstuv"

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from grader.metrics import METRICS, Shows
 from grader.records import (
+    SECTOR_BYTES,
     Counters,
     GlobalAccesses,
     LineCounters,
@@ -16,7 +17,7 @@ from grader.records import (
     SourceLine,
     WarpAccess,
 )
-from grader.words.hints import find_waste
+from grader.words.slowness import find_waste
 
 POOR_EFFICIENCY = 0.9
 """Of the bytes that a line moves, the useful part below which its accesses are worth a picture."""
@@ -78,7 +79,7 @@ def _sectors_lost(access: WarpAccess, line: Counters) -> float:
     if access.memory is Memory.SHARED:
         return line.shared_wavefronts_excessive
     moved = line.global_reads if access.operation is Operation.LOAD else line.global_writes
-    return moved.wasted_bytes / 32 if _is_poor(moved, POOR_EFFICIENCY) else 0
+    return moved.wasted_bytes / SECTOR_BYTES if _is_poor(moved, POOR_EFFICIENCY) else 0
 
 
 def _is_poor(moved: GlobalAccesses, limit: float) -> bool:

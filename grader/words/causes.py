@@ -34,8 +34,9 @@ from grader.records.diagnoses import Diagnosis, Holds, Move, Span
 from grader.spec.exercise import CheckSpec
 from grader.statuses import CheckStatus, Status
 from grader.words.findings import FINDINGS
-from grader.words.hints import HintFacts, find_waste
+from grader.words.hints import HintFacts
 from grader.words.plans import name_obstacle
+from grader.words.slowness import find_bound, find_waste
 
 _MOST_TOLD = 3
 """Causes that one line names."""
@@ -233,7 +234,7 @@ def _find_cause(spec: CheckSpec, facts: HintFacts) -> Cause:
         return _make(facts.findings[0].kind.value, 0.0, facts.findings[0].line)
     if shows is Shows.SLOWNESS:
         return _slow(facts)
-    if shows is Shows.WAVEFRONTS and _sum(facts).shared_wavefronts_excessive:
+    if shows is Shows.WAVEFRONTS and facts.total.shared_wavefronts_excessive:
         shows = Shows.BANK_CONFLICTS
     return _waste(shows, facts) if shows in _WASTE else _make(_GOAL + spec.metric)
 
@@ -250,13 +251,11 @@ def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
 
 def _slow(facts: HintFacts) -> Cause:
     """What wastes most; else what binds it on the model."""
-    if (metric := find_waste(_sum(facts))) is not None:
+    if (metric := find_waste(facts.total)) is not None:
         return _waste(METRICS[metric].shows, facts)
-    longest = max(facts.model, key=lambda launch: launch.time_ms, default=None)
-    if longest is None or not longest.bounds:
+    if (bound := find_bound(facts.model)) is None:
         return _make("slow")
-    resource = longest.bounds[0].resource
-    return _make(_BOUND + resource.lower().replace(" ", "_").replace("/", "_"))
+    return _make(_BOUND + bound.resource.lower().replace(" ", "_").replace("/", "_"))
 
 
 def _waste(shows: Shows, facts: HintFacts) -> Cause:
@@ -264,10 +263,6 @@ def _waste(shows: Shows, facts: HintFacts) -> Cause:
     worst: SourceLine | None = max(facts.lines, key=lambda line: count(line.counters), default=None)
     shown = worst is not None and count(worst.counters) > 0
     return _make(key, 0.0, worst.line if worst is not None and shown else None)
-
-
-def _sum(facts: HintFacts) -> Counters:
-    return sum((line.counters for line in facts.lines), Counters())
 
 
 def _make(key: str, points: float = 0.0, line: int | None = None) -> Cause:

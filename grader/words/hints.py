@@ -29,10 +29,8 @@ from grader.words.accesses import find_accesses, quote_access
 from grader.words.findings import advise, advise_on_findings
 from grader.words.output_advice import OUTPUT_ADVICE
 from grader.words.sizes import explain_shapes
-from grader.words.slowness import choose_advice, find_bound
+from grader.words.slowness import choose_advice, find_bound, find_waste
 
-POOR_EFFICIENCY = 0.5
-"""Below this, an access pattern is named as the reason for a slow kernel."""
 _SCATTERED = 8
 """Sectors a request from which on, on the average of a line's loads, lanes read from different
 rows: 32 neighbours take 4."""
@@ -61,6 +59,11 @@ class HintFacts:
     shared_names: frozenset[str]
     copies: Mapping[str, Copy] = field(default_factory=dict)
     threads: int = 0
+
+    @property
+    def total(self) -> Counters:
+        """What all lines counted together."""
+        return sum((line.counters for line in self.lines), Counters())
 
 
 def hint_at_misses(
@@ -300,7 +303,7 @@ def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mappin
     """What binds the kernel on the model, and the line that wastes most with what to do about it;
     where none does, the author's hint or a generic one, as far as it fits. What another hint has
     shown is referred to."""
-    total, bound = sum((line.counters for line in facts.lines), Counters()), find_bound(facts.model)
+    total, bound = facts.total, find_bound(facts.model)
     bound_by = "" if bound is None else f"on the model it is bound by {bound.resource}"
     metric = find_waste(total)
     shown = _SHOW[METRICS[metric].shows](facts) if metric is not None else ""
@@ -309,21 +312,6 @@ def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mappin
     if shown in told:
         return _join((f"{bound_by}: see {told[shown]}" if bound_by else f"See {told[shown]}",))
     return _join((bound_by, shown, METRICS[metric].advice))
-
-
-def find_waste(total: Counters) -> str | None:
-    """The metric of what makes a kernel slow: conflicts, poor stores or poor loads, whichever
-    costs most wavefronts beyond the ideal (4 sectors are one)."""
-    reads, writes = total.global_reads, total.global_writes
-    poor_writes = (total.global_store_efficiency or 1.0) < POOR_EFFICIENCY
-    poor_reads = (total.global_load_efficiency or 1.0) < POOR_EFFICIENCY
-    costs = {
-        "shared_bank_conflicts": float(total.shared_wavefronts_excessive),
-        "global_store_efficiency": poor_writes * (writes.sectors - writes.sectors_ideal) / 4,
-        "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
-    }
-    dearest = max(costs, key=lambda name: costs[name])
-    return dearest if costs[dearest] > 0 else None
 
 
 def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:

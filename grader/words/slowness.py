@@ -11,6 +11,8 @@ from grader.records import Bound, Counters, Modelled
 SEVERAL_BYTES = 16
 """Bytes that a thread loads, on the average of a launch's threads, from which on it loads several
 elements."""
+_POOR_EFFICIENCY = 0.5
+"""Below this, an access pattern is named as the reason for a slow kernel."""
 _ASKS_FOR_SEVERAL = re.compile(r"in flight|several elements")
 FURTHER_AHEAD = "Load further ahead of where it is used, or let more warps be resident."
 
@@ -28,6 +30,21 @@ def find_bound(model: Sequence[Modelled]) -> Bound | None:
     """What binds the launch that takes longest, if the model says it."""
     longest = max(model, key=lambda launch: launch.time_ms, default=None)
     return longest.bounds[0] if longest is not None and longest.bounds else None
+
+
+def find_waste(total: Counters) -> str | None:
+    """The metric of what makes a kernel slow: conflicts, poor stores or poor loads, whichever
+    costs most wavefronts beyond the ideal (4 sectors are one)."""
+    reads, writes = total.global_reads, total.global_writes
+    poor_writes = (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY
+    poor_reads = (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY
+    costs = {
+        "shared_bank_conflicts": float(total.shared_wavefronts_excessive),
+        "global_store_efficiency": poor_writes * (writes.sectors - writes.sectors_ideal) / 4,
+        "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
+    }
+    dearest = max(costs, key=lambda name: costs[name])
+    return dearest if costs[dearest] > 0 else None
 
 
 def loads_several(total: Counters, threads: int) -> bool:

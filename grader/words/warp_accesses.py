@@ -12,7 +12,6 @@ _DOES = {
     Operation.ATOMIC: ("atomic", "on"),
 }
 _MOST_NAMED = 4
-SECTOR_BYTES = 32
 
 
 def describe_cost(access: WarpAccess) -> str:
@@ -23,9 +22,9 @@ def describe_cost(access: WarpAccess) -> str:
     if access.memory is Memory.SHARED:
         wavefronts = "wavefront" if access.passes == 1 else "wavefronts"
         return f"{head} takes {access.passes} {wavefronts} where {access.passes_ideal} would do"
-    moved = access.passes * SECTOR_BYTES
     sectors = "sector" if access.passes == 1 else "sectors"
-    cost = f"{head} moves {access.passes} {sectors}, {moved:,} bytes, and uses {access.bytes_used}"
+    moved = f"{access.passes} {sectors}, {access.bytes_moved:,} bytes"
+    cost = f"{head} moves {moved}, and uses {access.bytes_used}"
     if access.passes == access.passes_ideal:
         return cost
     return f"{cost}; {access.passes_ideal} would do"
