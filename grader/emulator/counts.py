@@ -48,7 +48,6 @@ class InstructionCounts:
 _SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
 _TOTALS = ("requests_total", "passes_total", "passes_ideal_total", "bytes_total")
 _REQUESTS = _SUMMED.index("requests")
-_GLOBAL_STORE = Access("global", Way.STORE)
 
 
 class CountTable:
@@ -79,8 +78,6 @@ class CountTable:
             if access is not None
         ]
         self._accesses, self._slots = np.array(reached, dtype=np.intp).reshape(-1, 2).T
-        stores = [row for row, (*_, access) in enumerate(found) if access == _GLOBAL_STORE]
-        self.stores = self._slots[np.isin(self._accesses, stores)]
         kinds = [(row.line, row.space, row.load, row.atomic) for row in self.rows]
         numbers = {kind: number for number, kind in enumerate(dict.fromkeys(kinds))}
         self._kind = np.array([numbers[kind] for kind in kinds], dtype=np.intp)

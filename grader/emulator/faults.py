@@ -20,6 +20,7 @@ class FaultKind(StrEnum):
     MISALIGNED = "misaligned"
     BARRIER_DIVERGENCE = "barrier_divergence"
     INSTRUCTION_LIMIT = "instruction_limit"
+    TIME_LIMIT = "time_limit"
     TRAP = "trap"
     ASSERT = "assert"
     ABSENT_LANES = "absent_lanes"

@@ -28,16 +28,16 @@ class LaunchSettings:
     """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host
     threads.
 
-    `budget` bounds the executed warp instructions of the launch. `multiprocessors` is what `%nsmid`
-    says. `backwards`: blocks and warps run in the opposite order. `shared_poison` is the byte that
-    shared memory holds at the start of a block. Of the blocks with the linear indices `traced`
+    `budget` bounds the executed warp instructions of the launch, and `processor_end` the processor
+    time of this process, in seconds (time.process_time). `multiprocessors` is what `%nsmid` says.
+    `backwards`: blocks and warps run in the opposite order. `shared_poison` is the byte that shared
+    memory holds at the start of a block. Of the blocks with the linear indices `traced`
     (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
-    (ascending), only these are run, else all but those `left_out` (ascending); `block_by_block`:
-    what each block of the sample did is noted. `checked`: each access is compared with those before
-    it (checked_launch.py). `textures`: the objects with the handles 1, 2 and so on. `resident`: so
-    many blocks are on the chip at a time, None for all; only these can wait for each other.
-    `workspace` is the address of the memory in which a cooperative grid synchronises; 0: it is
-    none. `number` is what `%gridid` says.
+    (ascending), only these are run, else all but those `left_out` (ascending). `checked`: each
+    access is compared with those before it (checked_launch.py). `textures`: the objects with the
+    handles 1, 2 and so on. `resident`: so many blocks are on the chip at a time, None for all; only
+    these can wait for each other. `workspace` is the address of the memory in which a cooperative
+    grid synchronises; 0: it is none. `number` is what `%gridid` says.
     """
 
     grid: Triple
@@ -45,6 +45,7 @@ class LaunchSettings:
     parameters: bytes
     dynamic_shared_bytes: int = 0
     budget: int = 10**12
+    processor_end: float = 1e9
     threads: int = 1
     multiprocessors: int = 132
     backwards: bool = False
@@ -53,7 +54,6 @@ class LaunchSettings:
     trace_words: int = 0
     sample: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
-    block_by_block: bool = False
     checked: bool = False
     textures: tuple[TextureObject, ...] = ()
     resident: int | None = None

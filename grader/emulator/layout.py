@@ -44,6 +44,8 @@ execute the instruction that leads to its block: nobody else is where it is. 0 t
 convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_PHASE until phases of barrier objects
 end, WAIT_TURN until others have had a turn, WAIT_CLUSTER at the cluster's barrier, WAIT_NAMED + n
 at the block's barrier n with a count of its own."""
+BUDGET_STRETCH = 20_000_000
+"""Warp instructions between two looks at the processor's clock: an eighth of a second."""
 DISPATCH, SLICE_END = 0xFFFF, 0xFFFE
 """What a step returns when the dispatcher has to find out where to go on, and when the instructions
 that it may execute are spent; other values are FaultCodes."""
@@ -342,8 +344,11 @@ CONTEXT = np.dtype(
         # COUNTS_PER_BLOCK numbers per basic block: executions, threads, repetitions of its last
         # instruction
         ("block_counts", pointer_to("uint64_t")),
-        ("budget", "i8"),  # warp instructions that may still be executed
-        ("block_budget", "i8"),  # what it was when the block started
+        # warp instructions that may be executed before the processor's clock is read
+        ("budget", "i8"),
+        ("block_budget", "i8"),  # the budget when the block started
+        ("reserve", "i8"),  # warp instructions that may be executed after that
+        ("processor_end", "i8"),  # processor time of this process at which the launch ends, in ns
         ("longest", "i8"),  # warp instructions of the block that executed the most
         ("multiprocessors", "u4"),
         ("warp_count", "u4"),

@@ -20,6 +20,7 @@ from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, join_printed
 from grader.emulator.launch import LaunchSettings, fill_constants, make_warps
 from grader.emulator.layout import (
+    BUDGET_STRETCH,
     BUFFER,
     CONSTANT_BANKS,
     CONTEXT,
@@ -58,23 +59,13 @@ class BlockTrace:
 
 
 @dataclass(frozen=True)
-class BlockWork:
-    """What one block did: warp instructions, and bytes that plain stores wrote to global memory."""
-
-    block: int
-    executed: int
-    stored_bytes: int
-
-
-@dataclass(frozen=True)
 class LaunchOutcome:
     """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after
     block.
 
-    `hazards` are what the checked mode found, `traces` and `works` those that were asked for.
-    `longest`: the warp instructions of the block that executed the most; `stopped_in`: those of the
-    block that a fault stopped. `waited`: a thread waited in a loop for what another one writes; how
-    often it looked is the device's doing, and the counts depend on it.
+    `hazards` are what the checked mode found, `traces` those that were asked for. `longest`: the
+    warp instructions of the block that executed the most. `waited`: a thread waited in a loop for
+    what another one writes; how often it looked is the device's doing, and the counts depend on it.
     """
 
     counts: LaunchCounts
@@ -82,9 +73,7 @@ class LaunchOutcome:
     printed: str = ""
     hazards: tuple[Hazard, ...] = ()
     traces: tuple[BlockTrace, ...] = ()
-    works: tuple[BlockWork, ...] = ()
     longest: int = 0
-    stopped_in: int = 0
     waited: bool = False
 
 
@@ -103,7 +92,7 @@ def run_launch(
     most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
     threads = (
         1
-        if kernel.ordered or settings.backwards or settings.checked
+        if kernel.ordered or settings.checked or (settings.backwards and not settings.sample)
         else max(1, min(settings.threads, total, most))
     )
     bank = memory.copy_bank(fill_constants(kernel.code, settings, memory.bank_address))
@@ -130,17 +119,11 @@ def run_launch(
     traces = sorted(
         (trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block
     )
-    works = sorted(
-        (work for worker in workers for work in worker.works), key=lambda work: work.block
-    )
     waited = any(bool(worker.context[0]["waited"]) for worker in workers)
     longest = max(int(worker.context[0]["longest"]) for worker in workers)
     counts = kernel.count_table.sum_up((worker.block_counts, worker.slots) for worker in workers)
     fault = _first_fault(kernel, settings, workers)
-    stopped_in = max(worker.in_block for worker in workers) if fault is not None else 0
-    return LaunchOutcome(
-        counts, fault, printed, hazards, tuple(traces), tuple(works), longest, stopped_in, waited
-    )
+    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), longest, waited)
 
 
 @contextmanager
@@ -157,7 +140,11 @@ def _run_by(threads: int) -> Iterator[Callable[..., Iterable[int]]]:
 def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
     """The ranges of blocks that are handed out one after another."""
     if settings.sample:
-        stretches = [(block, block + 1) for block in settings.sample]
+        turns = [
+            settings.blocks - 1 - block if settings.backwards else block
+            for block in settings.sample
+        ]
+        stretches = [(turn, turn + 1) for turn in sorted(turns)]
     else:
         edges = (-1, *settings.left_out, settings.blocks)
         stretches = [(before + 1, after) for before, after in pairwise(edges) if before + 1 < after]
@@ -216,7 +203,6 @@ class _Worker:
         self.context = zeros_in_lines(1, CONTEXT)
         self.traces: list[BlockTrace] = []
         self.traced: list[_Traced] = []
-        self.works: list[BlockWork] = []
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -246,7 +232,9 @@ class _Worker:
         context["host_functions"] = self.host_functions.entry
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data
-        context["budget"] = self.settings.budget
+        context["budget"] = min(self.settings.budget, BUDGET_STRETCH)
+        context["reserve"] = self.settings.budget - context["budget"]
+        context["processor_end"] = int(1e9 * self.settings.processor_end)
         context["checked_state"] = (
             self.checked.record.ctypes.data if self.checked is not None else 0
         )
@@ -276,30 +264,12 @@ class _Worker:
     @property
     def executed(self) -> int:
         """Warp instructions executed so far."""
-        return self.settings.budget - int(self.context[0]["budget"])
-
-    @property
-    def in_block(self) -> int:
-        """Warp instructions executed so far by the block that ran last."""
-        return int(self.context[0]["block_budget"] - self.context[0]["budget"])
+        return self.settings.budget - int(self.context[0]["reserve"] + self.context[0]["budget"])
 
     def run(self, first: int, end: int) -> int:
         """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
-        if not self.settings.block_by_block:
-            return self._run(first, end)
-        executed, stored = self.executed, self.stored_bytes
-        code = self._run(first, end)
-        self.works.append(BlockWork(first, self.executed - executed, self.stored_bytes - stored))
-        return code
-
-    @property
-    def stored_bytes(self) -> int:
-        """Bytes that plain stores wrote to global memory so far."""
-        return int(self.slots["bytes_total"][self.kernel.count_table.stores].sum())
-
-    def _run(self, first: int, end: int) -> int:
         for traced in self.settings.traced[
             bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)
         ]:
@@ -393,6 +363,8 @@ def _first_fault(
         )
         if fault.kind is not FaultKind.INSTRUCTION_LIMIT:
             return fault
+        if first.context[0]["reserve"] > 0:  # the time ended the launch
+            fault = replace(fault, kind=FaultKind.TIME_LIMIT)
         index, executions = fault.offset // INSTRUCTION_BYTES, first.block_counts[:, 0].tolist()
         return replace(fault, loop_lines=find_lines(kernel.flow, executions, index))
     if sum(worker.executed for worker in workers) > settings.budget:

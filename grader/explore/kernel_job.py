@@ -48,8 +48,8 @@ from grader.words.findings import advise
 from grader.words.hidden import tell, tell_findings
 from grader.words.outputs import describe_modified
 
-LIMITS = RunLimits(warp_instructions=10_000_000_000, wall_seconds=300.0, of_exercise=False)
-"""What one run may use: about a minute of the emulated device on a few cores."""
+LIMITS = RunLimits(10**15, wall_seconds=300.0, processor_seconds=600.0, of_exercise=False)
+"""Limits of one run: five minutes of two cores."""
 COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
 
 

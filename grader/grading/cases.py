@@ -133,6 +133,13 @@ def judge_outputs(
     )
 
 
+def not_verified(case: Case, reason: str) -> CaseResult:
+    """A case that is neither right nor wrong."""
+    return CaseResult(
+        case.name, case.hidden, dict(case.sizes), passed=False, message=reason, unverified=reason
+    )
+
+
 def describe_failed_run(execution: Execution, stop: Stop, case: Case) -> Failure:
     """Why a run of a case stopped, named after it, with what was printed before."""
     return replace(name_case(stop, case), printed=collect_printed(execution, case))

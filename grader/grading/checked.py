@@ -3,7 +3,6 @@ order, and gathers what was found."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
@@ -19,6 +18,7 @@ from grader.grading.cases import (
 from grader.grading.mistakes import SubmissionError
 from grader.judging.evidence import Checked
 from grader.records import (
+    CaseResult,
     CheckedMode,
     Execution,
     Finding,
@@ -39,8 +39,6 @@ MOST_INSTRUCTIONS = 50_000_000
 MOST_FINDINGS = 20
 _WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
 """What may go well without the checks, which take time and memory."""
-_PART_OF_TIME = 0.5
-"""Of a case's wall time: the rest is there to run it without the checks."""
 
 
 @dataclass
@@ -85,48 +83,56 @@ def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
         size_bytes = sum(buffer.size_bytes for buffer in step.program.buffers)
         if size_bytes + bench.built.binary.variable_bytes > MOST_BYTES:
             return run_case(bench, case)
-        started = time.monotonic()
         execution, got = bench.device.run(
             step.program, step.inputs, limits=_limits(bench), mode=CheckedMode()
         )
         stop = execution.failure
         if stop is not None and stop.status in _WITHOUT_CHECKS:
-            spent = replace(bench.limits, spent_seconds=time.monotonic() - started)
-            return run_case(replace(bench, limits=spent), case)
+            return run_case(bench, case)
         if stop is not None:
             raise SubmissionError(describe_failed_run(execution, stop, case))
         result = judge_step(bench, step, case, execution, got)
-        backwards = _run_backwards(bench, step, case) if result.passed else ()
-        findings.add(case, (*tell_findings(execution.findings, case), *backwards))
+        found = tell_findings(execution.findings, case)
+        if result.passed:
+            result, more = _run_backwards(bench, step, case, result)
+            found += more
+        findings.add(case, found)
         return CaseRun(result, execution)
 
 
-def order_dependent(execution: Execution, problem: Stop | str, case: Case) -> Finding:
-    """The finding of a plan that is right in one order, and has this problem in the opposite
-    one."""
+def fail_order(
+    result: CaseResult, execution: Execution, problem: Stop | str, case: Case
+) -> tuple[CaseResult, tuple[Finding, ...]]:
+    """The verdict on a case that is right in one order, and has this problem in the opposite one:
+    an output that depends on the order is wrong."""
     only = execution.launches[0].kernel if len(execution.launches) == 1 else None
-    if case.hidden:
-        return tell_order(only, None)
-    return tell_order(only, problem if isinstance(problem, str) else tell(problem).message)
+    told = problem if isinstance(problem, str) else tell(problem).message
+    finding = tell_order(only, None if case.hidden else told)
+    failed = replace(result, passed=False, message=finding.message, cause=finding.kind.value)
+    return failed, (finding,)
 
 
-def _run_backwards(bench: Bench, step: Step, case: Case) -> tuple[Finding, ...]:
-    """What a second run finds, with blocks and warps in the opposite order; it may not end where
-    blocks wait for earlier ones."""
+def _run_backwards(
+    bench: Bench, step: Step, case: Case, right: CaseResult
+) -> tuple[CaseResult, tuple[Finding, ...]]:
+    """The verdict on a right case with blocks and warps in the opposite order, and the findings of
+    that run. It may not end where blocks wait for earlier ones."""
     execution, got = bench.device.run(
         step.program, step.inputs, limits=_limits(bench), mode=CheckedMode(backwards=True)
     )
     if execution.failure is not None:
         if execution.failure.status is Status.TIMEOUT:
-            return ()
-        return (order_dependent(execution, execution.failure, case),)
+            return right, ()
+        return fail_order(right, execution, execution.failure, case)
     result = judge_step(bench, step, case, execution, got)
     found = tell_findings(execution.findings, case)
-    return found if result.passed else (*found, order_dependent(execution, result.message, case))
+    if result.passed:
+        return right, found
+    failed, order = fail_order(right, execution, result.message, case)
+    return failed, (*found, *order)
 
 
 def _limits(bench: Bench) -> RunLimits:
-    """A case that needs more than this is none of the small ones that are checked."""
-    spent = (1 - _PART_OF_TIME) * bench.limits.wall_seconds
+    """Limits of a case in the checked mode: a longer one runs without the checks."""
     most = min(bench.limits.warp_instructions, MOST_INSTRUCTIONS)
-    return replace(bench.limits, warp_instructions=most, spent_seconds=spent)
+    return replace(bench.limits, warp_instructions=most)

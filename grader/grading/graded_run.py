@@ -78,11 +78,12 @@ def run_graded(session: Session, findings: Findings) -> None:
     timed, counted = _run_both(session, _count_early(session, findings))
     if counted is None:
         return
-    assert counted.case is not None
     evidence.cases += (counted.case,)
     runs = [counted]
     if counted.case.passed and timed is not None and timed is not counted:
         runs.append(timed)
+        if timed.case.unverified:
+            evidence.cases += (timed.case,)
     findings.add(
         session.benchmark_case(TIMED_ON if TIMED_ON in sizes else EMULATED),
         [finding for run in runs for finding in run.findings],
@@ -92,14 +93,13 @@ def run_graded(session: Session, findings: Findings) -> None:
     waits = describe_waits(launch for run in runs for launch in run.execution.launches)
     if waits is not None:
         session.job.note({"counters": waits})
-    if not counted.case.passed:
+    if not evidence.all_right:
         return
     if timed is not None:
         _add_times(session, timed)
     evidence.counted = tuple(
         CountedRun(run.sizes, run.execution, _count_others(session, run, modelled=run is timed))
         for run in runs
-        if run.case is not None
     )
     evidence.execution = evidence.counted[0].execution
     evidence.others = evidence.counted[0].others
@@ -124,7 +124,7 @@ def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
         run = _run_counted(session)
     except SubmissionError:
         return None
-    if run is not None and run.case is not None:
+    if run is not None:
         show_counted(session.job, findings, run.case, run.execution)
     return run
 
@@ -186,12 +186,12 @@ def _leave_timed(session: Session) -> Left | None:
 
 
 def _add_times(session: Session, timed: SubmissionRun) -> None:
-    """The modelled times, where the outputs of the timed run were verified. Raises SubmissionError
-    for times that no GPU can reach."""
+    """The modelled times of a verified run. Raises SubmissionError for times that no GPU can
+    reach."""
     evidence, exercise = session.evidence, session.exercise
     timing = model_timing(SUBMISSION, timed.execution)
-    if timed.case is None or timing is None:
-        evidence.untimed = timed.unverified or why_untimed(timed.execution)
+    if timing is None:
+        evidence.untimed = why_untimed(timed.execution)
         return
     others = [
         _run_other(session, label, timed.sizes, modelled=True)

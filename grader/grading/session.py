@@ -128,7 +128,7 @@ def open_session(
 
 def run_limits(limits: Limits) -> RunLimits:
     """Of one run, of a submission's plan or of one of the exercise's own."""
-    return RunLimits(limits.warp_instructions, limits.wall_seconds)
+    return RunLimits(limits.warp_instructions, limits.wall_seconds, limits.processor_seconds)
 
 
 def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:

@@ -1,5 +1,5 @@
-"""A run of the submission at large sizes, and what is said of what it left: of all outputs, or of
-what a sample of the blocks wrote."""
+"""A run of the submission at large sizes, and the verdict on its outputs: on all of them, or on the
+part that a sample of the blocks wrote."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from grader.grading.cases import (
     collect_printed,
     describe_failed_run,
     judge_outputs,
+    not_verified,
 )
-from grader.grading.checked import order_dependent
+from grader.grading.checked import fail_order
 from grader.grading.mistakes import SubmissionError
 from grader.judging.sampled import judge_sampled
 from grader.records import (
@@ -32,39 +33,38 @@ from grader.records import (
     Progress,
     RunLimits,
     ShowProgress,
+    Status,
 )
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case
 from grader.spec.tolerance import tolerance_at
-from grader.words.hidden import tell_findings
+from grader.words.hidden import tell, tell_findings
+from grader.words.outputs import describe_endless_order
 
-SAMPLE_ROOM = 100
-"""How many times a job's instructions a run may take where a sample of its blocks stands for all
-of them."""
+GRADED_TIME = 6
+"""Processor time of a run at the benchmark's sizes, over the exercise's limit for a small case. A
+naive product of 4096 cubed, run whole, takes 70 s; the usual limit gives 120 s."""
 
 
 @dataclass(frozen=True)
 class SubmissionRun:
-    """The submission's run at some sizes: its case is None where its outputs could not be verified,
-    for the reason `unverified`."""
+    """The submission's run at some sizes, judged."""
 
     sizes: Mapping[str, int]
-    case: CaseResult | None
+    case: CaseResult
     program: Program
     execution: Execution
     findings: tuple[Finding, ...] = ()
-    unverified: str = ""
 
     @property
     def says_all(self) -> bool:
         """Whether no other run is needed: the outputs are wrong, or all blocks ran."""
-        return self.case is not None and (not self.case.passed or self.execution.ran_whole)
+        return self.case.is_wrong or (self.case.passed and self.execution.ran_whole)
 
 
 @dataclass(frozen=True)
 class Left:
-    """A run of the submission that has come to its end, and what it left, which nobody has judged
-    yet."""
+    """A run of the submission that has ended, with its outputs, which are not judged yet."""
 
     bench: Bench
     case: Case
@@ -89,7 +89,7 @@ def leave_run(
     detail: Detail = PLAIN,
 ) -> Left:
     """Runs the submission at some sizes, with its time modelled or not. Raises SubmissionError
-    where it does not run to its end.
+    where a fault ends it; a run that spends its time ends without a verdict.
 
     `inspect`: see CountingMode.
     """
@@ -105,36 +105,34 @@ def leave_run(
         else CountingMode(inspect_seed=seed if inspect else None, detail=detail)
     )
     execution, got = run_program(bench, program, inputs, mode, stage, show)
-    if execution.failure is not None:
-        raise SubmissionError(describe_failed_run(execution, execution.failure, case))
+    stop = execution.failure
+    if stop is not None and stop.status is not Status.TIMEOUT:
+        raise SubmissionError(describe_failed_run(execution, stop, case))
     return Left(bench, case, program, inputs, execution, got)
 
 
 def judge_run(left: Left) -> SubmissionRun:
-    """Judges what a run left. The device is asked once more only where all blocks ran."""
-    bench, case, inputs, execution = left.bench, left.case, left.inputs, left.execution
-    sizes, program = case.sizes, left.program
-    unfinished = [launch.unmodelled for launch in execution.launches if not launch.finished]
-    if unfinished:
-        return SubmissionRun(sizes, None, program, execution, unverified=unfinished[0])
+    """Judges a run. The device is asked once more only where the opposite order left other
+    outputs."""
+    case, execution = left.case, left.execution
     findings = tell_findings(execution.findings, case)
-    result = _judge(bench, case, inputs, execution, left.got)
-    if isinstance(result, str):
-        return SubmissionRun(sizes, None, program, execution, findings, unverified=result)
-    if result.passed and execution.same_backwards is False:
-        findings += _run_backwards(bench, left.program, inputs, case)
+    result = _judge(left)
+    if result.passed and execution.ran_whole:
+        result, more = _judge_backwards(left, result)
+        findings += more
     result = replace(result, printed=collect_printed(execution, case))
-    return SubmissionRun(sizes, result, program, execution, findings)
+    return SubmissionRun(case.sizes, result, left.program, execution, findings)
 
 
-def _judge(
-    bench: Bench, case: Case, inputs: Arrays, execution: Execution, got: Arrays
-) -> CaseResult | str:
-    """What a run left, or a sample of its blocks wrote, compared with what is expected; why it
-    cannot be told, where that is so."""
+def _judge(left: Left) -> CaseResult:
+    """The outputs of a run, or the part that a sample of its blocks wrote, compared with the
+    expected ones."""
+    bench, case, inputs, execution = left.bench, left.case, left.inputs, left.execution
+    if execution.failure is not None:
+        return not_verified(case, tell(execution.failure).message)
     if execution.ran_whole:
         expected = bench.oracle(inputs, case.sizes)
-        return judge_outputs(bench.task, case, expected, got, execution)
+        return judge_outputs(bench.task, case, expected, left.got, execution)
     ask = bench.oracle
     return judge_sampled(
         case,
@@ -142,45 +140,55 @@ def _judge(
         lambda places: (
             ask(inputs, case.sizes) if places is None else ask.at(inputs, case.sizes, places)
         ),
-        got,
+        left.got,
         tolerance_at(bench.task, case),
-        execution,
+        modified_inputs=execution.modified_inputs,
     )
+
+
+def _judge_backwards(left: Left, result: CaseResult) -> tuple[CaseResult, tuple[Finding, ...]]:
+    """The verdict on a right run, with the opposite order of blocks and warps. Other outputs may be
+    right, too: sums of floats in another order are."""
+    bench, case, execution = left.bench, left.case, left.execution
+    stop = execution.backwards_failure
+    if stop is None and execution.same_backwards is False:
+        again, got = bench.device.run(
+            left.program,
+            left.inputs,
+            limits=_graded_limits(bench),
+            mode=CountingMode(backwards=True),
+        )
+        stop = again.failure
+        if stop is None:
+            expected = bench.oracle(left.inputs, case.sizes)
+            found = judge_outputs(bench.task, case, expected, got, again)
+            return (result, ()) if found.passed else fail_order(result, again, found.message, case)
+    if stop is None:
+        return result, ()
+    if stop.status is Status.TIMEOUT:
+        return not_verified(case, describe_endless_order(tell(stop).message)), ()
+    return fail_order(result, execution, stop, case)
 
 
 def run_program(
     bench: Bench, program: Program, inputs: Arrays, mode: Mode, stage: str, show: ShowProgress
 ) -> tuple[Execution, Arrays]:
-    """Runs a program, at the timed sizes with room for what a sample of the blocks executes. The
-    device's own steps are shown under the name of the stage."""
-    limits = _sample_limits(bench) if isinstance(mode, ModelledMode) else bench.limits
+    """Runs a program at the benchmark's sizes. The device's own steps are shown under the name of
+    the stage."""
 
     def show_step(step: Progress) -> None:
         show(Progress(stage, step.done, step.total))
 
+    limits = _graded_limits(bench)
     return bench.device.run(program, inputs, limits=limits, mode=mode, progress=show_step)
 
 
-def _sample_limits(bench: Bench) -> RunLimits:
-    """What a run may use at sizes that only a sample of the blocks makes bearable."""
-    return replace(bench.limits, warp_instructions=SAMPLE_ROOM * bench.limits.warp_instructions)
-
-
-def _run_backwards(
-    bench: Bench, program: Program, inputs: Arrays, case: Case
-) -> tuple[Finding, ...]:
-    """What the opposite order says where it left other outputs: they may be right too, as sums of
-    floats in another order are."""
-    execution, got = bench.device.run(
-        program, inputs, limits=_sample_limits(bench), mode=CountingMode(backwards=True)
-    )
-    if execution.failure is not None:
-        return ()
-    expected = bench.oracle(inputs, case.sizes)
-    result = judge_outputs(bench.task, case, expected, got, execution)
-    return () if result.passed else (order_dependent(execution, result.message, case),)
+def _graded_limits(bench: Bench) -> RunLimits:
+    """Limits of a run at the benchmark's sizes."""
+    seconds = GRADED_TIME * bench.limits.processor_seconds
+    return replace(bench.limits, processor_seconds=seconds)
 
 
 def _sample_seed(seed: int) -> int:
-    """What draws the sample: secret as the job's seed is, which the device never gets."""
+    """The seed of the sample: secret, like the job's seed, which the device never gets."""
     return int.from_bytes(hashlib.sha256(f"sample {seed}".encode()).digest()[:6], "big")

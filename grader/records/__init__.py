@@ -93,7 +93,6 @@ from grader.records.requests import (
 from grader.records.runs import (
     Bound,
     Counters,
-    Coverage,
     Execution,
     GlobalAccesses,
     LaunchResult,
@@ -208,7 +207,6 @@ __all__ = [
     "CountedAt",
     "Counters",
     "CountingMode",
-    "Coverage",
     "Detail",
     "DeviceBuffer",
     "DeviceInfo",

@@ -116,7 +116,8 @@ class Observation:
     the kernel's own assertion. Of an endless wait, `resident_blocks` are on the chip, and so many
     are `unstarted_blocks`. `threads` are a block's, as the launch of `launch_line` has them.
     `loop_lines` are the first and the last one of a loop that had not ended. The limits are those
-    that are spent; `limit_of_exercise`: see RunLimits.
+    that are spent; `of_processor`: seconds of the processor, else of the clock on the wall;
+    `limit_of_exercise`: see RunLimits.
     """
 
     act: Act
@@ -137,6 +138,7 @@ class Observation:
     loop_lines: tuple[int, int] | None = None
     limit_instructions: int = 0
     limit_seconds: float = 0.0
+    of_processor: bool = False
     limit_of_exercise: bool = True
 
     @property

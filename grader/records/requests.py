@@ -140,22 +140,16 @@ no kernel makes."""
 
 @dataclass(frozen=True)
 class RunLimits:
-    """What one execution of a plan may use: executed warp instructions (emulated device) and wall
-    time.
+    """Limits of one execution of a plan: wall time on a GPU; on the emulated device executed warp
+    instructions and processor time, so that a loaded machine gives the same verdict.
 
-    `spent_seconds`: of the wall time, what earlier runs of the same case have taken. `of_exercise`:
-    an exercise sets them, else whoever asks for the run.
+    `of_exercise`: an exercise sets them, else the caller of the run.
     """
 
     warp_instructions: int
     wall_seconds: float
-    spent_seconds: float = 0.0
+    processor_seconds: float = 60.0
     of_exercise: bool = True
-
-    @property
-    def seconds_left(self) -> float:
-        """Wall time that this run may take."""
-        return max(0.0, self.wall_seconds - self.spent_seconds)
 
 
 @dataclass(frozen=True)

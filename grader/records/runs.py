@@ -233,31 +233,12 @@ class Modelled:
 
 @dataclass(frozen=True)
 class Sample:
-    """Which blocks of a launch stand for all `blocks`: `window` that one SM runs one after another,
-    and `spread` drawn at random.
-
-    `stored_error` is the standard error of what the spread says of all bytes that plain stores of
-    the blocks beside the window write.
-    """
+    """The blocks of a launch that stand for all `blocks`: `window` blocks that one SM runs one
+    after another, and `spread` blocks drawn at random."""
 
     blocks: int
     window: int
     spread: int
-    stored_error: float
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """What the blocks of a sample wrote of one output, in elements: those of the window, and those
-    of the spread.
-
-    `repeated`: elements that were written again, by blocks of another group; they count each time.
-    """
-
-    buffer: str
-    window: int
-    spread: int
-    repeated: int
 
 
 @dataclass(frozen=True)
@@ -282,10 +263,9 @@ class LaunchResult(Launched):
     `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the
     device does not collect it. `modelled` is there where the run was to be modelled
     (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
-    ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample
-    did. `waited`: threads waited in loops for each other; how often they looked is a matter of
-    time, and the counters with it. `executed` (by machine instruction, in warps) and `cycles` are
-    there where they were asked for (`Detail`).
+    ran, the counters are made up for the others. `waited`: threads waited in loops for each other;
+    how often they looked is a matter of time, and the counters with it. `executed` (by machine
+    instruction, in warps) and `cycles` are there where they were asked for (`Detail`).
     """
 
     counters: Counters
@@ -293,7 +273,6 @@ class LaunchResult(Launched):
     printed: str = ""
     modelled: Modelled | None = None
     unmodelled: str = ""
-    finished: bool = True
     sample: Sample | None = None
     waited: bool = False
     executed: tuple[int, ...] = ()
@@ -306,12 +285,11 @@ class Execution:
     are then partial. `culprit` is the label of the program that failed, where several were run.
 
     `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are
-    what the checked mode saw in a plan that did run to its end. `coverage` is there where the last
-    launch is a sample: elements of outputs that its blocks did not write hold poison.
-    `accesses` are the worst ones of source lines, where the device keeps their addresses.
-    `same_backwards`: whether blocks and warps in the opposite order left the same outputs; None
-    where that was not tried, or did not end. `transfers_ms`: what copies and fills between the
-    launches take, where times are modelled.
+    what the checked mode saw in a plan that did run to its end. `accesses` are the worst ones of
+    source lines, where the device keeps their addresses. `same_backwards`: whether blocks and warps
+    in the opposite order left the same outputs; None where that was not tried, or ended in
+    `backwards_failure`. `transfers_ms`: what copies and fills between the launches take, where
+    times are modelled.
     """
 
     launches: tuple[LaunchResult, ...]
@@ -319,8 +297,8 @@ class Execution:
     failure: Stop | None = None
     printed: str = ""
     findings: tuple[Observation, ...] = ()
-    coverage: tuple[Coverage, ...] = ()
     same_backwards: bool | None = None
+    backwards_failure: Stop | None = None
     culprit: str = SUBMISSION
     transfers_ms: float = 0.0
     accesses: tuple[WarpAccess, ...] = ()
@@ -328,6 +306,4 @@ class Execution:
     @property
     def ran_whole(self) -> bool:
         """Whether all blocks of all launches ran."""
-        return self.failure is None and all(
-            launch.finished and launch.sample is None for launch in self.launches
-        )
+        return self.failure is None and all(launch.sample is None for launch in self.launches)

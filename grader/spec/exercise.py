@@ -236,11 +236,13 @@ class CheckSpec:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one execution of the plan, and of the compilation."""
+    """Limits of one execution of the plan, in wall time on a GPU and in processor time on the
+    emulated device, and of the compilation. `warp_instructions` bounds mutants of a reference."""
 
-    warp_instructions: int
     wall_seconds: float
     compile_seconds: float
+    processor_seconds: float = 20.0
+    warp_instructions: int = 10**15
 
 
 @dataclass(frozen=True)

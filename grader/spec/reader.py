@@ -206,6 +206,10 @@ def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
 # --- from a sound document to an exercise ---------------------------------------------------------
 
 
+def _build_limits(limits: Json) -> Limits:
+    return Limits(**{name: each for name, each in limits.items() if name != "warp_instructions"})
+
+
 def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
     reference = root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
     return Exercise(
@@ -220,7 +224,7 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
         useful_flops=_optional(parse_expression, spec, "useful_flops"),
         units=Units(spec.get("units", Units.FP32)),
         what_if=WhatIfMode(spec.get("what_if", WhatIfMode.OFF)),
-        limits=Limits(**spec["limits"]),
+        limits=_build_limits(spec["limits"]),
         checks=tuple(_build_check(check) for check in spec["checks"]),
         comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},
         parts=tuple(

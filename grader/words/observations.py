@@ -95,6 +95,8 @@ def _not_ended(seen: Observation, words: str) -> str:
             if first == last
             else f", in the loop of lines {first} to {last}"
         )
+    if seen.by.block is None:
+        return f"The kernels had not ended: {words}."
     return f"Kernel {seen.kernel} had not ended in block {seen.by.block}{place}: {words}."
 
 
@@ -208,13 +210,13 @@ _ACTS: Mapping[Act, _Row] = {
     ),
     Act.TOO_LONG: _Row(
         lambda seen: (
-            f"The kernels had not ended after {seen.limit_seconds:g} s, "
-            f"{say.time_limit(of_exercise=seen.limit_of_exercise)}."
+            f"{say.time_limit(of_exercise=seen.limit_of_exercise)}, {seen.limit_seconds:g} s"
+            f"{' of processor time' if seen.of_processor else ''}, is over"
         ),
         say.too_long_hidden,
         "Look for a loop whose end is never reached: does its counter advance, and towards the"
-        " bound?",
-        _as_it_is,
+        " bound, for every thread? Else for a grid far larger than the matrix.",
+        _not_ended,
     ),
     Act.ILLEGAL_ADDRESS: _by_cuda(
         "it accessed an address that belongs to no buffer",

@@ -8,25 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from grader.records import Coverage, Sample
 from grader.records.diagnoses import Diagnosis, Holds, Move, Span
 
 _WIDEST_EDGE = 64
 """Rows or columns that are counted as an edge; more are named by their numbers."""
 _ASKS_FOR_THE_EDGE = ": is the edge handled?"
-
-WRITES_AGAIN = (
-    "not verified: of the sample of blocks that was run at the timed size, several write the same"
-    " elements, so that what the others write cannot be told"
-)
-WRITES_MORE = (
-    "not verified: the sample of blocks that was run at the timed size writes more than its part of"
-    " the output"
-)
-WRITES_A_PART = (
-    "not verified: the last launch writes a part of the output only, and of that a sample of the"
-    " blocks was run"
-)
 
 
 def describe_wrong(
@@ -69,24 +55,14 @@ def _quote_names(names: Sequence[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
+def describe_endless_order(message: str) -> str:
+    """The reason why a run is not verified that did not end in the opposite order."""
+    return f"not verified in the opposite order of blocks and warps: {message}"
+
+
 def describe_raced(message: str, race: str) -> str:
     """The message of a wrong case in which threads raced: where wrong elements lie is chance."""
     return f"{race.removesuffix('.')}; so {message}"
-
-
-def describe_missing(coverage: Coverage, sample: Sample, missing: float) -> str:
-    """What a sample of the blocks says of elements that no block writes; `missing` is their
-    part."""
-    ran = f"{sample.window + sample.spread:,} of {sample.blocks:,} blocks"
-    if not coverage.window + coverage.spread:
-        return (
-            f"`{coverage.buffer}` was never written by any of the {ran} that were run at the timed"
-            " size"
-        )
-    return (
-        f"about {max(1, round(100 * missing))} % of `{coverage.buffer}` are never written, by what"
-        f" {ran} did at the timed size"
-    )
 
 
 def _count_wrong(buffer: str, wrong: int, unwritten: int, total: int) -> str:

@@ -64,8 +64,8 @@ def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
         run = judge_run(left)
     except SubmissionError as error:
         return SweepRow(SUBMISSION, False, note=error.message)
-    if run.case is None:
-        return SweepRow(SUBMISSION, None, note=run.unverified)
+    if run.case.unverified:
+        return SweepRow(SUBMISSION, None, note=run.case.unverified)
     timing = model_timing(SUBMISSION, run.execution)
     row = _describe_run(exercise, SUBMISSION, run.execution, timing, sizes)
     if not run.case.passed:

@@ -40,9 +40,8 @@ from grader.spec.oracle import load_library
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
-NO_LIMIT = 10**15
-"""Warp instructions: at sizes that no exercise foresaw, the limit of wall time ends what takes too
-long."""
+NO_LIMIT = 1e6
+"""Processor time in seconds: the author of the exercise did not foresee these sizes."""
 
 _Sweep = Callable[[Session, Mapping[str, Built], Sequence[Sizes]], list[list[SweepRow]]]
 _SWEEPS: Mapping[str, _Sweep] = {EMULATED: sweep_emulated, GPU: sweep_gpu}
@@ -72,7 +71,7 @@ def run_sweep(
     source = read_submission(submission)
     if not isinstance(source, Submission):
         return SubmissionError(source).failure
-    exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
+    exercise = replace(exercise, limits=replace(exercise.limits, processor_seconds=NO_LIMIT))
     subject = Subject(exercise, source, None, {}, seed)
     job = Job(subject, choice, cache or default_cache(os.environ), show, model=model)
     with RemoteDevice(str(choice)) as remote:

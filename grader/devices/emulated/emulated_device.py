@@ -4,6 +4,7 @@ exactly (docs/devices.md)."""
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from operator import mod
@@ -32,6 +33,7 @@ from grader.devices.emulated.texture_objects import tensor_maps, texture_objects
 from grader.devices.emulated.transfers import Transfers
 from grader.devices.emulated.worst_accesses import WorstAccesses
 from grader.devices.gpus import Gpu, read_gpus, resident_blocks
+from grader.devices.overdue import out_of_time
 from grader.devices.parameter_space import handle_bytes, pack_parameters
 from grader.devices.room import out_of_memory
 from grader.emulator import (
@@ -92,7 +94,7 @@ class EmulatedDevice:
     ) -> tuple[Execution, Arrays]:
         """See devices.base.Device. The wall limit is the caller's to enforce: it can end the
         process, this cannot."""
-        plan = Plan(program, arrays, limits, progress, detail=mode.detail)
+        plan = Plan(program, arrays, limits, progress, detail=mode.detail).started()
         try:
             match mode:
                 case CountingMode():
@@ -180,6 +182,9 @@ class EmulatedDevice:
         transfers, worst = Transfers(plan.program.binary, memory), WorstAccesses(plan)
         way = worst.watch(way)
         for step in plan.program.steps:
+            if time.process_time() > plan.processor_end:
+                stop = out_of_time(plan.program.launches, plan.limits, of_processor=True)
+                return Execution(tuple(results), failure=stop)
             if not isinstance(step, Launch):
                 transfers.carry_out(step)
                 continue
@@ -191,8 +196,6 @@ class EmulatedDevice:
                 budget -= result.counters.instructions_executed
             if failure is not None:
                 return Execution(tuple(results), failure=failure)
-            if result is not None and not result.finished:
-                break
         return Execution(tuple(results), accesses=worst.tell())
 
     def _launch(
@@ -224,6 +227,7 @@ class EmulatedDevice:
             parameters=pack_parameters(kernel, launch, addresses, handle_bytes(handles) | maps),
             dynamic_shared_bytes=launch.dynamic_shared_bytes,
             budget=budget,
+            processor_end=plan.processor_end,
             threads=self._threads,
             multiprocessors=self.gpu.multiprocessors,
             backwards=way.backwards,
@@ -245,8 +249,7 @@ class EmulatedDevice:
             return result, NotEmulated(kernel.name, None, "stores to __constant__ memory")
         if ran.outcome.fault is None:
             return result, None
-        budget = plan.limits.warp_instructions
-        return result, read_fault(ran.outcome.fault, kernel, memory, budget, launch)
+        return result, read_fault(ran.outcome.fault, kernel, memory, plan.limits, launch)
 
     def _resident(self, kernel: Kernel, launch: Launch) -> int:
         """Blocks of a launch that are on the GPU at a time."""

@@ -16,6 +16,7 @@ from grader.records import (
     NotEmulated,
     Observation,
     Party,
+    RunLimits,
     Spot,
 )
 
@@ -26,6 +27,7 @@ _ACTS: Mapping[FaultKind, Act] = {
     FaultKind.ABSENT_LANES: Act.SKIPPED_COLLECTIVE,
     FaultKind.ENDLESS_WAIT: Act.ENDLESS_WAIT,
     FaultKind.INSTRUCTION_LIMIT: Act.TOO_MANY_INSTRUCTIONS,
+    FaultKind.TIME_LIMIT: Act.TOO_LONG,
     FaultKind.TOO_MANY_ARRIVALS: Act.TOO_MANY_ARRIVALS,
     FaultKind.BAD_FREE: Act.BAD_FREE,
     FaultKind.TRAP: Act.TRAP,
@@ -37,11 +39,10 @@ def read_fault(
     fault: Fault,
     kernel: Kernel,
     memory: GlobalMemory,
-    budget: int,
+    limits: RunLimits,
     launch: Launch | None = None,
 ) -> Faulted | NotEmulated:
-    """Why a launch was stopped. `memory` held the buffers; `budget` is the limit on executed warp
-    instructions."""
+    """Why a launch was stopped. `memory` held the buffers."""
     if fault.kind is FaultKind.UNSUPPORTED:
         return NotEmulated(kernel.name, fault.line, fault.message, fault.opcode)
     if kernel.stack_unknown and fault.space == "local" and fault.address & 1 << 31:
@@ -63,7 +64,10 @@ def read_fault(
         launch_line=None if launch is None else launch.line,
         loop_lines=fault.loop_lines,
         lanes=fault.lanes,
-        limit_instructions=budget,
+        limit_instructions=limits.warp_instructions,
+        limit_seconds=limits.processor_seconds,
+        of_processor=True,
+        limit_of_exercise=limits.of_exercise,
     )
     return Faulted(observation)
 

@@ -20,7 +20,7 @@ from grader.devices.emulated.plan_run import (
     run_whole,
 )
 from grader.devices.emulated.run_backwards import try_backwards
-from grader.devices.emulated.sample_writes import CoverageRecorder
+from grader.devices.emulated.sample_writes import SampleWrites
 from grader.devices.emulated.sampling import (
     SPREAD_BLOCKS,
     TRACED_SPREAD,
@@ -32,7 +32,7 @@ from grader.devices.emulated.transfers import modelled_transfers_ms
 from grader.devices.gpus import resident_blocks
 from grader.emulator import NO_COUNTS, GlobalMemory, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.records import PLAIN, Coverage, Execution, FindingKind, ModelledMode, Observation
+from grader.records import PLAIN, Execution, FindingKind, ModelledMode, Observation
 
 if TYPE_CHECKING:
     from grader.devices.emulated.emulated_device import EmulatedDevice
@@ -51,13 +51,16 @@ bytes for each byte of memory."""
 
 @dataclass
 class Recorder:
-    """Runs the launches of a plan for their times, and keeps what the last one's sample wrote."""
+    """Runs the launches of a plan for their times. `samples`: a sample of the last launch's blocks
+    may run, and `written` are its elements; `uneven`: such a sample did not stand for all blocks.
+    """
 
     device: EmulatedDevice
     plan: Plan
     mode: ModelledMode
     pool: Executor
-    coverage: tuple[Coverage, ...] = ()
+    samples: bool = True
+    uneven: bool = False
     written: Arrays | None = None
     modelling: list[Future[Ran]] = field(default_factory=list)
     """Of each launch in order what its `run` returned, with its time."""
@@ -67,16 +70,17 @@ class Recorder:
         figures = self.device.gpu.figures
         if figures is None:
             return run_whole(ready, tell)
-        recorder = None
-        if ready.launch is self.plan.program.steps[-1]:
-            # what an earlier one leaves out, a later misses
-            recorder = CoverageRecorder(ready.memory, self.plan)
-        timed = self._run_for_time(ready, tell, figures, recorder)
+        writes = None
+        if self.samples and ready.launch is self.plan.program.steps[-1]:
+            # a later launch would miss the elements that an earlier one leaves out
+            writes = SampleWrites(ready.memory, self.plan)
+        timed = self._run_for_time(ready, tell, figures, writes)
         before = self.modelling[-1] if self.modelling else None
         self.modelling.append(self.pool.submit(timed.model, before))
         ran = timed.ran
-        if recorder is not None and ran.sample is not None and ran.outcome.fault is None:
-            self.coverage, self.written = recorder.finish()
+        if writes is not None and ran.sample is not None and ran.outcome.fault is None:
+            self.uneven = not writes.stand_for(ran.sample.blocks)
+            self.written = writes.finish()
         return ran
 
     def run_again(self, ready: Ready, tell: Tell) -> Ran:
@@ -87,7 +91,7 @@ class Recorder:
         return self._run_for_time(ready, tell, figures).ran
 
     def _run_for_time(
-        self, ready: Ready, tell: Tell, figures: Figures, groups: CoverageRecorder | None = None
+        self, ready: Ready, tell: Tell, figures: Figures, groups: SampleWrites | None = None
     ) -> Timed:
         kernel = ready.kernel
         shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
@@ -124,7 +128,9 @@ def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[E
     with ThreadPoolExecutor(1) as pool:
         recorder = Recorder(device, plan, mode, pool)
         execution, memory = device.perform(plan, Way(recorder.run))
-        execution = replace(execution, coverage=recorder.coverage)
+        if recorder.uneven:
+            recorder = Recorder(device, plan, mode, pool, samples=False)
+            execution, memory = device.perform(plan.started(), Way(recorder.run))
         if mode.inspect:
             again = Way(recorder.run_again)
             execution = inspect_run(device, plan, mode.seed, execution, memory, again)
@@ -150,7 +156,7 @@ def inspect_run(
     """
     if execution.failure is not None or execution.modified_inputs:
         return execution
-    quiet = replace(plan, progress=None, detail=PLAIN)
+    quiet = replace(plan, progress=None, detail=PLAIN).started()
     if not execution.ran_whole:
         return replace(execution, findings=_check_some_blocks(device, quiet, seed, execution))
     with ThreadPoolExecutor(1) as pool:

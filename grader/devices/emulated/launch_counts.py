@@ -40,7 +40,6 @@ def count_launch(
         printed=ran.outcome.printed,
         modelled=ran.modelled,
         unmodelled=ran.unmodelled,
-        finished=ran.finished,
         sample=ran.sample,
         waited=ran.outcome.waited,
         executed=_count_instructions(kernel, ran) if detail.instructions else (),

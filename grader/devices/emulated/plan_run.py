@@ -3,8 +3,9 @@ and what it left in memory."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,7 +39,8 @@ Tell = Callable[[int, int], None] | None
 @dataclass(frozen=True)
 class Plan:
     """A request: see `devices.base.Device.run`. What `arrays` leaves out is filled with `poison`,
-    a 4-byte word; `detail`: what is told of its launches."""
+    a 4-byte word. `detail`: how much is kept of its launches. `processor_end` is the processor
+    time of this process, in seconds, at which the run ends."""
 
     program: Program
     arrays: Arrays
@@ -46,6 +48,11 @@ class Plan:
     progress: ShowProgress | None = None
     poison: int = POISON_WORD
     detail: Detail = PLAIN
+    processor_end: float = 1e9
+
+    def started(self) -> Plan:
+        """The request with all of its processor time left."""
+        return replace(self, processor_end=time.process_time() + self.limits.processor_seconds)
 
     @property
     def unwritten(self) -> tuple[str, ...]:
@@ -90,7 +97,6 @@ class Ran:
     cycles: WarpCycles | None = None
     held: Sequence[float] | None = None
     unmodelled: str = ""
-    finished: bool = True
     sample: Sample | None = None
 
 

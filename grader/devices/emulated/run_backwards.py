@@ -28,8 +28,8 @@ def try_backwards(
     its inputs as they were.
 
     Afterwards the outputs hold what that run left in them. Where the opposite order leaves
-    something else, or does not end, and the outputs are too large for a copy, the plan runs a third
-    time, in the first order; a failure of that run is the execution's.
+    something else, or fails, and the outputs are too large for a copy, the plan runs a third time,
+    in the first order; a failure of that run is the execution's.
     """
     names = [each.name for each in plan.program.buffers if each.role is Role.OUTPUT]
     outputs = {name: memory.view(name) for name in names}
@@ -43,7 +43,7 @@ def try_backwards(
     same = None
     if backwards.failure is None:
         same = all(_is_same(describe(outputs[name]), before[name]) for name in names)
-    execution = replace(execution, same_backwards=same)
+    execution = replace(execution, same_backwards=same, backwards_failure=backwards.failure)
     if same:
         return execution
     if copied:
@@ -51,7 +51,7 @@ def try_backwards(
             output[:] = before[name]
         return execution
     _put_back(plan, memory, inputs=True)
-    again = device.perform_in(memory, plan, way)
+    again = device.perform_in(memory, plan.started(), way)
     return replace(execution, failure=again.failure, modified_inputs=again.modified_inputs)
 
 

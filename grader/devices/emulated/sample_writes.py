@@ -1,8 +1,12 @@
-"""What the blocks of a sample write: which elements of the outputs, group by group, so that each
-can be verified.
+"""The elements of the outputs that the blocks of a sample write, group by group, and whether such a
+sample stands for all blocks.
 
-Before each group the outputs hold what they held before the launch, so that a block is not spared
-what another one wrote.
+Before each group the outputs hold the contents of before the launch, so that each block has to
+write its own elements. A sample stands for all blocks if each group wrote exactly its share of each
+output: as many different elements as blocks of the group times elements of the output by blocks of
+the grid, and none that another group wrote. The rule has no tolerance, for a submission would use
+it up. An honest launch that does not meet it (an uneven grid, blocks with a share in each other's
+elements) runs whole.
 """
 
 from __future__ import annotations
@@ -16,13 +20,13 @@ import numpy as np
 from grader.devices.base import Arrays, places_of
 from grader.devices.emulated.plan_run import Plan
 from grader.emulator import GlobalMemory
-from grader.records import Coverage, DeviceBuffer, Role
+from grader.records import DeviceBuffer, Role
 
 
 @dataclass
 class _Output:
-    """One output: what it held `before` the launch, contents or a word, and by group the places and
-    values of the elements that were changed. `restore` puts back what was there, at places."""
+    """One output: its contents `before` the launch, an array or a word, and by group the places and
+    values of the elements that were changed. `restore` puts the contents at places back."""
 
     buffer: DeviceBuffer
     memory: GlobalMemory
@@ -32,7 +36,7 @@ class _Output:
     values: list[np.ndarray] = field(default_factory=list)
 
     def take(self) -> None:
-        """Keep what the last group changed, and put back what was there before."""
+        """Keeps the elements that the last group changed, and restores them."""
         name, kind = self.buffer.name, np.dtype(self.buffer.dtype)
         parts = list(self.memory.changed(name, self.before, kind))
         places = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
@@ -40,18 +44,23 @@ class _Output:
         self.values.append(self.memory.view(name).view(kind)[places])
         self.restore(places)
 
-    def describe(self) -> Coverage:
-        """How much was written."""
-        window, *spread = map(len, self.places)
-        written = np.zeros(prod(self.buffer.shape), dtype=np.bool_)
-        repeated = 0
+    def is_evenly_written(self, groups: list[int], blocks: int) -> bool:
+        """Whether groups of these sizes, of a grid of so many blocks, wrote exactly their share."""
+        elements = prod(self.buffer.shape)
+        if any(
+            len(places) * blocks != elements * size
+            for places, size in zip(self.places, groups, strict=True)
+        ):
+            return False
+        written = np.zeros(elements, dtype=np.bool_)
         for places in self.places:
-            repeated += int(np.count_nonzero(written[places]))
+            if written[places].any():
+                return False
             written[places] = True
-        return Coverage(self.buffer.name, window, sum(spread), repeated)
+        return True
 
 
-class CoverageRecorder:
+class SampleWrites:
     """The outputs of a plan's last launch, of which groups of blocks are run; satisfies
     `sampling.Groups`. It is made before the launch."""
 
@@ -63,23 +72,29 @@ class CoverageRecorder:
             {} if alone else {each.name: memory.view(each.name).copy() for each in self._names}
         )
         self._outputs: list[_Output] = []
+        self._groups: list[int] = []
 
     def prepare(self) -> None:
         """A sample is going to be verified."""
         self._outputs = [self._watch(buffer) for buffer in self._names]
 
-    def next_group(self) -> None:
-        """A group has run."""
+    def next_group(self, blocks: int) -> None:
+        """A group of this many blocks has run."""
+        self._groups.append(blocks)
         for output in self._outputs:
             output.take()
 
-    def finish(self) -> tuple[tuple[Coverage, ...], Arrays]:
-        """How much of each output the sample wrote, and what: see `devices.base.places_of`."""
+    def stand_for(self, blocks: int) -> bool:
+        """Whether the groups stand for all blocks of a grid of this many."""
+        return all(output.is_evenly_written(self._groups, blocks) for output in self._outputs)
+
+    def finish(self) -> Arrays:
+        """The elements that the sample wrote: see `devices.base.places_of`."""
         arrays: Arrays = {}
         for output in self._outputs:
             arrays[output.buffer.name] = np.concatenate(output.values)
             arrays[places_of(output.buffer.name)] = np.concatenate(output.places)
-        return tuple(output.describe() for output in self._outputs), arrays
+        return arrays
 
     def _watch(self, buffer: DeviceBuffer) -> _Output:
         memory, plan, left = self._memory, self._plan, self._left.get(buffer.name)

@@ -2,8 +2,9 @@
 that stands for the rest.
 
 The sample is in two parts, both drawn from `seed`. The *window* are blocks that one SM runs one
-after another, so that what they share in its caches is seen. The *spread* are drawn from all
-others; they tell whether the window, and what it wrote, stands for all.
+after another, so that shared contents of its caches are seen. The *spread* are drawn from all
+others; half of them run with their warps in the opposite order. `sample_writes` decides whether the
+sample stands for all blocks.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from math import sqrt
 from random import Random
-from statistics import pstdev
 from typing import Any, Protocol
 
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
 from grader.devices.emulated.told_cycles import tell_cycles
-from grader.emulator import FaultKind, LaunchOutcome, join_counts, run_launch
+from grader.emulator import LaunchOutcome, join_counts, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.intervals import interval_of
 from grader.emulator.timing.launch_time import choose_blocks, estimate
@@ -28,15 +27,13 @@ from grader.records import Bound, Lookups, Modelled, Sample
 WHOLE_INSTRUCTIONS = 150_000_000
 """Warp instructions of a launch up to which all of its blocks are run: about a second of a
 processor."""
-MOST_WHOLE_INSTRUCTIONS = 2_000_000_000
-"""Of a launch of which no sample can be verified (atomics; another launch follows)."""
 SPREAD_BLOCKS, LEAST_SPREAD, SPREAD_INSTRUCTIONS = 684, 128, 750_000_000
-"""Blocks of the spread: 684, so that one of which 2 % of the blocks are others goes unseen once in
-a million times, (1 - 0.02) ** 684; of blocks so long that these would execute more instructions,
-fewer, but never less than 128 (10 %)."""
+"""Blocks of the spread: 684. A launch of which 2 % of the blocks do something else then passes for
+a uniform one once in a million times, (1 - 0.02) ** 684. Of blocks so long that these would execute
+more instructions, fewer run, but never less than 128 (10 %)."""
 GROUPS = 4
-"""The spread is run in so many groups; that two blocks of different groups write the same element
-is seen."""
+"""Groups in which the spread runs, half of them in the opposite order. An element that blocks of
+two groups write is noticed."""
 TRACED_SPREAD, SIDE_BY_SIDE = 16, 4
 """Least number of blocks of the spread that leave traces, and how many of them lie side by side: so
 that what neighbours share is seen."""
@@ -44,11 +41,6 @@ TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
 """Room for the traces of a window together, and of one warp at least and at most, in words of 4
 bytes."""
 
-TOO_LONG = (
-    "at the timed size it executes more instructions than this device runs, and a sample of its"
-    " blocks cannot be verified: blocks meet in atomics, or a later launch needs what they all"
-    " wrote"
-)
 TEXTURES = "what textures and surfaces cost is not modelled"
 TOO_UNEVEN = (
     "its blocks differ so much from each other that those which were traced cannot stand for all"
@@ -57,20 +49,20 @@ WAITED = "its threads wait for each other in loops, and how long they do is not 
 
 
 class Groups(Protocol):
-    """What looks at the groups of a sample: the window first, then each group of the spread."""
+    """Looks at the groups of a sample: the window first, then each group of the spread."""
 
     def prepare(self) -> None:
         """A sample is going to be run."""
 
-    def next_group(self) -> None:
-        """A group has run."""
+    def next_group(self, blocks: int) -> None:
+        """A group of this many blocks has run."""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What a launch is modelled for: where it runs, and what verifies a sample of it: `groups` is
-    None where none can be. `spans`: tell where the cycles of warps go, with so many spans at most;
-    None where nobody asks."""
+    """How a launch is modelled: where it runs, and `groups`, which verifies a sample of it; None:
+    all blocks run. `spans`: the stall breakdown is kept, with so many spans at most; None: it is
+    not."""
 
     figures: Figures
     resident: int
@@ -115,7 +107,7 @@ class Timed:
     def model(self, before: Future[Ran] | None = None) -> Ran:
         """The same with the model's word, where it ran to its end. It looks at nothing that still
         changes, so that others may run meanwhile, and at the launch before."""
-        if self.ran.outcome.fault is not None or not self.ran.finished:
+        if self.ran.outcome.fault is not None:
             return self.ran
         if self.ran.outcome.waited:
             return replace(self.ran, unmodelled=WAITED)
@@ -189,20 +181,9 @@ def draw_blocks(blocks: int, count: int, rng: Random, *, without: Sequence[int])
 
 
 def _run_meeting(drawn: Drawn) -> Ran:
-    """Run all blocks of a launch whose blocks meet in atomics, up to a limit. One that was stopped
-    here is not at fault, unless one block alone took most of what is allowed.
-    """
-    budget = min(drawn.ready.settings.budget, MOST_WHOLE_INSTRUCTIONS)
+    """Run all blocks of a launch whose blocks meet in atomics."""
     traced = tuple(sorted({0, *drawn.window, *drawn.spread}))
-    outcome = drawn.run(drawn.tell, budget=budget, traced=traced)
-    ours = (
-        budget < drawn.ready.settings.budget
-        and outcome.fault is not None
-        and outcome.fault.kind is FaultKind.INSTRUCTION_LIMIT
-    )
-    if ours and outcome.stopped_in < budget / 2:
-        return Ran(replace(outcome, fault=None), unmodelled=TOO_LONG, finished=False)
-    return Ran(outcome)
+    return Ran(drawn.run(drawn.tell, traced=traced))
 
 
 def _run_apart(drawn: Drawn) -> Ran:
@@ -214,11 +195,10 @@ def _run_apart(drawn: Drawn) -> Ran:
         return Ran(first)
     of_one = first.counts.executed // len(drawn.window)
     if of_one * blocks > stage.whole_instructions and stage.groups is not None:
-        parts = [first, *_run_groups(drawn, stage.groups, of_one)]
-        sample = _describe_sample(blocks, len(drawn.window), parts)
-        return Ran(join_outcomes(parts, blocks / (sample.window + sample.spread)), sample=sample)
-    if of_one * blocks > max(stage.whole_instructions, MOST_WHOLE_INSTRUCTIONS):
-        return Ran(first, unmodelled=TOO_LONG, finished=False)
+        parts, spread = _run_groups(drawn, stage.groups, of_one)
+        sample = Sample(blocks, len(drawn.window), spread)
+        scale = blocks / (sample.window + sample.spread)
+        return Ran(join_outcomes([first, *parts], scale), sample=sample)
     return Ran(
         join_outcomes(
             [first, drawn.run(drawn.tell, traced=drawn.spread, left_out=drawn.window)], 1.0
@@ -226,14 +206,14 @@ def _run_apart(drawn: Drawn) -> Ran:
     )
 
 
-def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> list[LaunchOutcome]:
-    """Run the spread, those of its blocks that leave traces among them, group by group, as far as
-    one ends well.
+def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> tuple[list[LaunchOutcome], int]:
+    """Run the spread group by group, as far as one ends well; returns the outcomes, and the number
+    of its blocks. Blocks that leave traces run in the usual order.
 
     `of_one`: warp instructions of a block.
     """
     groups.prepare()
-    groups.next_group()  # the window has run
+    groups.next_group(len(drawn.window))  # the window has run
     count = min(drawn.stage.most_spread, max(LEAST_SPREAD, SPREAD_INSTRUCTIONS // max(1, of_one)))
     more = draw_blocks(
         drawn.ready.settings.blocks,
@@ -241,26 +221,27 @@ def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> list[LaunchOutcome
         drawn.rng,
         without=(*drawn.window, *drawn.spread),
     )
-    spread = drawn.rng.sample([*drawn.spread, *more], len(drawn.spread) + len(more))
+    others = drawn.rng.sample(more, len(more))
+    count = len(drawn.spread) + len(others)
+    forwards = [*drawn.spread, *others[: max(0, count // 2 - len(drawn.spread))]]
+    backwards = others[len(forwards) - len(drawn.spread) :]
+    drawn_groups = [
+        (tuple(sorted(blocks[part :: GROUPS // 2])), blocks is backwards)
+        for blocks in (drawn.rng.sample(forwards, len(forwards)), backwards)
+        for part in range(GROUPS // 2)
+    ]
     parts: list[LaunchOutcome] = []
-    for number in range(GROUPS):
-        group = tuple(sorted(spread[number::GROUPS]))
+    for number, (group, opposite) in enumerate(drawn_groups, start=1):
+        if not group:
+            continue
         kept = tuple(block for block in group if block in drawn.spread)
-        parts.append(drawn.run(traced=kept, sample=group, block_by_block=True))
-        groups.next_group()
+        parts.append(drawn.run(traced=kept, sample=group, backwards=opposite))
+        groups.next_group(len(group))
         if drawn.tell is not None:
-            drawn.tell(number + 1, GROUPS)
+            drawn.tell(number, GROUPS)
         if parts[-1].fault is not None:
             break
-    return parts
-
-
-def _describe_sample(blocks: int, window: int, parts: Sequence[LaunchOutcome]) -> Sample:
-    stored = [work.stored_bytes for part in parts for work in part.works]
-    population = blocks - window
-    left_out = max(0.0, 1.0 - len(stored) / population)
-    error = population * pstdev(stored) * sqrt(left_out / len(stored)) if stored else 0.0
-    return Sample(blocks, window, len(stored), error)
+    return parts, count
 
 
 def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] | None) -> Ran:

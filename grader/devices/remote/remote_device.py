@@ -11,16 +11,16 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from grader.devices.base import Arrays, TimingDevice
+from grader.devices.overdue import out_of_time
 from grader.devices.remote.answered_outputs import find_nonsense
 from grader.devices.remote.forked import START_SECONDS, fork_worker
 from grader.devices.remote.keep_steps import StepKeeper
-from grader.devices.remote.overdue import wall_limit
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
@@ -55,7 +55,7 @@ from grader.records import (
 
 EMULATED = "emulated"
 WORKER_COMMAND = (sys.executable, "-m", "grader.devices.remote.worker")
-LOAD_SECONDS = 60.0
+LOAD_SECONDS = 300.0
 TRANSFER_BYTES_PER_SECOND = (
     100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
 )
@@ -65,6 +65,11 @@ CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every by
 INSPECTED_COPIES = 12
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
+BESIDE_RUNS = 2.0
+"""Processor time of a request, over that of its runs: machine code is made, outputs are compared,
+times are modelled."""
+MOST_LOAD = 20.0
+"""Wall time over processor time at which a worker counts as stuck."""
 _LIMITS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
 """How a run ends that takes too long, or more memory than there is."""
 
@@ -75,11 +80,16 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Bounds:
-    """What one request may take: until when, of the processors, and how much may come back."""
+    """Limits of one request: seconds until its deadline, processor time, bytes of its answer."""
 
-    deadline: float
+    seconds: float
     cpu_seconds: float
     max_array_bytes: int
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def deadline(self) -> float:
+        return self.started + self.seconds
 
 
 class RemoteDevice:
@@ -177,10 +187,12 @@ class RemoteDevice:
                 mode=mode,
                 progress=self._keeping(program, progress),
             )
-        except TimeoutError:
+        except TimeoutError as error:
+            if self.uuid is None:  # it keeps its processor time itself
+                raise self._failed(f"gave no answer for {bounds.seconds:,.0f} s") from error
             self._replace_stuck_worker()
             self.limited = True
-            return Execution((), failure=wall_limit(program.launches, limits)), {}
+            return Execution((), failure=out_of_time(program.launches, limits)), {}
         if execution.failure is not None:
             self.limited |= execution.failure.status in _LIMITS
             self.close()
@@ -203,7 +215,7 @@ class RemoteDevice:
             )
         except TimeoutError:
             self._replace_stuck_worker()
-            return Execution((), failure=wall_limit(submission.launches, limits)), []
+            return Execution((), failure=out_of_time(submission.launches, limits)), []
         self._limits = limits
         if execution.failure is not None:
             self.close()
@@ -232,11 +244,9 @@ class RemoteDevice:
 
     def copy_bandwidth(self) -> float:
         """See `devices.base.TimingDevice.copy_bandwidth`."""
-        deadline = time.monotonic() + COPY_BANDWIDTH_SECONDS
+        bounds = Bounds(COPY_BANDWIDTH_SECONDS, COPY_BANDWIDTH_SECONDS, 0)
         try:
-            return self._ask(
-                Bounds(deadline, COPY_BANDWIDTH_SECONDS, 0), TimingDevice.copy_bandwidth
-            )
+            return self._ask(bounds, TimingDevice.copy_bandwidth)
         except TimeoutError as error:
             raise self._failed("did not measure the copy bandwidth in time") from error
 
@@ -252,10 +262,17 @@ class RemoteDevice:
         return show
 
     def _bounds(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> Bounds:
-        """Of a request that moves so many bytes there and back, and runs so often."""
-        seconds = runs * limits.seconds_left + self._grace_seconds
-        deadline = time.monotonic() + seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
-        return Bounds(deadline, runs * limits.wall_seconds, moved_bytes)
+        """Of a request that moves so many bytes there and back, and runs so often.
+
+        The emulated device ends its runs after their processor time. The deadline is for a worker
+        that hangs, on a machine however loaded."""
+        transfer = self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
+        if self.uuid is not None:
+            return Bounds(
+                runs * limits.wall_seconds + transfer, runs * limits.wall_seconds, moved_bytes
+            )
+        cpu_seconds = BESIDE_RUNS * (runs * limits.processor_seconds + transfer)
+        return Bounds(MOST_LOAD * cpu_seconds, cpu_seconds, moved_bytes)
 
     def _replace_stuck_worker(self) -> None:
         """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which
@@ -281,9 +298,9 @@ class RemoteDevice:
         worker = self._greeted_worker()
         for program in programs:
             if find_binary(worker.channel.held, program.binary) is None:
-                deadline = time.monotonic() + LOAD_SECONDS
+                bounds = Bounds(LOAD_SECONDS, 0.0, 0)
                 try:
-                    answer = self._exchange(worker, Hold(program.binary), Bounds(deadline, 0.0, 0))
+                    answer = self._exchange(worker, Hold(program.binary), bounds)
                 except TimeoutError as error:
                     raise self._failed("did not load the kernels in time") from error
                 if not isinstance(answer, Held):
@@ -338,7 +355,7 @@ class RemoteDevice:
 
     def _receive_at_start(self, worker: Worker) -> Message:
         try:
-            message = self._receive(worker, Bounds(time.monotonic() + START_SECONDS, 0.0, 0))
+            message = self._receive(worker, Bounds(START_SECONDS, 0.0, 0))
         except EOFError as error:
             raise self._failed(worker.how_it_ended()) from error
         except TimeoutError as error:

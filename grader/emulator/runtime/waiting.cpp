@@ -5,6 +5,8 @@
 // so, and no register has changed, it waits; likewise if it is sure to have looked for others and
 // hardly any has (it may count how often). Others then have a turn. A warp that waits goes once
 // through its loop in each of its turns.
+#include <ctime>
+
 #include "barrier_objects.h"
 #include "blocks.h"
 
@@ -21,7 +23,7 @@ static void put_aside(Context &context, int64_t instructions)
     context.block_budget -= instructions; // the clock is the difference of the two
 }
 
-// The whole budget is spent: it counts as executed what would be too much.
+// The whole budget is spent, or the time: it counts as executed what would be too much.
 COLD uint32_t overrun(Context &context, const Warp &warp)
 {
     uint64_t *counts = context.block_counts + uint64_t(warp.pc) * COUNTS_PER_BLOCK;
@@ -29,6 +31,24 @@ COLD uint32_t overrun(Context &context, const Warp &warp)
     counts[1] += count_lanes(warp.mask);
     context.budget -= context.code_blocks[warp.pc].length;
     return context.fault_code = FaultCode::BUDGET;
+}
+
+static int64_t processor_time()
+{
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+// Takes more instructions from the reserve. False: there are none, or the time is over.
+COLD bool extend_budget(Context &context)
+{
+    if (context.reserve <= 0 || processor_time() >= context.processor_end)
+        return false;
+    int64_t more = context.reserve < BUDGET_STRETCH ? context.reserve : BUDGET_STRETCH;
+    context.reserve -= more;
+    put_aside(context, -more);
+    return true;
 }
 
 // Run until every path waits or has ended (NONE), or until so many instructions are executed
@@ -47,8 +67,8 @@ HOT uint32_t run_for(Context &context, Warp &warp, int64_t length)
         code = FaultCode::NONE;
     }
     put_aside(context, -aside);
-    if (code == SLICE_END && aside == 0)
-        return overrun(context, warp);
+    if (unlikely(code == SLICE_END && aside == 0))
+        return extend_budget(context) ? run_for(context, warp, length) : overrun(context, warp);
     return code;
 }
 

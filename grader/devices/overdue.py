@@ -1,4 +1,4 @@
-"""A plan's wall time is over."""
+"""A plan's time is over."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from collections.abc import Sequence
 from grader.records import Act, Faulted, Launch, Observation, RunLimits
 
 
-def wall_limit(launches: Sequence[Launch], limits: RunLimits) -> Faulted:
-    """What stops a plan that was still running when its wall time was over."""
+def out_of_time(
+    launches: Sequence[Launch], limits: RunLimits, *, of_processor: bool = False
+) -> Faulted:
+    """The stop of a plan that was still running when its wall time, or its processor time, was
+    over."""
     kernel = launches[0].symbol if len(launches) == 1 else None
     seen = Observation(
         Act.TOO_LONG,
         kernel,
-        limit_seconds=limits.wall_seconds,
+        limit_seconds=limits.processor_seconds if of_processor else limits.wall_seconds,
+        of_processor=of_processor,
         limit_of_exercise=limits.of_exercise,
     )
     return Faulted(seen, quoted="\n".join(launch.text for launch in launches))
