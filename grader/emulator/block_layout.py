@@ -16,6 +16,8 @@ BLOCK_VOTE = COUNTED_BARRIERS
 """Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
 their own."""
 
+BUDGET_STRETCH = 20_000_000
+"""Warp instructions between two readings of the processor's clock: an eighth of a second."""
 CODE_BLOCK = np.dtype([("length", "u4"), ("look", "u4"), ("sure", "u4")], align=True)
 """Of a basic block: its instructions, and the index, plus 1, of one that may read what others have
 written meanwhile (0 where there is none), and whether it is sure to ask for that (looks.py)."""

@@ -44,8 +44,6 @@ execute the instruction that leads to its block: nobody else is where it is. 0 t
 convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_PHASE until phases of barrier objects
 end, WAIT_TURN until others have had a turn, WAIT_CLUSTER at the cluster's barrier, WAIT_NAMED + n
 at the block's barrier n with a count of its own."""
-BUDGET_STRETCH = 20_000_000
-"""Warp instructions between two looks at the processor's clock: an eighth of a second."""
 DISPATCH, SLICE_END = 0xFFFF, 0xFFFE
 """What a step returns when the dispatcher has to find out where to go on, and when the instructions
 that it may execute are spent; other values are FaultCodes."""

@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.block_layout import TRACE_ROOM
+from grader.emulator.block_layout import BUDGET_STRETCH, TRACE_ROOM
 from grader.emulator.checked_launch import CheckedLaunch, Hazard
 from grader.emulator.counts import LaunchCounts
 from grader.emulator.faults import Fault, FaultKind, describe_stop
 from grader.emulator.host import HostFunctions, join_printed
 from grader.emulator.launch import LaunchSettings, fill_constants, make_warps
 from grader.emulator.layout import (
-    BUDGET_STRETCH,
     BUFFER,
     CONSTANT_BANKS,
     CONTEXT,

@@ -93,8 +93,8 @@ class NativeKernel:
 
     @cached_property
     def meets_others(self) -> bool:
-        """Whether blocks may meet in atomics on global memory, or wait for each other: what some of
-        them do says nothing of the outcome then."""
+        """Whether blocks may meet in atomics on global memory, or wait for each other: some of them
+        do not show the outcome then."""
         return self.ordered or any(
             access.atomic and access.space == "global"
             for block in self.flow.blocks

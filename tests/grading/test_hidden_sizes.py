@@ -27,7 +27,7 @@ from grader.devices.gpu.cuda_facts import (
     read_refusal,
 )
 from grader.devices.gpu.placement import Damage, Place
-from grader.devices.remote.overdue import wall_limit
+from grader.devices.overdue import out_of_time
 from grader.errors import GraderError, WorkerError
 from grader.grading.building import Built, build
 from grader.grading.cases import Bench, prepare_case, run_case
@@ -386,7 +386,7 @@ ELSEWHERE: dict[str, tuple[Callable[[Program], Stop], str]] = {
     "out of memory": (_out_of_memory, "out of device memory"),
     "a refused launch": (_refusal, "refused the launch"),
     "the wall limit": (
-        lambda program: wall_limit(program.launches, RunLimits(1, 60)),
+        lambda program: out_of_time(program.launches, RunLimits(1, 60)),
         "the time limit of this exercise",
     ),
 }

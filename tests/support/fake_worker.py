@@ -66,7 +66,7 @@ SAMPLED = Execution(
             1.0,
             Counters(),
             (),
-            sample=Sample(10, 1, 1, 0.0),
+            sample=Sample(10, 1, 1),
         ),
     )
 )

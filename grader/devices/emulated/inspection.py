@@ -51,9 +51,9 @@ bytes for each byte of memory."""
 
 @dataclass
 class Recorder:
-    """Runs the launches of a plan for their times. `samples`: a sample of the last launch's blocks
-    may run, and `written` are its elements; `uneven`: such a sample did not stand for all blocks.
-    """
+    """Runs the launches of a plan for their times. `samples`: a sample of the blocks of a plan's
+    only launch may run, and `written` are its elements; `uneven`: such a sample did not stand for
+    all blocks. Of several launches all blocks run, in both orders."""
 
     device: EmulatedDevice
     plan: Plan
@@ -71,8 +71,7 @@ class Recorder:
         if figures is None:
             return run_whole(ready, tell)
         writes = None
-        if self.samples and ready.launch is self.plan.program.steps[-1]:
-            # a later launch would miss the elements that an earlier one leaves out
+        if self.samples and len(self.plan.program.steps) == 1:
             writes = SampleWrites(ready.memory, self.plan)
         timed = self._run_for_time(ready, tell, figures, writes)
         before = self.modelling[-1] if self.modelling else None
@@ -182,15 +181,15 @@ def _check_some_blocks(
     }
 
     def run_some(ready: Ready, tell: Tell) -> Ran:
-        if ready.native.meets_others:
+        if ready.native.code.cluster_blocks > 1:
             return Ran(LaunchOutcome(NO_COUNTS, None))
         blocks = ready.settings.blocks
         allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
         count = min(blocks, max(LEAST_CHECKED, min(MOST_CHECKED, allowed)))
         sample = tuple(sorted(rng.sample(range(blocks), count)))
-        outcome = run_launch(
-            ready.native, ready.memory, replace(ready.settings, sample=sample), tell
-        )
+        # alone, a block may take all work from a queue, or wait for a block that does not run
+        some = replace(ready.settings, sample=sample, budget=2 * CHECKED_INSTRUCTIONS)
+        outcome = run_launch(ready.native, ready.memory, some, tell)
         return Ran(replace(outcome, fault=None))
 
     device.launch_all(plan, memory, Way(run_some, checking))

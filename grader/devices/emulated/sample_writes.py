@@ -11,7 +11,6 @@ elements) runs whole.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import prod
 
@@ -25,24 +24,23 @@ from grader.records import DeviceBuffer, Role
 
 @dataclass
 class _Output:
-    """One output: its contents `before` the launch, an array or a word, and by group the places and
-    values of the elements that were changed. `restore` puts the contents at places back."""
+    """One output: by group the places and values of the elements that were changed."""
 
     buffer: DeviceBuffer
     memory: GlobalMemory
-    before: np.ndarray | int
-    restore: Callable[[np.ndarray], None]
+    plan: Plan
     places: list[np.ndarray] = field(default_factory=list)
     values: list[np.ndarray] = field(default_factory=list)
 
     def take(self) -> None:
         """Keeps the elements that the last group changed, and restores them."""
         name, kind = self.buffer.name, np.dtype(self.buffer.dtype)
-        parts = list(self.memory.changed(name, self.before, kind))
+        before = self.plan.arrays.get(name, self.plan.poison)
+        parts = list(self.memory.changed(name, before, kind))
         places = np.concatenate([np.zeros(0, dtype=np.int64), *parts])
         self.places.append(places.astype(np.uint32))  # all of a memory has 2**32 bytes
         self.values.append(self.memory.view(name).view(kind)[places])
-        self.restore(places)
+        self.plan.fill(self.memory, self.buffer, sparse=True)
 
     def is_evenly_written(self, groups: list[int], blocks: int) -> bool:
         """Whether groups of these sizes, of a grid of so many blocks, wrote exactly their share."""
@@ -61,22 +59,14 @@ class _Output:
 
 
 class SampleWrites:
-    """The outputs of a plan's last launch, of which groups of blocks are run; satisfies
-    `sampling.Groups`. It is made before the launch."""
+    """The outputs of a plan's only launch, of which groups of blocks are run; satisfies
+    `sampling.Groups`."""
 
     def __init__(self, memory: GlobalMemory, plan: Plan) -> None:
-        self._memory, self._plan = memory, plan
-        self._names = [each for each in plan.program.buffers if each.role is Role.OUTPUT]
-        alone = len(plan.program.steps) == 1
-        self._left = (
-            {} if alone else {each.name: memory.view(each.name).copy() for each in self._names}
-        )
-        self._outputs: list[_Output] = []
+        self._outputs = [
+            _Output(each, memory, plan) for each in plan.program.buffers if each.role is Role.OUTPUT
+        ]
         self._groups: list[int] = []
-
-    def prepare(self) -> None:
-        """A sample is going to be verified."""
-        self._outputs = [self._watch(buffer) for buffer in self._names]
 
     def next_group(self, blocks: int) -> None:
         """A group of this many blocks has run."""
@@ -95,16 +85,3 @@ class SampleWrites:
             arrays[output.buffer.name] = np.concatenate(output.values)
             arrays[places_of(output.buffer.name)] = np.concatenate(output.places)
         return arrays
-
-    def _watch(self, buffer: DeviceBuffer) -> _Output:
-        memory, plan, left = self._memory, self._plan, self._left.get(buffer.name)
-        if left is None:
-            before = plan.arrays.get(buffer.name, plan.poison)
-            return _Output(buffer, memory, before, lambda _: plan.fill(memory, buffer, sparse=True))
-        kind = np.dtype(buffer.dtype)
-        now, then = memory.view(buffer.name).view(kind), left.view(kind)
-
-        def put_back(places: np.ndarray) -> None:
-            now[places] = then[places]
-
-        return _Output(buffer, memory, left, put_back)

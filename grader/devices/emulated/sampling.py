@@ -51,9 +51,6 @@ WAITED = "its threads wait for each other in loops, and how long they do is not 
 class Groups(Protocol):
     """Looks at the groups of a sample: the window first, then each group of the spread."""
 
-    def prepare(self) -> None:
-        """A sample is going to be run."""
-
     def next_group(self, blocks: int) -> None:
         """A group of this many blocks has run."""
 
@@ -212,7 +209,6 @@ def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> tuple[list[LaunchO
 
     `of_one`: warp instructions of a block.
     """
-    groups.prepare()
     groups.next_group(len(drawn.window))  # the window has run
     count = min(drawn.stage.most_spread, max(LEAST_SPREAD, SPREAD_INSTRUCTIONS // max(1, of_one)))
     more = draw_blocks(
