@@ -124,7 +124,7 @@ def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], grounds: Grounds
     found = check.metric == CHECKED_CASES and metric.value is not None and metric.value < 1
     if missed and not found:
         return _Verdict(CheckStatus.SKIPPED, describe_prerequisites(_titles(missed), missed=True))
-    if unknown:
+    if unknown and not found:
         message = describe_prerequisites(_titles(unknown), missed=False)
         return _Verdict(CheckStatus.NOT_MEASURED, message)
     if part is not None and (failure := part.failure) is not None:

@@ -16,6 +16,7 @@ from grader.judging.values import (
     collect_metrics,
     collect_others,
     count_metrics,
+    find_unverified,
     measure_checked,
     measure_correctness,
     missing_metrics,
@@ -154,7 +155,9 @@ def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evid
 def _collect(evidence: Evidence, exercise: Exercise, device: DeviceInfo) -> tuple[MetricValue, ...]:
     """The metrics of a score, all but the fraction of right cases."""
     if not evidence.all_right:
-        evidence = replace(evidence, missing_reason="it is not counted while a case is wrong")
+        reason = "it is not counted while a case is wrong"
+        unverified = find_unverified(evidence.cases)
+        evidence = replace(evidence, missing_reason=unverified or reason)
     collected = collect_metrics(evidence, exercise, device)
     worse = take_worse(collected, evidence.counted, relative_metrics(exercise))
     return (measure_checked(evidence.checked), *worse)
@@ -183,7 +186,7 @@ def _collect_facts(
 
 def _name_race(case: CaseResult, race: Finding | None) -> CaseResult:
     """A wrong case in which threads raced is told as that race."""
-    if case.passed or race is None:
+    if not case.is_wrong or race is None:
         return case
     return replace(case, message=describe_raced(case.message, race.message), cause=race.kind.value)
 

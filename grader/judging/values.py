@@ -116,9 +116,19 @@ def _collect_other(
 
 
 def measure_correctness(cases: Sequence[CaseResult]) -> MetricValue:
-    """The fraction of the cases that passed; None when none ran."""
-    right = sum(case.passed for case in cases) / len(cases) if cases else None
-    return _measure_cases(CORRECTNESS, right, "no case ran")
+    """The fraction of the cases that passed; None when none ran, or when a case could not be
+    verified and none is wrong."""
+    unverified = find_unverified(cases)
+    right = sum(case.passed for case in cases) / len(cases) if cases and not unverified else None
+    return _measure_cases(CORRECTNESS, right, unverified or "no case ran")
+
+
+def find_unverified(cases: Sequence[CaseResult]) -> str:
+    """Why it is unknown whether a submission is right; empty where it is known, as it is with one
+    wrong case."""
+    if any(case.is_wrong for case in cases):
+        return ""
+    return next((case.unverified for case in cases if case.unverified), "")
 
 
 def measure_checked(checked: Checked) -> MetricValue:

@@ -41,7 +41,8 @@ class CaseResult:
 
     `printed` is what its launches printed. Of a hidden case there is no `printed`, no `worst_error`
     and no `mismatch`: a kernel could put its sizes there. `cause` is the key of what explains a
-    wrong one (words.causes).
+    wrong one (words.causes). `unverified` is the reason why it is unknown whether the outputs are
+    right: such a case is neither passed nor wrong.
     """
 
     name: str
@@ -54,6 +55,12 @@ class CaseResult:
     part: str | None = None
     printed: tuple[Printed, ...] = ()
     cause: str | None = None
+    unverified: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether the case was verified and failed."""
+        return not self.passed and not self.unverified
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,7 @@ def _changed_cases(old: Score, new: Score) -> Iterator[str]:
     far."""
     if old.status.ended_early or new.status.ended_early:
         return
-    before, after = (sum(not case.passed for case in score.cases) for score in (old, new))
+    before, after = (sum(case.is_wrong for case in score.cases) for score in (old, new))
     if before != after:
         yield f"wrong cases {before} → {after}"
     found, left = len(old.findings), len(new.findings)

@@ -59,7 +59,7 @@ def _list_parts(score: Score, student: str, title: str, notes: Sequence[str]) ->
     if findings:
         yield "## What was found while it ran"
         yield "\n".join(f"- {_plain(each)}" for each in findings[:_MOST])
-    wrong = [case.name for case in score.cases if not case.passed]
+    wrong = [case.name for case in score.cases if case.is_wrong]
     if wrong:
         more = f" and {len(wrong) - _MOST} more" if len(wrong) > _MOST else ""
         names = ", ".join(wrong[:_MOST])

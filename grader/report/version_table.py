@@ -179,7 +179,7 @@ def _outcome(score: Score) -> str:
     """What became of it: its points and the first case that is wrong, or what ended it."""
     if score.status.ended_early:
         return f"{score.status.row.word}: {score.message}"
-    wrong = next((case for case in score.cases if not case.passed), None)
+    wrong = next((case for case in score.cases if case.is_wrong), None)
     return score.message if wrong is None else f"{score.message}; {wrong.name}: {wrong.message}"
 
 

@@ -20,7 +20,7 @@ def find_wrong_case(cases: Sequence[CaseResult]) -> CaseResult | None:
     """The first wrong case, one of the exercise itself if there is one, and a public one if there
     is one: its sizes may be told."""
     return min(
-        (case for case in cases if not case.passed),
+        (case for case in cases if case.is_wrong),
         key=lambda case: (case.part is not None, case.hidden),
         default=None,
     )

@@ -242,7 +242,7 @@ def _find_cause(spec: CheckSpec, facts: HintFacts) -> Cause:
 def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
     """Of the first wrong case that is public, else of the first wrong one. Of a race the line
     shows."""
-    wrong = [case for case in cases if not case.passed]
+    wrong = [case for case in cases if case.is_wrong]
     case = next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
     key = (case.cause if case is not None else None) or WRONG
     line = next((each.line for each in facts.findings if each.kind.value == key), None)

@@ -158,7 +158,7 @@ def _wrong_case(facts: HintFacts) -> str:
 def find_told_case(cases: Sequence[CaseResult]) -> CaseResult | None:
     """The wrong case that is told: the first public one, whose sizes may be told, else the
     first."""
-    wrong = [case for case in cases if not case.passed]
+    wrong = [case for case in cases if case.is_wrong]
     return next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
 
 
@@ -167,7 +167,7 @@ def _explain_sizes(cases: Sequence[CaseResult]) -> str:
     public = [case for case in cases if not case.hidden]
     return explain_shapes(
         [case.sizes for case in public if case.passed],
-        [case.sizes for case in public if not case.passed],
+        [case.sizes for case in public if case.is_wrong],
     )
 
 

@@ -41,7 +41,7 @@ def describe_verdict(metric: MetricValue, value: float, goal: str, *, passed: bo
 
 def describe_cases(cases: Sequence[CaseResult]) -> str:
     """How many cases are wrong, and the first of them."""
-    wrong = [case.name for case in cases if not case.passed]
+    wrong = [case.name for case in cases if case.is_wrong]
     if not wrong:
         return f"all {len(cases)} cases are right"
     more = ", ..." if len(wrong) > _MOST_CASES else ""

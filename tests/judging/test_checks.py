@@ -121,6 +121,32 @@ def test_wrong_cases_fail_correctness_and_skip_what_requires_it() -> None:
     assert results["shared_bank_conflicts"].message == "Correctness must pass first"
 
 
+UNVERIFIED = replace(make_case("benchmark", passed=False), unverified="only a part ran")
+
+
+def test_a_case_that_is_not_verified_leaves_correctness_and_the_rest_unjudged() -> None:
+    results = judge(*CHECKS, cases=(*RIGHT, UNVERIFIED), shared_bank_conflicts=0)
+    assert results["correctness"].status is CheckStatus.NOT_MEASURED
+    assert results["correctness"].message == "only a part ran"
+    assert results["shared_bank_conflicts"].status is CheckStatus.NOT_MEASURED
+    assert results["shared_bank_conflicts"].message == "Correctness could not be judged"
+
+
+def test_a_wrong_case_decides_whatever_is_not_verified() -> None:
+    results = judge(*CHECKS, cases=(*WRONG, UNVERIFIED), shared_bank_conflicts=0)
+    assert results["correctness"].status is CheckStatus.FAILED
+    assert results["correctness"].message == "2 of 4 cases: ragged, primes"
+    assert results["shared_bank_conflicts"].status is CheckStatus.SKIPPED
+
+
+def test_a_finding_fails_its_check_where_correctness_is_not_verified() -> None:
+    races = CheckSpec(
+        "races", "No races", "sanitized", 5, Threshold(at_least=1), requires=("correctness",)
+    )
+    results = judge(CORRECTNESS, races, cases=(*RIGHT, UNVERIFIED), sanitized=0.5)
+    assert results["races"].status is CheckStatus.FAILED
+
+
 def test_correctness_may_give_partial_credit_if_the_spec_says_so() -> None:
     lenient = replace(CORRECTNESS, threshold=Threshold(at_least=1, zero_at=0))
     result = judge(lenient, cases=WRONG)["correctness"]

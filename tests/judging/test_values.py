@@ -189,6 +189,13 @@ def test_correctness_is_the_fraction_of_the_cases() -> None:
     assert measure_correctness([]).reason == "no case ran"
 
 
+def test_correctness_is_unknown_with_a_case_that_is_not_verified_and_no_wrong_one() -> None:
+    unverified = replace(make_case(passed=False), unverified="only a part ran")
+    known = measure_correctness([make_case(), unverified])
+    assert (known.value, known.reason) == (None, "only a part ran")
+    assert measure_correctness([make_case(passed=False), unverified]).value == 0
+
+
 def test_missing_metrics_keep_the_devices_own_reasons() -> None:
     metrics = {metric.name: metric for metric in missing_metrics("it did not compile", H100)}
     assert metrics["shared_wavefronts"].reason == "it did not compile"

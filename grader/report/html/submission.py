@@ -168,9 +168,9 @@ def _make_case(case: CaseResult) -> CaseRow:
     return CaseRow(
         name=clean_line(f"{case.part}: {case.name}" if case.part else case.name),
         sizes=("hidden" if case.hidden else list_sizes(case.sizes)),
-        kind="passed" if case.passed else "failed",
-        word="right" if case.passed else "wrong",
-        message=clean_line(case.message),
+        kind="passed" if case.passed else "failed" if case.is_wrong else "none",
+        word="right" if case.passed else "wrong" if case.is_wrong else "not verified",
+        message=clean_line(case.unverified or case.message),
         picture="\n".join(drawn[:-1]),
     )
 
