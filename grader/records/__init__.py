@@ -50,6 +50,7 @@ from grader.records.facts import (
     Spot,
     Stop,
 )
+from grader.records.grades import Marks, PendingRule
 from grader.records.launched import (
     KernelLaunch,
     KernelList,
@@ -250,6 +251,7 @@ __all__ = [
     "ListedKernel",
     "Lookups",
     "MachineWork",
+    "Marks",
     "MeantArray",
     "Memory",
     "MemoryPlace",
@@ -274,6 +276,7 @@ __all__ = [
     "OverBatchLimit",
     "PartResult",
     "Party",
+    "PendingRule",
     "PlanMistake",
     "Pointer",
     "Printed",
