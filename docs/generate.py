@@ -168,8 +168,8 @@ def make_statuses() -> str:
 
 | code | meaning |
 | --- | --- |
-| 0 | full marks, of the points that the device can judge |
-| 1 | graded, but not full marks |
+| 0 | full marks |
+| 1 | graded, but not full marks, or points are pending |
 | 2 | bad usage, or a broken exercise |
 | 3 | the grader or the machine failed, which is never the submission's doing |
 | 130, 143 | interrupted by Ctrl-C or SIGTERM |

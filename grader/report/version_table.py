@@ -159,8 +159,7 @@ def _summary(versions: Versions) -> Iterator[str]:
         if row.change in (Change.BETTER, Change.WORSE):
             yield f"{row.name.replace('_', ' ')} {_value(row.old)} -> {_value(row.new)}"
     if old.score != new.score:
-        pending = f" ({new.pending_points:g} pending)" if new.pending_points else ""
-        yield f"{old.score:g} -> {new.score:g} of {new.max_score:g} points{pending}"
+        yield f"{old.score:g} -> {new.score:g} of {new.max_score:g} points"
 
 
 def _format_speed(ratio: float, change: Change) -> str:
