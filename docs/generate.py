@@ -25,7 +25,7 @@ from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E4
 from grader.judging.modelled import MOST_DOUBT, is_known  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, sources, unit_words  # noqa: E402
 from grader.records import Timing  # noqa: E402
-from grader.statuses import CHECK_STATUSES, STATUSES, Doing  # noqa: E402
+from grader.statuses import CHECK_STATUSES, STATUSES, Doing, Status  # noqa: E402
 from grader.words.findings import FINDINGS  # noqa: E402
 from tests.support.corpus_explained import render_corpus  # noqa: E402
 from tests.support.terminal_pictures import draw_terminal  # noqa: E402
@@ -137,13 +137,16 @@ def _list_comments() -> str:
     return "\n".join(f"- {', '.join(names)}: {comment}" for comment, names in about.items())
 
 
+_POINTS = {Status.INCONCLUSIVE: "yes, but no final grade: an empty cell"}
+
+
 def make_statuses() -> str:
     statuses = (
         (
             f"`{status}`",
             row.meaning,
             _WHOSE[row.doing],
-            "yes" if status.has_points else "no: an empty cell",
+            _POINTS.get(status, "yes" if status.has_points else "no: an empty cell"),
             str(status.exit_code),
         )
         for status, row in STATUSES.items()
@@ -165,8 +168,8 @@ def make_statuses() -> str:
 
 | code | meaning |
 | --- | --- |
-| 0 | full marks, of the points that the device can judge |
-| 1 | graded, but not full marks |
+| 0 | full marks |
+| 1 | graded, but not full marks, or points are pending |
 | 2 | bad usage, or a broken exercise |
 | 3 | the grader or the machine failed, which is never the submission's doing |
 | 130, 143 | interrupted by Ctrl-C or SIGTERM |
@@ -236,13 +239,13 @@ def _format_intervals() -> str:
         )
         for kind, each in read_intervals().items()
     )
-    head = ("kind of launch", "from", "to", "measured times it rests on", "judged")
+    head = ("kind of launch", "from", "to", "measured times it rests on", "a goal inside is judged")
     return f"""\
 ## Intervals
 
 Nine of ten times on a GPU lie so far below and above the modelled ones, by the
-[kind of the launch](../timing-model.md#the-interval-of-a-time). What reaches further than
-{100 * MOST_DOUBT:g} % is not judged.
+[kind of the launch](../timing-model.md#the-interval-of-a-time). A goal inside an interval is
+passed, unless the interval reaches further than {100 * MOST_DOUBT:g} %: then it is not judged.
 
 {format_table(head, rows)}"""
 

@@ -8,8 +8,7 @@ from enum import StrEnum
 
 
 class Doing(StrEnum):
-    """Whose doing it is how a grading ended. Points follow from the student's alone; what is ours
-    may end better at another try."""
+    """Whose doing it is how a grading ended. What is ours may end better at another try."""
 
     STUDENT = "student"
     DEVICE = "device"
@@ -47,9 +46,9 @@ class Status(StrEnum):
 
     @property
     def has_points(self) -> bool:
-        """Whether points follow from it. Where none do, no gradebook and no table may show a zero:
-        the student is not to blame."""
-        return self.row.doing is Doing.STUDENT
+        """Whether points follow from it, be they final or not (records.grades). Where none do, no
+        gradebook and no table may show a zero: the student is not to blame."""
+        return self.row.doing is Doing.STUDENT or not self.ended_early
 
     @property
     def is_worth_a_retry(self) -> bool:
@@ -59,11 +58,12 @@ class Status(StrEnum):
     @property
     def ended_early(self) -> bool:
         """Whether something ended the grading before all checks were judged."""
-        return self not in (Status.PASSED, Status.FAILED)
+        return self not in (Status.PASSED, Status.FAILED, Status.INCONCLUSIVE)
 
     @property
     def exit_code(self) -> int:
-        """Exit code of `grade`: 0 full marks, 1 graded, 3 the grader's or the machine's fault."""
+        """Exit code of `grade`: 0 full marks, 1 no full marks or points that are pending, 3 the
+        grader's or the machine's fault."""
         if self.is_worth_a_retry:
             return 3
         return 0 if self is Status.PASSED else 1
@@ -98,7 +98,7 @@ GRADE_AGAIN = (
 STATUSES: Mapping[Status, StatusRow] = {
     Status.PASSED: StatusRow(
         Doing.STUDENT,
-        "Every check that this device could judge passed.",
+        "Every check passed, and none is pending.",
         "full marks",
         Badge.PASSED,
         style="green",
@@ -170,18 +170,14 @@ STATUSES: Mapping[Status, StatusRow] = {
         ),
     ),
     Status.INCONCLUSIVE: StatusRow(
-        Doing.OURS,
-        "Measurements were disturbed, or there is no check that this device can judge.",
+        Doing.DEVICE,
+        "No check failed, and this device could not judge all of them: points are pending.",
         "inconclusive",
         Badge.NONE,
-        style="bold red",
-        title="Inconclusive",
-        clause="the grading was inconclusive",
-        unseen="the run says nothing",
     ),
     Status.GRADER_ERROR: StatusRow(
         Doing.OURS,
-        "The grader or the machine failed.",
+        "The grader or the machine failed, or disturbed every measurement.",
         "grader failed",
         Badge.NONE,
         style="bold red",
@@ -194,14 +190,16 @@ STATUSES: Mapping[Status, StatusRow] = {
 
 
 class CheckStatus(StrEnum):
-    """How one check of the spec ended. `skipped`: a prerequisite failed; `not_measured`: no value,
-    see the reason."""
+    """How one check of the spec ended. `skipped`: a prerequisite failed, the points are lost;
+    `not_measured`: this device cannot judge it, the points are pending; `excluded`: the instructor
+    disabled it, it counts for nothing."""
 
     PASSED = "passed"
     PARTIAL = "partial"
     FAILED = "failed"
     SKIPPED = "skipped"
     NOT_MEASURED = "not_measured"
+    EXCLUDED = "excluded"
 
     @property
     def row(self) -> CheckRow:
@@ -211,7 +209,12 @@ class CheckStatus(StrEnum):
     @property
     def is_verdict(self) -> bool:
         """Whether the check was judged by its own value."""
-        return self not in (CheckStatus.SKIPPED, CheckStatus.NOT_MEASURED)
+        return self.has_points and self is not CheckStatus.SKIPPED
+
+    @property
+    def has_points(self) -> bool:
+        """Whether its points are decided: earned or lost."""
+        return self not in (CheckStatus.NOT_MEASURED, CheckStatus.EXCLUDED)
 
     @property
     def lost_points(self) -> bool:
@@ -253,6 +256,17 @@ CHECK_STATUSES: Mapping[CheckStatus, CheckRow] = {
         "A check that has to pass first did not, or the file leaves the part out.",
     ),
     CheckStatus.NOT_MEASURED: CheckRow(
-        "not measured", "–", "dim", Badge.NONE, "This device cannot tell; the message says why."
+        "not measured",
+        "–",
+        "dim",
+        Badge.NONE,
+        "This device cannot judge it; the message says why. Its points are pending.",
+    ),
+    CheckStatus.EXCLUDED: CheckRow(
+        "excluded",
+        "–",
+        "dim",
+        Badge.NONE,
+        "The instructor disabled it, by `--no-model` or in the spec. Its points leave the total.",
     ),
 }

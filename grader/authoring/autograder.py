@@ -19,6 +19,7 @@ from pathlib import Path
 from grader.authoring.bundles import fill_template, make_zip
 from grader.errors import GraderError
 from grader.folders import PACKAGED, shipped_root
+from grader.records import PendingRule
 from grader.spec.exercise import Exercise
 from grader.spec.public import public_exercises
 
@@ -30,12 +31,15 @@ _WHEEL = (
 )
 
 
-def make_autograder(exercise: Exercise) -> bytes:
-    """The zip. GraderError where the grader is not installed with its metadata."""
+def make_autograder(exercise: Exercise, pending: PendingRule | None = None) -> bytes:
+    """The zip; `pending` is the rule for pending points. GraderError where the grader is not
+    installed with its metadata."""
     name, wheel = make_wheel()
     files = {name: wheel}
     for script in _SCRIPTS:
-        files[script] = fill_template(f"gradescope_{script}", id=exercise.id).encode()
+        rule = f" --pending {pending}" if pending else ""
+        text = fill_template(f"gradescope_{script}", id=exercise.id, pending=rule)
+        files[script] = text.encode()
     for path in sorted(exercise.folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
             files[f"exercises/{exercise.id}/{path.relative_to(exercise.folder).as_posix()}"] = (

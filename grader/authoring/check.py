@@ -19,6 +19,7 @@ from grader.authoring.exercise_files import (
 from grader.authoring.mutant_fates import judge_mutants, try_mutants
 from grader.authoring.rooms import find_rooms
 from grader.authoring.verdicts import (
+    FAULTLESS,
     Grading,
     judge_baseline,
     judge_known,
@@ -26,7 +27,7 @@ from grader.authoring.verdicts import (
     judge_starter,
 )
 from grader.errors import SpecError, SpecProblem
-from grader.records import ShowProgress, Status
+from grader.records import ShowProgress
 from grader.report.soundness import Claim, Soundness
 from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Exercise
@@ -120,7 +121,7 @@ def _check_programs(
         scores = grading.grade_all(files, "grading starter, reference and known submissions")
     reference, starter = scores.get(REFERENCE), scores[STARTER]
     fates = None
-    if scope.try_mutants and reference is not None and reference.status is Status.PASSED:
+    if scope.try_mutants and reference is not None and reference.status in FAULTLESS:
         fates = try_mutants(exercise, reference, grading, quick=scope.quick)
     untried = (
         ": they need a reference that gets full marks" if scope.try_mutants else " (--no-mutants)"

@@ -13,13 +13,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.authoring.mutants import Mutant, make_mutants
-from grader.authoring.verdicts import CANNOT_TELL, Grading, what_it_misses
+from grader.authoring.verdicts import FAULTLESS, Grading, what_it_misses
 from grader.devices.choose import EMULATED
 from grader.folders import default_cache
 from grader.grading.building import build
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
-from grader.records import CheckStatus, Progress, Score, Status, Submission
+from grader.records import Progress, Score, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof
 from grader.spec.exercise import Exercise, Limits
 from grader.submission.source_file import read_submission
@@ -94,14 +94,10 @@ def limit_mutants(limits: Limits, reference: Score) -> Limits:
 def is_as_good(score: Score, reference: Score) -> bool:
     """Whether a mutant lost nothing in the checks that it was judged by: no bonus either. Mutants
     are not timed by a model."""
-    if score.status is not Status.PASSED:
+    if score.status not in FAULTLESS:
         return False
     pairs = zip(score.checks, reference.checks, strict=True)
-    return all(
-        own.points >= best.points
-        for own, best in pairs
-        if own.status is not CheckStatus.NOT_MEASURED
-    )
+    return all(own.points >= best.points for own, best in pairs if own.status.has_points)
 
 
 def _fingerprints(
@@ -143,7 +139,7 @@ def _tell_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:
     accepted = _SURVIVES.search(mutant.before)
     if score.status is Status.COMPILE_ERROR:
         return _fate(mutant, Fate.NO_PROGRAM, "it does not compile, and tells nothing")
-    if score.status in CANNOT_TELL or score.status is Status.GRADER_ERROR:
+    if not score.judged_points:
         return _fate(mutant, Fate.UNKNOWN, f"{score.status.value}: {score.message}")
     if not is_as_good(score, reference):
         return _fate(mutant, Fate.CAUGHT, what_it_misses(score))

@@ -25,8 +25,8 @@ from grader.report.soundness import Claim, Proof
 from grader.spec.exercise import Exercise, Limits
 from grader.spec.reader import SPEC_FILE
 
-CANNOT_TELL = frozenset({Status.UNSUPPORTED, Status.INCONCLUSIVE})
-"""Statuses that say something of the device, and nothing of the program."""
+FAULTLESS = frozenset({Status.PASSED, Status.INCONCLUSIVE})
+"""Statuses of a program that lost no point."""
 
 _KNOWN = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>\w+)")
 
@@ -96,8 +96,9 @@ def judge_reference(exercise: Exercise, score: Score | None) -> Claim:
     if score is None:
         proof = Proof.FAILS
         found = f"there is no solutions/{exercise.id}.cu: nothing shows that full marks can be had"
-    elif score.status is Status.PASSED:
-        proof, found = Proof.HOLDS, score.message
+    elif score.status in FAULTLESS:
+        proof = Proof.HOLDS if score.status is Status.PASSED else Proof.OPEN
+        found = score.message
     else:
         proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
         details = tuple(_complaints(exercise, score))
@@ -139,7 +140,7 @@ def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -
     if score.status is Status.FAILED:
         proof, found = Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}"
         details = _places(exercise, score)
-    elif score.status is not Status.PASSED:
+    elif score.status not in FAULTLESS:
         proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
         details = _first_lines(score.detail)
     elif missing := _untold(score):
@@ -152,7 +153,7 @@ def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -
 
 def what_it_misses(score: Score) -> str:
     """The checks that a score misses in their own names; of a failure its status and message."""
-    if score.status not in (Status.FAILED, Status.PASSED):
+    if score.status.ended_early:
         return f"{score.status.value.replace('_', ' ')}: {score.message}"
     missed = [
         check for check in score.checks if check.status in (CheckStatus.FAILED, CheckStatus.PARTIAL)
@@ -236,13 +237,16 @@ def _agrees(path: Path, score: Score) -> Proof:
     if score.status == name["status"] or _is_sterner(name["status"], score):
         return Proof.HOLDS
     only_a_clock_tells = (
-        score.status is Status.PASSED and name["status"] == Status.FAILED and _untold(score)
+        score.status in FAULTLESS
+        and name["status"] in {Status.PASSED, Status.FAILED}
+        and _untold(score)
     )
-    return Proof.OPEN if only_a_clock_tells or score.status in CANNOT_TELL else Proof.FAILS
+    cannot_tell = only_a_clock_tells or score.status is Status.UNSUPPORTED
+    return Proof.OPEN if cannot_tell else Proof.FAILS
 
 
 def _describe(score: Score) -> str:
-    missing = _untold(score) if score.status is Status.PASSED else ""
+    missing = _untold(score) if score.status in FAULTLESS else ""
     return f"{score.status.value}: {score.message}" + (
         f"; cannot be told: {missing}" if missing else ""
     )

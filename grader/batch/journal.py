@@ -61,6 +61,11 @@ class Result:
     finished: str
     digest: str = ""
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether points wait for a device that can judge them."""
+        return self.judged_points < self.max_score
+
 
 _COLUMNS = tuple(field.name for field in fields(Result))
 

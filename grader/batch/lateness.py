@@ -88,7 +88,7 @@ def _cost(entry: BatchEntry, policy: LatePolicy, percent: float | None) -> float
         return 0.0  # however late it was
     if percent is None or entry.points is None:
         return None
-    base = entry.points if policy.percent_of == EARNED else entry.judged_points or entry.max_score
+    base = entry.points if policy.percent_of == EARNED else entry.max_score
     return round(min(entry.points, base * percent / 100), 2)
 
 

@@ -25,6 +25,7 @@ from grader.records import (
     EntryCheck,
     Lateness,
     LateRules,
+    PendingRule,
     Status,
 )
 
@@ -63,10 +64,13 @@ def write_scores(
 
 
 def make_entries(
-    items: Sequence[Item], results: Mapping[str, Result], max_scores: Mapping[str, float]
+    items: Sequence[Item],
+    results: Mapping[str, Result],
+    max_scores: Mapping[str, float],
+    pending: PendingRule | None = None,
 ) -> tuple[BatchEntry, ...]:
     """What became of each item. The first student of a file that several handed in is the one the
-    others' `duplicate_of` names."""
+    others' `duplicate_of` names. `pending` is the rule for pending points."""
     first: dict[str, str] = {}
     entries = []
     for item in items:
@@ -84,6 +88,8 @@ def make_entries(
                 score=result.score if result else None,
                 max_score=max_scores[item.exercise],
                 judged_points=result.judged_points if result else None,
+                total_points=result.max_score if result else None,
+                pending_rule=pending,
                 seconds=result.seconds if result else None,
                 device=result.device if result else None,
                 score_path=item.score_path if result else None,
@@ -109,9 +115,11 @@ def _read_digest(result: Result | None) -> dict[str, Any]:
 
 def _structure(digest: dict[str, Any]) -> dict[str, Any]:
     late = {"late": Lateness(**digest["late"])} if digest.get("late") else {}
+    rule = digest.get("pending_rule")
     return {
         **digest,
         **late,
+        **({"pending_rule": PendingRule(rule)} if rule else {}),
         "causes": tuple(Cause(**each) for each in digest.get("causes", ())),
         "checks": tuple(
             EntryCheck(**each | {"status": CheckStatus(each["status"])})
@@ -155,7 +163,7 @@ def format_gradebook(summary: BatchSummary) -> str:
     points, less what late work costs where there is a policy for it. A column for each check has
     the points that it gave.
 
-    A cell of points is empty where there are none to tell (`BatchEntry.points`). So is then the
+    A cell of points is empty where there is no final grade (`BatchEntry.points`). So is then the
     sum.
     """
     late = _LATE_COLUMNS if summary.late_rules is not None else ()
@@ -221,8 +229,8 @@ def _late_cells(entry: BatchEntry) -> list[str]:
 
 def _cells(entry: BatchEntry, checks: Sequence[str], *, late: bool) -> list[str]:
     points = entry.points
-    earned = {check.name: check.earned for check in entry.checks if points is not None}
-    judged = "" if points is None or entry.judged_points is None else f"{entry.judged_points:g}"
+    earned = {check.name: check.earned for check in entry.checks if entry.marks is not None}
+    judged = "" if entry.marks is None else f"{entry.marks.judged:g}"
     status = entry.status.value if entry.status else "not graded"
     return [
         "" if points is None else f"{points:g}",

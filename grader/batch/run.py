@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -27,9 +27,12 @@ from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
 from grader.batch.whole_files import replace_file
 from grader.plumbing.identity import hash_files
-from grader.records import BatchExercise, BatchProgress, BatchSummary, Status
+from grader.records import BatchExercise, BatchProgress, BatchSummary, PendingRule, Status
 from grader.spec.exercise import Exercise
 from grader.spec.own_files import read_files
+
+DEVICE_NOTE = "device"
+"""Under which the journal has the device of the last run that was not of pending points alone."""
 
 
 class Rerun(StrEnum):
@@ -44,7 +47,9 @@ class Rerun(StrEnum):
 @dataclass(frozen=True)
 class Settings:
     """What the user asked for. `device_name` tells devices apart whose results must not be mixed;
-    `grader` is its identity."""
+    `grader` is its identity. `only_pending`: only submissions with pending points are graded, and
+    their results take the place of the earlier ones, whatever the device. `pending` is the rule for
+    pending points."""
 
     out: Path
     exercises: tuple[Exercise, ...]
@@ -52,6 +57,8 @@ class Settings:
     device_name: str
     grader: str
     only: tuple[str, ...] = ()
+    only_pending: bool = False
+    pending: PendingRule | None = None
     rerun: Rerun = Rerun.CHANGED
     anonymous: bool = False
     seed: int | None = None
@@ -93,23 +100,38 @@ def run_batch(
     again = journal.read_asked_again()
     for key in again:
         results.pop(key, None)
-    board = _Board(settings.out, items, results, journal, reports.progress)
     write_scores(settings.out, items, results, journal)
+    before = dict(results)
+    if settings.only_pending:
+        items = [replace(each, selected=each.selected and _waits(each, before)) for each in items]
+        for item in items:
+            if item.selected and item.key is not None:
+                results.pop(item.key, None)
+    board = _Board(settings.out, items, results, journal, reports.progress)
     tasks = make_tasks(settings, items, results, journal)
     try:
         if tasks:
             _carry_out(tasks, settings, journal, board, start_pool, make_failed)
     finally:
+        results = {**before, **results}
         summary = _summarise(settings, items, results, started)
         write_summary(settings.out, summary)
         reports.summary(summary)
     return summary
 
 
+def _waits(item: Item, results: Mapping[str, Result]) -> bool:
+    return item.key is not None and item.key in results and results[item.key].is_pending
+
+
 def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal) -> list[Item]:
     """Who handed in what, with the keys of the results."""
     hashes = {exercise.id: hash_files(read_files(exercise)) for exercise in settings.exercises}
     seed = "secret" if settings.seed is None else str(settings.seed)
+    device = settings.device_name
+    if settings.only_pending:
+        device = journal.noted(DEVICE_NOTE) or device
+    journal.note(DEVICE_NOTE, device)
     pseudonyms = None
     if settings.anonymous:
         pseudonyms = journal.pseudonyms([each.student for each in hand_ins])
@@ -117,7 +139,6 @@ def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal)
         (settings.out / NAMES).chmod(0o600)
 
     def key_of(exercise: str, sha256: str) -> str:
-        device = settings.device_name
         return make_key(
             sha256=sha256,
             exercise_hash=f"{exercise} {hashes[exercise]}",
@@ -259,7 +280,7 @@ class _Board:
 
 
 def _words(result: Result) -> str:
-    return f"{result.status}, {result.score:g} of {result.judged_points:g} ({result.seconds:.1f} s)"
+    return f"{result.status}, {result.score:g} of {result.max_score:g} ({result.seconds:.1f} s)"
 
 
 def _summarise(
@@ -270,7 +291,7 @@ def _summarise(
         BatchExercise(exercise.id, exercise.title, exercise.max_score)
         for exercise in settings.exercises
     )
-    entries = make_entries(items, results, max_scores)
+    entries = make_entries(items, results, max_scores, settings.pending)
     batch = BatchSummary(exercises, entries, started, _now(), settings.grader, settings.device)
     return batch if settings.late is None else settings.late.apply(batch)
 

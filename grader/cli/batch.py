@@ -27,6 +27,7 @@ from grader.cli.common import (
     printing,
 )
 from grader.cli.late import find_late_work, tell_unknown
+from grader.cli.pending import add_pending, pending_rule, tell_pending
 from grader.cli.workers import Workers, find_workers
 from grader.errors import UsageError
 
@@ -66,6 +67,8 @@ examples:
                         what the grader or the machine failed on, once more
   grade batch transpose submissions/ --out results/ --only 'doe, jane' --rerun all
                         one student, graded again; all others stay as they are
+  grade batch transpose submissions/ --out results/ --only pending --device gpu
+                        on a GPU, what waits for one; the results take the place of the earlier ones
   grade show results/
 
 exit codes:
@@ -77,6 +80,8 @@ exit codes:
 SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
 MOST_SET_ASIDE = 20
 WORK_NOTE = "temporary folder"
+PENDING = "pending"
+"""What `--only` means by this word."""
 
 
 def run_batch(options: argparse.Namespace) -> int:
@@ -132,6 +137,7 @@ def run_batch(options: argparse.Namespace) -> int:
     _print(summary, quiet=options.quiet)
     with printing():
         tell_unknown(summary)
+        tell_pending(summary)
     statuses = [entry.status for entry in summary.entries if entry.status is not None]
     return 3 if any(status.is_worth_a_retry for status in statuses) else 0
 
@@ -146,7 +152,10 @@ def run_show(options: argparse.Namespace) -> int:
     """`grade show DIR`: prints the results of a batch."""
     from grader.batch.results import read_summary
 
-    _print(read_summary(Path(options.folder)), quiet=False)
+    summary = read_summary(Path(options.folder))
+    _print(summary, quiet=False)
+    with printing():
+        tell_pending(summary)
     return 0
 
 
@@ -199,6 +208,7 @@ def _batch_parser() -> argparse.ArgumentParser:
         metavar="N",
         help="draw all hidden cases from this seed (default: a secret one per file)",
     )
+    add_pending(parser)
     add_no_isolation(parser)
     add_no_model(parser)
     parser.add_argument(
@@ -214,7 +224,8 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="grade only this student, by name or id, or those of a pattern (doe*); repeatable",
+        help="grade only this student, by name or id, or those of a pattern (doe*); repeatable;"
+        f" {PENDING}: grade again only submissions with pending points",
     )
     parser.add_argument(
         "--roster",
@@ -265,7 +276,9 @@ def _make_settings(
         device=workers.device,
         device_name=device_name,
         grader=grader_identity(),
-        only=tuple(options.only),
+        only=tuple(each for each in options.only if each != PENDING),
+        only_pending=PENDING in options.only,
+        pending=pending_rule(options),
         rerun=Rerun(options.rerun),
         anonymous=options.anonymous,
         seed=seed,
@@ -277,8 +290,10 @@ def _make_settings(
 
 def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
     """Makes the scores of what could not be graded."""
+    from grader.devices.choose import EMULATED
     from grader.judging.evidence import Subject
     from grader.judging.score import failed_score
+    from grader.metrics import MODELLED
     from grader.records import Submission
     from grader.report.json import format_score
     from grader.submission.source_file import read_submission
@@ -290,7 +305,9 @@ def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
         text = read.text if isinstance(read, Submission) else ""
         submission = Submission(f"{task.exercise}.cu", task.sha256, text)
         facts = {"grader": settings.grader}
-        subject = Subject(exercises[task.exercise], submission, None, facts, task.seed)
+        emulated = settings.device_name.startswith(EMULATED)
+        excluded = MODELLED if emulated and not settings.model else frozenset()
+        subject = Subject(exercises[task.exercise], submission, None, facts, task.seed, excluded)
         return format_score(failed_score(subject, ungraded))
 
     return make

@@ -155,7 +155,7 @@ def add_no_isolation(parser: argparse.ArgumentParser) -> None:
 
 def add_no_model(
     parser: argparse.ArgumentParser,
-    text: str = "leave the times unjudged on the emulated device: quicker",
+    text: str = "exclude the times from the points on the emulated device: quicker",
 ) -> None:
     parser.add_argument("--no-model", action="store_true", help=text)
 

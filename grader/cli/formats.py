@@ -7,8 +7,9 @@ import argparse
 from pathlib import Path
 
 from grader.cli.common import join_names
+from grader.cli.pending import add_pending
 from grader.errors import GraderError, UsageError
-from grader.records import Score
+from grader.records import PendingRule, Score
 from grader.report.platforms import FORMATS, format_for_platform
 
 
@@ -22,6 +23,7 @@ def add_format_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="where --format writes; without it, that is printed and nothing else",
     )
+    add_pending(parser)
 
 
 def check_outputs(json: str | None, form: str | None, output: str | None) -> None:
@@ -41,14 +43,16 @@ def check_outputs(json: str | None, form: str | None, output: str | None) -> Non
         )
 
 
-def write_for_platform(score: Score, form: str, output: str) -> None:
+def write_for_platform(
+    score: Score, form: str, output: str, rule: PendingRule | None = None
+) -> None:
     """Write it; where there is nothing to hand over, remove an older file, which would be taken for
     this one."""
     from grader.report.files import write_file
 
     target = Path(output)
     try:
-        text = format_for_platform(score, form)
+        text = format_for_platform(score, form, rule)
     except GraderError:
         if target.is_file():
             target.unlink()

@@ -113,13 +113,15 @@ times on a GPU:
 
 times on the emulated device:
   They are modelled at the sizes that a GPU is timed at, and labelled so. A value whose goal lies
-  within the model's interval passes, and every report says so. Checks of times are `not measured`
-  and say why with --no-model, where the timed run could not be verified, and where the model does
-  not know this kind of kernel well: its interval reaches further than 25 %.
+  within the model's interval passes, and every report says so. Checks of times are `not measured`,
+  and their points pending, where the timed run could not be verified, and where the goal is within
+  an interval of more than 25 %: the model does not know this kind of kernel well. --no-model
+  excludes them from the points.
 
 exit codes:
-  0  full marks, of the points that the device can judge
-  1  graded, but not full marks: the submission is wrong or slow, or does not compile or run
+  0  full marks
+  1  graded, but not full marks: the submission is wrong or slow, does not compile or run, or has
+     points that are pending: this device cannot judge them
   2  bad usage, or a broken exercise
   3  the grader or the machine failed: not the submission's doing
 """

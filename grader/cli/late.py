@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.cli.common import Command, make_parser, printing
+from grader.cli.pending import tell_pending
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def run_late(options: argparse.Namespace) -> int:
     with printing():
         print_summary(batch, console=make_console(sys.stdout))
         tell_unknown(batch)
+        tell_pending(batch)
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from grader.cli.common import Command, add_new_file, make_parser, new_file, printing
+from grader.cli.pending import tell_pending
 from grader.errors import UsageError
 
 DESCRIPTION = """\
@@ -65,6 +66,7 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     write_file(target, page.encode(), "the leaderboard")
     with printing():
         print(f"{target}: {len(shown):,} names. Who is who is in {out / HANDLES}: keep it.")
+        tell_pending(batch)
     return 0
 
 

@@ -16,6 +16,7 @@ from grader.cli.common import (
     new_file,
     printing,
 )
+from grader.cli.pending import add_pending, decide, pending_rule, tell_pending
 from grader.errors import UsageError
 from grader.records import BatchSummary
 
@@ -30,7 +31,8 @@ example:
 
 In Gradescope: a programming assignment with the points of `Points:` that this command prints; base
 image Ubuntu 22.04 or newer; container with 1 CPU and 1.5 GB or more. Students upload one .cu file.
-A fault of the grader leaves no result, so that it never is a zero.
+A fault of the grader leaves no result, so that it never is a zero; nor do points that wait for a
+GPU, unless --pending decides them.
 """
 WORKFLOW_DESCRIPTION = """\
 Make .github/workflows/classroom.yml for the template repository of a GitHub Classroom assignment:
@@ -67,6 +69,7 @@ address, Email, Username, Full name or Student, matched to the names in `grade s
 def _zip_parser() -> argparse.ArgumentParser:
     parser = make_parser("gradescope-zip", ZIP_DESCRIPTION, ZIP_EPILOG)
     add_exercise(parser)
+    add_pending(parser)
     add_new_file(parser, "FILE.zip", "the autograder")
     return parser
 
@@ -79,13 +82,12 @@ def run_gradescope_zip(options: argparse.Namespace) -> int:
     from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
-    content = make_autograder(exercise)
+    content = make_autograder(exercise, pending_rule(options))
     write_file(target, content, "the autograder")
-    points = sum(check.points for check in exercise.checks if not check.bonus)
     with printing():
         print(
             f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming"
-            f" assignment. Points: {points:g}."
+            f" assignment. Points: {exercise.max_score:g}."
         )
     return 0
 
@@ -102,6 +104,7 @@ def _workflow_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)"
     )
+    add_pending(parser)
     add_new_file(parser, "FILE.yml", "the workflow")
     return parser
 
@@ -115,11 +118,10 @@ def run_classroom_workflow(options: argparse.Namespace) -> int:
     from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
-    write_file(
-        target,
-        make_workflow(exercise, repository=options.repository, ref=options.ref).encode(),
-        "the workflow",
+    text = make_workflow(
+        exercise, repository=options.repository, ref=options.ref, pending=pending_rule(options)
     )
+    write_file(target, text.encode(), "the workflow")
     with printing():
         print(
             f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
@@ -141,6 +143,7 @@ def _gradebook_parser() -> argparse.ArgumentParser:
         metavar="[EXERCISE=]TITLE",
         help="the platform's title of the assignment",
     )
+    add_pending(parser)
     return parser
 
 
@@ -151,13 +154,14 @@ def run_gradebook(options: argparse.Namespace) -> int:
     from grader.report.platforms.gradebooks import write_gradebooks
 
     folder = Path(options.folder)
-    batch = read_summary(folder)
+    batch = decide(read_summary(folder), pending_rule(options))
     find_row = read_roster(Path(options.roster)).find if options.roster is not None else None
     written = write_gradebooks(
         folder, batch, find_row, assignments=_parse_assignments(options.assignment, batch)
     )
     with printing():
         print(*written, sep="\n")
+        tell_pending(batch)
     return 0
 
 

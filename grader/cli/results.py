@@ -11,6 +11,7 @@ from pathlib import Path
 from grader.cli.common import printing
 from grader.cli.formats import write_for_platform
 from grader.cli.machine_code import print_listings, write_trace_of
+from grader.cli.pending import pending_rule
 from grader.errors import GraderError, UsageError
 from grader.records import Score, Status
 from grader.report.platforms import format_for_platform
@@ -22,16 +23,17 @@ def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score
     not keep the others back."""
     from grader.report.json import format_score
 
-    form = options.format
+    form, rule = options.format, pending_rule(options)
     if options.json == "-" or (form and options.output is None):
         score = go_on(score)
-        text = format_score(score) if options.json == "-" else format_for_platform(score, form)
+        alone = options.json == "-"
+        text = format_score(score) if alone else format_for_platform(score, form, rule)
         with printing():
             sys.stdout.write(text)
     else:
         with contextlib.ExitStack() as files:
             if form:
-                files.callback(lambda: write_for_platform(score, form, options.output))
+                files.callback(lambda: write_for_platform(score, form, options.output, rule))
             if options.json is not None:
                 files.callback(lambda: _write_json(score, Path(options.json)))
             _print_score(score, quiet=options.quiet)
@@ -40,7 +42,7 @@ def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score
     if options.json not in (None, "-"):
         _write_json(score, Path(options.json))
     if form and options.output is not None:
-        write_for_platform(score, form, options.output)
+        write_for_platform(score, form, options.output, rule)
     return score
 
 

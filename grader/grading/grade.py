@@ -29,6 +29,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
+from grader.metrics import MODELLED
 from grader.records import (
     PLAIN,
     Detail,
@@ -95,7 +96,7 @@ def grade(
     folder). `isolated`: the compiler and the emulated device see of the machine's files only what
     they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the
     emulated device models the times, at a GPU's benchmark sizes; without, the checks of them are
-    not judged. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
+    excluded. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
     other fault of the grader or of the machine is a score of status `grader_error`.
     """
     return grade_with(
@@ -145,6 +146,7 @@ def _open_job(options: Options, exercise: Exercise, text: Submission) -> Job:
         device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
         environment=_describe_environment(),
         seed=seed,
+        excluded=frozenset() if options.model or choice.kind != EMULATED else MODELLED,
     )
     return Job(
         subject,

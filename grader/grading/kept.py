@@ -19,15 +19,11 @@ from grader.grading.tools import find_toolchain
 from grader.plumbing.cache import cache_key
 from grader.plumbing.identity import grader_identity, hash_files
 from grader.plumbing.record_json import make_converter
-from grader.records import Score, Status
+from grader.records import Score
 from grader.spec.own_files import read_files
 
 if TYPE_CHECKING:
     from cattrs import Converter
-
-_WHOLE = (Status.PASSED, Status.FAILED)
-"""What went through all steps. What ended early is graded again: that is quick, and a limit that
-a tool met cannot always be told from a mistake."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +38,9 @@ class Keeper:
         return recall(self.folder, self.key, Score, _converter())
 
     def keep(self, score: Score) -> None:
-        """Keeps a score that went through all steps."""
-        if score.status in _WHOLE:
+        """Keeps a score that went through all steps. What ended early is graded again: that is
+        quick, and a limit that a tool met cannot always be told from a mistake."""
+        if not score.status.ended_early:
             remember(self.folder, self.key, score)
 
 

@@ -255,7 +255,7 @@ def _watch(
 
 def _is_right(after: Score, before: Score) -> bool:
     """Whether a mend ran, is right in the public cases, and no worse in the checked mode."""
-    if after.status not in (Status.PASSED, Status.FAILED):
+    if after.status.ended_early:
         return False
     values = {metric.name: metric.value for metric in after.metrics}
     own = {metric.name: metric.value for metric in before.metrics}
@@ -338,7 +338,7 @@ def _gain(after: Score, before: Score) -> float:
         check.points - own[check.name]
         for check in after.checks
         if not check.bonus
-        and check.status is not CheckStatus.NOT_MEASURED
+        and check.status.has_points
         and check.metric not in (CORRECTNESS, CHECKED_CASES)
     )
     return round(gain, 2) if abs(gain) >= _LEAST_GAIN else 0.0

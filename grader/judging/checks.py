@@ -1,11 +1,17 @@
 """Judges the checks of a spec: thresholds, absolute or relative, partial credit, per-GPU overrides
 and prerequisites.
 
-A check whose metric the device cannot give is `not_measured` whatever the submission did, so that
-two submissions on one device are judged out of equally many points. After that, a prerequisite that
-did not pass makes it `skipped`, and one that could not be judged makes it `not_measured` too; but
-what the checked mode found fails its check in any case. A measured value that cannot be told from
-the threshold passes: the student has the benefit of the doubt, and the check's message says so.
+A check that the instructor disabled is `excluded`, and so is one that requires it. A prerequisite
+that did not pass makes a check `skipped`: its points are lost. One that could not be judged makes
+it `not_measured` too, as does a value that this device does not have: its points are pending. But
+findings of the checked mode fail their check in any case.
+
+Where a value has an interval, the goal decides. An interval on one side of it decides the check,
+however wide it is. A goal inside the interval is passed with the benefit of the doubt, and the
+check's message says so; it is not judged where the model hardly knows the kernel (judging.timing,
+`find_unsure`). Of such a kernel partial credit is known at the ends of the interval alone: it earns
+the points of the worse end. A better end that gives more than LEAST_PENDING points more leaves the
+difference pending.
 """
 
 from __future__ import annotations
@@ -26,10 +32,13 @@ from grader.records import (
     PartResult,
 )
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.statuses import Doing
 from grader.words.doubt import describe_doubt
 from grader.words.findings import FINDINGS
 from grader.words.reasons import (
+    EXCLUDED,
     describe_cases,
+    describe_open,
     describe_prerequisites,
     describe_unknown,
     describe_verdict,
@@ -38,6 +47,9 @@ from grader.words.reasons import (
 LEAST_CREDIT = 0.01
 """The part of a check's points below which partial credit is none: 0.01 of 25 points is no step on
 the way."""
+LEAST_PENDING = 4.0
+"""Points by which the ends of an interval must differ to be worth a GPU: what a modelled time may
+cost an honest submission."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,7 @@ class _Verdict:
     message: str
     points: float = 0.0
     in_doubt: bool = False
+    pending_points: float = 0.0
 
 
 def judge_checks(
@@ -58,12 +71,13 @@ def judge_checks(
     *,
     parts: Sequence[PartResult] = (),
     others: Others | None = None,
+    excluded: frozenset[str] = frozenset(),
 ) -> tuple[CheckResult, ...]:
     """Judge every check of the spec, in its order; `correctness` comes from the cases, everything
     else from the metrics."""
     values = {metric.name: metric for metric in (*metrics, measure_correctness(cases))}
     grounds = Grounds(
-        exercise, device, values, cases, {part.part: part for part in parts}, others or {}
+        exercise, device, values, cases, {part.part: part for part in parts}, others or {}, excluded
     )
     results: dict[str, CheckResult] = {}
     for check in _prerequisites_first(exercise.checks):
@@ -72,11 +86,16 @@ def judge_checks(
 
 
 def judge_failure(
-    exercise: Exercise, failure: Failure, metrics: Sequence[MetricValue], device: DeviceInfo | None
+    exercise: Exercise,
+    failure: Failure,
+    metrics: Sequence[MetricValue],
+    device: DeviceInfo | None,
+    excluded: frozenset[str] = frozenset(),
 ) -> tuple[CheckResult, ...]:
-    """The checks of a submission that did not compile or run: `correctness` fails, and nothing else
-    could be judged."""
-    grounds = Grounds(exercise, device, {metric.name: metric for metric in metrics})
+    """The checks of a submission that did not compile or run: `correctness` fails, and the others
+    are lost with it. Where the student is not to blame, all points are pending."""
+    values = {metric.name: metric for metric in metrics}
+    grounds = Grounds(exercise, device, values, excluded=excluded)
     return tuple(
         _result(check, _judge_failed(check, failure, grounds), grounds) for check in exercise.checks
     )
@@ -114,11 +133,11 @@ def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], grounds: Grounds
     required = [judged[name] for name in check.requires]
     unknown = [each for each in required if each.status is CheckStatus.NOT_MEASURED]
     missed = [
-        each for each in required if each not in unknown and each.status is not CheckStatus.PASSED
+        each for each in required if each.status.has_points and each.status != CheckStatus.PASSED
     ]
     metric, part, goal = grounds.metric_of(check), grounds.part_of(check), grounds.goal_of(check)
-    if (lacking := grounds.lacks(check)) is not None:
-        return _Verdict(CheckStatus.NOT_MEASURED, lacking)
+    if grounds.excludes(check):
+        return _Verdict(CheckStatus.EXCLUDED, EXCLUDED)
     if part is not None and part.absent is not None:
         return _Verdict(CheckStatus.SKIPPED, part.absent)
     found = check.metric == CHECKED_CASES and metric.value is not None and metric.value < 1
@@ -128,7 +147,7 @@ def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], grounds: Grounds
         message = describe_prerequisites(_titles(unknown), missed=False)
         return _Verdict(CheckStatus.NOT_MEASURED, message)
     if part is not None and (failure := part.failure) is not None:
-        students = failure.status.has_points
+        students = failure.status.row.doing is Doing.STUDENT
         status = CheckStatus.FAILED if students else CheckStatus.NOT_MEASURED
         return _Verdict(status, failure.message)
     if metric.value is None:
@@ -148,12 +167,19 @@ def _compare(
     check: CheckSpec, metric: MetricValue, value: float, figures: Threshold, grounds: Grounds
 ) -> _Verdict:
     goal = grounds.goal_of(check)
-    in_doubt = goal.is_open(metric)
-    fraction = 1.0 if in_doubt else earned_fraction(value, figures)
+    in_doubt, unsure = goal.is_open(metric), goal.why_unsure(metric)
+    if in_doubt and unsure:
+        return _Verdict(CheckStatus.NOT_MEASURED, unsure)
+    fraction = best = 1.0 if in_doubt else earned_fraction(value, figures)
+    if unsure:
+        ends = goal.interval_of(metric) or (value,)
+        fraction, best = sorted(earned_fraction(end, figures) for end in (ends[0], ends[-1]))
     status = CheckStatus.PASSED if fraction == 1 else CheckStatus.PARTIAL
     points = round(fraction * check.points, 2)
     if fraction < LEAST_CREDIT or (check.points and not points):
         points, status = 0.0, CheckStatus.FAILED
+    open_points = round(best * check.points - points, 2)
+    pending = open_points if open_points > LEAST_PENDING and not check.bonus else 0.0
     if check.metric == CORRECTNESS:
         message = describe_cases(grounds.cases_of(check))
     elif in_doubt:
@@ -162,16 +188,17 @@ def _compare(
     else:
         passed = status is CheckStatus.PASSED
         message = describe_verdict(metric, value, str(goal), passed=passed)
-    return _Verdict(status, message, points, in_doubt)
+        message += describe_open(pending, unsure) if pending else ""
+    return _Verdict(status, message, points, in_doubt, pending)
 
 
 def _judge_failed(check: CheckSpec, failure: Failure, grounds: Grounds) -> _Verdict:
     """A check of a submission that did not run to its end. Limits that ended the run are no
     findings of the checked mode."""
-    if (lacking := grounds.lacks(check)) is not None:
-        return _Verdict(CheckStatus.NOT_MEASURED, lacking)
+    if grounds.excludes(check):
+        return _Verdict(CheckStatus.EXCLUDED, EXCLUDED)
     message = failure.status.row.clause or str(failure.status)
-    if not failure.status.has_points:
+    if failure.status.row.doing is not Doing.STUDENT:
         return _Verdict(CheckStatus.NOT_MEASURED, message)
     found = any(not FINDINGS[finding.kind].is_limit for finding in failure.findings)
     failed = (check.metric == CORRECTNESS and check.part is None) or (
@@ -182,6 +209,7 @@ def _judge_failed(check: CheckSpec, failure: Failure, grounds: Grounds) -> _Verd
 
 def _result(check: CheckSpec, verdict: _Verdict, grounds: Grounds) -> CheckResult:
     metric, goal = grounds.metric_of(check), grounds.goal_of(check)
+    waits = verdict.status is CheckStatus.NOT_MEASURED and not check.bonus
     return CheckResult(
         name=check.name,
         title=f"{check.title} (bonus)" if check.bonus else check.title,
@@ -199,4 +227,5 @@ def _result(check: CheckSpec, verdict: _Verdict, grounds: Grounds) -> CheckResul
         relative_value=goal.other.value if goal.other is not None else None,
         in_doubt=verdict.in_doubt,
         part=check.part,
+        pending_points=check.points if waits else verdict.pending_points,
     )

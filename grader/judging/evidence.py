@@ -24,13 +24,15 @@ from grader.spec.statements import Plan
 @dataclass
 class Subject:
     """What is graded, where, and with which seed. `device` is None until one is known;
-    `environment` are the versions and facts that a score names, noted as they become known."""
+    `environment` are the versions and facts that a score names, noted as they become known.
+    `excluded` are metrics by which the instructor lets nothing be judged."""
 
     exercise: Exercise
     submission: Submission
     device: DeviceInfo | None
     environment: dict[str, str]
     seed: int
+    excluded: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.judging.values import Others, measure_correctness
-from grader.metrics import METRICS
 from grader.records import CaseResult, DeviceInfo, MetricValue, PartResult
-from grader.spec.exercise import CheckSpec, Exercise, Threshold, Yardstick
-from grader.words.reasons import NOT_SHIPPED, PART_NOT_RUN, format_goal
+from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.words.reasons import PART_NOT_RUN, format_goal
 
 
 @dataclass(frozen=True)
@@ -34,17 +33,28 @@ class Goal:
         )
 
     def is_open(self, metric: MetricValue) -> bool:
-        """Whether a measured value cannot be told from the full mark: a timed ratio has its whole
-        doubt in the other's interval."""
-        if self.threshold.relative_to is None:
-            return (
-                metric.interval is not None
-                and metric.interval[0] < self.threshold.full_mark < metric.interval[1]
-            )
-        if metric.value is None or self.other is None or self.other.interval is None:
+        """Whether a timed value cannot be told from the full mark."""
+        interval, figures = self.interval_of(metric), self.figures
+        if interval is None or figures is None:
             return False
+        return interval[0] < figures.full_mark < interval[1]
+
+    def interval_of(self, metric: MetricValue) -> tuple[float, float] | None:
+        """Where the true value lies, in the metric's own unit. A timed ratio has its whole doubt in
+        the other's interval; here it is the metric's, beside the other's value."""
+        if self.threshold.relative_to is None:
+            return metric.interval
+        if metric.value is None or self.other is None or self.other.interval is None:
+            return None
+        assert self.other.value is not None  # it has an interval
         low, high = self.other.interval
-        return self.threshold.full_mark * low < metric.value < self.threshold.full_mark * high
+        return metric.value * self.other.value / high, metric.value * self.other.value / low
+
+    def why_unsure(self, metric: MetricValue) -> str:
+        """Why a goal within the interval is not judged; empty where it is passed."""
+        if self.threshold.relative_to is None:
+            return metric.unsure
+        return "" if self.other is None else self.other.unsure
 
     def __str__(self) -> str:
         return format_goal(self.metric, self.threshold, self.other)
@@ -53,7 +63,7 @@ class Goal:
 @dataclass(frozen=True)
 class Grounds:
     """What checks are judged by: the metrics by name, the cases of the exercise itself, its parts,
-    and what other programs reach."""
+    what other programs reach, and the metrics that the instructor excluded."""
 
     exercise: Exercise
     device: DeviceInfo | None
@@ -61,6 +71,15 @@ class Grounds:
     cases: Sequence[CaseResult] = ()
     parts: Mapping[str, PartResult] = field(default_factory=dict)
     others: Others = field(default_factory=dict)
+    excluded: frozenset[str] = frozenset()
+
+    def excludes(self, check: CheckSpec) -> bool:
+        """Whether the instructor disabled the check, or one that it requires: by an option, or in
+        the spec."""
+        kind = "" if self.device is None else self.device.kind
+        required = [each for each in self.exercise.checks if each.name in check.requires]
+        own = check.metric in self.excluded or kind in check.excluded_on
+        return own or any(map(self.excludes, required))
 
     def part_of(self, check: CheckSpec) -> PartResult | None:
         """The part that a check judges, None for the exercise itself."""
@@ -88,15 +107,3 @@ class Grounds:
         return Goal(
             check.metric, threshold, self.others.get(threshold.relative_to, {}).get(check.metric)
         )
-
-    def lacks(self, check: CheckSpec) -> str | None:
-        """Why this device, or this installation, cannot judge the check whatever the submission
-        does; None where it can."""
-        if (
-            check.threshold_on(self.device).relative_to is Yardstick.REFERENCE
-            and self.exercise.reference_source is None
-        ):
-            return NOT_SHIPPED
-        if self.device is None or self.metric_of(check).value is not None:
-            return None
-        return METRICS[check.metric].lacking.get(self.device.kind)

@@ -1,7 +1,9 @@
 """Makes the score of one submission from what its run gave, or from the failure that ended it.
 
-Bonus checks add their points on top: a score never exceeds `max_score` plus the points of the bonus
-checks, and a bonus check that fails spoils nothing.
+Points that were not judged are not earned: those of a check that this device cannot judge stay in
+`max_score` and are pending. Excluded checks leave it. Bonus checks add their points on top: a score
+never exceeds `max_score` plus the points of the bonus checks, and a bonus check that fails spoils
+nothing.
 """
 
 from __future__ import annotations
@@ -74,21 +76,14 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         device,
         parts=evidence.parts,
         others=collect_others(exercise, device, timings=evidence.timings, counts=evidence.others),
+        excluded=subject.excluded,
     )
     facts = _collect_facts(subject, evidence, cases, lines)
     checks = hint_at_misses(checks, exercise.checks, facts)
-    judged = _judged(checks)
-    points, judged_points = _points(checks), sum(check.max_points for check in judged)
     score = replace(
         _start_score(subject, checks, evidence),
-        status=_status(judged),
-        message=summarise_points(
-            points,
-            judged_points,
-            exercise.max_score,
-            hidden_left_out=exercise.hidden_left_out,
-        ),
-        score=points,
+        status=_status(checks),
+        score=round(sum(check.points for check in checks), 2),
         metrics=(measure_correctness(evidence.cases), *metrics),
         cases=cases,
         lines=lines,
@@ -101,7 +96,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         machine=evidence.machine,
         accesses=(evidence.lines_from or run).accesses if run else (),
     )
-    return replace(score, why=tell_why(score))
+    return replace(score, message=summarise_points(score), why=tell_why(score))
 
 
 def failed_score(
@@ -111,7 +106,8 @@ def failed_score(
     findings, and what was judged and timed before."""
     failure = tell(mistake)
     metrics = missing_metrics("the submission did not run to its end", subject.device)
-    checks = judge_failure(subject.exercise, failure, metrics, subject.device)
+    exercise, device, excluded = subject.exercise, subject.device, subject.excluded
+    checks = judge_failure(exercise, failure, metrics, device, excluded)
     score = replace(
         _start_score(subject, hint_at_failure(checks, failure), evidence or Evidence()),
         status=failure.status,
@@ -129,6 +125,9 @@ def failed_score(
 
 def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evidence) -> Score:
     """What every score says, whatever came of it."""
+    counted = [check for check in checks if _counts(check)]
+    total = sum(check.max_points for check in counted)
+    pending = sum(check.pending_points for check in counted)
     return Score(
         exercise=subject.exercise.id,
         submission_name=subject.submission.name,
@@ -136,8 +135,8 @@ def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evid
         status=Status.INCONCLUSIVE,
         message="",
         score=0.0,
-        max_score=subject.exercise.max_score,
-        judged_points=sum(check.max_points for check in _judged(checks)),
+        max_score=total,
+        judged_points=round(total - pending, 2) if pending else total,
         device=subject.device,
         checks=tuple(checks),
         metrics=(),
@@ -205,27 +204,16 @@ def _describe_run(run: CountedRun) -> CountedAt:
     return CountedAt(dict(run.sizes), sum(ran), sum(blocks), count_metrics(run.execution))
 
 
-def _judged(checks: Sequence[CheckResult]) -> list[CheckResult]:
-    """The checks that count and that this device could judge."""
-    return [
-        check
-        for check in checks
-        if not check.bonus and check.status is not CheckStatus.NOT_MEASURED
-    ]
+def _counts(check: CheckResult) -> bool:
+    return not check.bonus and check.status is not CheckStatus.EXCLUDED
 
 
-def _status(judged: Sequence[CheckResult]) -> Status:
-    if not judged:
-        return Status.INCONCLUSIVE
-    return (
-        Status.PASSED
-        if all(check.status is CheckStatus.PASSED for check in judged)
-        else Status.FAILED
-    )
-
-
-def _points(checks: Sequence[CheckResult]) -> float:
-    return round(sum(check.points for check in checks), 2)
+def _status(checks: Sequence[CheckResult]) -> Status:
+    """Of the checks that count: one that lost points fails the submission, whatever is pending."""
+    found = {check.status for check in checks if _counts(check)}
+    if found - {CheckStatus.PASSED, CheckStatus.NOT_MEASURED}:
+        return Status.FAILED
+    return Status.PASSED if found == {CheckStatus.PASSED} else Status.INCONCLUSIVE
 
 
 def _source_lines(execution: Execution | None, submission: Submission) -> tuple[SourceLine, ...]:

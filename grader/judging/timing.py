@@ -137,8 +137,8 @@ def estimate_other(
 def find_unsure(
     estimates: Mapping[str, Estimate], timings: Sequence[Timing], yardstick: Yardstick | None = None
 ) -> dict[str, str]:
-    """The metrics that nothing is judged by, with the reasons: they are made of modelled times that
-    are hardly known.
+    """The metrics by which no goal within their interval is judged, with the reasons: they are made
+    of modelled times that are hardly known.
 
     `estimates` are the submission's, or those that `estimate_other` tells of the yardstick.
     """

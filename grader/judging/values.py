@@ -39,12 +39,14 @@ Others = Mapping[Yardstick, Mapping[str, MetricValue]]
 
 @dataclass(frozen=True)
 class _Figures:
-    """A value with its source, and its interval where it was timed; or None with a reason."""
+    """A value with its source, and its interval where it was timed, `unsure` as in MetricValue; or
+    None with a reason."""
 
     value: float | None
     source: Source | None = None
     reason: str | None = None
     interval: tuple[float, float] | None = None
+    unsure: str = ""
 
 
 def collect_metrics(
@@ -152,7 +154,15 @@ def _measure_cases(name: str, part: float | None, reason: str) -> MetricValue:
 
 
 def _make_value(row: Metric, known: _Figures) -> MetricValue:
-    return MetricValue(row.name, known.value, row.unit, known.source, known.reason, known.interval)
+    return MetricValue(
+        row.name,
+        known.value,
+        row.unit,
+        known.source,
+        known.reason,
+        known.interval,
+        unsure=known.unsure,
+    )
 
 
 def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> _Figures:
@@ -191,13 +201,11 @@ def _figure(value: float | None, source: Source, row: Metric) -> _Figures:
 def _read_times(
     estimates: Mapping[str, Estimate], device: DeviceInfo, unsure: Mapping[str, str]
 ) -> dict[str, _Figures]:
-    """What they tell; what is `unsure` is missing for the reason that stands there."""
+    """Their values with intervals, and why some are `unsure`."""
     source = _source_of_times(device)
     return {
-        name: _Figures(None, reason=unsure[name])
-        if name in unsure
-        else _Figures(estimate.value, source, interval=(estimate.low, estimate.high))
-        for name, estimate in estimates.items()
+        name: _Figures(each.value, source, None, (each.low, each.high), unsure.get(name, ""))
+        for name, each in estimates.items()
     }
 
 

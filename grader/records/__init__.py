@@ -50,6 +50,7 @@ from grader.records.facts import (
     Spot,
     Stop,
 )
+from grader.records.grades import Marks, PendingRule
 from grader.records.launched import (
     KernelLaunch,
     KernelList,
@@ -248,6 +249,7 @@ __all__ = [
     "ListedKernel",
     "Lookups",
     "MachineWork",
+    "Marks",
     "MeantArray",
     "Memory",
     "MemoryPlace",
@@ -272,6 +274,7 @@ __all__ = [
     "OverBatchLimit",
     "PartResult",
     "Party",
+    "PendingRule",
     "PlanMistake",
     "Pointer",
     "Printed",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grader.records.grades import Marks, PendingRule
 from grader.records.scores import Cause
 from grader.statuses import CheckStatus, Status
 
@@ -30,7 +31,7 @@ class EntryCheck:
     @property
     def earned(self) -> float | None:
         """The points as a table gives them; None where this device could not judge the check."""
-        return None if self.status is CheckStatus.NOT_MEASURED else self.points
+        return self.points if self.status.has_points else None
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,8 @@ class BatchEntry:
     of the student's folder (Moodle). `why` says in a line why points were lost, `causes` for what,
     and `checks` are those of the score. `marked_late` is Canvas's mark, `submitted` the time in the
     platform's export, `file_time` the file's own; `late` is there where a policy was applied.
+    `total_points` are those of the checks that are not excluded, None in summaries of earlier
+    versions; `pending_rule` is the instructor's decision on pending points.
     """
 
     student: str
@@ -105,12 +108,25 @@ class BatchEntry:
     submitted: str | None = None
     file_time: str | None = None
     late: Lateness | None = None
+    total_points: float | None = None
+    pending_rule: PendingRule | None = None
+
+    @property
+    def marks(self) -> Marks | None:
+        """The points of the score, None where none follow from the grading."""
+        if self.score is None or self.judged_points is None or self.status is None:
+            return None
+        if not self.status.has_points:
+            return None
+        bonus = sum(check.points for check in self.checks if check.bonus)
+        total = self.max_score if self.total_points is None else self.total_points
+        return Marks(self.score - bonus, bonus, self.judged_points, total, self.max_score)
 
     @property
     def points(self) -> float | None:
-        """The points as every table of the class gives them; None, and an empty cell there, where
-        none follow from the grading."""
-        return self.score if self.status is not None and self.status.has_points else None
+        """The grade before what late work costs, out of `max_score`: None, and an empty cell in
+        every table, where there is no final one."""
+        return None if self.marks is None else self.marks.grade(self.pending_rule)
 
     @property
     def final(self) -> float | None:

@@ -281,7 +281,7 @@ class Disturbed:
 
     measurements: int
     how: str
-    status: ClassVar[Status] = Status.INCONCLUSIVE
+    status: ClassVar[Status] = Status.GRADER_ERROR
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from grader.records.accesses import WarpAccess
 from grader.records.devices import DeviceInfo
+from grader.records.grades import Marks
 from grader.records.outcomes import Failure, Finding, Printed
 from grader.records.runs import Counters, Modelled
 from grader.records.sources import Source as Source
@@ -84,7 +85,8 @@ class MetricValue:
 
     `interval` is where the true value lies as far as a measurement (judging.timing) or the model
     (judging.modelled) tells; None for what is counted. `sizes` are there where the timed run
-    counted worse than the one for counting (judging.worse): its own.
+    counted worse than the one for counting (judging.worse): its own. `unsure` is the reason why
+    no goal within the interval is judged, empty where such a goal is passed.
     """
 
     name: str
@@ -94,6 +96,7 @@ class MetricValue:
     reason: str | None = None
     interval: tuple[float, float] | None = None
     sizes: dict[str, int] | None = None
+    unsure: str = ""
 
 
 @dataclass(frozen=True)
@@ -115,6 +118,7 @@ class CheckResult:
     `relative_value` is the other program's value that the threshold is a multiple of, where it is
     one and the value is known. `in_doubt`: it passed because its value cannot be told from the
     goal; `message` says so. `part` is the part of the exercise whose cases it judges.
+    `pending_points`: of `max_points`, what this device could not judge.
     """
 
     name: str
@@ -134,11 +138,12 @@ class CheckResult:
     relative_value: float | None = None
     in_doubt: bool = False
     part: str | None = None
+    pending_points: float = 0.0
 
     @property
     def missing_points(self) -> float:
         """What it is worth to mend it."""
-        return round(self.max_points - self.points, 2)
+        return round(self.max_points - self.points - self.pending_points, 2)
 
 
 @dataclass(frozen=True)
@@ -196,6 +201,7 @@ class Resources:
 class Score:
     """The result of grading one submission: what the score JSON holds.
 
+    `max_score` leaves out bonus checks and excluded ones; `judged_points` of it are decided.
     `line_sizes` are the exercise's sizes at which `lines` were counted; empty where nothing was.
     `causes` say why points were lost, the dearest first, and `why` does in one line; neither has
     figures of a run. `printed` is of the run that failed. `model` has an entry a launch that was
@@ -236,6 +242,18 @@ class Score:
     what_if: WhatIf | None = None
     accesses: tuple[WarpAccess, ...] = ()
     schema_version: int = field(default=1)
+
+    @property
+    def pending_points(self) -> float:
+        """Of `max_score`, the points that this device could not judge."""
+        return self.marks.pending
+
+    @property
+    def marks(self) -> Marks:
+        """Its points, for a grade."""
+        bonus = sum(check.points for check in self.checks if check.bonus)
+        full = sum(check.max_points for check in self.checks if not check.bonus)
+        return Marks(self.score - bonus, bonus, self.judged_points, self.max_score, full)
 
     @property
     def exit_code(self) -> int:

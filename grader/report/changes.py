@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.metrics import CHECKED_CASES, CORRECTNESS, TIMED, format_value
-from grader.records import CheckStatus, Score
+from grader.records import Score
 from grader.report.version_table import Change, Row, Versions, compare_metrics
 
 NOTHING = "nothing that is graded has changed"
@@ -66,8 +66,7 @@ def _label_metrics(score: Score) -> dict[str, str]:
     return {
         check.metric: check.headline or check.title
         for check in score.checks
-        if check.metric not in (CORRECTNESS, CHECKED_CASES)
-        and check.status is not CheckStatus.NOT_MEASURED
+        if check.metric not in (CORRECTNESS, CHECKED_CASES) and check.status.has_points
     }
 
 

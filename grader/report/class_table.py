@@ -162,11 +162,7 @@ def _late_cells(entry: BatchEntry) -> tuple[str, str]:
 
 
 def _points(entry: BatchEntry) -> str:
-    return (
-        ""
-        if entry.points is None or entry.judged_points is None
-        else f"{entry.points:g} / {entry.judged_points:g}"
-    )
+    return "" if entry.marks is None else f"{entry.score:g} / {entry.marks.total:g}"
 
 
 def _why(entry: BatchEntry) -> str:

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from grader.metrics import CORRECTNESS, format_value
-from grader.records import CheckResult, CheckStatus, Score
+from grader.records import CheckResult, Score
 from grader.report.text import clean_line, clean_text
 from grader.words.findings import describe_finding
 from grader.words.headlines import explain
+from grader.words.reasons import summarise_points
 
 MAX_DETAIL = 4000
 _MOST = 5
@@ -82,16 +83,14 @@ def _list_tries(score: Score) -> Iterator[str]:
 def _describe_points(score: Score) -> str:
     if not score.status.has_points:
         return "no points follow from this, it is not your doing"
-    judged = f"{score.score:g} of {score.judged_points:g} points"
-    missing = score.max_score - score.judged_points
-    return f"{judged} ({missing:g} were not measured)" if missing else judged
+    return summarise_points(score)
 
 
 def _table(score: Score) -> Iterator[str]:
     yield "| Check | Result | Points | Value | Goal |"
     yield "| --- | --- | ---: | ---: | ---: |"
     for check in score.checks:
-        measured = check.status is not CheckStatus.NOT_MEASURED
+        measured = check.status.has_points
         points = f"{check.points:g} of {check.max_points:g}" if measured else "–"
         shown = check.value is not None and check.metric != CORRECTNESS
         value = format_value(check.metric, check.value) if shown and check.value is not None else ""

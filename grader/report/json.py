@@ -47,6 +47,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "score": score.score,
         "max_score": score.max_score,
         "judged_points": score.judged_points,
+        "pending_points": score.pending_points,
         "device": _plain(score.device),
         "checks": _plain(score.checks),
         "metrics": {

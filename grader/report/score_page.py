@@ -16,7 +16,6 @@ from grader.report.text import clean_text
 from grader.report.warp_pictures import print_score_pictures
 from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
-from grader.statuses import CheckStatus
 from grader.words.findings import describe_place, tell_finding
 from grader.words.headlines import format_check_value, format_headlines, format_remark
 from grader.words.hints import tell_case
@@ -102,7 +101,7 @@ def _value(check: CheckResult) -> str:
 
 
 def _points(check: CheckResult) -> str:
-    if check.status is CheckStatus.NOT_MEASURED:
+    if not check.status.has_points:
         return f"- / {check.max_points:g}"
     return f"{check.points:g} / {check.max_points:g}"
 
@@ -116,13 +115,7 @@ def _verdict(check: CheckResult) -> str:
 
 def _print_total(score: Score, page: Page) -> None:
     page.console.print()
-    total = summarise_points(
-        score.score,
-        score.judged_points,
-        score.max_score,
-        hidden_left_out=score.hidden_left_out and not score.status.ended_early,
-    )
-    page.write(f"Score: {total}", style="bold", hanging=2)
+    page.write(f"Score: {summarise_points(score)}", style="bold", hanging=2)
     if score.device is not None:
         page.write(
             f"Device: {score.device.name} ({score.device.stands_for})", style="dim", hanging=2

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, TIMED, Better, format_value
-from grader.records import CheckResult, CheckStatus, MetricValue, Score
+from grader.records import CheckResult, MetricValue, Score
 from grader.report.json import format_score
 from grader.report.terminal import Page
 from grader.words.headlines import format_remark
@@ -159,11 +159,7 @@ def _summary(versions: Versions) -> Iterator[str]:
         if row.change in (Change.BETTER, Change.WORSE):
             yield f"{row.name.replace('_', ' ')} {_value(row.old)} -> {_value(row.new)}"
     if old.score != new.score:
-        same = old.judged_points == new.judged_points
-        yield (
-            f"{old.score:g}{'' if same else f' of {old.judged_points:g}'} -> {new.score:g} of"
-            f" {new.judged_points:g} points"
-        )
+        yield f"{old.score:g} -> {new.score:g} of {new.max_score:g} points"
 
 
 def _format_speed(ratio: float, change: Change) -> str:
@@ -195,7 +191,7 @@ def _check_rows(versions: Versions) -> Iterator[list[Text | str]]:
 
 
 def _points(check: CheckResult | None) -> str:
-    return "-" if check is None or check.status is CheckStatus.NOT_MEASURED else f"{check.points:g}"
+    return f"{check.points:g}" if check is not None and check.status.has_points else "-"
 
 
 def _cells(row: Row) -> list[Text | str]:

@@ -214,6 +214,7 @@ class CheckSpec:
     """One graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name
     in `devices/gpus.json` (`t4`) to its own threshold; `headline` is the label of the line promised
     by the handout; `part` names the part whose correctness it judges, None for the exercise itself.
+    `excluded_on`: kinds of device on which it does not count.
     """
 
     name: str
@@ -227,6 +228,7 @@ class CheckSpec:
     bonus: bool = False
     hint: str = ""
     part: str | None = None
+    excluded_on: tuple[str, ...] = ()
 
     def threshold_on(self, device: DeviceInfo | None) -> Threshold:
         """The threshold on this device: its GPU's own, where the spec gives one."""

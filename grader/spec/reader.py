@@ -331,6 +331,7 @@ def _build_check(check: Json) -> CheckSpec:
         points=check["points"],
         threshold=_build_threshold(check),
         requires=tuple(check.get("requires", [])),
+        excluded_on=tuple(check.get("excluded_on", [])),
         overrides={gpu: _build_threshold(own) for gpu, own in overrides.items()} or None,
         **optional,
     )

@@ -189,7 +189,7 @@ def find_causes(
             continue
         if check.status.lost_points:
             found = _find_cause(by_name[check.name], facts)
-            own[check.name] = replace(found, points=round(check.max_points - check.points, 2))
+            own[check.name] = replace(found, points=check.missing_points)
         elif check.status is CheckStatus.SKIPPED:
             waiting.append(check)
     causes = [*own.values()]
@@ -273,7 +273,8 @@ def _make(key: str, points: float = 0.0, line: int | None = None) -> Cause:
 
 
 def tell_why(score: Score) -> str:
-    """Why points were lost, in one line: what ended the grading, else the dearest causes."""
+    """Why points were lost, in one line: what ended the grading, else the dearest causes; and how
+    many are pending."""
     if score.status.ended_early:
         return score.message
     told = [
@@ -281,4 +282,6 @@ def tell_why(score: Score) -> str:
         for cause in score.causes[:_MOST_TOLD]
     ]
     more = len(score.causes) - len(told)
-    return "; ".join([*told, *([f"and {more} more"] if more else [])])
+    pending = score.pending_points
+    rest = [f"and {more} more"] * bool(more) + [f"{pending:g} points are pending"] * bool(pending)
+    return "; ".join([*told, *rest])

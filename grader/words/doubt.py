@@ -1,5 +1,5 @@
 """What is said of a value that is not known well enough: the benefit of the doubt where its goal is
-within its interval, and why nothing is judged by a time that the model hardly knows."""
+within its interval, and why no goal within a wide interval is judged."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def describe_doubt(metric: MetricValue, value: float, goal: str, *, relative: bo
 
 
 def describe_unsure(times: Sequence[Timing]) -> str:
-    """Why nothing is judged by these modelled times, of which at least one is hardly known."""
+    """Why no goal within the interval is judged by these modelled times, of which at least one is hardly known."""
     return "the model does not know this kind of kernel well: " + ", and ".join(
         map(_describe_time, times)
     )

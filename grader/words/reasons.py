@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, CheckResult, MetricValue
+from grader.records import CaseResult, CheckResult, MetricValue, Score
 from grader.spec.exercise import Threshold, Yardstick
 from grader.words.sizes import list_sizes
 
 NOT_SHIPPED = "the reference is not shipped with this exercise"
 NO_PEAK = "the peak of this GPU's tensor cores is not known"
 PART_NOT_RUN = "it did not run"
+EXCLUDED = "the instructor excluded it"
 _MOST_CASES = 3
 """Wrong cases that a message names."""
 
@@ -51,12 +52,19 @@ def describe_cases(cases: Sequence[CaseResult]) -> str:
 def describe_unknown(yardstick: Yardstick, other: MetricValue | None) -> str:
     """Why the value that a threshold is relative to is not there."""
     reason = (other.reason if other is not None else None) or "it was not counted"
-    return f"the value of the {yardstick} is not known: {reason}"
+    return (
+        reason if reason == NOT_SHIPPED else f"the value of the {yardstick} is not known: {reason}"
+    )
 
 
 def describe_prerequisites(titles: Sequence[str], *, missed: bool) -> str:
     """Which checks must pass before this one is judged, or could not be judged themselves."""
     return f"{' and '.join(titles)} {'must pass first' if missed else 'could not be judged'}"
+
+
+def describe_open(points: float, unsure: str) -> str:
+    """Which part of partial credit the interval leaves open, and why."""
+    return f"; {points:g} more points are pending: {unsure}"
 
 
 def describe_worth(check: CheckResult) -> str:
@@ -65,15 +73,20 @@ def describe_worth(check: CheckResult) -> str:
     return f"for {points:g} {'point' if points == 1 else 'points'}"
 
 
-def summarise_points(
-    earned: float, judged: float, most: float, *, hidden_left_out: bool = False
-) -> str:
-    """`75 of 75 points that this device can judge (25 of 100 were not measured)`; and, by a
-    students' copy of the exercise, that there are more cases."""
-    there = "; by the public cases: your course's grading adds hidden ones" * hidden_left_out
-    if judged == most:
-        return f"{earned:g} of {judged:g} points{there}"
-    return (
-        f"{earned:g} of {judged:g} points that this device can judge ({most - judged:g} of"
-        f" {most:g} were not measured){there}"
-    )
+def summarise_points(score: Score) -> str:
+    """`75 of 100 points, 25 wait for a GPU`; and, by a students' copy of the exercise, that there
+    are more cases."""
+    more = score.hidden_left_out and not score.status.ended_early
+    there = "; by the public cases: your course's grading adds hidden ones" * more
+    waits = "".join(f", {points:g} wait for {whom}" for whom, points in _find_waiting(score))
+    return f"{score.score:g} of {score.max_score:g} points{waits}{there}"
+
+
+def _find_waiting(score: Score) -> Iterator[tuple[str, float]]:
+    """The pending points by what can judge them."""
+    absent = sum(each.pending_points for each in score.checks if each.message == NOT_SHIPPED)
+    emulated = score.device is not None and score.device.kind == "emulated"
+    on_gpu = emulated and not score.status.is_worth_a_retry
+    whom = "a GPU" if on_gpu else "another grading"
+    found = ((whom, round(score.pending_points - absent, 2)), ("the course's grading", absent))
+    return ((whom, points) for whom, points in found if points)

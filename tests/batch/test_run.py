@@ -20,7 +20,7 @@ from grader.batch.results import read_summary, write_summary
 from grader.batch.run import Rerun
 from grader.batch.tasks import Task, draw_seed
 from grader.errors import GraderError, UsageError
-from grader.records import BatchSummary, Status
+from grader.records import BatchSummary, PendingRule, Status
 from tests.support.instant import hand_ins, instant, read_transpose, run, sha256_of
 
 
@@ -190,6 +190,54 @@ def test_only_some_students(tmp_path: Path) -> None:
     summary = run(out, found, jobs=1, only=("*2",))
     assert [entry.status for entry in summary.entries] == [None, None, Status.COMPILE_ERROR]
     assert "--only" in summary.entries[0].message
+
+
+def judges_half(task: Task) -> str:
+    """The emulated device: odd students have pending points."""
+    return judges_all(task, pending=25 * (task.sha256 in (sha256_of(1), sha256_of(3))))
+
+
+def judges_all(task: Task, pending: int = 0) -> str:
+    """A GPU."""
+    score = json.loads(instant(task))
+    score |= {"status": "inconclusive" if pending else "passed", "score": 100 - pending}
+    return json.dumps(score | {"judged_points": 100 - pending, "pending_points": pending})
+
+
+def grades_in(summary: BatchSummary) -> list[float | None]:
+    return [entry.points for entry in summary.entries]
+
+
+def test_only_pending_grades_again_what_waits_for_a_gpu_and_replaces_it(tmp_path: Path) -> None:
+    out, found = tmp_path / "out", hand_ins(tmp_path / "subs", 4)
+    emulated = run(out, found, jobs=1, grade=judges_half)
+    assert grades_in(emulated) == [100, None, 100, None]
+    assert [row["transpose"] for row in rows(out)] == ["100", "", "100", ""]
+    before = nonces(out)
+    on_gpu = {"grade": judges_all, "device_name": "gpu H100", "only_pending": True}
+    only = run(out, found, jobs=1, only=("student00001",), **on_gpu)
+    assert grades_in(only) == [100, 100, 100, None]
+    assert grades_in(run(out, found, jobs=1, **on_gpu)) == [100] * 4
+    after = nonces(out)
+    changed = {student for student in before if before[student] != after[student]}
+    assert changed == {"student00001", "student00003"}
+    assert len(calls(out)) == 6
+    assert grades_in(run(out, found, jobs=1, grade=judges_half)) == [100] * 4
+    assert len(calls(out)) == 6
+
+
+def test_what_stays_pending_keeps_its_result_where_the_gpu_run_is_interrupted(
+    tmp_path: Path,
+) -> None:
+    out, found = tmp_path / "out", hand_ins(tmp_path / "subs", 2)
+    run(out, found, jobs=1, grade=judges_half)
+    with pytest.raises(UsageError):
+        run(out, found, jobs=1, grade=finds_the_exercise_broken, only_pending=True)
+    assert [row["transpose judged"] for row in rows(out)] == ["100", "75"]
+    assert (out / "scores" / "student00001.json").exists()
+    summary = run(out, found, jobs=1, grade=judges_half, pending=PendingRule.LOST)
+    assert grades_in(summary) == [100, 75]
+    assert grades_in(read_summary(out)) == [100, 75]
 
 
 def test_anonymous_results_hold_no_name(tmp_path: Path) -> None:

@@ -110,10 +110,9 @@ def test_it_says_where_times_come_from(exercise: Exercise) -> None:
     text = " ".join(section(handout_of(exercise), "How to run it").split())
     sizes = " × ".join(str(size) for size in exercise.benchmark["gpu"].values())
     assert f"models the time at {sizes}, where a GPU measures it" in text
-    assert (
-        "`NOT MEASURED`, and why, where the timed run could not be verified, and with `--no-model`"
-        in text
-    )
+    assert "`NOT MEASURED`, and why, where the timed run could not be verified" in text
+    assert "Those points are pending: a GPU decides them." in text
+    assert "`--no-model` is quicker and excludes these checks." in text
     assert "too close to call on a model, the benefit of the doubt" in text
 
 

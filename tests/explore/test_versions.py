@@ -88,7 +88,7 @@ def test_one_line_sums_up(before: float, after: float, words: str) -> None:
     assert (
         summarise(Versions(timed(CROOKED, before), timed(GOOD, after)))
         == f"{words}; shared bank conflicts 3,100 -> 0; global store efficiency 12.5 % -> 100 %; 25"
-        " -> 75 of 75 points"
+        " -> 75 of 100 points"
     )
 
 
@@ -98,7 +98,7 @@ def test_two_of_a_kind() -> None:
 
 def test_the_table() -> None:
     lines = show(Versions(CROOKED, GOOD)).splitlines()
-    assert lines[0].startswith("old: transpose.cu: 25 of 75 points")
+    assert lines[0].startswith("old: transpose.cu: 25 of 100 points, 25 wait for a GPU")
     shown = [line.split() for line in lines]
     assert ["Bank", "conflicts", "0", "25", "25"] in shown
     assert ["Performance", "-", "-", "25"] in shown
@@ -211,7 +211,7 @@ def test_a_real_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     )
     shown = capsys.readouterr().out
     assert "old: bad.cu: compile error: bad.cu does not compile: line 1: " in shown
-    assert "In short: 0 of 100 -> 75 of 75 points" in shown
+    assert "In short: 0 -> 75 of 75 points" in shown
     plain = json.loads(target.read_text())
     assert plain["old"]["seed"] == plain["new"]["seed"] == 1
     assert plain["metrics"]["shared_bank_conflicts"] == {

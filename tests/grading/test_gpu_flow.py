@@ -336,11 +336,11 @@ def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:
     assert check(score, "bandwidth_fraction").status is CheckStatus.SKIPPED
 
 
-def test_a_throttled_gpu_is_inconclusive_and_nobodys_fault(grade: Grade) -> None:
+def test_a_throttled_gpu_is_the_machines_fault(grade: Grade) -> None:
     score = grade(
         "solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))])
     )
-    assert score.status is Status.INCONCLUSIVE
+    assert score.status is Status.GRADER_ERROR
     assert score.exit_code == 3
     assert score.judged_points == 0
     assert score.timings

@@ -40,6 +40,7 @@ from grader.records import (
     DeviceBuffer,
     Execution,
     Failure,
+    PendingRule,
     Program,
     Role,
     RunLimits,
@@ -270,7 +271,7 @@ def reports(score: Score, source: Submission) -> str:
         format_junit(score),
     ]
     if score.status.has_points:
-        texts.append(format_gradescope(score))
+        texts.append(format_gradescope(score, PendingRule.LOST))
     return "\n".join(texts).replace(str(score.seed), "SEED")
 
 

@@ -163,7 +163,7 @@ def test_a_disturbed_measurement_is_repeated() -> None:
     assert samples(found) == dict.fromkeys(TIMES_MS, LOOKS[0])
 
 
-def test_a_gpu_that_stays_throttled_is_inconclusive_and_its_samples_are_kept() -> None:
+def test_a_gpu_that_stays_throttled_is_given_up_and_its_samples_are_kept() -> None:
     found = run(FakeClock(TIMES_MS, clocks=[HOT]))
     assert found.attempts == ATTEMPTS
     how = "the GPU was slowed down (hw thermal slowdown)"

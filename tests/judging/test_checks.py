@@ -216,12 +216,102 @@ def test_the_students_failure_fails_correctness_and_skips_the_rest(status: Statu
     assert all(result.points == 0 for result in results)
 
 
-@pytest.mark.parametrize("status", [Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR])
-def test_our_failure_judges_nothing(status: Status) -> None:
+@pytest.mark.parametrize("status", [Status.UNSUPPORTED, Status.GRADER_ERROR])
+def test_our_failure_leaves_all_points_pending(status: Status) -> None:
     results = judge_failure(
         make_exercise(), Failure(status, "no"), missing_metrics("no run", None), None
     )
     assert {result.status for result in results} == {CheckStatus.NOT_MEASURED}
+    assert sum(result.pending_points for result in results) == 100
+
+
+# --- excluded and pending -------------------------------------------------------------------------
+
+
+def judge_excluded(*checks: CheckSpec, cases: tuple = RIGHT) -> list[CheckStatus]:
+    excluded = frozenset({"bandwidth_fraction"})
+    metrics = metrics_with(shared_bank_conflicts=0)
+    results = judge_checks(make_exercise(checks), cases, metrics, H100, excluded=excluded)
+    return [result.status for result in results]
+
+
+def test_what_the_instructor_disabled_is_excluded_and_so_is_what_requires_it() -> None:
+    after = replace(CONFLICTS, requires=("bandwidth_fraction",))
+    for cases in (RIGHT, WRONG):
+        assert (
+            judge_excluded(CORRECTNESS, BANDWIDTH, after, cases=cases)[1:]
+            == [CheckStatus.EXCLUDED] * 2
+        )
+
+
+def test_the_spec_excludes_a_check_on_a_kind_of_device() -> None:
+    on_gpu = replace(BANDWIDTH, excluded_on=("emulated",))
+    without = judge(CORRECTNESS, on_gpu, device=H100, bandwidth_fraction=0.9)
+    assert without["bandwidth_fraction"].status is CheckStatus.EXCLUDED
+    assert without["bandwidth_fraction"].pending_points == 0
+    assert judge(CORRECTNESS, on_gpu, bandwidth_fraction=0.9)["bandwidth_fraction"].points == 25
+
+
+def test_the_points_of_a_check_that_is_not_measured_are_pending_unless_it_is_a_bonus() -> None:
+    bonus = replace(STORES, bonus=True)
+    results = judge(CORRECTNESS, BANDWIDTH, bonus)
+    assert results["bandwidth_fraction"].pending_points == 25
+    assert results["global_store_efficiency"].status is CheckStatus.NOT_MEASURED
+    assert results["global_store_efficiency"].pending_points == 0
+
+
+def test_a_failed_prerequisite_loses_points_that_this_device_could_not_judge() -> None:
+    result = judge(CORRECTNESS, BANDWIDTH, cases=WRONG)["bandwidth_fraction"]
+    assert (result.status, result.pending_points) == (CheckStatus.SKIPPED, 0)
+
+
+# --- intervals of times that are hardly known -----------------------------------------------------
+
+
+def judge_unsure(value: float, low: float, high: float, points: float = 25) -> CheckResult:
+    """80 % of the peak are asked, and 40 % give no point."""
+    check = replace(BANDWIDTH, points=points)
+    metrics = tuple(
+        replace(each, unsure="hardly known", source=Source.MODELLED)
+        if each.name == "bandwidth_fraction"
+        else each
+        for each in measured(value, low, high)
+    )
+    return judge_checks(make_exercise((CORRECTNESS, check)), RIGHT, metrics, H100)[1]
+
+
+@pytest.mark.parametrize(
+    ("interval", "status", "points", "pending"),
+    [
+        ((0.82, 1.5), CheckStatus.PASSED, 25, 0),  # all of it reaches the goal
+        ((0.5, 0.9), CheckStatus.NOT_MEASURED, 0, 25),  # the goal is inside
+        ((0.1, 0.35), CheckStatus.FAILED, 0, 0),  # below the zero point
+        ((0.2, 0.44), CheckStatus.FAILED, 0, 0),  # at best 2.5 points
+        ((0.2, 0.6), CheckStatus.FAILED, 0, 12.5),
+        ((0.5, 0.7), CheckStatus.PARTIAL, 6.25, 12.5),
+        ((0.5, 0.56), CheckStatus.PARTIAL, 6.25, 0),
+    ],
+)
+def test_an_interval_on_one_side_of_the_goal_decides_however_wide_it_is(
+    interval: tuple[float, float], status: CheckStatus, points: float, pending: float
+) -> None:
+    low, high = interval
+    result = judge_unsure((low + high) / 2, low, high)
+    assert (result.status, result.points) == (status, points)
+    assert result.pending_points == pytest.approx(pending)
+    assert not result.in_doubt
+    assert ("hardly known" in result.message) is (pending > 0)
+    assert result.points + result.pending_points <= 25
+
+
+def test_a_wide_interval_costs_no_honest_submission_more_than_four_points() -> None:
+    """Wherever the true value lies in the interval, as a GPU would judge it."""
+    for low, high in ((0.3, 0.79), (0.45, 0.6), (0.5, 0.565), (0.41, 0.47)):
+        result = judge_unsure((low + high) / 2, low, high)
+        for true in (low, (low + high) / 2, high):
+            judged = 25 * earned_fraction(true, BANDWIDTH.threshold)
+            assert result.points <= judged + 0.005
+            assert judged <= result.points + result.pending_points + 4.005
 
 
 def measured(value: float, low: float, high: float) -> tuple[MetricValue, ...]:
@@ -315,17 +405,18 @@ def test_what_was_not_counted_of_the_baseline_is_told() -> None:
     assert (result.threshold, result.relative_value) == ("<= 0.5 x that of the baseline", None)
 
 
-@pytest.mark.parametrize("cases", [RIGHT, WRONG])
-def test_a_reference_that_is_not_shipped_measures_nothing_whatever_the_submission_did(
-    cases: tuple[CaseResult, ...],
-) -> None:
+def test_a_check_relative_to_a_reference_that_is_not_shipped_is_pending() -> None:
     exercise = make_exercise((CORRECTNESS, AS_FAST))
-    result = judge_checks(exercise, cases, metrics_with(bandwidth_fraction=0.9), GPU)[1]
+    others, metrics = collect_others(exercise, GPU), metrics_with(bandwidth_fraction=0.9)
+    result = judge_checks(exercise, RIGHT, metrics, GPU, others=others)[1]
     assert (result.status, result.message) == (CheckStatus.NOT_MEASURED, NOT_SHIPPED)
+    assert result.pending_points == 25
+    lost = judge_checks(exercise, WRONG, metrics, GPU, others=others)[1]
+    assert lost.status is CheckStatus.SKIPPED
     failed = judge_failure(
         exercise, Failure(Status.COMPILE_ERROR, "no"), missing_metrics("no run", GPU), GPU
     )[1]
-    assert (failed.status, failed.message) == (CheckStatus.NOT_MEASURED, NOT_SHIPPED)
+    assert (failed.status, failed.pending_points) == (CheckStatus.SKIPPED, 0)
 
 
 def judge_speed(

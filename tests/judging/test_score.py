@@ -8,7 +8,7 @@ import pytest
 
 from grader.judging.evidence import Evidence
 from grader.judging.score import failed_score, make_score
-from grader.metrics import METRICS
+from grader.metrics import METRICS, MODELLED
 from grader.records import (
     CheckStatus,
     Dim3,
@@ -16,21 +16,25 @@ from grader.records import (
     Finding,
     FindingKind,
     LineCounters,
+    PendingRule,
     Score,
     Status,
 )
-from grader.spec.exercise import CheckSpec, Threshold
+from grader.spec.exercise import CheckSpec, Threshold, Yardstick
 from tests.support.factories import (
     CHECKS,
     CLEAN,
     CORRECTNESS,
     CROOKED_LINES,
+    GPU,
     LOADING,
     make_case,
     make_execution,
     make_exercise,
     make_graded,
+    make_modelled,
     make_subject,
+    make_timed,
 )
 
 BONUS = CheckSpec("occupancy", "Occupancy", "occupancy", 5, Threshold(at_least=1), bonus=True)
@@ -40,13 +44,68 @@ def fail(failure: Failure) -> Score:
     return failed_score(make_subject(), failure, Evidence(cases=(make_case(),)))
 
 
-def test_full_marks_of_what_the_device_can_judge_pass() -> None:
+def test_points_that_the_device_could_not_judge_are_pending_and_pass_nothing() -> None:
     score = make_graded()
-    assert (score.status, score.exit_code) == (Status.PASSED, 0)
+    assert (score.status, score.exit_code) == (Status.INCONCLUSIVE, 1)
+    assert not score.status.is_worth_a_retry
     assert (score.score, score.judged_points, score.max_score) == (75, 75, 100)
-    assert (
-        score.message == "75 of 75 points that this device can judge (25 of 100 were not measured)"
-    )
+    assert score.pending_points == 25
+    assert score.message == "75 of 100 points, 25 wait for a GPU"
+    assert score.why == "25 points are pending"
+
+
+def test_on_a_gpu_pending_points_wait_for_another_grading() -> None:
+    subject = make_subject(device=GPU)
+    score = make_score(subject, Evidence(cases=(make_case(),)))
+    assert score.message == "25 of 100 points, 75 wait for another grading"
+
+
+def test_what_needs_the_reference_waits_for_the_courses_grading() -> None:
+    relative = Threshold(at_least=0.8, relative_to=Yardstick.REFERENCE)
+    speed = replace(CHECKS[-1], threshold=relative)
+    score = make_timed(make_modelled(0.19), exercise=make_exercise((*CHECKS[:-1], speed)))
+    assert score.message == "75 of 100 points, 25 wait for the course's grading"
+
+
+def test_a_failed_check_fails_whatever_is_pending() -> None:
+    score = make_graded(lines=CROOKED_LINES)
+    assert (score.status, score.pending_points) == (Status.FAILED, 25)
+    assert score.judged_points == score.max_score - score.pending_points
+
+
+def test_a_case_that_is_not_verified_leaves_all_points_pending() -> None:
+    unverified = replace(make_case("benchmark", passed=False), unverified="only a part ran")
+    score = make_graded(cases=(make_case(), unverified))
+    assert (score.status, score.exit_code) == (Status.INCONCLUSIVE, 1)
+    assert (score.score, score.judged_points, score.pending_points) == (0, 0, 100)
+
+
+def make_excluded(cases: tuple = (make_case(),)) -> Score:
+    """Without modelled times."""
+    evidence = Evidence(cases=cases, execution=make_execution())
+    return make_score(replace(make_subject(), excluded=MODELLED), evidence)
+
+
+def test_without_a_model_the_checks_of_times_leave_the_total() -> None:
+    score = make_excluded()
+    assert (score.status, score.exit_code) == (Status.PASSED, 0)
+    assert (score.score, score.max_score, score.pending_points) == (75, 75, 0)
+    assert score.message == "75 of 75 points"
+    assert score.marks.grade() == score.marks.full == 100
+    failed = failed_score(replace(make_subject(), excluded=MODELLED), Failure(Status.TIMEOUT, "no"))
+    assert (failed.score, failed.max_score, failed.judged_points) == (0, 75, 75)
+
+
+@pytest.mark.parametrize(
+    ("rule", "grade"), [(None, None), (PendingRule.LOST, 80), (PendingRule.SCALED, 105)]
+)
+def test_pending_points_make_no_grade_unless_the_instructor_decides(
+    rule: PendingRule | None, grade: float | None
+) -> None:
+    """75 of 75 judged points, and 5 of a bonus, which no rule scales."""
+    score = make_graded(exercise=make_exercise((*CHECKS, BONUS)))
+    assert score.marks.grade(rule) == grade
+    assert make_excluded().marks.grade(rule) == 100
 
 
 def test_a_missed_check_fails() -> None:
@@ -73,12 +132,12 @@ def test_a_bonus_comes_on_top_and_spoils_nothing() -> None:
     missed = make_graded(
         exercise=make_exercise((*CHECKS, replace(BONUS, threshold=Threshold(at_least=1.1))))
     )
-    assert (missed.score, missed.status) == (75, Status.PASSED)
+    assert (missed.score, missed.status) == (75, Status.INCONCLUSIVE)
 
 
 def test_nothing_judged_is_inconclusive() -> None:
     score = make_score(make_subject(), Evidence())
-    assert (score.status, score.exit_code, score.judged_points) == (Status.INCONCLUSIVE, 3, 0)
+    assert (score.status, score.exit_code, score.judged_points) == (Status.INCONCLUSIVE, 1, 0)
 
 
 def test_lines_are_summed_over_launches_in_the_files_order() -> None:
@@ -135,5 +194,5 @@ def test_a_finding_brings_its_source_line_and_advice() -> None:
 @pytest.mark.parametrize("status", [Status.UNSUPPORTED, Status.GRADER_ERROR])
 def test_what_is_not_the_students_doing_judges_no_points(status: Status) -> None:
     score = fail(Failure(status, "no"))
-    assert score.judged_points == 0
+    assert (score.judged_points, score.pending_points) == (0, 100)
     assert {check.status for check in score.checks} == {CheckStatus.NOT_MEASURED}

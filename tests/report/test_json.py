@@ -20,6 +20,7 @@ from grader.report.json import format_score, write_score
 from tests.support.factories import (
     CROOKED_LINES,
     H100,
+    QUICK,
     make_case,
     make_graded,
     make_subject,
@@ -65,7 +66,8 @@ def failed(status: Status, *, with_device: bool = True) -> Score:
 
 
 SCORES = {
-    "passed": make_graded(),
+    "passed": QUICK,
+    "pending": make_graded(),
     "partial": make_graded(lines=CROOKED_LINES),
     "wrong": wrong_score(),
     "timed": replace(
@@ -98,6 +100,14 @@ def test_every_score_is_valid_by_the_schema(kind: str) -> None:
     assert errors_of(json.loads(text, parse_constant=pytest.fail)) == []
 
 
+@pytest.mark.parametrize("kind", SCORES)
+def test_points_are_judged_or_pending(kind: str) -> None:
+    plain = json.loads(format_score(SCORES[kind]))
+    assert plain["judged_points"] == plain["max_score"] - plain["pending_points"]
+    assert plain["pending_points"] == sum(check["pending_points"] for check in plain["checks"])
+    assert plain["score"] <= plain["judged_points"]
+
+
 def test_the_schema_knows_all_metrics_counters_and_statuses() -> None:
     definitions = SCHEMA["$defs"]
     assert definitions["metric_name"]["enum"] == list(METRICS)
@@ -116,15 +126,15 @@ def test_the_schema_knows_all_metrics_counters_and_statuses() -> None:
         (("surplus",), 1),
         (("submission", "sha256"), "xyz"),
         (("metrics", "speed"), {"value": 1, "unit": "", "source": "counted", "reason": None}),
-        (("metrics", "time_ms", "reason"), None),
-        (("metrics", "time_ms", "value"), 1.5),
+        (("metrics", "dram_bytes", "reason"), None),
+        (("metrics", "dram_bytes", "value"), 1.5),
         (("checks", 0, "status"), "ok"),
         (("cases", 0, "mismatch"), {}),
         (("device", "limits", "max_grid"), [1, 2]),
     ],
 )
 def test_the_schema_refuses_what_is_no_score(path: tuple[str | int, ...], value: object) -> None:
-    score = json.loads(format_score(SCORES["passed"]))
+    score = json.loads(format_score(SCORES["pending"]))
     place = score
     for key in path[:-1]:
         place = place[key]

@@ -120,7 +120,7 @@ def test_the_promised_lines_come_first_then_table_total_and_hints() -> None:
         [
             "Check ",
             "Coalesced stores  12.5 %",
-            "Score: 25 of 75 points",
+            "Score: 25 of 100 points, 25 wait for a GPU",
             "What to try",
             "line 11: tile[",
         ],
@@ -138,7 +138,7 @@ def test_a_good_score() -> None:
     text = show(make_graded())
     assert "✓ Bank conflicts: PASSED (count == 0)" in text
     assert "What to try" not in text
-    assert "points that this device can judge" in text
+    assert "Score: 75 of 100 points, 25 wait for a GPU" in text
 
 
 def test_performance_says_the_share_of_the_peak() -> None:
@@ -178,9 +178,9 @@ def test_a_time_that_is_hardly_known_is_told_as_not_measured() -> None:
         "– Performance: NOT MEASURED (the model does not know this kind of kernel well: its time"
         " (scattered stores) may be 35 % less or 40 % more)" in text
     )
-    assert re.search(r"Performance >= 80 % - / 25 – not measured", text)
-    assert "75 of 75 points that this device can judge (25 of 100 were not measured)" in text
-    assert "Time: 0.1 ms (0.065 to 0.14)" in text
+    assert re.search(r"Performance 80.1 % >= 80 % - / 25 – not measured", text)
+    assert "75 of 100 points, 25 wait for a GPU" in text
+    assert "Time: 0.2 ms (0.13 to 0.28)" in text
 
 
 def test_a_wrong_case_shows_where() -> None:

@@ -14,6 +14,7 @@ from grader.records import (
     BatchEntry,
     BatchExercise,
     BatchSummary,
+    CheckStatus,
     Dim3,
     EntryCheck,
     Failure,
@@ -47,7 +48,8 @@ def timed(
     reference: float = 0.188,
     gflops: float | None = None,
 ) -> Score:
-    """A score of a GPU with these median times; a transpose of 8192² unless it has GFLOP/s."""
+    """A score of a GPU with these median times, where nothing is pending; a transpose of 8192²
+    unless it has GFLOP/s."""
     figures = {
         "time_ms": milliseconds,
         "naive_time_ms": naive,
@@ -68,7 +70,24 @@ def timed(
     timings = tuple(
         Timing(plan, ms, (ms * 0.99, ms * 1.02), (ms,) * 21) for plan, ms in plans.items()
     )
-    return replace(score, metrics=metrics, timings=timings, device=GPU)
+    checks = tuple(
+        replace(check, status=CheckStatus.PASSED, points=check.max_points, pending_points=0.0)
+        if check.pending_points
+        else check
+        for check in score.checks
+    )
+    return replace(
+        score,
+        metrics=metrics,
+        timings=timings,
+        device=GPU,
+        checks=checks,
+        score=score.score + score.pending_points,
+        judged_points=score.max_score,
+        message=f"{score.score + score.pending_points:g} of {score.max_score:g} points",
+        why=score.why.removesuffix("25 points are pending").removesuffix("; "),
+        status=Status.PASSED if score.status is Status.INCONCLUSIVE else score.status,
+    )
 
 
 def failed(
@@ -154,6 +173,7 @@ def make_entry(
         score=score.score,
         max_score=100,
         judged_points=score.judged_points,
+        total_points=score.max_score,
         seconds=2.0,
         device="NVIDIA H100 SXM",
         score_path=score_path,

@@ -6,7 +6,7 @@ behind the first one say what differs elsewhere, and what is expected besides:
     // expect without a model: passed, only a clock tells (65 % of the peak, 80 % are asked)
     // expect without a model: passed, only the timed size tells
     // expect with a model: passed, too close to call
-    // expect with a model: passed, hardly known (the model does not know this kind of kernel well)
+    // expect with a model: inconclusive, hardly known (the model does not know this kind of kernel)
     // expect on an emulated device: unsupported (HGMMA)
     // expect on an emulated H200: too many points (why the model is so far off)
     // expect points: 45 (what the attack has earned)
@@ -28,7 +28,7 @@ SUBMISSIONS = ROOT / "tests" / "submissions"
 ONLY_A_CLOCK_TELLS = "passed, only a clock tells"
 ONLY_THE_TIMED_SIZE_TELLS = "passed, only the timed size tells"
 TOO_CLOSE_TO_CALL = "passed, too close to call"
-HARDLY_KNOWN = "passed, hardly known"
+HARDLY_KNOWN = "inconclusive, hardly known"
 TOO_MANY_POINTS = "too many points"
 
 _NAME = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>[a-z0-9_]+)")

@@ -35,9 +35,9 @@ def render_leaderboard(
     digests: Mapping[tuple[str, str], Digest],
     handles: Mapping[str, str],
 ) -> str:
-    """The page: who has a name in `handles`, and points, by points and then by time; nobody
-    without a point is on it. `digests` are by student and exercise. What late work costs is left
-    out."""
+    """The page: who has a name in `handles`, and points, by points and then by time; without a
+    final grade or a point a student is not on it. `digests` are by student and exercise. What late
+    work costs is left out."""
     boards = []
     for exercise in batch.exercises:
         found = [

@@ -49,7 +49,7 @@ class Digest:
 
     status: Status
     points: float
-    judged: float
+    total: float
     checks: tuple[tuple[str, CheckStatus, str], ...]
     times_ms: Mapping[str, float]
     time_source: Source | None
@@ -130,7 +130,7 @@ def digest_score(score: Score) -> Digest:
     return Digest(
         status=score.status,
         points=score.score,
-        judged=score.judged_points,
+        total=score.max_score,
         checks=tuple(
             (
                 clean_line(check.headline or check.title),
@@ -203,26 +203,31 @@ def _check_titles(graded: Sequence[Graded]) -> dict[str, None]:
 
 
 def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
-    parts = [*_parts([each.digest for each in graded if each.digest])]
+    parts = [*_parts(graded)]
     ours = sum(each.digest is not None and not each.digest.status.has_points for each in graded)
     missing = sum(each.digest is None for each in graded)
+    pending = sum(
+        each.entry.marks is not None and each.entry.points is None
+        for each in graded
+        if each.digest is not None
+    )
     yield f"{len(graded):,}", "submissions" if len(graded) != 1 else "submission"
     yield f"{100 * statistics.median(parts):.0f} %" if parts else "–", "median of the points"
     yield f"{sum(part >= 1 for part in parts):,}", "with full marks"
     yield f"{sum(part == 0 for part in parts):,}", "without a point"
+    if pending:
+        yield f"{pending:,}", "with pending points, without a final grade"
     if ours:
         yield f"{ours:,}", "to look at: not the student's doing"
     if missing:
         yield f"{missing:,}", NOT_GRADED
 
 
-def _parts(digests: Sequence[Digest]) -> Iterator[float]:
-    """Points earned over points that could be judged, of the scores that count."""
-    for digest in digests:
-        if digest.status.has_points and digest.judged > 0:
-            yield digest.points / digest.judged
-        elif digest.status.has_points:
-            yield 0.0
+def _parts(graded: Sequence[Graded]) -> Iterator[float]:
+    """The final grades, as parts of all points."""
+    for each in graded:
+        if each.digest is not None and each.entry.points is not None:
+            yield each.entry.points / each.entry.max_score
 
 
 # --- plots ----------------------------------------------------------------------------------------
@@ -233,7 +238,7 @@ def _make_section(exercise: BatchExercise, graded: Sequence[Graded]) -> Section:
     checked = [digest for digest in digests if digest.checks]
     return Section(
         clean_line(exercise.title),
-        tuple(_make_charts(digests)),
+        tuple(_make_charts(digests, [*_parts(graded)])),
         tuple(_make_rates(checked)),
         tuple(_make_causes(graded)),
         len(checked),
@@ -256,8 +261,7 @@ def _make_causes(graded: Sequence[Graded]) -> Iterator[CauseRow]:
         )
 
 
-def _make_charts(digests: Sequence[Digest]) -> Iterator[Chart]:
-    parts = [*_parts(digests)]
+def _make_charts(digests: Sequence[Digest], parts: Sequence[float]) -> Iterator[Chart]:
     if parts:
         yield Chart(
             "Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores")
@@ -337,14 +341,14 @@ def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[
         kind=digest.status.row.badge.value,
         checks=tuple(shown.get(title, absent) for title in check_titles),
     )
-    return _with_figures(row, digest, entry.max_score)
+    return _with_figures(row, digest)
 
 
-def _with_figures(row: Row, digest: Digest, max_score: float) -> Row:
+def _with_figures(row: Row, digest: Digest) -> Row:
     if digest.status.has_points:
         row = replace(
             row,
-            points=f"{digest.points:g} / {digest.judged or max_score:g}",
+            points=f"{digest.points:g} / {digest.total:g}",
             sort=f"{digest.points:g}",
         )
     if (time := digest.times_ms.get(OWN)) is not None:

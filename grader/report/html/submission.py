@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, CheckResult, CheckStatus, Finding, Score
+from grader.records import CaseResult, CheckResult, Finding, Score
 from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html.machine import make_machine
 from grader.report.html.pages import render_page
@@ -20,6 +20,7 @@ from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import draw_mismatch
 from grader.words.findings import describe_place, tell_finding
 from grader.words.headlines import explain, format_check_value
+from grader.words.reasons import summarise_points
 from grader.words.sizes import list_sizes
 
 MAX_DETAIL = 20_000
@@ -139,15 +140,12 @@ def _make_finding(finding: Finding) -> FindingRow:
 def _describe_points(score: Score) -> tuple[str, str]:
     if not score.status.has_points:
         return "–", "no points follow from this: it is not the student's doing"
-    missing = score.max_score - score.judged_points
-    words = f"of {score.judged_points:g} points" + (
-        f" that this device can judge; {missing:g} were not measured" if missing else ""
-    )
-    return f"{score.score:g}", words
+    points, words = summarise_points(score).split(" ", 1)
+    return points, words
 
 
 def _make_check(check: CheckResult) -> CheckRow:
-    measured = check.status is not CheckStatus.NOT_MEASURED
+    measured = check.status.has_points
     return CheckRow(
         title=check.headline or check.title,
         kind=check.status.row.badge.value,

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from grader.records import Score
+    from grader.records import PendingRule, Score
 
 FORMATS: Mapping[str, str] = {
     "gradescope": "Gradescope's results.json",
@@ -15,12 +15,13 @@ FORMATS: Mapping[str, str] = {
     "junit": "JUnit's XML",
     "markdown": "a pull request's comment in GitHub's Markdown",
 }
-"""What each format is. The module of its name, which loads on use, has `format_NAME(score)`."""
+"""What each format is. The module of its name, which loads on use, has
+`format_NAME(score, rule)`."""
 
 
-def format_for_platform(score: Score, name: str) -> str:
-    """The score as the platform takes it. GraderError where it has no way to say that no points
-    follow."""
+def format_for_platform(score: Score, name: str, rule: PendingRule | None = None) -> str:
+    """The score as the platform takes it, by a rule for pending points. GraderError where the
+    platform has no way to say that there is no final grade."""
     module = import_module(f"{__name__}.{name}")
-    format_score: Callable[[Score], str] = getattr(module, f"format_{name}")
-    return format_score(score)
+    format_score: Callable[[Score, PendingRule | None], str] = getattr(module, f"format_{name}")
+    return format_score(score, rule)

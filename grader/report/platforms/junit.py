@@ -7,26 +7,24 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
-from grader.records import CheckResult, CheckStatus, Score
+from grader.records import CheckResult, CheckStatus, PendingRule, Score
 from grader.report.platforms.texts import check_name, describe_check, describe_score
 from grader.report.text import clean_line, clean_text
 from grader.words.headlines import explain
 
 
-def format_junit(score: Score) -> str:
-    """The XML document. Checks that lost points are failures, skipped and unmeasured ones are
-    skipped; ours are errors."""
+def format_junit(score: Score, rule: PendingRule | None = None) -> str:
+    """The XML document, by a rule for pending points. Checks that lost points are failures, skipped
+    and excluded ones are skipped; ours are errors. A check with pending points is an error without
+    a rule, lost or skipped by it."""
     ended = score.status.ended_early
+    kinds = [_kind(check, rule) for check in score.checks]
     ours = not score.status.has_points
-    lost = sum(check.status.lost_points and not check.bonus for check in score.checks)
     counts = {
         "tests": len(score.checks) + ended,
-        "failures": lost + (ended and not ours),
-        "errors": int(ended and ours),
-        "skipped": sum(
-            not check.status.is_verdict or (check.bonus and check.status.lost_points)
-            for check in score.checks
-        ),
+        "failures": kinds.count("failure") + (ended and not ours),
+        "errors": kinds.count("error") + (ended and ours),
+        "skipped": kinds.count("skipped"),
     }
     totals = {name: str(int(count)) for name, count in counts.items()}
     root = ET.Element("testsuites", {"name": score.exercise, **totals, "time": "0"})
@@ -36,7 +34,7 @@ def format_junit(score: Score) -> str:
         {"name": f"{score.exercise}: {_clean(score.submission_name)}", **totals, "time": "0"},
     )
     properties = ET.SubElement(suite, "properties")
-    for name, value in _list_properties(score).items():
+    for name, value in _list_properties(score, rule).items():
         ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
     if ended:
         case = _add_case(suite, score, "grading")
@@ -47,17 +45,29 @@ def format_junit(score: Score) -> str:
             score.message,
             describe_score(score),
         )
-    for check in score.checks:
-        _add_check(suite, score, check)
+    for check, kind in zip(score.checks, kinds, strict=True):
+        _add_check(suite, score, check, kind)
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _list_properties(score: Score) -> dict[str, str]:
+def _kind(check: CheckResult, rule: PendingRule | None) -> str:
+    """The element that tells a check's outcome, empty where it passed."""
+    if check.pending_points and rule is not PendingRule.SCALED and not check.status.lost_points:
+        return "error" if rule is None else "failure"
+    if check.status.lost_points and not check.bonus:
+        return "failure"
+    return "" if check.status is CheckStatus.PASSED else "skipped"
+
+
+def _list_properties(score: Score, rule: PendingRule | None) -> dict[str, str]:
+    grade = score.marks.grade(rule) if score.status.has_points else None
     return {
+        "grade": "" if grade is None else f"{grade:g}",
         "score": f"{score.score:g}",
         "max_score": f"{score.max_score:g}",
         "judged_points": f"{score.judged_points:g}",
+        "pending_points": f"{score.pending_points:g}",
         "status": score.status.value,
         "device": score.device.name if score.device else "",
         "sha256": score.submission_sha256,
@@ -65,13 +75,14 @@ def _list_properties(score: Score) -> dict[str, str]:
     }
 
 
-def _add_check(suite: ET.Element, score: Score, check: CheckResult) -> None:
+def _add_check(suite: ET.Element, score: Score, check: CheckResult, kind: str) -> None:
     case = _add_case(suite, score, check_name(check))
-    if check.status.lost_points and not check.bonus:
+    if kind in ("failure", "error"):
         points = f"{check.points:g} of {check.max_points:g} points"
-        message = f"{points}: {check.hint}" if check.hint else points
-        _tell(case, "failure", check.status.value, message, describe_check(check, score))
-    elif check.status is not CheckStatus.PASSED:
+        more = check.hint or (check.message if check.pending_points else "")
+        message = f"{points}: {more}" if more else points
+        _tell(case, kind, check.status.value, message, describe_check(check, score))
+    elif kind:
         ET.SubElement(case, "skipped", {"message": _clean(check.message or check.status.value)})
     elif check.in_doubt:
         ET.SubElement(case, "system-out").text = _clean(explain(check))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from grader.records import CheckResult, CheckStatus, Score
+from grader.records import CheckResult, PendingRule, Score
 from grader.report.platforms.texts import (
     check_name,
     describe_check,
@@ -22,11 +22,12 @@ _MARKUP = re.compile(r"[!#$&*+\-.:<=>@\[\\\]^_`{|}~]")
 _CALLS = re.compile(r"&#(?:35|64);")
 
 
-def format_markdown(score: Score) -> str:
-    """The comment. Where no points follow from the score, it says why, and shows none."""
+def format_markdown(score: Score, rule: PendingRule | None = None) -> str:
+    """The comment, by a rule for pending points. Where no points follow from the score, it says
+    why, and shows none."""
     row = score.status.row
     names = _escape(score.exercise), _escape(clean_line(score.submission_name))
-    said = _escape(describe_score(score))
+    said = _escape(describe_score(score, rule))
     parts = [
         f"### {': '.join(names)}: {row.title or row.word}",
         f"<pre>{said}</pre>" if score.status.ended_early else said,
@@ -64,7 +65,7 @@ def _format_text(check: CheckResult, score: Score) -> str:
 
 
 def _points(check: CheckResult) -> str:
-    if check.status is CheckStatus.NOT_MEASURED:
+    if not check.status.has_points:
         return ""
     return f"+{check.points:g}" if check.bonus else f"{check.points:g} of {check.max_points:g}"
 

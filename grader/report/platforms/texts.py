@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from grader.metrics import CHECKED_CASES, CORRECTNESS
-from grader.records import CheckResult, CheckStatus, Score
+from grader.records import CheckResult, CheckStatus, PendingRule, Score
 from grader.report.text import clean_line, clean_text
 from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
 from grader.words.findings import describe_finding
@@ -46,10 +46,20 @@ def draw_wrong_case(check: CheckResult, score: Score) -> tuple[str, ...]:
     return (f"Case {clean_line(case.name)}:", *figures, *draw_mismatch(case.mismatch))
 
 
-def describe_score(score: Score) -> str:
-    """The result in a sentence; where the grading ended early, why, with the tool's own words and
-    what to try."""
+def find_factor(score: Score, rule: PendingRule | None) -> float | None:
+    """What makes grades of the points of checks that are no bonus; None without a final grade."""
+    return score.marks.factor(rule) if score.status.has_points else None
+
+
+def describe_score(score: Score, rule: PendingRule | None = None) -> str:
+    """The result in a sentence, and the grade where that is another figure; where the grading ended
+    early, why, with the tool's own words and what to try."""
     parts = [clean_line(score.message)]
+    grade, marks = score.marks.grade(rule), score.marks
+    if grade is not None and (grade, marks.full) != (score.score, score.max_score):
+        parts.append(f"Grade: {grade:g} of {marks.full:g} points.")
+    if grade is None and score.status.has_points:
+        parts.append("There is no final grade while points are pending.")
     if score.status.ended_early:
         parts += [clean_text(score.detail)[:MAX_DETAIL].strip(), clean_line(score.advice)]
     if score.device is not None:

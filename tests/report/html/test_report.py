@@ -232,8 +232,11 @@ def test_the_page_says_that_a_time_is_hardly_known(tmp_path: Path) -> None:
     page = Page(tmp_path / "pages" / "s00000.html")
     assert "– not measured" in page.text
     assert "the model does not know this kind of kernel well: its time" in page.text
-    assert "25 were not measured" in page.text
-    assert "ms, modelled" in Page(tmp_path / "report.html").text
+    assert "of 100 points, 25 wait for a GPU" in page.text
+    report = Page(tmp_path / "report.html").text
+    assert "ms, modelled" in report
+    assert "75 / 100" in report
+    assert "with pending points, without a final grade" in report
 
 
 def test_a_class_of_nobody_and_one_of_many(tmp_path: Path) -> None:

@@ -15,7 +15,10 @@ import xmlschema
 from jsonschema import Draft202012Validator
 
 from grader.errors import GraderError
-from grader.records import Score, Status
+from grader.judging.evidence import Evidence
+from grader.judging.score import make_score
+from grader.metrics import MODELLED
+from grader.records import PendingRule, Score, Status
 from grader.report.platforms import FORMATS, format_for_platform
 from grader.report.platforms.github import format_github
 from grader.report.platforms.gradescope import format_gradescope
@@ -26,8 +29,11 @@ from tests.support.factories import (
     CROOKED_LINES,
     DOUBTFUL,
     HARDLY_KNOWN,
+    QUICK,
     make_case,
+    make_execution,
     make_graded,
+    make_subject,
 )
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "platforms"
@@ -39,10 +45,10 @@ STUDENTS = (
     Status.TIMEOUT,
     Status.REJECTED,
 )
-OURS = (Status.UNSUPPORTED, Status.INCONCLUSIVE, Status.GRADER_ERROR)
+OURS = (Status.UNSUPPORTED, Status.GRADER_ERROR)
 GRADED: dict[str, Score] = {
-    "passed": make_graded(),
-    "partial": make_graded(lines=CROOKED_LINES),
+    "passed": QUICK,
+    "partial": timed(make_graded(lines=CROOKED_LINES), 0.2),
     "timed": timed(make_graded(), 0.2),
     "doubtful": DOUBTFUL,
     "wrong": make_graded(cases=(make_case(passed=False),)),
@@ -53,6 +59,13 @@ GRADED: dict[str, Score] = {
         for status in STUDENTS
     },
 }
+PENDING = {"pending": make_graded(), "failed": make_graded(lines=CROOKED_LINES)}
+"""75 of 75 and 25 of 75 judged points; 25 more are pending."""
+EXCLUDED = make_score(
+    replace(make_subject(), excluded=MODELLED),
+    Evidence(cases=(make_case(),), execution=make_execution()),
+)
+"""75 of 75 points, without modelled times."""
 FAULTS = {status.value: failed(status, message=HOSTILE_XML) for status in OURS}
 
 
@@ -76,20 +89,20 @@ def test_gradescope_gets_what_it_documents(kind: str) -> None:
 def test_gradescope_shows_each_check_with_its_points() -> None:
     score = GRADED["partial"]
     results = json.loads(format_gradescope(score))
-    assert results["score"] == score.score
+    assert results["score"] == score.score == 50
     points = {test["name"]: (test.get("score"), test.get("max_score")) for test in results["tests"]}
     assert points == {
         "Correctness": (25, 25),
         "Bank conflicts": (0, 25),
         "Coalesced stores": (0, 25),
-        "Performance": (None, None),
+        "Performance": (25, 25),
     }
     assert all(test["visibility"] == "visible" for test in results["tests"])
 
 
 @pytest.mark.parametrize("kind", FAULTS)
 def test_gradescope_gets_no_zero_for_a_fault_that_is_not_the_students(kind: str) -> None:
-    with pytest.raises(GraderError, match="no points"):
+    with pytest.raises(GraderError, match="no grade"):
         format_gradescope(FAULTS[kind])
 
 
@@ -110,7 +123,7 @@ def reported(text: str) -> tuple[float, float]:
 
 
 def test_github_adds_up_to_the_partial_points() -> None:
-    assert reported(format_github(GRADED["partial"])) == (25, 75)
+    assert reported(format_github(GRADED["partial"])) == (50, 100)
     assert reported(format_github(GRADED["compile_error"])) == (0, 100)
     assert json.loads(format_github(GRADED["passed"]))["status"] == "pass"
     assert json.loads(format_github(GRADED["partial"]))["status"] == "fail"
@@ -137,11 +150,8 @@ def test_junit_is_valid_xml_whose_totals_add_up(kind: str) -> None:
 def test_junit_names_the_points() -> None:
     suite = ET.fromstring(format_junit(GRADED["partial"]))[0]
     properties = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
-    assert (properties["score"], properties["judged_points"], properties["max_score"]) == (
-        "25",
-        "75",
-        "100",
-    )
+    names = ("grade", "score", "judged_points", "pending_points", "max_score")
+    assert [properties[name] for name in names] == ["50", "50", "100", "0", "100"]
     lost = [(case.attrib["name"], case.find("failure")) for case in suite.iter("testcase")]
     failures = {name: failure.attrib["message"] for name, failure in lost if failure is not None}
     assert failures.keys() == {"Bank conflicts", "Coalesced stores"}
@@ -162,7 +172,7 @@ def test_markdown_is_a_table_of_the_checks_with_points_and_hint() -> None:
         ["Correctness", "passed", "25 of 25"],
         ["Bank conflicts", "failed", "0 of 25"],
         ["Coalesced stores", "failed", "0 of 25"],
-        ["Performance", "not measured", ""],
+        ["Performance", "passed", "25 of 25"],
     ]
     for row, check in zip(rows, GRADED["partial"].checks, strict=True):
         assert check.hint in row[3]
@@ -192,7 +202,7 @@ def test_markdown_shows_no_points_for_a_fault_that_is_not_the_students(kind: str
 
 
 def test_a_bonus_check_counts_on_top() -> None:
-    score = make_graded()
+    score = QUICK
     bonus = replace(
         score.checks[-1],
         bonus=True,
@@ -202,7 +212,9 @@ def test_a_bonus_check_counts_on_top() -> None:
         value=1.0,
         metric="correctness",
     )
-    score = replace(score, checks=(*score.checks[:-1], bonus), score=80)
+    score = replace(
+        score, checks=(*score.checks[:-1], bonus), score=80, max_score=75, judged_points=75
+    )
     assert errors_of("gradescope.schema.json", format_gradescope(score)) == []
     assert json.loads(format_gradescope(score))["tests"][-1]["max_score"] == 0
     assert reported(format_github(score)) == (80, 75)
@@ -221,14 +233,67 @@ def test_every_platform_is_told_of_the_benefit_of_the_doubt(name: str) -> None:
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_platform_is_told_of_a_time_that_is_hardly_known(name: str) -> None:
-    text = html.unescape(format_for_platform(HARDLY_KNOWN, name))
-    judged = "75 of 75 points that this device can judge (25 of 100 were not measured)"
-    assert ("does not know this kind of kernel well" in text) is (name != "github")
-    assert (
-        judged in text
-        or (name == "junit" and 'name="judged_points" value="75"' in text)
-        or (name == "github" and json.loads(text)["max_score"] == 75)
-    )
+    text = html.unescape(format_for_platform(HARDLY_KNOWN, name, PendingRule.LOST))
+    assert "does not know this kind of kernel well" in text
+    assert name in ("github", "junit") or "75 of 100 points, 25 wait for a GPU" in text
+
+
+# --- pending points -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", PENDING)
+def test_no_platform_takes_pending_points_for_a_grade(kind: str) -> None:
+    score = PENDING[kind]
+    with pytest.raises(GraderError, match="25 wait for a GPU"):
+        format_gradescope(score)
+    text = format_github(score)
+    assert errors_of("github.schema.json", text) == []
+    assert (json.loads(text)["status"], reported(text)) == ("error", (0, 0))
+    suite = ET.fromstring(format_junit(score))[0]
+    properties = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+    assert (properties["grade"], properties["pending_points"]) == ("", "25")
+    (error,) = suite.findall("testcase/error")
+    assert (error.attrib["type"], suite.attrib["errors"]) == ("not_measured", "1")
+    comment = html.unescape(format_markdown(score))
+    assert "25 wait for a GPU" in comment
+    assert "no final grade" in comment
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "grade", "status"),
+    [
+        ("pending", PendingRule.LOST, 75, "fail"),
+        ("pending", PendingRule.SCALED, 100, "pass"),
+        ("failed", PendingRule.LOST, 25, "fail"),
+        ("failed", PendingRule.SCALED, 33.33, "fail"),
+    ],
+)
+def test_the_instructor_decides_pending_points(
+    kind: str, rule: PendingRule, grade: float, status: str
+) -> None:
+    score = PENDING[kind]
+    github = format_github(score, rule)
+    assert json.loads(github)["status"] == status
+    assert reported(github) == (pytest.approx(grade), 100)
+    gradescope = format_gradescope(score, rule)
+    assert errors_of("gradescope.schema.json", gradescope) == []
+    assert json.loads(gradescope)["score"] == grade
+    suite = ET.fromstring(format_junit(score, rule))[0]
+    properties = {each.attrib["name"]: each.attrib["value"] for each in suite.iter("property")}
+    assert (properties["grade"], suite.attrib["errors"]) == (f"{grade:g}", "0")
+    lost = (2 if kind == "failed" else 0) + (rule is PendingRule.LOST)
+    assert int(suite.attrib["failures"]) == lost
+
+
+def test_every_platform_scales_to_the_full_points_where_checks_are_excluded() -> None:
+    """75 of 75 points without modelled times are 100 of 100."""
+    github = format_github(EXCLUDED)
+    assert (json.loads(github)["status"], reported(github)) == ("pass", (100, 100))
+    results = json.loads(format_gradescope(EXCLUDED))
+    assert results["score"] == 100
+    assert "Grade: 100 of 100 points." in results["output"]
+    assert 'name="grade" value="100"' in format_junit(EXCLUDED)
+    assert "Grade: 100 of 100" in html.unescape(format_markdown(EXCLUDED))
 
 
 @pytest.mark.parametrize("name", FORMATS)

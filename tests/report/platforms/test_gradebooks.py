@@ -11,8 +11,9 @@ import pytest
 
 from grader.batch.results import format_gradebook
 from grader.batch.roster import read_roster
+from grader.cli.pending import decide, tell_pending
 from grader.errors import UsageError
-from grader.records import BatchEntry, BatchExercise, Status
+from grader.records import BatchEntry, BatchExercise, BatchSummary, PendingRule, Status
 from grader.report.class_table import print_summary
 from grader.report.platforms.gradebooks import (
     CANVAS_FILE,
@@ -85,7 +86,6 @@ def test_moodle_gets_its_worksheet(tmp_path: Path) -> None:
 def test_no_points_follow_from_what_is_not_the_students_doing() -> None:
     assert {status for status in Status if not status.has_points} == {
         Status.UNSUPPORTED,
-        Status.INCONCLUSIVE,
         Status.GRADER_ERROR,
     }
 
@@ -107,6 +107,52 @@ def test_who_has_no_points_has_an_empty_cell_in_every_table(
         bool(shown),
         bool(shown),
     )
+
+
+def grades_of(folder: Path, batch: BatchSummary) -> tuple[str, ...]:
+    """A single student's cells: of Moodle, Canvas and our own gradebook, and the sum there."""
+    write_gradebooks(folder, batch)
+    own = next(csv.DictReader(io.StringIO(format_gradebook(batch))))
+    canvas = [*rows_of(folder / CANVAS_FILE)[1].values()][-1]
+    return rows_of(folder / MOODLE_FILE)[0]["Grade"], canvas, own["transpose"], own["total"]
+
+
+@pytest.mark.parametrize(
+    ("score", "rule", "grade"),
+    [
+        (75.0, None, ""),
+        (75.0, PendingRule.LOST, "75"),
+        (75.0, PendingRule.SCALED, "100"),
+        (47.17, None, ""),
+        (47.17, PendingRule.LOST, "47.17"),
+        (47.17, PendingRule.SCALED, "62.89"),
+    ],
+)
+def test_pending_points_make_an_empty_cell_unless_the_instructor_decides(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    score: float,
+    rule: PendingRule | None,
+    grade: str,
+) -> None:
+    """75 points are judged and 25 pending."""
+    pending = replace(entry("jane", score, Status.INCONCLUSIVE), judged_points=75)
+    batch = decide(make_summary([pending]), rule)
+    assert grades_of(tmp_path, batch) == (grade,) * 4
+    tell_pending(batch)
+    told = capsys.readouterr().out
+    assert ("No final grade for 1 with pending points: jane." in told) is (rule is None)
+
+
+def test_excluded_checks_leave_the_total_and_grades_are_of_the_full_points(tmp_path: Path) -> None:
+    """With --no-model 80 of the 100 points of `reduction` count."""
+    perfect = replace(entry("jane", 80.0, Status.PASSED), judged_points=80, total_points=80)
+    assert grades_of(tmp_path, make_summary([perfect])) == ("100",) * 4
+
+
+def test_a_summary_of_an_earlier_version_has_pending_points_too(tmp_path: Path) -> None:
+    old = replace(entry("jane", 75.0, Status.PASSED), judged_points=75)
+    assert grades_of(tmp_path, make_summary([old])) == ("",) * 4
 
 
 def test_a_roster_of_the_platform_itself_gives_the_ids(tmp_path: Path) -> None:
