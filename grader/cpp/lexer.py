@@ -9,6 +9,7 @@ backslash at the end of one is a token of its own, or goes on in a `//` comment 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
@@ -131,6 +132,15 @@ def symbol_name(name: str) -> str:
         return f"_u{number:04x}" if number < 1 << 16 else f"_U{number:08x}"
 
     return _FAR_LETTER.sub(spell, name)
+
+
+def source_text(text: str) -> str:
+    """The reverse of `symbol_name`: demangled text in the letters of the source."""
+    return re.sub(
+        r"_(?:u([0-9a-f]{4})|U([0-9a-f]{8}))",
+        lambda match: chr(min(int(match[1] or match[2], 16), sys.maxunicode)),
+        text,
+    )
 
 
 def join_lines(source: str) -> str:

@@ -112,7 +112,7 @@ def _take_apart(kernel: Kernel) -> _Instance:
     base, bracket, rest = kernel.name.partition("<")
     arguments = split_arguments(rest.rstrip().removesuffix(">")) if bracket else []
     return _Instance(
-        kernel, base.strip(), tuple(normalise_text(argument) for argument in arguments)
+        kernel, symbol_name(base.strip()), tuple(normalise_text(argument) for argument in arguments)
     )
 
 

@@ -31,7 +31,7 @@ KERNELS = [
     "typed<std::pair<int, float> >",
     "both",
     "both<1>",
-    "r_u00e4ume::_U0001d41fk<Ma_u00df>",
+    "räume::𝐟k<Maß>",
     "d$::k$1",
 ]
 VALUES = {"TILE": 32, "ROWS": 8}
@@ -87,8 +87,8 @@ def choose(
         ("typed<std::pair<int,float>>", "typed<std::pair<int, float> >"),
         ("both", "both"),
         ("both<1>", "both<1>"),
-        ("räume::𝐟k<Maß>", "r_u00e4ume::_U0001d41fk<Ma_u00df>"),
-        (r"r\u00e4ume::\U0001D41Fk", "r_u00e4ume::_U0001d41fk<Ma_u00df>"),
+        ("räume::𝐟k<Maß>", "räume::𝐟k<Maß>"),
+        (r"r\u00e4ume::\U0001D41Fk", "räume::𝐟k<Maß>"),
         ("d$::k$1", "d$::k$1"),
     ],
 )
