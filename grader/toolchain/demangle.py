@@ -21,7 +21,7 @@ class Signature:
 
 
 def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
-    """Symbol to what c++filt prints for it, in the letters of the source: the symbol itself where it
+    """Symbol to what c++filt prints for it, in letters of the source: the symbol itself where it
     is not mangled."""
     if not symbols:
         return {}

@@ -287,7 +287,11 @@ def test_structures_have_their_members_in_place(
         ("{}", "Given", "leaves out members that Given itself gives a value"),
         ("Plus{1}", "Plus", "1 values in braces are 1 too many for Plus"),
         ("{7, 0.5, {8, 9.0f, 1}}", "Nest", "3 values in braces are 1 too many for Pair"),
-        ("{7, {8, 9.0f}}", "Nest", "is a structure, but the kernel's parameter is double (a member"),
+        (
+            "{7, {8, 9.0f}}",
+            "Nest",
+            "is a structure, but the kernel's parameter is double (a member",
+        ),
         ("{1}", "Twice", "how the kernel's parameter (Twice) is laid out is not known"),
     ],
 )
