@@ -181,6 +181,8 @@ class EmulatedDevice:
         way = worst.watch(way)
         for step in plan.program.steps:
             if not isinstance(step, Launch):
+                if overrun := transfers.find_overrun(step, plan.limits):
+                    return Execution(tuple(results), failure=overrun)
                 transfers.carry_out(step)
                 continue
             kernel = transfers.filled(code.kernels[step.symbol])
