@@ -7,6 +7,20 @@ from dataclasses import dataclass
 from grader.records.scores import Cause
 from grader.statuses import CheckStatus, Status
 
+MOODLE_COLUMNS = (
+    "Identifier",
+    "Full name",
+    "Email address",
+    "Status",
+    "Grade",
+    "Maximum Grade",
+    "Grade can be changed",
+    "Last modified (submission)",
+    "Last modified (grade)",
+    "Feedback comments",
+)
+"""Of Moodle's offline grading worksheet, in English."""
+
 
 @dataclass(frozen=True)
 class BatchExercise:

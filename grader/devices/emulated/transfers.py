@@ -24,7 +24,7 @@ from grader.records import (
 )
 
 _BYTES_A_SECOND = 256 << 20
-"""Of a run's time limit, that its copies and fills may move: a tenth of the rate of a laptop, so that
+"""Of a run's time limit, that its copies and fills may move: a tenth of a laptop's rate, so that
 the limit is the same on each machine."""
 _START_US = {Copy: 2.0, Fill: 0.9}
 """Of a copy or fill between two kernels; and the parts of the peak of DRAM that large ones reach.
