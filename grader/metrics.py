@@ -225,6 +225,19 @@ _ROWS = (
         comment=_ATOMICS,
     ),
     Metric(
+        "global_store_sectors_per_block",
+        Better.LOWER,
+        "store sectors per block",
+        "the same, per block of the launch where they are most",
+        count=lambda run: max(
+            (each.counters.global_writes.sectors / each.grid.volume for each in run.launches),
+            default=None,
+        ),
+        shows=Shows.STORES,
+        advice="Combine the results of a block's threads before one of them writes.",
+        comment=_ATOMICS,
+    ),
+    Metric(
         "dram_bytes",
         Better.LOWER,
         "DRAM bytes",

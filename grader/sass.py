@@ -163,11 +163,13 @@ def accesses_of(opcode: str) -> tuple[Access, ...]:
     return ACCESSES.get(base_of(opcode), ())
 
 
-def is_cooperative(operands: Iterable[str], arch: str) -> bool:
-    """Whether code with these operands synchronises its grid: it is to be launched cooperatively
-    then."""
+def is_cooperative(kernels: Iterable[Iterable[str]], arch: str) -> bool:
+    """Whether any of a file's kernels, given by their operands, synchronises its grid. Every device
+    launches all kernels of the file cooperatively then: their grids have to be resident."""
     place = GRID_WORKSPACE.get(arch)
-    return place is not None and reads_words(operands, (place, place + 4))
+    return place is not None and any(
+        reads_words(operands, (place, place + 4)) for operands in kernels
+    )
 
 
 def reads_words(operands: Iterable[str], places: Iterable[int]) -> bool:

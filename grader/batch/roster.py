@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.batch.collect import HandIn, name_uniquely
 from grader.errors import UsageError
+from grader.plumbing.atomic import replace_file
+from grader.records import MOODLE_COLUMNS
 
 KEYS = (
     "student",
@@ -28,7 +33,9 @@ _NAMES = ("student", "Full name", "Student", "Username", "Email address", "Email
 """Columns that say what to call one who handed nothing in."""
 _NOBODY = frozenset({"points possible", "student, test", "test student"})
 """What Canvas's gradebook has in the place of students."""
-_PARTICIPANT = "Participant "
+_PARTICIPANT = re.compile(r"\A\D{3,}(?=\d+\Z)")
+"""Before the number of a student in Moodle's worksheet, in the language of the site."""
+_KEPT = "gradebook-names.json"
 
 
 @dataclass(frozen=True)
@@ -37,6 +44,7 @@ class Roster:
     the batch's names."""
 
     rows: tuple[Mapping[str, str], ...]
+    moodle_columns: Sequence[str] = MOODLE_COLUMNS
 
     def find(self, student: str, student_id: str | None) -> Mapping[str, str]:
         """The row of a student; empty where there is none, or more than one."""
@@ -62,11 +70,10 @@ class Roster:
         wanted = {fold(student), *([fold(student_id)] if student_id else [])}
         fitting: list[int] = []
         for key in KEYS:
-            found = [
-                number
-                for number, row in enumerate(self.rows)
-                if fold(row.get(key, "").removeprefix(_PARTICIPANT)) in wanted
-            ]
+            cells = (row.get(key, "") for row in self.rows)
+            if key == "Identifier":
+                cells = (_PARTICIPANT.sub("", cell) for cell in cells)
+            found = [number for number, cell in enumerate(cells) if fold(cell) in wanted]
             if len(found) == 1:
                 return found
             fitting += found
@@ -88,16 +95,52 @@ def read_roster(path: Path) -> Roster:
             f"cannot read the roster {path}: {error}",
             "Name a CSV file in UTF-8, an export of your platform say.",
         ) from error
-    rows = tuple(
-        {name.strip(): value.strip() for name, value in row.items() if isinstance(name, str)}
-        for row in read_rows(text)
-    )
-    if not rows or not set(rows[0]) & set(KEYS):
+    roster = _parse_roster(text)
+    if not roster.rows or not set(roster.rows[0]) & set(KEYS):
         raise UsageError(
             f"{path} has none of the columns {', '.join(KEYS)}",
             "Give it a header with one of them.",
         )
-    return Roster(rows)
+    return roster
+
+
+def find_names(
+    out: Path, roster: Path | None, titles: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Roster, Mapping[str, str]]:
+    """The roster, and the titles of assignments by exercise, for the gradebooks in a folder. Those
+    that are given are kept there, so that later gradebooks have them too."""
+    known = json.loads((out / _KEPT).read_text()) if (out / _KEPT).exists() else {}
+    if roster is not None:
+        read_roster(roster)
+        known["roster"] = roster.read_text(encoding="utf-8-sig")
+    if titles:
+        known["titles"] = {**known.get("titles", {}), **titles}
+    if roster is not None or titles:
+        replace_file(out / _KEPT, json.dumps(known).encode())
+    return _parse_roster(known.get("roster", "")), known.get("titles", {})
+
+
+def _parse_roster(text: str) -> Roster:
+    rows = tuple(
+        {name.strip(): value.strip() for name, value in row.items() if isinstance(name, str)}
+        for row in read_rows(text)
+    )
+    own = _find_moodle_columns(rows[0]) if rows else None
+    if own is None:
+        return Roster(rows)
+    english = dict(zip(own, MOODLE_COLUMNS, strict=True))
+    return Roster(tuple({english.get(k, k): v for k, v in row.items()} for row in rows), own)
+
+
+def _find_moodle_columns(row: Mapping[str, str]) -> tuple[str, ...] | None:
+    """The headers of Moodle's worksheet in the language of the site, for MOODLE_COLUMNS; None where
+    a row is of another file. A column of online texts may stand before the last two."""
+    names, cells = list(row), list(row.values())
+    email = next((place for place, cell in enumerate(cells) if "@" in cell), 0)
+    behind = names[email + 1 :]
+    if email < 2 or not _PARTICIPANT.match(cells[0]) or len(behind) not in (7, 8):
+        return None
+    return (names[0], names[1], names[email], *behind[:5], *behind[-2:])
 
 
 def read_rows(text: str) -> csv.DictReader[str]:
@@ -118,8 +161,8 @@ def fold(text: str) -> str:
 
 def _identify(row: Mapping[str, str]) -> tuple[str | None, str | None]:
     """The platform's id of a row's student, and the platform."""
-    if row.get("Identifier", "").startswith(_PARTICIPANT):
-        return row["Identifier"].removeprefix(_PARTICIPANT), "moodle"
+    if _PARTICIPANT.match(row.get("Identifier", "")):
+        return _PARTICIPANT.sub("", row["Identifier"]), "moodle"
     if row.get("ID") and "Student" in row:
         return row["ID"], "canvas"
     return None, None

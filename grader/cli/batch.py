@@ -34,7 +34,6 @@ from grader.errors import UsageError
 if TYPE_CHECKING:
     from grader.batch.archives import SetAside
     from grader.batch.journal import Journal
-    from grader.batch.roster import Roster
     from grader.batch.run import Settings
     from grader.batch.schedule import Ungraded
     from grader.batch.tasks import Task
@@ -125,7 +124,7 @@ def run_batch(options: argparse.Namespace) -> int:
                     journal,
                     workers.start,
                     make_failed=_make_failed(settings),
-                    reports=Reports(progress, lambda summary: _write_report(out, summary, roster)),
+                    reports=Reports(progress, lambda summary: _write_report(out, summary, options)),
                 )
         except KeyboardInterrupt as interrupt:
             print(
@@ -378,11 +377,15 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
             os.environ.update(environ)
 
 
-def _write_report(out: Path, summary: BatchSummary, roster: Roster) -> None:
+def _write_report(out: Path, summary: BatchSummary, options: argparse.Namespace) -> None:
+    from grader.batch.roster import find_names
     from grader.report.html import write_report
     from grader.report.platforms.gradebooks import write_gradebooks
 
-    write_gradebooks(out, summary, roster.find)
+    roster, titles = find_names(out, Path(options.roster) if options.roster else None)
+    write_gradebooks(
+        out, summary, roster.find, assignments=titles, moodle_columns=roster.moodle_columns
+    )
     write_report(out, summary)
 
 

@@ -73,7 +73,7 @@ def run_late(options: argparse.Namespace) -> int:
         )
     from grader.batch.lateness import forget_files, keep_files, take_back
     from grader.batch.results import read_summary, write_summary
-    from grader.batch.roster import read_roster
+    from grader.batch.roster import find_names
     from grader.report.class_table import print_summary
     from grader.report.html import write_report
     from grader.report.platforms.gradebooks import write_gradebooks
@@ -88,7 +88,10 @@ def run_late(options: argparse.Namespace) -> int:
         batch = read_checked(Path(options.policy), times, batch).apply(batch)
         keep_files(out, Path(options.policy), times)
     write_summary(out, batch)
-    write_gradebooks(out, batch, read_roster(Path(options.roster)).find if options.roster else None)
+    roster, titles = find_names(out, Path(options.roster) if options.roster else None)
+    write_gradebooks(
+        out, batch, roster.find, assignments=titles, moodle_columns=roster.moodle_columns
+    )
     write_report(out, batch)
     with printing():
         print_summary(batch, console=make_console(sys.stdout))

@@ -150,14 +150,15 @@ def _gradebook_parser() -> argparse.ArgumentParser:
 def run_gradebook(options: argparse.Namespace) -> int:
     """`grade gradebook DIR`: 0 when the gradebooks were written."""
     from grader.batch.results import read_summary
-    from grader.batch.roster import read_roster
+    from grader.batch.roster import find_names
     from grader.report.platforms.gradebooks import write_gradebooks
 
     folder = Path(options.folder)
     batch = decide(read_summary(folder), pending_rule(options))
-    find_row = read_roster(Path(options.roster)).find if options.roster is not None else None
+    given = Path(options.roster) if options.roster is not None else None
+    roster, titles = find_names(folder, given, _parse_assignments(options.assignment, batch))
     written = write_gradebooks(
-        folder, batch, find_row, assignments=_parse_assignments(options.assignment, batch)
+        folder, batch, roster.find, assignments=titles, moodle_columns=roster.moodle_columns
     )
     with printing():
         print(*written, sep="\n")

@@ -165,8 +165,7 @@ def _take_apart(text: str, line: int, column: int) -> Iterator[Token]:
     for token in read_tokens(text, line=line, column=column):
         if token.kind in (Kind.SPACE, Kind.NEWLINE):
             continue
-        whole = token.kind in (Kind.NUMBER, Kind.SYMBOL) or _is_literal(token)
-        if whole or (token.kind is Kind.NAME and token.text.isascii() and "$" not in token.text):
+        if token.kind in (Kind.NUMBER, Kind.SYMBOL, Kind.NAME) or _is_literal(token):
             pieces = [token]
         else:
             pieces = [piece for piece in _characters(token) if not piece.text.isspace()]

@@ -9,6 +9,7 @@ backslash at the end of one is a token of its own, or goes on in a `//` comment 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
@@ -74,8 +75,9 @@ _TOKEN = re.compile(
     | (?P<character> (?: u8 | [uUL] )? ' (?: \\. | [^'\\\n] )*+ '? )
     # 1'000 holds no character literal.
     | (?P<number> \.? [0-9] (?: [eEpP] [+-] | ' (?= [0-9A-Za-z] ) | [0-9A-Za-z_.] )*+ )
-    # gcc lets names hold dollars.
-    | (?P<name> (?: [^\W\d] | \$ ) [\w$]*+ )
+    # gcc lets names hold dollars; a letter may be written by its number, as in gr\u00f6sse.
+    | (?P<name> (?: [^\W\d] | \$ | \\u[0-9A-Fa-f]{4} | \\U[0-9A-Fa-f]{8} )
+                (?: [\w$] | \\u[0-9A-Fa-f]{4} | \\U[0-9A-Fa-f]{8} )*+ )
     | (?P<symbol> <<< | >>> | << | >> | -> | \+\+ | -- | && | \|\| | ::
                 | [-+*/%&|^=!<>]= | \#\# | %:%: | %: | . )
     """,
@@ -83,6 +85,7 @@ _TOKEN = re.compile(
 )
 _KINDS = {kind.value: kind for kind in Kind}
 _UNSEEN = frozenset({Kind.SPACE, Kind.NEWLINE, Kind.SPLICE, Kind.COMMENT, Kind.BLOCK})
+_FAR_LETTER = re.compile(r"\\u(?P<short>[0-9A-Fa-f]{4})|\\U(?P<long>[0-9A-Fa-f]{8})|[^\x00-\x7f]")
 _SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
 
 
@@ -119,6 +122,25 @@ def read_lines(source: str) -> Iterator[list[Token]]:
 def find_names(source: str) -> frozenset[str]:
     """All names in the code."""
     return frozenset(token.text for token in read_code(source) if token.kind is Kind.NAME)
+
+
+def symbol_name(name: str) -> str:
+    """A name as nvcc spells it in symbols: `_u00f6` stands for ö, however the source writes it."""
+
+    def spell(match: re.Match[str]) -> str:
+        number = int(match["short"] or match["long"] or f"{ord(match[0][0]):x}", 16)
+        return f"_u{number:04x}" if number < 1 << 16 else f"_U{number:08x}"
+
+    return _FAR_LETTER.sub(spell, name)
+
+
+def source_text(text: str) -> str:
+    """The reverse of `symbol_name`: demangled text in the letters of the source."""
+    return re.sub(
+        r"_(?:u([0-9a-f]{4})|U([0-9a-f]{8}))",
+        lambda match: chr(min(int(match[1] or match[2], 16), sys.maxunicode)),
+        text,
+    )
 
 
 def join_lines(source: str) -> str:

@@ -3,17 +3,18 @@ defines. What is not plain (bit fields, base classes, templates) has no layout h
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.cpp.declarations import evaluate, read_constants
 from grader.cpp.evaluation import QUALIFIERS
-from grader.cpp.lexer import Kind, Token, read_code
+from grader.cpp.lexer import Kind, Token, read_code, symbol_name
 from grader.cpp.types import TYPE_WORDS, normal_integer_type, size_of
 
 _POINTER_BYTES = 8
-_MOST_MEMBERS = 256
+_MOST_ELEMENTS = 4096
 _DEEPEST = 8
 _VECTOR = re.compile(
     r"(?P<element>(?:u?(?:char|short|int|long|longlong))|float|double)(?P<count>[234])"
@@ -24,18 +25,19 @@ _LARGEST_ALIGNMENT = 16
 
 @dataclass(frozen=True)
 class Member:
-    """A number or pointer in a structure: its C++ type, where it lies, and its bytes.
-    `initialised`: the structure says what it is where no value is given."""
+    """A number or pointer in a structure, or a structure or array with a layout of its own: its C++
+    type, its place, and its bytes. `initialised`: the structure gives it a value of its own."""
 
     type: str
     offset: int
     size_bytes: int
     initialised: bool = False
+    inner: Layout | None = None
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A structure's members, those of structures within it in their places."""
+    """The members of a structure, or the elements of an array; of a number, the number itself."""
 
     members: tuple[Member, ...]
     size_bytes: int
@@ -46,7 +48,7 @@ def find_layout(type_: str, source: str) -> Layout | None:
     """The layout of the type of this name; None where it is not known. Of an instance of a template
     it is known where there are no members."""
     name, template, _ = type_.partition("<")
-    layout = _Reader(source).layout_of(name.rsplit("::", 1)[-1].strip(), 0)
+    layout = _Reader(source).layout_of(symbol_name(name.rsplit("::", 1)[-1].strip()), 0)
     return None if template and layout is not None and layout.members else layout
 
 
@@ -54,10 +56,15 @@ class _Reader:
     """Reads the structures of one file."""
 
     def __init__(self, source: str) -> None:
-        self._bodies = dict(_find_bodies(read_code(source)))
+        self._bodies: dict[str, Sequence[Token] | None] = {}
+        for name, body in _find_bodies(read_code(source)):
+            known = self._bodies.setdefault(name, body)
+            if known is None or [each.text for each in known] != [each.text for each in body]:
+                self._bodies[name] = None  # which of them is meant is not known
         self._constants = read_constants(source)
+        self.layout_of = functools.cache(self._find_layout)
 
-    def layout_of(self, type_: str, depth: int) -> Layout | None:
+    def _find_layout(self, type_: str, depth: int) -> Layout | None:
         if (vector := _vector_layout(type_)) is not None:
             return vector
         size = _POINTER_BYTES if type_.endswith("*") else size_of(type_)
@@ -67,22 +74,34 @@ class _Reader:
         if body is None or depth > _DEEPEST:
             return None
         members: list[Member] = []
-        end = alignment = 1
-        end = 0
-        for declared, count, initialised in _read_members(type_, body, self._constants):
+        end, alignment = 0, 1
+        for declared, extents, initialised in _read_members(type_, body, self._constants):
             inner = None if declared is None else self.layout_of(declared, depth + 1)
-            if inner is None or len(members) + count * len(inner.members) > _MOST_MEMBERS:
+            if declared is None or inner is None:
                 return None
-            for _ in range(count):
-                end = -(-end // inner.alignment) * inner.alignment
-                members += [
-                    replace(m, offset=end + m.offset, initialised=initialised or m.initialised)
-                    for m in inner.members
-                ]
-                end += inner.size_bytes
+            end = -(-end // inner.alignment) * inner.alignment
+            member = _member(declared, inner)
+            for count in reversed(extents):
+                member = _member(f"{member.type}[{count}]", _array(member, count, inner.alignment))
+            members.append(replace(member, offset=end, initialised=initialised))
+            end += member.size_bytes
             alignment = max(alignment, inner.alignment)
         size = -(-end // alignment) * alignment
         return Layout(tuple(members), size or 1, alignment)
+
+
+def _member(type_: str, layout: Layout) -> Member:
+    """A member of this type and layout, at 0. A number is the one member of its layout."""
+    if layout.members and layout.members[0].type == type_:
+        return layout.members[0]
+    initialised = any(each.initialised for each in layout.members)
+    return Member(type_, 0, layout.size_bytes, initialised, layout)
+
+
+def _array(element: Member, count: int, alignment: int) -> Layout:
+    size = element.size_bytes
+    elements = tuple(replace(element, offset=place * size) for place in range(count))
+    return Layout(elements, count * size, alignment)
 
 
 def _vector_layout(type_: str) -> Layout | None:
@@ -112,10 +131,9 @@ def _find_bodies(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]
             continue
         end = ends[start]
         body = tokens[start + 1 : end]
-        if named:
-            yield tokens[index + 1].text, body
-        if end + 1 < len(tokens) and tokens[end + 1].kind is Kind.NAME:
-            yield tokens[end + 1].text, body
+        names = [tokens[index + 1]] if named else []
+        names += [each for each in tokens[end + 1 : end + 2] if each.kind is Kind.NAME]
+        yield from ((symbol_name(each.text), body) for each in names)
 
 
 def _matching_braces(tokens: Sequence[Token]) -> dict[int, int]:
@@ -129,19 +147,29 @@ def _matching_braces(tokens: Sequence[Token]) -> dict[int, int]:
     return ends
 
 
-_Read = tuple[str | None, int, bool]
-"""The type of a member (None where it is none that is understood), how many of it there are, and
-whether it has an initialiser."""
-_UNKNOWN: _Read = (None, 1, False)
+_Read = tuple[str | None, Sequence[int], bool]
+"""The type of a member (None where it is none that is understood), the extents of an array of them,
+and whether it has an initialiser."""
+_UNKNOWN: _Read = (None, (), False)
 
 
 def _read_members(
     name: str, body: Sequence[Token], constants: Mapping[str, int]
 ) -> Iterator[_Read]:
     """The members of the structure `name`. Its functions take no room."""
-    for statement in _take_statements(body):
-        if not _is_function(name, statement):
+    for statement in map(_without_body, _take_statements(body)):
+        if statement and not _is_function(name, statement):
             yield from _read_member(statement, constants)
+
+
+def _without_body(statement: list[Token]) -> list[Token]:
+    """`Inner a` of `struct Inner { ... } a`, since the body is read by itself; nothing of a mere
+    definition."""
+    words = [token.text for token in statement]
+    if words[:1] != ["struct"] or words[2:3] != ["{"]:
+        return statement
+    declared = statement[_matching_braces(statement)[2] + 1 :]
+    return [statement[1], *declared] if declared else []
 
 
 def _take_statements(body: Sequence[Token]) -> Iterator[list[Token]]:
@@ -150,7 +178,7 @@ def _take_statements(body: Sequence[Token]) -> Iterator[list[Token]]:
     depth, called = 0, False
     for token in body:
         depth += (token.text in ("{", "(")) - (token.text in ("}", ")"))
-        called = called or token.text == "("
+        called = called or (token.text == "(" and depth == 1)
         over = depth == 0 and token.text == ";"
         if not over:
             statement.append(token)
@@ -191,7 +219,7 @@ def _read_member(tokens: Sequence[Token], constants: Mapping[str, int]) -> Itera
         return
     start = next((at for at, word in enumerate(words) if word in ("*", ",", "[", "=")), len(words))
     type_words = words[:start] if words[start : start + 1] == ["*"] else words[: start - 1]
-    base = normal_integer_type(type_words)
+    base = normal_integer_type([symbol_name(word) for word in type_words])
     if not type_words or not all(re.fullmatch(r"\w+", word) for word in type_words):
         yield _UNKNOWN
         return
@@ -206,9 +234,8 @@ def _read_member(tokens: Sequence[Token], constants: Mapping[str, int]) -> Itera
         if match is None:
             yield _UNKNOWN
             return
-        count = 1
-        for extent in re.findall(r"\[([^\]]*)\]", match["extents"]):
-            count *= evaluate(extent, constants) or 0
-        stars = match["stars"].count("*")
-        type_ = base + "*" * stars if 0 < count <= _MOST_MEMBERS else None
-        yield type_, count, match["value"] is not None
+        texts = re.findall(r"\[([^\]]*)\]", match["extents"])
+        extents = tuple(evaluate(extent, constants) or 0 for extent in texts)
+        known = all(0 < count <= _MOST_ELEMENTS for count in extents)
+        type_ = base + "*" * match["stars"].count("*") if known else None
+        yield type_, extents, match["value"] is not None

@@ -1,5 +1,5 @@
-"""Functions of the system that device code calls and the emulator provides: vprintf, __assertfail,
-malloc and free.
+"""Functions of the system that device code calls and Python provides: vprintf and __assertfail
+(runtime/heap.cpp has the heap's).
 
 Native code calls back with the context's address, the warp's and the lanes; registers hold the
 arguments (R4 on, as nvcc passes them).
@@ -22,16 +22,14 @@ from grader.emulator.formatting import (
     format_text,
     read_string,
 )
-from grader.emulator.heap import HEAP
 from grader.emulator.layout import (
     CONTEXT,
     LOCAL_WINDOW,
     SHARED_HIGH,
-    SHARED_POISON_BYTE,
     WARP_LANES,
     FaultCode,
 )
-from grader.emulator.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory, variable_region
+from grader.emulator.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory
 
 PRINT_LIMIT = 64 << 10
 """Characters that are kept of what one launch prints."""
@@ -112,29 +110,6 @@ class HostFunctions:
             warp["registers"][_FIRST_ARGUMENT, lane] = taken[template]
         return FaultCode.NONE
 
-    def allocate(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
-        """malloc(size): each lane's piece of the heap, filled with what nobody takes for a value,
-        or null."""
-        heap = self._memory.heap
-        for lane in lanes:
-            size = _argument(warp, lane, 0)
-            address = heap.take(size) if heap is not None else 0
-            if address:
-                piece = self._memory.view(variable_region(HEAP.name))
-                first = address - self._memory.regions[variable_region(HEAP.name)].address
-                piece[first : first + size] = SHARED_POISON_BYTE
-            _set_result(warp, lane, address)
-        return FaultCode.NONE
-
-    def release(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
-        """free(address): null is none; what is no piece, or none any more, ends the launch."""
-        heap = self._memory.heap
-        for lane in lanes:
-            address = _argument(warp, lane, 0)
-            if heap is None or not heap.give_back(address):
-                return self._fail(context, FaultCode.BAD_FREE, lane, address)
-        return FaultCode.NONE
-
     def fail_assertion(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
         """__assertfail(condition, file, line, function, size of a character): the launch ends."""
         read = self._reader(context, warp, lanes[0])
@@ -176,8 +151,6 @@ def _read(memory: GlobalMemory, context: Any, thread: int, address: int, size: i
 _FUNCTIONS = {
     HOST_FUNCTIONS["vprintf"]: HostFunctions.print_lanes,
     HOST_FUNCTIONS["__assertfail"]: HostFunctions.fail_assertion,
-    HOST_FUNCTIONS["malloc"]: HostFunctions.allocate,
-    HOST_FUNCTIONS["free"]: HostFunctions.release,
 }
 
 
@@ -207,12 +180,6 @@ def _argument(warp: Any, lane: int, number: int) -> int:  # noqa: ANN401
     that the fourth lies in R10."""
     register = _FIRST_ARGUMENT + 2 * number
     return int(warp["registers"][register, lane]) | int(warp["registers"][register + 1, lane]) << 32
-
-
-def _set_result(warp: Any, lane: int, address: int) -> None:  # noqa: ANN401
-    """The 64-bit result, in R4 and R5."""
-    warp["registers"][_FIRST_ARGUMENT, lane] = address & 0xFFFFFFFF
-    warp["registers"][_FIRST_ARGUMENT + 1, lane] = address >> 32
 
 
 def _block_number(context: Any) -> int:  # noqa: ANN401

@@ -229,6 +229,8 @@ class _Worker:
             context["banks"][bank] = data.ctypes.data
             context["bank_bytes"][bank] = data.nbytes
         context["host_functions"] = self.host_functions.entry
+        if self.memory.heap is not None:
+            context["heap"] = self.memory.heap.ctypes.data
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data
         context["budget"] = min(self.settings.budget, BUDGET_STRETCH)

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator import lazy_pages
-from grader.emulator.heap import HEAP, Heap
+from grader.emulator.heap import HEAP, make_heap
+from grader.emulator.layout import FREE, MALLOC, SYSTEM_WINDOW
 from grader.emulator.program import Pointer, Variable
 
 WINDOW = 0x7F00
@@ -29,10 +30,13 @@ LIMIT = 1 << 32
 COMPARED_BYTES = 1 << 18
 """What is compared at once stays in the caches."""
 HOST_FUNCTIONS = {
-    "vprintf": 0x7E00_0000_0100,
-    "__assertfail": 0x7E00_0000_0200,
-    "malloc": 0x7E00_0000_0300,
-    "free": 0x7E00_0000_0400,
+    name: SYSTEM_WINDOW << 32 | low
+    for name, low in (
+        ("vprintf", 0x100),
+        ("__assertfail", 0x200),
+        ("malloc", MALLOC),
+        ("free", FREE),
+    )
 }
 """Addresses that stand for the functions of the system which the emulator itself provides."""
 UNKNOWN_FUNCTION = 0x7E00_0000_0000
@@ -144,7 +148,7 @@ class GlobalMemory:
         self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
         self._paged: dict[str, slice] = {}
         self.written: np.ndarray | None = None
-        self.heap: Heap | None = None
+        self.heap: np.ndarray | None = None
         self._variables = tuple(variables)
         self.reset_variables()
 
@@ -152,7 +156,8 @@ class GlobalMemory:
         """Put their initial values into all variables."""
         addresses = variable_addresses(self._variables)
         if HEAP in self._variables:
-            self.heap = Heap(addresses[HEAP.name], HEAP.size_bytes)
+            host = self.view(variable_region(HEAP.name)).ctypes.data
+            self.heap = make_heap(addresses[HEAP.name], host)
         for variable in self._variables:
             view = self.view(variable_region(variable.name))
             filled = fill_pointers(variable.initial, variable.pointers, addresses)

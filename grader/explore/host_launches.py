@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from grader.cpp.evaluation import normal_type
 from grader.cpp.expressions import Expression
-from grader.cpp.structures import find_layout
+from grader.cpp.structures import Layout, find_layout
 from grader.cpp.tree import (
     Braces,
     Call,
@@ -214,12 +215,22 @@ def _format_structure(braces: Braces, parameter: KernelParameter, scope: Scope) 
     """The structure with each member cast to its type: braces do not narrow."""
     type_ = normal_type(parameter.type or braces.type or "")
     layout = find_layout(type_, scope.source)
-    members = () if layout is None else layout.members
-    values = (
-        f"({member.type})({_widen(item, scope.macros)})"
-        for member, item in zip(members, braces.items, strict=False)
-    )
+    values = () if layout is None else _format_members(deque(braces.items), layout, scope)
     return f"{type_}{{{', '.join(values)}}}"
+
+
+def _format_members(items: deque[Node], layout: Layout, scope: Scope) -> Iterator[str]:
+    for member in layout.members:
+        if not items:
+            return
+        if member.inner is None:
+            yield f"({member.type})({_widen(items.popleft(), scope.macros)})"
+        elif isinstance(inner := items[0], Braces):
+            items.popleft()
+            values = _format_members(deque(inner.items), member.inner, scope)
+            yield f"{{{', '.join(values)}}}"
+        else:
+            yield from _format_members(items, member.inner, scope)
 
 
 def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:

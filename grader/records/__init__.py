@@ -7,6 +7,7 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 
 from grader.records.accesses import SECTOR_BYTES, Memory, Operation, WarpAccess
 from grader.records.class_results import (
+    MOODLE_COLUMNS,
     BatchEntry,
     BatchExercise,
     BatchProgress,
@@ -170,6 +171,7 @@ from grader.statuses import CheckStatus, Status
 __all__ = [
     "COUNTING",
     "DEFAULT_STACK_BYTES",
+    "MOODLE_COLUMNS",
     "PLAIN",
     "POISON_WORD",
     "SECTOR_BYTES",

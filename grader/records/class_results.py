@@ -8,6 +8,20 @@ from grader.records.grades import Marks, PendingRule
 from grader.records.scores import Cause
 from grader.statuses import CheckStatus, Status
 
+MOODLE_COLUMNS = (
+    "Identifier",
+    "Full name",
+    "Email address",
+    "Status",
+    "Grade",
+    "Maximum Grade",
+    "Grade can be changed",
+    "Last modified (submission)",
+    "Last modified (grade)",
+    "Feedback comments",
+)
+"""Of Moodle's offline grading worksheet, in English."""
+
 
 @dataclass(frozen=True)
 class BatchExercise:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeGuard
 
 import numpy as np
 
 from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
 from grader.cpp.evaluation import NULL, describe, normal_type
 from grader.cpp.expressions import Expression
-from grader.cpp.structures import find_layout
+from grader.cpp.lexer import symbol_name
+from grader.cpp.structures import Layout, Member, find_layout
 from grader.cpp.tree import Address, Group, Value
 from grader.cpp.types import CPP_NAMES, element_of, normal_integer_type
 from grader.records import (
@@ -112,17 +115,63 @@ def _bind_structure(
             " them."
         )
         raise error_at(place.position, message, advice)
-    if len(group.items) > len(layout.members):
-        message = f"{what}: {len(group.items)} values for the {len(layout.members)} members"
-        raise error_at(place.position, f"{message} of {type_}")
-    if any(member.initialised for member in layout.members[len(group.items) :]):
-        message = f"{what}, which leaves out members that {type_} itself gives a value"
-        raise error_at(place.position, message, "Write all members in the braces.")
     parts = []
-    for member, value in zip(layout.members, group.items, strict=False):
-        taken = KernelParameter(member.offset, member.size_bytes, member.type)
-        parts.append((member.offset, _bind_value(value, text, taken, place, buffers)))
+    for offset, member, value in _place_values(group, layout, type_, (what, place)):
+        if value is None:
+            message = f"{what}, which leaves out members that {type_} itself gives a value"
+            raise error_at(place.position, message, "Write all members in the braces.")
+        taken = KernelParameter(offset, member.size_bytes, member.type)
+        try:
+            parts.append((offset, _bind_value(value, text, taken, place, buffers)))
+        except LanguageError as error:
+            if error.obstacle is not None:
+                raise
+            message = f"{error.message} (a member of {type_})"
+            raise error_at(place.position, message, error.advice) from error
     return StructArgument(tuple(parts), parameter.size_bytes)
+
+
+_Placed = tuple[int, Member, Value | None]
+
+
+def _place_values(
+    group: Group, layout: Layout, type_: str, where: tuple[str, Place], start: int = 0
+) -> Iterator[_Placed]:
+    """The numbers and pointers of a structure with their offsets and values; None is the value of a
+    member that is left out and has one in the structure's definition."""
+    values = deque(group.items)
+    yield from _take_values(values, layout, where, start)
+    if values:
+        what, place = where
+        count = len(group.items)
+        message = f"{what}: {count} values in braces are {len(values)} too many for {type_}"
+        raise error_at(place.position, message)
+
+
+def _take_values(
+    values: deque[Value], layout: Layout, where: tuple[str, Place], start: int
+) -> Iterator[_Placed]:
+    """Takes as many values as the members need. As in C++, the braces of an inner structure or
+    array may be left out."""
+    for member in layout.members:
+        offset = start + member.offset
+        if not values:
+            if member.initialised:
+                yield offset, member, None
+        elif member.inner is None:
+            yield offset, member, values.popleft()
+        elif _is_of_type(value := values[0], member.type):
+            values.popleft()
+            yield from _place_values(value, member.inner, member.type, where, offset)
+        else:
+            yield from _take_values(values, member.inner, where, offset)
+
+
+def _is_of_type(value: Value, type_: str) -> TypeGuard[Group]:
+    """Whether braces hold the values of a structure or array of this type."""
+    if not isinstance(value, Group) or value.type == NULL:
+        return False
+    return value.type is None or symbol_name(value.type.rsplit("::", 1)[-1].strip()) == type_
 
 
 def element_dtype(pointer: str) -> str | None:

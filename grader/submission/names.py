@@ -13,6 +13,7 @@ from grader.cpp.brackets import split_arguments
 from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
 from grader.cpp.declarations import find_kernels
 from grader.cpp.expressions import Expression
+from grader.cpp.lexer import symbol_name
 from grader.cpp.types import DEMANGLED_NAMES, normal_integer_type
 from grader.records import Kernel, Obstacle
 from grader.spec.launch_lines import KernelName, TypeName
@@ -52,10 +53,9 @@ def find_kernel(
     without a value is a type. `types` are the compiler's names of types that are written otherwise.
     """
     instances = [_take_apart(kernel) for kernel in kernels]
-    named = [instance for instance in instances if instance.base == wanted.name]
-    named = named or [
-        instance for instance in instances if instance.base.endswith(f"::{wanted.name}")
-    ]
+    name = symbol_name(wanted.name)
+    named = [instance for instance in instances if instance.base == name]
+    named = named or [instance for instance in instances if instance.base.endswith(f"::{name}")]
     if not named:
         raise _no_such_kernel(wanted, kernels, source)
     arguments = [
@@ -112,7 +112,7 @@ def _take_apart(kernel: Kernel) -> _Instance:
     base, bracket, rest = kernel.name.partition("<")
     arguments = split_arguments(rest.rstrip().removesuffix(">")) if bracket else []
     return _Instance(
-        kernel, base.strip(), tuple(normalise_text(argument) for argument in arguments)
+        kernel, symbol_name(base.strip()), tuple(normalise_text(argument) for argument in arguments)
     )
 
 
@@ -140,7 +140,7 @@ def _normalise_argument(
 def normalise_text(text: str) -> NormalArgument:
     """A template argument as the demangler prints it or a student writes it: `32u`, `(bool)1`,
     `true` are ints, the rest is a type."""
-    text = text.strip()
+    text = symbol_name(text.strip())
     integer = _DEMANGLED_INTEGER.fullmatch(text)
     if integer is not None:
         return int(integer[1])

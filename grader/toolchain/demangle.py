@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.cpp.brackets import split_arguments
+from grader.cpp.lexer import source_text
 from grader.records import RunTool
 
 
@@ -20,12 +21,13 @@ class Signature:
 
 
 def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
-    """Symbol to what c++filt prints for it: the symbol itself where it is not mangled."""
+    """Symbol to what c++filt prints for it, in letters of the source: the symbol itself where it
+    is not mangled."""
     if not symbols:
         return {}
     # binutils come with every g++ that can assemble, so c++filt is there where nvcc works.
     completed = run(["c++filt", *symbols])
-    return dict(zip(symbols, completed.stdout.splitlines(), strict=True))
+    return dict(zip(symbols, map(source_text, completed.stdout.splitlines()), strict=True))
 
 
 def parse_signature(text: str) -> Signature:

@@ -50,6 +50,11 @@ _ERRORS: Mapping[str, tuple[str, str]] = {
         "a kernel or __device__ function launches a kernel; dynamic parallelism is not supported",
         "Give each launch a // launch: line, or let one kernel do the work of both.",
     ),
+    "Universal character is not allowed in device entity name": (
+        "",
+        "nvcc takes only the letters of ASCII in names of kernels, __device__ functions and"
+        " variables; types, namespaces and local variables may have others.",
+    ),
     "curand_kernel.h": (
         "",
         "The header is in a package of its own: `pip install nvidia-curand` on the machine that"

@@ -20,8 +20,9 @@ _ANY_REFUSAL = "Compare the launch with what the GPU allows."
 _COMPARE = "Compare grid, block and dynamic shared memory with what the GPU allows."
 _REFUSALS = {
     "too many blocks in cooperative": (
-        "All blocks of a grid that synchronises have to be on the GPU at once: launch fewer of"
-        " them, and let each do more (a grid-stride loop)."
+        "A kernel of the file synchronises its grid, so that all kernels of the file are launched"
+        " cooperatively: all blocks of a grid have to be on the GPU at once. Launch fewer of them,"
+        " and let each do more (a grid-stride loop)."
     ),
     "too many resources": (
         "Use fewer registers or threads a block (__launch_bounds__ limits the registers), or less"

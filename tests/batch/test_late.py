@@ -306,3 +306,51 @@ def test_a_batch_goes_on_with_the_policy_that_is_kept(
     assert main([*command, "--late", str(tmp_path / "late.toml")]) == 2
     assert "Did you mean 'jane'?" in capsys.readouterr().err
     capsys.readouterr()
+
+
+GERMAN = (
+    "ID",
+    "Vollständiger Name",
+    "E-Mail-Adresse",
+    "Status",
+    "Bewertung",
+    "Bestwertung",
+    "Bewertung kann geändert werden",
+    "Zuletzt geändert (Abgabe)",
+    "Zuletzt geändert (Bewertung)",
+    "Feedback als Kommentar",
+)
+
+
+def test_gradebooks_keep_names_ids_and_titles_when_late_work_is_judged(tmp_path: Path) -> None:
+    write_summary(tmp_path, write_class(tmp_path, make_scores(2), ["jane", "joe"]))
+    roster, policy = tmp_path / "canvas.csv", tmp_path / "late.toml"
+    roster.write_text("student,Student,ID,SIS User ID\njane,Jane Doe,77,u1\njoe,Joe Roe,78,u2\n")
+    policy.write_text("due = 2026-11-20 23:59:00+01:00\npercent_per_day = 10\n")
+    named = ["--roster", str(roster), "--assignment", "Lab 3 (4711)"]
+    assert main(["gradebook", str(tmp_path), *named]) == 0
+    book = tmp_path / "gradebook-canvas.csv"
+    assert main(["late", str(tmp_path), str(policy)]) == 0
+    (_, jane, _) = rows = list(csv.DictReader(book.read_text().splitlines()))
+    assert "Lab 3 (4711)" in rows[0]
+    assert (jane["Student"], jane["ID"], jane["SIS User ID"]) == ("Jane Doe", "77", "u1")
+    assert main(["late", str(tmp_path), "--none"]) == 0
+    assert "Jane Doe,77,u1" in book.read_text()
+
+
+@pytest.mark.parametrize("online_text", [(), ("Texteingabe online",)])
+def test_moodle_s_headers_are_those_of_the_roster(
+    tmp_path: Path, online_text: tuple[str, ...]
+) -> None:
+    """Moodle finds the columns by their headers, in the language of the site."""
+    write_summary(tmp_path, write_class(tmp_path, make_scores(1), ["Jane Doe"]))
+    roster = tmp_path / "moodle.csv"
+    header = (*GERMAN[:8], *online_text, *GERMAN[8:])
+    cells = ["Teilnehmer/in4711", "Jane Doe", "jane@uni.example", *[""] * (len(header) - 3)]
+    roster.write_text(";".join(header) + "\n" + ";".join(cells) + "\n")
+    assert main(["gradebook", str(tmp_path), "--roster", str(roster)]) == 0
+    read = csv.DictReader((tmp_path / "gradebook-moodle.csv").read_text().splitlines())
+    (row,) = read
+    assert tuple(row) == GERMAN
+    assert (row["ID"], row["E-Mail-Adresse"]) == ("Teilnehmer/in4711", "jane@uni.example")
+    assert row["Bestwertung"] == "100"

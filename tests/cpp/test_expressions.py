@@ -130,7 +130,7 @@ def test_value(text: str, value: int) -> None:
         ("min(1; 2)", 6, "expected ',' or ')' before ';'"),
         ("9" * 5000, 1, "the value does not fit 64 bits"),
         ("18446744073709551616", 1, "the value does not fit 64 bits"),
-        ("é", 1, "expected a number or a name before 'é'"),
+        ("§", 1, "expected a number or a name before '§'"),
         ("1 \x00", 3, "expected an operator or the end before '\\x00'"),
         ("(" * 5000, MAX_DEPTH + 1, f"nested more than {MAX_DEPTH} deep"),
         ("-" * 5000 + "1", MAX_DEPTH + 1, f"nested more than {MAX_DEPTH} deep"),

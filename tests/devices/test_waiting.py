@@ -313,6 +313,21 @@ def test_a_grid_that_synchronises_and_does_not_fit_is_refused() -> None:
     assert "4,224" in failure.said
 
 
+def test_all_kernels_of_a_file_that_synchronises_a_grid_have_to_fit() -> None:
+    """As the device for a real GPU launches them."""
+    plain = """
+// launch: plain<<<BLOCKS, 64>>>(out)
+__global__ void plain(int *out) { out[threadIdx.x] = 1; }
+"""
+    fits, _ = run(GRID_SUM + plain.replace("BLOCKS", "132 * 32"))
+    assert fits.failure is None
+    failure = run(GRID_SUM + plain.replace("BLOCKS", "132 * 32 + 1"))[0].failure
+    assert isinstance(failure, Refused)
+    assert (failure.kernel, "4,224" in failure.said) == ("plain", True)
+    alone, _ = run(plain.replace("BLOCKS", "132 * 32 + 1"))
+    assert alone.failure is None
+
+
 @pytest.mark.parametrize("gpu", ["a100", "t4", "b200", "rtx5070"])
 def test_grids_synchronise_on_other_gpus(gpu: str) -> None:
     _, out = run(GRID_SUM, gpu=gpu)

@@ -145,6 +145,8 @@ def words_of_goal(check: CheckSpec) -> str:
     if check.threshold.at_most == 0:
         return "none at all"
     if check.threshold.at_most is not None:
+        if check.metric.endswith("_per_block"):
+            return f"at most {check.threshold.at_most:g} sectors per block"
         return f"at most {figure(check, check.threshold.at_most)}"
     assert check.threshold.at_least is not None
     return f"at least {figure(check, check.threshold.at_least)}"

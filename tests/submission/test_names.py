@@ -31,6 +31,8 @@ KERNELS = [
     "typed<std::pair<int, float> >",
     "both",
     "both<1>",
+    "räume::𝐟k<Maß>",
+    "d$::k$1",
 ]
 VALUES = {"TILE": 32, "ROWS": 8}
 
@@ -85,6 +87,9 @@ def choose(
         ("typed<std::pair<int,float>>", "typed<std::pair<int, float> >"),
         ("both", "both"),
         ("both<1>", "both<1>"),
+        ("räume::𝐟k<Maß>", "räume::𝐟k<Maß>"),
+        (r"r\u00e4ume::\U0001D41Fk", "räume::𝐟k<Maß>"),
+        ("d$::k$1", "d$::k$1"),
     ],
 )
 def test_kernel_is_found(written: str, found: str) -> None:

@@ -35,6 +35,11 @@ def test_names_and_types(text: str, name: str, types: tuple[str, ...] | None) ->
     assert parse_signature(text) == Signature(name, types)
 
 
+def test_letters_outside_ascii_are_those_of_the_source() -> None:
+    symbol = "_ZN10r_u00e4ume1mENS_15Gr_u00f6_u00dfeEPf"
+    assert demangle([symbol], run_tool) == {symbol: "räume::m(räume::Größe, float*)"}
+
+
 def test_all_symbols_in_one_call() -> None:
     symbols = ["_Z5t_padPfPKfii", "plain", "_ZN2ns1kILi32ELb1EfEEvPT1_"]
     assert demangle(symbols, run_tool) == {

@@ -29,6 +29,11 @@ MISSES_A_BRACE = "__global__ void k(int *out) { out[0] = 1;\n"
             " dynamic parallelism is not supported",
             "Give each launch a // launch: line",
         ),
+        (
+            "__global__ void größe(int *out) {}\n",
+            "file.cu does not compile: line 1: Universal character",
+            "nvcc takes only the letters of ASCII in names of kernels",
+        ),
         (MISSES_A_BRACE, "file.cu does not compile: expected a", "first error first"),
     ],
 )

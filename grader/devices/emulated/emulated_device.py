@@ -186,6 +186,8 @@ class EmulatedDevice:
                 stop = out_of_time(plan.program.launches, plan.limits, of_processor=True)
                 return Execution(tuple(results), failure=stop)
             if not isinstance(step, Launch):
+                if overrun := transfers.find_overrun(step, plan.limits):
+                    return Execution(tuple(results), failure=overrun)
                 transfers.carry_out(step)
                 continue
             kernel = transfers.filled(code.kernels[step.symbol])
@@ -213,8 +215,8 @@ class EmulatedDevice:
             native = code.translate(kernel, plan.progress)
         except Unsupported as problem:
             return None, NotEmulated(kernel.name, problem.line, problem.what)
-        resident, cooperative = self._resident(kernel, launch), launch.symbol in code.cooperative
-        refused = _refuse_grid(kernel, launch, resident if cooperative else None)
+        resident = self._resident(kernel, launch)
+        refused = _refuse_grid(kernel, launch, resident if code.cooperative else None)
         if refused is not None:
             return None, refused
         addresses = {name: region.address for name, region in memory.regions.items()}
@@ -233,7 +235,7 @@ class EmulatedDevice:
             backwards=way.backwards,
             textures=tuple(objects.values()),
             resident=resident,
-            workspace=addresses[variable_region(GRID_WORKSPACE.name)] if cooperative else 0,
+            workspace=addresses[variable_region(GRID_WORKSPACE.name)] if code.cooperative else 0,
             number=number,
         )
         if way.checking is not None:

@@ -39,11 +39,8 @@ class Code:
         self._arch = arch
         self.kernels = {kernel.symbol: kernel for kernel in binary.kernels}
         self.variables = tuple(map(_variable, binary.variables))
-        self.cooperative = {
-            kernel.symbol
-            for kernel in binary.kernels
-            if is_cooperative((line.operands for line in kernel.instructions), arch)
-        }
+        texts = ((line.operands for line in kernel.instructions) for kernel in binary.kernels)
+        self.cooperative = is_cooperative(texts, arch)
         if self.cooperative:
             self.variables += (GRID_WORKSPACE,)
         self.variables += tuple(_constant_memory(binary, arch))

@@ -220,8 +220,5 @@ def _load_cubin(binary: Binary) -> Any:  # noqa: ANN401 (PyCUDA has no types)
 
 
 def _synchronises(binary: Binary) -> bool:
-    """Whether any kernel synchronises its grid: all are launched cooperatively then."""
-    return any(
-        is_cooperative((line.operands for line in kernel.instructions), binary.arch)
-        for kernel in binary.kernels
-    )
+    texts = ((line.operands for line in kernel.instructions) for kernel in binary.kernels)
+    return is_cooperative(texts, binary.arch)

@@ -61,8 +61,9 @@ TRANSFER_BYTES_PER_SECOND = (
 )
 BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
 CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
-# of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used
-INSPECTED_COPIES = 12
+# of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used: up
+# to 16 bytes for every byte, and whether it was written
+INSPECTED_COPIES = 25
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 BESIDE_RUNS = 2.0

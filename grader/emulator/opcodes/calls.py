@@ -3,12 +3,10 @@ the emulator provides."""
 
 from __future__ import annotations
 
-from llvmlite import ir
-
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
-from grader.emulator.native.tools import I1, I32, I64, POINTER, const, lane_bits, splat
+from grader.emulator.native.tools import I1, I32, I64, const, lane_bits, splat
 from grader.emulator.opcodes.control import JUMPS, bra, go_to_computed
 from grader.emulator.opcodes.intrinsics import not_emulated
 from grader.emulator.opcodes.row import Opcode, row
@@ -56,9 +54,7 @@ def call_system(e: Emitter, i: Decoded) -> None:
     not_emulated(e, i)
     e.b.position_at_end(together)
     e.context.store("call_target", address)
-    kind = ir.FunctionType(I32, [POINTER, POINTER, I32])
-    callback = e.b.inttoptr(e.context.load("host_functions"), kind.as_pointer())
-    code = e.b.call(callback, [e.context_pointer, e.warp_pointer, e.mask])
+    code = e.call("call_system", e.context_pointer, e.warp_pointer, e.mask, result=I32)
     e.branch_if(e.b.icmp_unsigned("==", code, const(0)), e.following, failed)
     e.b.position_at_end(failed)
     e.context.store("fault_instruction", e.index)

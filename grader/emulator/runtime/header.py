@@ -27,6 +27,7 @@ _RECORDS = {
     "CodeBlock": block_layout.CODE_BLOCK,
     "CodePlace": layout.CODE_PLACE,
     "TraceRoom": block_layout.TRACE_ROOM,
+    "HeapState": layout.HEAP_STATE,
     "Context": layout.CONTEXT,
 }
 _ENUMS = (

@@ -15,7 +15,7 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from grader.records import BatchEntry, BatchExercise, BatchSummary
+from grader.records import MOODLE_COLUMNS, BatchEntry, BatchExercise, BatchSummary
 from grader.report.files import write_file
 from grader.report.late_work import describe_lateness
 from grader.report.text import clean_line
@@ -23,18 +23,6 @@ from grader.report.text import clean_line
 CANVAS_FILE = "gradebook-canvas.csv"
 MOODLE_FILE = "gradebook-moodle.csv"
 CANVAS_COLUMNS = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-MOODLE_COLUMNS = (
-    "Identifier",
-    "Full name",
-    "Email address",
-    "Status",
-    "Grade",
-    "Maximum Grade",
-    "Grade can be changed",
-    "Last modified (submission)",
-    "Last modified (grade)",
-    "Feedback comments",
-)
 FindRow = Callable[[str, str | None], Mapping[str, str]]
 """Finds a student's row in a roster, by the shown name and the platform's id; empty for none."""
 
@@ -45,9 +33,11 @@ def write_gradebooks(
     find_row: FindRow | None = None,
     *,
     assignments: Mapping[str, str] | None = None,
+    moodle_columns: Sequence[str] = MOODLE_COLUMNS,
 ) -> list[Path]:
     """Write the gradebooks into a folder; returns their paths. `assignments`: the platform's title
-    by exercise, `Lab 3 (4711)` in Canvas.
+    by exercise, `Lab 3 (4711)` in Canvas. `moodle_columns`: in the language of the Moodle site,
+    which finds columns by their headers.
 
     Moodle's worksheet is of one assignment: a batch of several exercises makes one for each,
     `gradebook-moodle-<exercise>.csv`.
@@ -60,7 +50,7 @@ def write_gradebooks(
     texts = {CANVAS_FILE: format_canvas(batch, find, titles)}
     for exercise in batch.exercises:
         name = MOODLE_FILE if len(batch.exercises) == 1 else f"gradebook-moodle-{exercise.id}.csv"
-        texts[name] = format_moodle(batch, find, exercise)
+        texts[name] = format_moodle(batch, find, exercise, moodle_columns)
     for name, text in texts.items():
         write_file(out / name, text.encode(), "the gradebook")
     return [out / name for name in texts]
@@ -96,9 +86,14 @@ def format_canvas(batch: BatchSummary, find_row: FindRow, titles: Mapping[str, s
     return _format_csv(rows)
 
 
-def format_moodle(batch: BatchSummary, find_row: FindRow, exercise: BatchExercise) -> str:
+def format_moodle(
+    batch: BatchSummary,
+    find_row: FindRow,
+    exercise: BatchExercise,
+    columns: Sequence[str] = MOODLE_COLUMNS,
+) -> str:
     """Moodle's offline grading worksheet of one exercise."""
-    rows: list[Sequence[str]] = [MOODLE_COLUMNS]
+    rows: list[Sequence[str]] = [columns]
     for entry in batch.entries:
         if entry.exercise != exercise.id:
             continue
