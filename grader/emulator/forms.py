@@ -82,3 +82,11 @@ class BulkForm:
     OPERATION = 7
     TYPE_SHIFT = 11
     BLOCKS_SHIFT = 16
+
+
+class WorkKind:
+    """What goes on behind its instruction until its group is waited for: asynchronous copies of
+    lanes, bulk copies to global memory, and products of warp groups."""
+
+    COPIES, STORES, PRODUCTS = range(3)
+    COUNT = 3

@@ -22,6 +22,8 @@ HOT uint8_t *space_host(const Context &context, Space space)
 
 HOT void move(Context &context, Access access, Slot &slot, uint8_t *host, uint32_t mask)
 {
+    if (access.is(AccessFlag::LATER))
+        return;
     if (access.load)
         move_in(context, access, slot, host, mask);
     else if (!access.atomic)

@@ -97,11 +97,9 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
     const CheckedState &state = checked.state;
     uint64_t owner = state.block, flag = 1, detail;
     if (checked.shared()) {
-        uint32_t meetings = checked.warp.meetings;
         owner = state.epoch;
         flag = checked.asynchronous();
-        detail = flag ? checked.warp.copies_committed
-                      : (meetings < DETAIL_MASK ? meetings : DETAIL_MASK);
+        detail = smaller(checked.warp.meetings, DETAIL_MASK);
     } else {
         detail = state.fences[state.block];
     }

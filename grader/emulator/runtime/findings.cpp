@@ -12,6 +12,7 @@
 // which one of different values stays is undefined. A plain read in front of a compare-and-swap, a
 // minimum or a maximum belongs to the usual loop around it.
 #include "checked.h"
+#include "under_way.h"
 
 static uint32_t block_number(const Context &context)
 {
@@ -121,13 +122,6 @@ static void judge_pair(const CheckedAccess &checked, Tag own, Tag other, uint64_
     report(checked.context, code, checked.instruction, own, other, address);
 }
 
-// Whether an asynchronous copy may not have arrived: its thread has not waited for its group.
-static bool is_under_way(const CheckedAccess &checked, Tag writer)
-{
-    const Warp &copier = warp_at(checked.context, writer.warp());
-    return writer.detail() >= (copier.copies_completed & DETAIL_MASK);
-}
-
 // --- a lane --------------------------------------------------------------------------------------
 
 // Whether a plain store changes what is in memory.
@@ -152,7 +146,7 @@ static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t addres
         if (!writer.exists())
             report(checked.context, FindingCode::MAYBE_SHARED_UNWRITTEN, checked.instruction, own,
                    own, address);
-        if (writer.flag() && is_under_way(checked, writer))
+        if (writer.flag() && is_written_later(checked.context, address))
             report(checked.context, FindingCode::ASYNC_COPY, checked.instruction, own, writer,
                    address);
     }

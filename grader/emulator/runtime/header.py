@@ -37,6 +37,7 @@ _ENUMS = (
     forms.ElementType,
     forms.ReductionForm,
     forms.BulkForm,
+    forms.WorkKind,
     layout.FaultCode,
     layout.TraceWord,
     layout.PatternKind,
@@ -66,6 +67,8 @@ _HEAD = """\
 struct Context;
 struct Residents;
 struct Cluster;
+struct UnderWay;
+struct Queue;
 struct Warp;
 using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 """

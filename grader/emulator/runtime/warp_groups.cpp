@@ -1,9 +1,10 @@
 // Products of matrices that four warps make together (PTX ISA, `wgmma.mma_async`): each warp has 16
 // rows of A and of D, and reads all of B. A may lie in registers, as for products of one warp; what
 // lies in shared memory is read in units of 16 bytes, as accesses of lanes: so it is checked as any
-// other. They are done at once, which every wait for them allows.
+// other. A product is made when its group is waited for.
 #include "byte_products.h"
 #include "products.h"
+#include "under_way.h"
 
 extern "C" uint32_t emulator_load_shared_16(Context *, Warp *, uint32_t slot, uint32_t instruction,
                                             uint32_t mask, uint32_t flags);
@@ -231,6 +232,33 @@ HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times time
 
 // --- what kernels call ---------------------------------------------------------------------------
 
+// Words of registers as they are when a product begins; null for none.
+static std::vector<uint32_t> words_now(const uint32_t *registers, uint32_t count)
+{
+    if (registers == nullptr)
+        return {};
+    return {registers, registers + count * WARP_LANES};
+}
+
+// Registers of A.
+constexpr uint32_t LEFT_REGISTERS = 4;
+
+// `product(reader, of)` is made when it is waited for, of the registers A and C as they are now; C is
+// most often D, which earlier products of the warp write before.
+template <class Product>
+static uint32_t multiply_later(const Reader &reader, const Operands &of, Product product)
+{
+    auto left = words_now(of.a, LEFT_REGISTERS);
+    auto third = words_now(of.c == of.d ? nullptr : of.c, of.columns / COLUMNS * 4);
+    put_off(reader.context, reader.warp, WorkKind::PRODUCTS, [=] {
+        Operands now = of;
+        now.a = left.empty() ? nullptr : left.data();
+        now.c = third.empty() ? of.c : third.data();
+        return product(reader, now);
+    });
+    return FaultCode::NONE;
+}
+
 // `places` and `block_bytes` are the architecture's rule for sums of floats.
 #define DEFINE_PRODUCT(name, ...)                                                                  \
     EXPORT uint32_t emulator_multiply_group_##name(                                                \
@@ -243,9 +271,11 @@ HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times time
         if (code != FaultCode::NONE || mask == 0)                                                  \
             return code;                                                                           \
         count_operands(context->slots[operands], *warp, columns, form);                            \
-        Reader reader{*context, *warp, slot, instruction};                                         \
-        Operands of{columns, form, d, a, c, {left_low, left_high}, {right_low, right_high}};       \
-        return __VA_ARGS__;                                                                        \
+        Reader now{*context, *warp, slot, instruction};                                            \
+        Operands in{columns, form, d, a, c, {left_low, left_high}, {right_low, right_high}};       \
+        return multiply_later(now, in, [=](const Reader &reader, const Operands &of) {             \
+            return __VA_ARGS__;                                                                    \
+        });                                                                                        \
     }
 #define DEFINE_FLOATS(left, right, result, ...)                                                    \
     DEFINE_PRODUCT(left##_##right##_##result,                                                      \

@@ -1,0 +1,34 @@
+// Work that goes on behind its instruction: copies, stores and products take effect where a thread
+// waits for them and not before. That is the latest time that CUDA allows (PTX ISA, "Asynchronous
+// Operations"), so a program that lacks a wait reads old contents.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "barrier_objects.h"
+
+// Does the work. Returns a FaultCode.
+using Effect = std::function<uint32_t()>;
+
+// Work of the warp's running path, of a WorkKind: until its group is waited for. Of STORES, also
+// until the block ends.
+void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect);
+// Work that ends with an arrival at the barrier object at a place: until the phase ends with it.
+void put_off(Context &context, uint8_t *object, Arrival arrival, Effect effect);
+// The arrivals that an object still gets, in order.
+std::vector<Arrival> later_arrivals(const Context &context, const uint8_t *object);
+// The first `count` of them are there.
+void do_work_of(Context &context, const uint8_t *object, size_t count);
+// The object is another one from here on.
+void forget_work_of(Context &context, const uint8_t *object);
+// The warp's copies so far, of some lanes, arrive at an object.
+void arrive_behind_copies(Context &context, Warp &warp, uint8_t *object, Arrival arrival,
+                          uint32_t lanes);
+// Whether work of the block has yet to write at an address of shared memory.
+bool is_written_later(Context &context, uint64_t address);
+// The block ends: its stores to global memory are done, and all else is dropped with its shared
+// memory.
+void end_work(Context &context);
+// The launch ends.
+void forget_work(Context &context);
