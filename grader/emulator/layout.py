@@ -78,10 +78,11 @@ class AccessFlag:
 
     SIGNED: a load extends the sign of what is narrower than a word. PART: of the bytes only the
     first is sure to be accessed. UNTRACED: the timing model is not told. COPIED: what it costs is
-    not added to the slot's totals. LATER: the data is moved later. Of atomics in shared memory, TURNS says that lanes that meet at
-    one address take turns there, TWICE that the data goes through twice, as a compare-and-swap's
-    does, ONE_A_BANK that of the lanes with a bank only the first goes through. MATRIX: the lanes'
-    rows are those of matrices, which go through one after another.
+    not added to the slot's totals. LATER: the data is moved later. Of atomics in shared memory,
+    TURNS says that lanes that meet at one address take turns there, TWICE that the data goes
+    through twice, as a compare-and-swap's does, ONE_A_BANK that of the lanes with a bank only the
+    first goes through. MATRIX: the lanes' rows are those of matrices, which go through one after
+    another.
     """
 
     SIGNED = 1

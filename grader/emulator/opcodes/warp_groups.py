@@ -1,9 +1,9 @@
 """Products of matrices that a group of four warps makes together (PTX ISA, `wgmma`): 64 rows, of
 which each warp has 16. The runtime multiplies (runtime/warp_groups.cpp).
 
-A product is made when its group is waited for, of what its matrices hold then (runtime/under_way.h).
-At the wait the warps of a group wait for each other: who goes on knows that all four have read their
-matrices.
+A product is made when its group is waited for, of what its matrices hold then
+(runtime/under_way.h). At the wait the warps of a group wait for each other: who goes on knows that
+all four have read their matrices.
 """
 
 from __future__ import annotations
