@@ -203,6 +203,7 @@ _SLOT = [
     ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),
     ("bytes_total", "u8"),  # distinct bytes (global)
+    ("elsewhere_total", "u8"),  # accesses to shared memory of other blocks, which count nothing
     ("worst", WORST),
 ]
 SLOT = _whole_lines(_SLOT)

@@ -102,6 +102,7 @@ from grader.records.runs import (
     Modelled,
     Sample,
     Traffic,
+    Uncounted,
 )
 from grader.records.scores import (
     CaseResult,
@@ -320,6 +321,7 @@ __all__ = [
     "ToolLimits",
     "Traffic",
     "TriedMend",
+    "Uncounted",
     "UnknownInstruction",
     "UnlistedFile",
     "Unreadable",

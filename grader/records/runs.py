@@ -152,6 +152,24 @@ class Counters:
 
 
 @dataclass(frozen=True)
+class Uncounted:
+    """What moves data past the counters, of Nsight Compute and of the emulated device: bytes that
+    bulk copies load from global memory and store there, and accesses to shared memory of other
+    blocks."""
+
+    loaded_bytes: int = 0
+    stored_bytes: int = 0
+    remote_accesses: int = 0
+
+    def __add__(self, other: Uncounted) -> Uncounted:
+        return Uncounted(
+            self.loaded_bytes + other.loaded_bytes,
+            self.stored_bytes + other.stored_bytes,
+            self.remote_accesses + other.remote_accesses,
+        )
+
+
+@dataclass(frozen=True)
 class LineCounters:
     """The counters of one source line of the submission; `line` None gathers code from headers."""
 
@@ -285,7 +303,7 @@ class LaunchResult(Launched):
     ran, the counters are made up for the others. `finished`: it ran to its end, or such a sample
     did. `waited`: threads waited in loops for each other; how often they looked is a matter of
     time, and the counters with it. `executed` (by machine instruction, in warps) and `cycles` are
-    there where they were asked for (`Detail`).
+    there where they were asked for (`Detail`). What is `uncounted` only the emulated device knows.
     """
 
     counters: Counters
@@ -298,6 +316,7 @@ class LaunchResult(Launched):
     waited: bool = False
     executed: tuple[int, ...] = ()
     cycles: WarpCycles | None = None
+    uncounted: Uncounted = Uncounted()
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from grader.emulator.opcodes.load_store import lane_addresses, set_lane_data
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Address, Register
 from grader.emulator.timing.pipes import BARRIER_OBJECT
+from grader.sass import REMOTE
 
 
 def store_asynchronously(e: Emitter, i: Decoded) -> None:
@@ -34,7 +35,7 @@ def _store_later(e: Emitter, i: Decoded, width: int, form: int) -> None:
     set_lane_data(e, [e.register_or_zero(source, word) for word in range(width // 4)])
     e.b.store(places.low, e.context.at("lane_addresses"), align=4)
     e.b.store(objects, e.context.at("lane_uppers"), align=4)
-    facts = (places.mask, e.data("slot asynchronous"), const(width), const(form))
+    facts = (places.mask, e.data(f"slot {REMOTE}"), const(width), const(form))
     code = e.call("store_later", e.context_pointer, e.warp_pointer, e.index, *facts, result=I32)
     e.return_if_nonzero(code)
 

@@ -18,6 +18,7 @@ from grader.emulator.opcodes.copies import end_group
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Address, Operand, Register, Special
 from grader.emulator.timing.pipes import BARRIER_OBJECT, NO_PIPE
+from grader.sass import BULK_LOAD, BULK_STORE
 
 _WAYS = {
     ("S", "G"): BulkForm.FROM_GLOBAL,
@@ -146,7 +147,7 @@ def _long(e: Emitter, low: Value, high: Value) -> Value:
 
 def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
     """Call a function of the runtime, where the guard holds."""
-    slots = (e.data("slot bulk load"), e.data("slot bulk store"))
+    slots = (e.data(f"slot {BULK_LOAD}"), e.data(f"slot {BULK_STORE}"))
     arguments = (e.context_pointer, e.warp_pointer, e.index, *slots, *facts)
     doing = e.function.append_basic_block("copy")
     done = e.function.append_basic_block("done")

@@ -48,8 +48,9 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
     context.words = context.lane_data;
     keep_apart(context.slots[slot], moves.width << 2 | end.global << 1 | load);
     AccessFunction *function = (load ? LOADS : STORES)[end.global][lowest_lane(moves.width)];
-    uint32_t code = function(&context, &warp, slot, instruction, mask,
-                             AccessFlag::UNTRACED | AccessFlag::LATER);
+    // Bytes are counted where they are in global memory.
+    uint32_t flags = AccessFlag::UNTRACED | AccessFlag::LATER | (end.global ? 0 : AccessFlag::COPIED);
+    uint32_t code = function(&context, &warp, slot, instruction, mask, flags);
     if (code != FaultCode::NONE)
         context.fault_lane = lowest_lane(warp.mask);
     return code;
