@@ -82,7 +82,7 @@ class AccessFlag:
     TURNS says that lanes that meet at one address take turns there, TWICE that the data goes
     through twice, as a compare-and-swap's does, ONE_A_BANK that of the lanes with a bank only the
     first goes through. MATRIX: the lanes' rows are those of matrices, which go through one after
-    another.
+    another. BULK: lanes stand for units of one thread's copy.
     """
 
     SIGNED = 1
@@ -94,6 +94,7 @@ class AccessFlag:
     MATRIX = 64
     ONE_A_BANK = 128
     LATER = 256
+    BULK = 512
 
 
 class TraceWord:

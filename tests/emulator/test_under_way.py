@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.records import DeviceBuffer, Role, RunLimits
+from grader.records import (
+    CheckedMode,
+    CountingMode,
+    DeviceBuffer,
+    Execution,
+    Role,
+    RunLimits,
+)
 from tests.support.device_plans import make_ready
 
 SOURCE = r"""
@@ -214,11 +221,11 @@ LIMITS = RunLimits(warp_instructions=10**6, wall_seconds=60.0)
 
 
 @functools.cache
-def rows() -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """What each kernel stores without and with its wait. All are compiled and run together."""
+def run(*, checked: bool = False) -> tuple[Execution, np.ndarray]:
+    """All kernels, compiled and run together, and what each stores without and with its wait."""
     launches = [
-        f"// launch: {name}<{str(bool(right)).lower()}><<<{2 if name == 'remote_store' else 1}, {ROW}>>>"
-        f"(y + {ROW * (2 * number + right)}, a)"
+        f"// launch: {name}<{str(bool(right)).lower()}>"
+        f"<<<{2 if name == 'remote_store' else 1}, {ROW}>>>(y + {ROW * (2 * number + right)}, a)"
         for number, name in enumerate(NAMES)
         for right in (0, 1)
     ]
@@ -227,18 +234,24 @@ def rows() -> dict[str, tuple[np.ndarray, np.ndarray]]:
         DeviceBuffer("y", "int32", (2 * len(NAMES) * ROW,), Role.OUTPUT),
         DeviceBuffer("a", "int32", (2 * ROW,), Role.INPUT),
     )
-    device = EmulatedDevice(threads=1)
     instances = [
         f"template __global__ void {name}<{right}>(int*, const int*);"
         for name in NAMES
         for right in ("false", "true")
     ]
+    device = EmulatedDevice(threads=1)
     text = "\n".join([*launches, SOURCE, *instances])
     program = make_ready(text, buffers, {}, device.info).as_program()
-    execution, arrays = device.run(program, {"a": data}, limits=LIMITS)
+    mode = CheckedMode() if checked else CountingMode()
+    execution, arrays = device.run(program, {"a": data}, limits=LIMITS, mode=mode)
     assert execution.failure is None, execution.failure
-    found = arrays["y"].reshape(len(NAMES), 2, ROW)
-    return {name: (wrong, right) for name, (wrong, right) in zip(NAMES, found, strict=True)}
+    return execution, arrays["y"].reshape(len(NAMES), 2, ROW)
+
+
+def row(name: str, *, right: bool) -> np.ndarray:
+    """What a kernel stores."""
+    _, found = run()
+    return np.array(found[NAMES.index(name), int(right)])
 
 
 def expected(name: str) -> np.ndarray:
@@ -254,7 +267,7 @@ def expected(name: str) -> np.ndarray:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_work_that_is_waited_for_is_done(name: str) -> None:
-    assert rows()[name][1].tolist() == expected(name).tolist()
+    assert row(name, right=True).tolist() == expected(name).tolist()
 
 
 SOME = {
@@ -267,6 +280,29 @@ SOME = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_work_that_is_not_waited_for_is_not_done_yet(name: str) -> None:
-    wrong, old = rows()[name][0], expected(name)
+    old = expected(name)
     old[SOME.get(name, slice(None))] = -7
-    assert wrong.tolist() == old.tolist()
+    assert row(name, right=False).tolist() == old.tolist()
+
+
+# --- the checked mode -----------------------------------------------------------------------------
+
+UNSEEN = {"stores_end_with_their_block"}
+"""Kernels whose other form is no mistake."""
+
+
+def findings(name: str, *, right: bool) -> set[str]:
+    execution, _ = run(checked=True)
+    kernel = f"{name}<{str(right).lower()}>"
+    return {each.act.value for each in execution.findings if each.kernel == kernel}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_nothing_is_found_where_all_is_waited_for(name: str) -> None:
+    assert findings(name, right=True) == set()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_work_that_is_not_waited_for_is_found(name: str) -> None:
+    found = findings(name, right=False)
+    assert bool(found) is (name not in UNSEEN), found

@@ -1,5 +1,8 @@
 // Bulk copies and reductions (PTX ISA, cp.async.bulk and cp.reduce.async.bulk).
 #include "bulk_copies.h"
+
+#include <memory>
+
 #include "checked.h"
 #include "clusters.h"
 #include "patterns.h"
@@ -49,7 +52,8 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
     keep_apart(context.slots[slot], moves.width << 2 | end.global << 1 | load);
     AccessFunction *function = (load ? LOADS : STORES)[end.global][lowest_lane(moves.width)];
     // Bytes are counted where they are in global memory.
-    uint32_t flags = AccessFlag::UNTRACED | AccessFlag::LATER | (end.global ? 0 : AccessFlag::COPIED);
+    uint32_t flags = AccessFlag::UNTRACED | AccessFlag::LATER | AccessFlag::BULK |
+                     (end.global ? 0 : AccessFlag::COPIED);
     uint32_t code = function(&context, &warp, slot, instruction, mask, flags);
     if (code != FaultCode::NONE)
         context.fault_lane = lowest_lane(warp.mask);
@@ -132,6 +136,26 @@ void Moves::run(uint64_t behind) const
         }
 }
 
+bool Moves::touch(const uint8_t *place, bool writes, uint64_t behind) const
+{
+    for (const Units &each : units)
+        for (uint32_t lane : Lanes{writes ? each.mask : each.mask & each.inside})
+            if (uint64_t(place - (writes ? each.targets[lane] + behind : each.sources[lane])) < width)
+                return true;
+    return false;
+}
+
+// What the checked mode asks of moves.
+template <class Copied> static Traces traces_of(const BulkCopy &copy, Copied moves, uint64_t behind)
+{
+    if (copy.context.checked_state == nullptr)
+        return {};
+    return {tag_of(copy.warp, copy.instruction, lowest_lane(copy.warp.mask)),
+            [moves, behind](const uint8_t *place, bool writes) {
+                return moves->touch(place, writes, behind);
+            }};
+}
+
 uint32_t BulkCopy::fail(uint32_t code, uint64_t address)
 {
     context.fault_instruction = instruction;
@@ -141,15 +165,18 @@ uint32_t BulkCopy::fail(uint32_t code, uint64_t address)
 
 uint32_t BulkCopy::end_with_group()
 {
-    put_off(context, warp, WorkKind::STORES, [moves = std::move(moves)] {
-        moves.run(0);
+    auto all = std::make_shared<const Moves>(std::move(moves));
+    auto run = [all] {
+        all->run(0);
         return +FaultCode::NONE;
-    });
+    };
+    put_off(context, warp, WorkKind::STORES, run, traces_of(*this, all, 0));
     return FaultCode::NONE;
 }
 
 uint32_t BulkCopy::end_with_arrival(uint32_t object, uint32_t bytes)
 {
+    auto all = std::make_shared<const Moves>(std::move(moves));
     uint32_t ranks = blocks == 0 ? 1 : blocks, code = FaultCode::NONE;
     for (uint32_t rank : Lanes{ranks}) {
         uint32_t address = blocks == 0 ? object : uint32_t(in_block(object, rank));
@@ -157,10 +184,12 @@ uint32_t BulkCopy::end_with_arrival(uint32_t object, uint32_t bytes)
         if (code != FaultCode::NONE)
             return code;
         uint64_t behind = uint64_t(rank) << CLUSTER_SHIFT;
-        put_off(context, place_of_object(context, address), {0, 0, bytes}, [moves = moves, behind] {
-            moves.run(behind);
+        auto run = [all, behind] {
+            all->run(behind);
             return +FaultCode::NONE;
-        });
+        };
+        put_off(context, place_of_object(context, address), {0, 0, bytes}, run,
+                traces_of(*this, all, behind));
     }
     return code;
 }
@@ -235,10 +264,15 @@ EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t inst
                         form, {}};
         for (uint32_t word = 0; word < width / 4; ++word)
             memcpy(store.data + 4 * word, context->lane_data + word * WARP_LANES + lane, 4);
-        put_off(*context, place_of_object(*context, objects[lane]), {0, 0, width}, [store] {
+        auto run = [store] {
             store.run();
             return +FaultCode::NONE;
-        });
+        };
+        auto touches = [store](const uint8_t *place, bool writes) {
+            return writes && uint64_t(place - store.target) < store.width;
+        };
+        put_off(*context, place_of_object(*context, objects[lane]), {0, 0, width}, run,
+                {tag_of(*warp, instruction, lane), touches});
     }
     return code;
 }

@@ -30,6 +30,8 @@ struct Moves {
 
     // Do it, so many bytes behind the targets.
     void run(uint64_t behind) const;
+    // Whether it writes, or reads, a byte.
+    bool touch(const uint8_t *place, bool writes, uint64_t behind) const;
 };
 
 // A copy by the warp's running path, which checks both ends at once and moves the data later.

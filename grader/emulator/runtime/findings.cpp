@@ -128,14 +128,19 @@ static void judge_pair(const CheckedAccess &checked, Tag own, Tag other, uint64_
 static bool changes_memory(const CheckedAccess &checked, uint32_t lane)
 {
     const Context &context = checked.context;
-    if (checked.reads())
+    if (checked.reads() || checked.access.is(AccessFlag::BULK))
         return true;
     uint64_t host = checked.shared() ? context.shared_host : context.global_host;
     const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
     uint32_t size = checked.access.width < 4 ? checked.access.width : 4;
-    for (uint32_t word = 0; word < checked.access.words(); ++word)
-        if (memcmp(&context.words[word * WARP_LANES + lane], place + 4 * word, size) != 0)
+    for (uint32_t word = 0; word < checked.access.words(); ++word) {
+        const void *there = place + 4 * word;
+        if (checked.asynchronous()) // another copy may bring the same
+            if (auto later = word_written_later(checked.context, context.lane_addresses[lane] + 4 * word))
+                there = later;
+        if (memcmp(&context.words[word * WARP_LANES + lane], there, size) != 0)
             return true;
+    }
     return false;
 }
 
@@ -202,6 +207,21 @@ void report_collisions(const CheckedAccess &checked, uint32_t mask)
         }
         rest ^= there;
     }
+}
+
+void report_work(const CheckedAccess &checked, uint32_t mask)
+{
+    Context &context = checked.context;
+    if (context.under_way == nullptr)
+        return;
+    for (const Traces *each : traces_of_work(context))
+        for (uint32_t lane : Lanes{mask}) {
+            uint32_t address = context.lane_addresses[lane];
+            const uint8_t *place = host_pointer(context.shared_host) + address;
+            if (each->touches(place, true) || (!checked.access.load && each->touches(place, false)))
+                report(context, FindingCode::ASYNC_COPY, checked.instruction,
+                       Tag{checked.state.own_tags[lane]}, Tag{each->tag}, address);
+        }
 }
 
 // An access to shared memory that leaves the array that the program means is no fault where it has

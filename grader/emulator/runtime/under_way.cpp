@@ -20,6 +20,7 @@ struct Item {
     bool ends_group;
     LaneCopy *copy;
     Effect effect;
+    Traces traces;
 };
 
 struct Queue {
@@ -31,6 +32,7 @@ struct LaterArrival {
     uint8_t *object;
     Arrival arrival;
     Effect effect;
+    Traces traces;
 };
 
 // Of all blocks of a host thread. Queues and copies are used again.
@@ -71,14 +73,14 @@ static void add(Context &context, Warp &warp, Item item)
     warp.queue->items.push_back(std::move(item));
 }
 
-void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect)
+void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect, Traces traces)
 {
-    add(context, warp, {kind, warp.mask, 0, 0, false, nullptr, std::move(effect)});
+    add(context, warp, {kind, warp.mask, 0, 0, false, nullptr, std::move(effect), std::move(traces)});
 }
 
-void put_off(Context &context, uint8_t *object, Arrival arrival, Effect effect)
+void put_off(Context &context, uint8_t *object, Arrival arrival, Effect effect, Traces traces)
 {
-    all_of(context).arrivals.push_back({object, arrival, std::move(effect)});
+    all_of(context).arrivals.push_back({object, arrival, std::move(effect), std::move(traces)});
 }
 
 // A copy whose target's addresses and data lie in the context, and are those of the slot's pattern.
@@ -94,7 +96,7 @@ EXPORT void emulator_put_off_copy(Context *context, Warp *warp, const Slot *slot
     copy->group = pattern_of(*slot).group;
     memcpy(copy->addresses, context->lane_addresses, sizeof copy->addresses);
     memcpy(copy->data, context->lane_data, uint64_t(width) * WARP_LANES);
-    add(*context, *warp, {WorkKind::COPIES, mask, 0, 0, false, copy, {}});
+    add(*context, *warp, {WorkKind::COPIES, mask, 0, 0, false, copy, {}, {}});
 }
 
 // --- its effect ----------------------------------------------------------------------------------
@@ -160,7 +162,7 @@ static void tidy(Queue &queue)
 EXPORT void emulator_end_group(Context *context, Warp *warp, uint32_t kind, uint32_t mask)
 {
     if (warp->queue != nullptr && !warp->queue->items.empty() && mask != 0)
-        add(*context, *warp, {kind, mask, 0, 0, true, nullptr, {}});
+        add(*context, *warp, {kind, mask, 0, 0, true, nullptr, {}, {}});
 }
 
 // Scoreboards count no further.
@@ -243,22 +245,42 @@ void arrive_behind_copies(Context &context, Warp &warp, uint8_t *object, Arrival
 
 // --- the checked mode ----------------------------------------------------------------------------
 
-static bool covers(const LaneCopy &copy, uint32_t lanes, uint64_t address)
-{
-    for (uint32_t lane : Lanes{lanes})
-        if (address - copy.addresses[lane] < copy.width)
-            return true;
-    return false;
-}
-
-bool is_written_later(Context &context, uint64_t address)
+// Call an action with all items of the block.
+template <class Action> static void for_each_item(Context &context, Action action)
 {
     for (uint32_t index = 0; index < context.warp_count; ++index)
         if (const Queue *queue = warp_at(context, index).queue)
             for (const Item &item : queue->items)
-                if (item.copy != nullptr && covers(*item.copy, item.mask, address))
-                    return true;
-    return false;
+                action(item);
+}
+
+const uint32_t *word_written_later(Context &context, uint64_t address)
+{
+    const uint32_t *found = nullptr;
+    for_each_item(context, [&](const Item &item) {
+        for (uint32_t lane : Lanes{item.copy == nullptr ? 0 : item.mask})
+            if (uint64_t behind = address - item.copy->addresses[lane]; behind < item.copy->width)
+                found = item.copy->data + behind / BANK_BYTES * WARP_LANES + lane;
+    });
+    return found;
+}
+
+bool is_written_later(Context &context, uint64_t address)
+{
+    return word_written_later(context, address) != nullptr;
+}
+
+std::vector<const Traces *> traces_of_work(Context &context)
+{
+    std::vector<const Traces *> found;
+    auto add = [&](const Traces &traces) {
+        if (traces.touches)
+            found.push_back(&traces);
+    };
+    for_each_item(context, [&](const Item &item) { add(item.traces); });
+    for (const LaterArrival &each : context.under_way->arrivals)
+        add(each.traces);
+    return found;
 }
 
 // --- ends ----------------------------------------------------------------------------------------

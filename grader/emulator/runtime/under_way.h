@@ -11,11 +11,18 @@
 // Does the work. Returns a FaultCode.
 using Effect = std::function<uint32_t()>;
 
+// For the checked mode: the tag of the access that began work, and whether that will write, or read,
+// a byte of shared memory.
+struct Traces {
+    uint64_t tag = 0;
+    std::function<bool(const uint8_t *place, bool writes)> touches;
+};
+
 // Work of the warp's running path, of a WorkKind: until its group is waited for. Of STORES, also
 // until the block ends.
-void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect);
+void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect, Traces traces = {});
 // Work that ends with an arrival at the barrier object at a place: until the phase ends with it.
-void put_off(Context &context, uint8_t *object, Arrival arrival, Effect effect);
+void put_off(Context &context, uint8_t *object, Arrival arrival, Effect effect, Traces traces = {});
 // The arrivals that an object still gets, in order.
 std::vector<Arrival> later_arrivals(const Context &context, const uint8_t *object);
 // The first `count` of them are there.
@@ -25,8 +32,12 @@ void forget_work_of(Context &context, const uint8_t *object);
 // The warp's copies so far, of some lanes, arrive at an object.
 void arrive_behind_copies(Context &context, Warp &warp, uint8_t *object, Arrival arrival,
                           uint32_t lanes);
-// Whether work of the block has yet to write at an address of shared memory.
+// Whether a copy of the block's lanes has yet to write at an address of shared memory; and where it
+// has the word of an address.
 bool is_written_later(Context &context, uint64_t address);
+const uint32_t *word_written_later(Context &context, uint64_t address);
+// Of other work of the block, and of all that arrives at objects.
+std::vector<const Traces *> traces_of_work(Context &context);
 // The block ends: its stores to global memory are done, and all else is dropped with its shared
 // memory.
 void end_work(Context &context);
