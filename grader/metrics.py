@@ -15,19 +15,10 @@ from grader.records.metric_row import Across as Across
 from grader.records.metric_row import Better as Better
 from grader.records.metric_row import Metric as Metric
 from grader.records.metric_row import Shows as Shows
-from grader.records.readings import RunCounts
 
 CORRECTNESS, CHECKED_CASES = "correctness", "sanitized"
 """The fractions of cases: of those that are right, and of those without a finding in the checked
 mode."""
-
-MOST_UNCOUNTED = 0.01
-"""The part of its data that may move past the counters of a metric that is judged."""
-BULK_ROOM = 1.5
-"""How many times as many bytes bulk copies may move through shared memory as ordinary accesses do
-there, which use each byte once or more: the halo of a tile is not used."""
-WARP_WAVEFRONT_BYTES = 128
-UNCOUNTED = "data moves by bulk copies or in shared memory of other blocks, which no counter sees"
 
 _rate = partial(
     Metric,
@@ -45,36 +36,6 @@ _ATOMICS = (
     "An atomic is a store of its bytes, and where it returns what was there (ATOMG, not REDG) a"
     " load of them, too: a load or a store in the guise of an atomic is graded as such."
 )
-
-
-def _part(moved: float, counted: float) -> float:
-    return moved / (moved + counted) if moved else 0.0
-
-
-def _loads_past(run: RunCounts) -> float:
-    return _part(run.uncounted.loaded_bytes, run.counters.global_reads.bytes)
-
-
-def _stores_past(run: RunCounts) -> float:
-    return _part(run.uncounted.stored_bytes, run.counters.global_writes.bytes)
-
-
-def _shared_past(run: RunCounts) -> float:
-    """Of shared memory: accesses to other blocks', and what bulk copies bring and take beyond as
-    much as ordinary accesses do, which would read and write it once."""
-    counted, moved = run.counters, run.uncounted
-    accesses = (
-        counted.shared_load_instructions
-        + counted.shared_store_instructions
-        + counted.shared_atomic_instructions
-    )
-    by_threads = WARP_WAVEFRONT_BYTES * counted.shared_wavefronts_ideal
-    in_bulk = moved.loaded_bytes + moved.stored_bytes
-    return max(
-        _part(moved.remote_accesses, max(0, accesses - moved.remote_accesses)),
-        _part(max(0, in_bulk - BULK_ROOM * by_threads), by_threads),
-    )
-
 
 _ROWS = (
     Metric(
@@ -170,7 +131,6 @@ _ROWS = (
         "count",
         "shared-memory wavefronts beyond the ideal number",
         count=lambda run: run.counters.shared_wavefronts_excessive,
-        uncounted=_shared_past,
         across=Across.BY_SHARED_ACCESSES,
         shows=Shows.BANK_CONFLICTS,
         advice=(
@@ -184,7 +144,6 @@ _ROWS = (
         "load efficiency",
         "useful bytes over moved bytes of global loads, 0 to 1",
         count=lambda run: run.counters.global_load_efficiency,
-        uncounted=_loads_past,
         undefined="the launches load nothing from global memory",
         is_fraction=True,
         across=Across.AS_IT_IS,
@@ -198,7 +157,6 @@ _ROWS = (
         "store efficiency",
         "useful bytes over moved bytes of global stores, 0 to 1",
         count=lambda run: run.counters.global_store_efficiency,
-        uncounted=_stores_past,
         undefined="the launches store nothing to global memory",
         is_fraction=True,
         across=Across.AS_IT_IS,
@@ -224,7 +182,6 @@ _ROWS = (
         "wavefronts",
         "passes that shared-memory accesses took",
         count=lambda run: run.counters.shared_wavefronts,
-        uncounted=_shared_past,
         is_goal=False,
         shows=Shows.WAVEFRONTS,
         advice=(
@@ -247,7 +204,6 @@ _ROWS = (
         "load sectors",
         "32-byte sectors that global loads and fetching atomics asked for",
         count=lambda run: run.counters.global_reads.sectors,
-        uncounted=_loads_past,
         shows=Shows.LOADS,
         advice=(
             "Load what several threads of a block need once into a shared tile, and let them read"
@@ -261,7 +217,6 @@ _ROWS = (
         "store sectors",
         "32-byte sectors that global stores and atomics wrote",
         count=lambda run: run.counters.global_writes.sectors,
-        uncounted=_stores_past,
         shows=Shows.STORES,
         advice=(
             "Write each element once, and let consecutive threads (threadIdx.x) write consecutive"

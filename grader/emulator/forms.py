@@ -19,7 +19,7 @@ class CopyForm:
 class ArrivalForm:
     """What each lane does that arrives at a barrier object: count a thread, or as many as a word
     says (COUNTED), which may leave for good; expect or complete as many bytes or copies as a word
-    says, or ONE."""
+    says, or ONE; BEHIND_COPIES, once the lane's copies so far are there."""
 
     ARRIVES = 1
     COUNTED = 2
@@ -27,6 +27,7 @@ class ArrivalForm:
     EXPECTS = 8
     COMPLETES = 16
     ONE = 32
+    BEHIND_COPIES = 64
 
 
 class GroupForm:

@@ -279,7 +279,6 @@ _WARP = [
     ("synced", "u4"),
     # for each lane, up to when what each other one did is ordered before what it does
     ("met", "u4", (WARP_LANES, WARP_LANES)),
-    ("queue", pointer_to("Queue")),  # of its work that goes on (runtime/under_way.h), if any
     ("cluster_arrivals", "u4"),  # how often it has come to the barrier of its cluster
     ("index", "u4"),
     ("waits", "u4"),  # whether it was found to wait in a loop (runtime/waiting.cpp)

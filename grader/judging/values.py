@@ -11,15 +11,8 @@ from dataclasses import dataclass
 
 from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
-from grader.metrics import (
-    CHECKED_CASES,
-    COMPARABLE,
-    CORRECTNESS,
-    METRICS,
-    MOST_UNCOUNTED,
-    UNCOUNTED,
-    Metric,
-)
+from grader.judging.uncounted import UNCOUNTED, uncounted_metrics
+from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
 from grader.records import (
     CaseResult,
     Counters,
@@ -33,7 +26,6 @@ from grader.records import (
     Source,
     Timing,
     Traffic,
-    Uncounted,
 )
 from grader.spec.exercise import Exercise, Yardstick
 from grader.words.reasons import NO_PEAK, NOT_SHIPPED
@@ -68,7 +60,9 @@ def collect_metrics(
     """
     run = evidence.execution
     ran = run is not None and run.failure is None and bool(run.launches)
-    known = _read_counts(run.launches, evidence.lines_from) if run is not None and ran else {}
+    known = _read_counts(run.launches) if run is not None and ran else {}
+    if run is not None and ran:  # which a GPU does not tell
+        known |= _leave_uncounted((evidence.lines_from or run).launches)
     if evidence.timings:
         sizes = exercise.benchmark[TIMED_ON]
         times = estimate_metrics(evidence.timings, sizes, exercise, device)
@@ -110,6 +104,8 @@ def _collect_other(
     counts: OtherCounts, times: Mapping[str, _Figures], device: DeviceInfo, *, absent: bool
 ) -> dict[str, MetricValue]:
     known = _read_counts(counts.execution.launches) if counts.execution is not None else {}
+    if counts.execution is not None:
+        known |= _leave_uncounted(counts.execution.launches)
     known |= times
 
     def miss(row: Metric) -> _Figures:
@@ -162,40 +158,18 @@ def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> _Figures:
 # --- read by the rows -----------------------------------------------------------------------------
 
 
-def _read_counts(
-    launches: Sequence[LaunchResult], emulated: Execution | None = None
-) -> dict[str, _Figures]:
-    """The counted metrics. Which of them miss a part of the data tells the run that the device
-    `emulated`, where another one counted."""
-    run = _sum_up(launches)
-    known = {
+def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
+    total = sum((launch.counters for launch in launches), Counters())
+    run = RunCounts(tuple(launches), total)
+    return {
         name: _figure(row.count(run), Source.COUNTED, row)
         for name, row in METRICS.items()
         if row.count
     }
-    return known | _find_uncounted(run if emulated is None else _sum_up(emulated.launches))
 
 
-def _sum_up(launches: Sequence[LaunchResult]) -> RunCounts:
-    return RunCounts(
-        tuple(launches),
-        sum((launch.counters for launch in launches), Counters()),
-        sum((launch.uncounted for launch in launches), Uncounted()),
-    )
-
-
-def _find_uncounted(run: RunCounts) -> dict[str, _Figures]:
-    """The metrics that miss too much of the data to be judged."""
-    return {
-        name: _Figures(None, reason=UNCOUNTED)
-        for name, row in METRICS.items()
-        if row.uncounted and row.uncounted(run) > MOST_UNCOUNTED
-    }
-
-
-def uncounted_metrics(execution: Execution) -> frozenset[str]:
-    """The metrics that miss too much of a run's data to be judged."""
-    return frozenset(_find_uncounted(_sum_up(execution.launches)))
+def _leave_uncounted(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
+    return {name: _Figures(None, reason=UNCOUNTED) for name in uncounted_metrics(launches)}
 
 
 def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:

@@ -12,8 +12,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from grader.judging.evidence import CountedRun
-from grader.judging.values import count_metrics, uncounted_metrics
-from grader.metrics import METRICS, UNCOUNTED, Across, Better
+from grader.judging.uncounted import UNCOUNTED, uncounted_metrics
+from grader.judging.values import count_metrics
+from grader.metrics import METRICS, Across, Better
 from grader.records import Counters, MetricValue
 from grader.spec.exercise import Exercise, Yardstick
 
@@ -28,7 +29,7 @@ def take_worse(
         return tuple(metrics)
     first, second = runs
     expressed = _express(second, first, relative)
-    uncounted = uncounted_metrics(second.execution)
+    uncounted = uncounted_metrics(second.execution.launches)
     return tuple(
         replace(metric, value=None, source=None, reason=UNCOUNTED)
         if metric.name in uncounted

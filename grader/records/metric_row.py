@@ -46,8 +46,7 @@ class Metric:
     """One metric. `noun` is how a headline calls it; `unit` is empty for counts and ratios.
 
     One of `time`, `count` and `traffic` reads its value; of a cache's look-ups it is the hit rate.
-    Where what is read has no such value, `undefined` says why. `uncounted` tells which part of the
-    data that the metric is about moves past the counters, 0 to 1. `lacking` has, by kind of device,
+    Where what is read has no such value, `undefined` says why. `lacking` has, by kind of device,
     why that kind cannot give it, whatever the submission does. `is_fraction`: a part of a
     whole, which people read as a percentage. `is_goal`: more, or less, of it is better by itself,
     so that versions are compared by it. `figure` is its name among the figures for information.
@@ -63,7 +62,6 @@ class Metric:
     count: Callable[[RunCounts], float | None] | None = None
     traffic: Callable[[Traffic], float | Lookups | None] | None = None
     undefined: str = ""
-    uncounted: Callable[[RunCounts], float] | None = None
     lacking: Mapping[str, str] = field(default_factory=dict)
     is_fraction: bool = False
     is_goal: bool = True

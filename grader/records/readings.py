@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.records.runs import Counters, LaunchResult, Uncounted
+from grader.records.runs import Counters, LaunchResult
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,10 @@ class Estimate:
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What a plan counted: its launches, one at least, and the sums of their counters and of what
-    no counter has."""
+    """What a plan counted: its launches, one at least, and the sum of their counters."""
 
     launches: tuple[LaunchResult, ...]
     counters: Counters
-    uncounted: Uncounted
 
 
 @dataclass(frozen=True)

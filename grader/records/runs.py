@@ -162,11 +162,8 @@ class Uncounted:
     remote_accesses: int = 0
 
     def __add__(self, other: Uncounted) -> Uncounted:
-        return Uncounted(
-            self.loaded_bytes + other.loaded_bytes,
-            self.stored_bytes + other.stored_bytes,
-            self.remote_accesses + other.remote_accesses,
-        )
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Uncounted(*(a + b for a, b in pairs))
 
 
 @dataclass(frozen=True)

@@ -10,9 +10,9 @@ import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.judging.evidence import CountedRun, Evidence
+from grader.judging.uncounted import UNCOUNTED
 from grader.judging.values import collect_metrics
 from grader.judging.worse import take_worse
-from grader.metrics import UNCOUNTED
 from grader.records import (
     Counters,
     DeviceBuffer,

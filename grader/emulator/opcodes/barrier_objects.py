@@ -112,7 +112,7 @@ def arrive_with_copies(e: Emitter, i: Decoded) -> None:
     thread waits for a phase that ends with it."""
     (address,) = i.operands
     form = ArrivalForm.COMPLETES if i.has("TRANSCNT") else ArrivalForm.ARRIVES
-    _call(e, address, "arrive_with_copies", const(form | ArrivalForm.ONE))
+    _call(e, address, "arrive", const(form | ArrivalForm.ONE | ArrivalForm.BEHIND_COPIES))
 
 
 def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:

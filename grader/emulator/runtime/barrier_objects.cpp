@@ -92,7 +92,7 @@ EXPORT uint32_t emulator_set_up_barrier(Context *context, Warp *, uint32_t instr
         return code;
     for (uint32_t lane : Lanes{first}) {
         uint8_t *place = place_of_object(*context, context->lane_addresses[lane]);
-        forget_work_of(*context, place);
+        forget_arrivals(*context, place, place + 1);
         write(place, context->lane_data[lane]);
         write(place + sizeof(uint32_t), context->lane_data[WARP_LANES + lane]);
     }
@@ -127,58 +127,46 @@ static Arrival arrival_of(const Context &context, uint32_t lane, uint32_t form)
 static void end_phase(Context &context, uint8_t *place)
 {
     uint64_t before = read<uint64_t>(place), object = before;
-    size_t count = 0;
-    for (Arrival each : later_arrivals(context, place)) {
-        if (is_too_much(object, each))
-            return;
-        object = arrive(object, each);
-        ++count;
-        if ((object ^ before) >> PHASE_SHIFT == 0)
-            continue;
-        write(place, object);
-        context.idle_rounds = 0;
-        return do_work_of(context, place, count);
+    std::vector<LaterArrival *> later = later_arrivals(context, place), there;
+    for (LaterArrival *each : later) {
+        if ((object ^ before) >> PHASE_SHIFT != 0 || is_too_much(object, each->arrival))
+            break;
+        object = arrive(object, each->arrival);
+        there.push_back(each);
     }
-}
-
-// Call an action with the address of each object and its lanes, until it returns a fault.
-template <class Action>
-static uint32_t for_each_object(const Context &context, uint32_t mask, Action action)
-{
-    uint32_t code = FaultCode::NONE;
-    for (uint32_t rest = mask; rest != 0 && code == FaultCode::NONE;) {
-        uint32_t address = context.lane_addresses[lowest_lane(rest)];
-        uint32_t here = lanes_equal(context.lane_addresses, address) & rest;
-        code = action(address, here);
-        rest &= ~here;
+    if ((object ^ before) >> PHASE_SHIFT == 0)
+        return;
+    write(place, object);
+    context.idle_rounds = 0;
+    for (LaterArrival *each : there) {
+        each->effect();
+        each->object = nullptr;
     }
-    return code;
-}
-
-static Arrival sum_of(const Context &context, uint32_t lanes, uint32_t form)
-{
-    Arrival all{};
-    for (uint32_t lane : Lanes{lanes}) {
-        Arrival one = arrival_of(context, lane, form);
-        all.threads += one.threads;
-        all.leaving += one.leaving;
-        all.copied += one.copied;
-    }
-    return all;
+    forget_arrivals(context, nullptr, static_cast<uint8_t *>(nullptr) + 1);
 }
 
 // Lanes that arrive at one object do so together: each is told the upper word of what it held
-// before all of them came, and who they are.
-EXPORT uint32_t emulator_arrive(Context *context, Warp *, uint32_t instruction, uint32_t mask,
+// before all of them came, and who they are. Of BEHIND_COPIES, once their copies so far are there.
+EXPORT uint32_t emulator_arrive(Context *context, Warp *warp, uint32_t instruction, uint32_t mask,
                                 uint32_t form)
 {
     uint32_t code = check_objects(*context, instruction, context->lane_addresses, mask);
-    if (code != FaultCode::NONE)
-        return code;
-    context->idle_rounds = 0;
-    return for_each_object(*context, mask, [=](uint32_t address, uint32_t here) -> uint32_t {
+    for (uint32_t rest = mask; rest != 0 && code == FaultCode::NONE;) {
+        uint32_t address = context->lane_addresses[lowest_lane(rest)];
+        uint32_t here = lanes_equal(context->lane_addresses, address) & rest;
         uint8_t *place = place_of_object(*context, address);
-        Arrival all = sum_of(*context, here, form);
+        rest &= ~here;
+        Arrival all{};
+        for (uint32_t lane : Lanes{here}) {
+            Arrival one = arrival_of(*context, lane, form);
+            all.threads += one.threads;
+            all.leaving += one.leaving;
+            all.copied += one.copied;
+        }
+        if (form & ArrivalForm::BEHIND_COPIES) {
+            arrive_behind_copies(*context, *warp, place, all, here);
+            continue;
+        }
         if (unlikely(is_too_much(read<uint64_t>(place), all)))
             end_phase(*context, place);
         uint64_t before = read<uint64_t>(place);
@@ -188,25 +176,12 @@ EXPORT uint32_t emulator_arrive(Context *context, Warp *, uint32_t instruction, 
         }
         if (is_too_much(before, all)) {
             note_fault(*context, FaultCode::TOO_MANY_ARRIVALS, lowest_lane(here), address);
-            return context->fault_code;
+            code = context->fault_code;
         }
         write(place, arrive(before, all));
-        return FaultCode::NONE;
-    });
-}
-
-// Likewise, once the lanes' copies so far are there.
-EXPORT uint32_t emulator_arrive_with_copies(Context *context, Warp *warp, uint32_t instruction,
-                                            uint32_t mask, uint32_t form)
-{
-    uint32_t code = check_objects(*context, instruction, context->lane_addresses, mask);
-    if (code != FaultCode::NONE)
-        return code;
-    return for_each_object(*context, mask, [=](uint32_t address, uint32_t here) -> uint32_t {
-        arrive_behind_copies(*context, *warp, place_of_object(*context, address),
-                             sum_of(*context, here, form), here);
-        return FaultCode::NONE;
-    });
+    }
+    context->idle_rounds = 0;
+    return code;
 }
 
 // --- waiting -------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ static void reset(const Context &context, Warp &warp)
     warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
     warp.meetings = warp.synced = warp.cluster_arrivals = 0;
-    warp.queue = nullptr;
     warp.waits = warp.stale = 0;
     warp.slice = FIRST_SLICE;
     memset(warp.restored, 0, sizeof warp.restored);

@@ -119,20 +119,28 @@ uint32_t BulkCopy::move(const End &target, const End &source, uint32_t mask, uin
     return code;
 }
 
+void BulkCopy::set(uint32_t form, uint32_t width)
+{
+    moves.width = width;
+    moves.reduces = form & BulkForm::REDUCES;
+    moves.reduction = {form >> BulkForm::OPERATION_SHIFT & BulkForm::OPERATION,
+                       form >> BulkForm::TYPE_SHIFT};
+}
+
 void Moves::run(uint64_t behind) const
 {
     for (const Units &each : units)
         for (uint32_t lane : Lanes{each.mask}) {
-            uint32_t words[UNIT_BYTES / 4] = {fill, fill, fill, fill};
-            auto bytes = reinterpret_cast<uint8_t *>(words);
+            uint32_t unit[UNIT_BYTES / 4] = {fill, fill, fill, fill};
+            auto bytes = reinterpret_cast<uint8_t *>(unit);
             if (has(each.inside, lane))
-                memcpy(words, each.sources[lane], width);
-            for (uint32_t &word : words)
+                memcpy(unit, each.sources[lane] == nullptr ? data : each.sources[lane], width);
+            for (uint32_t &word : unit)
                 word = narrows && has(each.inside, lane) ? to_tf32(word) : word;
             if (reduces)
                 combine(reduction, each.targets[lane] + behind, bytes, width);
             else
-                memcpy(each.targets[lane] + behind, words, width);
+                memcpy(each.targets[lane] + behind, unit, width);
         }
 }
 
@@ -145,17 +153,6 @@ bool Moves::touch(const uint8_t *place, bool writes, uint64_t behind) const
     return false;
 }
 
-// What the checked mode asks of moves.
-template <class Copied> static Traces traces_of(const BulkCopy &copy, Copied moves, uint64_t behind)
-{
-    if (copy.context.checked_state == nullptr)
-        return {};
-    return {tag_of(copy.warp, copy.instruction, lowest_lane(copy.warp.mask)),
-            [moves, behind](const uint8_t *place, bool writes) {
-                return moves->touch(place, writes, behind);
-            }};
-}
-
 uint32_t BulkCopy::fail(uint32_t code, uint64_t address)
 {
     context.fault_instruction = instruction;
@@ -163,35 +160,39 @@ uint32_t BulkCopy::fail(uint32_t code, uint64_t address)
     return context.fault_code;
 }
 
+// Of the moves, so many bytes behind the targets: what does them, and what the checked mode asks.
+void BulkCopy::put_off_moves(uint8_t *object, uint32_t bytes, uint64_t behind)
+{
+    auto all = std::make_shared<const Moves>(moves);
+    Effect run = [all, behind] { all->run(behind); };
+    Traces traces{};
+    if (context.checked_state != nullptr)
+        traces = {tag_of(warp, instruction, lowest_lane(warp.mask)),
+                  [all, behind](const uint8_t *place, bool writes) {
+                      return all->touch(place, writes, behind);
+                  }};
+    if (object == nullptr)
+        put_off(context, warp, WorkKind::STORES, run, traces);
+    else
+        put_off(context, {object, {0, 0, bytes}, run, traces});
+}
+
 uint32_t BulkCopy::end_with_group()
 {
-    auto all = std::make_shared<const Moves>(std::move(moves));
-    auto run = [all] {
-        all->run(0);
-        return +FaultCode::NONE;
-    };
-    put_off(context, warp, WorkKind::STORES, run, traces_of(*this, all, 0));
+    put_off_moves(nullptr, 0, 0);
     return FaultCode::NONE;
 }
 
 uint32_t BulkCopy::end_with_arrival(uint32_t object, uint32_t bytes)
 {
-    auto all = std::make_shared<const Moves>(std::move(moves));
-    uint32_t ranks = blocks == 0 ? 1 : blocks, code = FaultCode::NONE;
-    for (uint32_t rank : Lanes{ranks}) {
+    for (uint32_t rank : Lanes{blocks == 0 ? 1 : blocks}) {
         uint32_t address = blocks == 0 ? object : uint32_t(in_block(object, rank));
-        code = check_objects(context, instruction, &address, 1);
+        uint32_t code = check_objects(context, instruction, &address, 1);
         if (code != FaultCode::NONE)
             return code;
-        uint64_t behind = uint64_t(rank) << CLUSTER_SHIFT;
-        auto run = [all, behind] {
-            all->run(behind);
-            return +FaultCode::NONE;
-        };
-        put_off(context, place_of_object(context, address), {0, 0, bytes}, run,
-                traces_of(*this, all, behind));
+        put_off_moves(place_of_object(context, address), bytes, uint64_t(rank) << CLUSTER_SHIFT);
     }
-    return code;
+    return FaultCode::NONE;
 }
 
 // --- consecutive bytes ---------------------------------------------------------------------------
@@ -210,9 +211,7 @@ EXPORT uint32_t emulator_copy_bulk(Context *context, Warp *warp, uint32_t instru
 {
     BulkCopy copy{*context, *warp, instruction, load_slot, store_slot};
     copy.blocks = form & BulkForm::TO_BLOCKS ? size >> BulkForm::BLOCKS_SHIFT : 0;
-    copy.moves.reduces = form & BulkForm::REDUCES;
-    copy.moves.reduction = {form >> BulkForm::OPERATION_SHIFT & BulkForm::OPERATION,
-                            form >> BulkForm::TYPE_SHIFT};
+    copy.set(form, UNIT_BYTES);
     if (copy.moves.reduces && !is_known(copy.moves.reduction))
         return copy.fail(FaultCode::UNSUPPORTED, target);
     End to{(form & BulkForm::TO_GLOBAL) != 0, {}}, from{(form & BulkForm::FROM_GLOBAL) != 0, {}};
@@ -231,23 +230,6 @@ EXPORT uint32_t emulator_copy_bulk(Context *context, Warp *warp, uint32_t instru
 
 // --- stores of lanes -----------------------------------------------------------------------------
 
-// Data of a lane that is stored, or combined with memory, and arrives at an object.
-struct LaneStore {
-    uint8_t *target;
-    uint32_t width, form;
-    uint8_t data[UNIT_BYTES];
-
-    void run() const
-    {
-        Reduction reduction{form >> BulkForm::OPERATION_SHIFT & BulkForm::OPERATION,
-                            form >> BulkForm::TYPE_SHIFT};
-        if (form & BulkForm::REDUCES)
-            combine(reduction, target, data, width);
-        else
-            memcpy(target, data, width);
-    }
-};
-
 // Addresses lie in lane_addresses, those of the objects in lane_uppers, and the data in lane_data.
 EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t instruction,
                                      uint32_t mask, uint32_t slot, uint32_t width, uint32_t form)
@@ -259,20 +241,16 @@ EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t inst
                                                   AccessFlag::UNTRACED | AccessFlag::LATER);
     if (code == FaultCode::NONE)
         code = check_objects(*context, instruction, objects, mask);
-    for (uint32_t lane : Lanes{code == FaultCode::NONE ? mask : 0}) {
-        LaneStore store{host_pointer(context->shared_host) + context->lane_addresses[lane], width,
-                        form, {}};
+    for (uint32_t rest = code == FaultCode::NONE ? mask : 0; rest != 0; rest &= rest - 1) {
+        uint32_t lane = lowest_lane(rest);
+        BulkCopy copy{*context, *warp, instruction, slot, slot};
+        copy.set(form, width);
+        copy.moves.units.push_back({bit(lane), bit(lane), {}, {}});
+        copy.moves.units[0].targets[lane] =
+            host_pointer(context->shared_host) + context->lane_addresses[lane];
         for (uint32_t word = 0; word < width / 4; ++word)
-            memcpy(store.data + 4 * word, context->lane_data + word * WARP_LANES + lane, 4);
-        auto run = [store] {
-            store.run();
-            return +FaultCode::NONE;
-        };
-        auto touches = [store](const uint8_t *place, bool writes) {
-            return writes && uint64_t(place - store.target) < store.width;
-        };
-        put_off(*context, place_of_object(*context, objects[lane]), {0, 0, width}, run,
-                {tag_of(*warp, instruction, lane), touches});
+            memcpy(copy.moves.data + 4 * word, context->lane_data + word * WARP_LANES + lane, 4);
+        copy.put_off_moves(place_of_object(*context, objects[lane]), width, 0);
     }
     return code;
 }

@@ -25,6 +25,7 @@ struct Moves {
 
     uint32_t width = UNIT_BYTES, fill = 0;
     bool narrows = false, reduces = false;
+    uint8_t data[UNIT_BYTES] = {}; // of units without a source
     Reduction reduction{};
     std::vector<Units> units{};
 
@@ -52,6 +53,9 @@ struct BulkCopy {
     // every block that gets them.
     uint32_t end_with_group();
     uint32_t end_with_arrival(uint32_t object, uint32_t bytes);
+    void put_off_moves(uint8_t *object, uint32_t bytes, uint64_t behind);
+    // What a form says of a reduction, and how wide units are.
+    void set(uint32_t form, uint32_t width);
 
 private:
     uint32_t access(const End &end, uint32_t slot, uint32_t mask, bool load);

@@ -133,14 +133,9 @@ static bool changes_memory(const CheckedAccess &checked, uint32_t lane)
     uint64_t host = checked.shared() ? context.shared_host : context.global_host;
     const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
     uint32_t size = checked.access.width < 4 ? checked.access.width : 4;
-    for (uint32_t word = 0; word < checked.access.words(); ++word) {
-        const void *there = place + 4 * word;
-        if (checked.asynchronous()) // another copy may bring the same
-            if (auto later = word_written_later(checked.context, context.lane_addresses[lane] + 4 * word))
-                there = later;
-        if (memcmp(&context.words[word * WARP_LANES + lane], there, size) != 0)
+    for (uint32_t word = 0; word < checked.access.words(); ++word)
+        if (memcmp(&context.words[word * WARP_LANES + lane], place + 4 * word, size) != 0)
             return true;
-    }
     return false;
 }
 
@@ -155,9 +150,11 @@ static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t addres
             report(checked.context, FindingCode::ASYNC_COPY, checked.instruction, own, writer,
                    address);
     }
+    // A copy that another one is behind most often brings the same.
     if (!changes)
         return;
-    judge_pair(checked, own, writer, address, false);
+    if (!checked.asynchronous() || !writer.flag())
+        judge_pair(checked, own, writer, address, false);
     if (!checked.access.load)
         judge_pair(checked, own, Tag{*checked.reader(address)}, address, true);
 }

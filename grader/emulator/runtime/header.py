@@ -68,7 +68,6 @@ struct Context;
 struct Residents;
 struct Cluster;
 struct UnderWay;
-struct Queue;
 struct Warp;
 using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 """

@@ -8,8 +8,8 @@
 
 #include "barrier_objects.h"
 
-// Does the work. Returns a FaultCode.
-using Effect = std::function<uint32_t()>;
+// Does the work; notes a fault in the context.
+using Effect = std::function<void()>;
 
 // For the checked mode: the tag of the access that began work, and whether that will write, or read,
 // a byte of shared memory.
@@ -18,24 +18,26 @@ struct Traces {
     std::function<bool(const uint8_t *place, bool writes)> touches;
 };
 
+// Work that ends with an arrival at a barrier object.
+struct LaterArrival {
+    const uint8_t *object;
+    Arrival arrival;
+    Effect effect;
+    Traces traces;
+};
+
 // Work of the warp's running path, of a WorkKind: until its group is waited for. Of STORES, also
 // until the block ends.
 void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect, Traces traces = {});
-// Work that ends with an arrival at the barrier object at a place: until the phase ends with it.
-void put_off(Context &context, uint8_t *object, Arrival arrival, Effect effect, Traces traces = {});
-// The arrivals that an object still gets, in order.
-std::vector<Arrival> later_arrivals(const Context &context, const uint8_t *object);
-// The first `count` of them are there.
-void do_work_of(Context &context, const uint8_t *object, size_t count);
-// The object is another one from here on.
-void forget_work_of(Context &context, const uint8_t *object);
-// The warp's copies so far, of some lanes, arrive at an object.
-void arrive_behind_copies(Context &context, Warp &warp, uint8_t *object, Arrival arrival,
+void put_off(Context &context, LaterArrival later);
+// Likewise an arrival behind the warp's copies so far, of some lanes.
+void arrive_behind_copies(Context &context, Warp &warp, const uint8_t *object, Arrival arrival,
                           uint32_t lanes);
-// Whether a copy of the block's lanes has yet to write at an address of shared memory; and where it
-// has the word of an address.
+// What an object still gets, in order; and drop what objects between two places still get.
+std::vector<LaterArrival *> later_arrivals(Context &context, const uint8_t *object);
+void forget_arrivals(Context &context, const uint8_t *first, const uint8_t *past);
+// Whether a copy of the block's lanes has yet to write at an address of shared memory.
 bool is_written_later(Context &context, uint64_t address);
-const uint32_t *word_written_later(Context &context, uint64_t address);
 // Of other work of the block, and of all that arrives at objects.
 std::vector<const Traces *> traces_of_work(Context &context);
 // The block ends: its stores to global memory are done, and all else is dropped with its shared

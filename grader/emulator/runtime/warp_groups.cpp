@@ -232,29 +232,17 @@ HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times time
 
 // --- what kernels call ---------------------------------------------------------------------------
 
-// Words of registers as they are when a product begins; null for none.
-static std::vector<uint32_t> words_now(const uint32_t *registers, uint32_t count)
-{
-    if (registers == nullptr)
-        return {};
-    return {registers, registers + count * WARP_LANES};
-}
-
-// Registers of A.
-constexpr uint32_t LEFT_REGISTERS = 4;
-
-// `product(reader, of)` is made when it is waited for, of the registers A and C as they are now; C is
-// most often D, which earlier products of the warp write before.
+// `product(reader, of)` is made when it is waited for, of the four registers of A as they are now;
+// those of C are those of D, which earlier products write before.
 template <class Product>
-static uint32_t multiply_later(const Reader &reader, const Operands &of, Product product)
+static uint32_t multiply_later(const Reader &reader, Operands of, Product product)
 {
-    auto left = words_now(of.a, LEFT_REGISTERS);
-    auto third = words_now(of.c == of.d ? nullptr : of.c, of.columns / COLUMNS * 4);
-    put_off(reader.context, reader.warp, WorkKind::PRODUCTS, [=] {
-        Operands now = of;
-        now.a = left.empty() ? nullptr : left.data();
-        now.c = third.empty() ? of.c : third.data();
-        return product(reader, now);
+    std::vector<uint32_t> left;
+    if (of.a != nullptr)
+        left.assign(of.a, of.a + 4 * WARP_LANES);
+    put_off(reader.context, reader.warp, WorkKind::PRODUCTS, [=]() mutable {
+        of.a = left.empty() ? nullptr : left.data();
+        return product(reader, of);
     });
     return FaultCode::NONE;
 }
