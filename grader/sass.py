@@ -32,10 +32,16 @@ but in the sum of wavefronts, and as many are ideal: one for each 128 bytes of e
 they lie (tests/emulator/kernels/warp_group_layouts.cu)."""
 
 
+BULK_LOAD, BULK_STORE, REMOTE = "bulk load", "bulk store", "asynchronous"
+"""The source and the target of a bulk copy, and stores that arrive at a barrier object: Nsight
+Compute counts neither sectors nor wavefronts of them (tests/emulator/kernels/bulk_copies.cu)."""
+
+
 @dataclass(frozen=True)
 class Access:
     """An access to `global` or `shared` memory (generic addresses and surfaces are `global`, too),
-    or to OPERANDS. An `asynchronous` one ends later than the instruction."""
+    or to OPERANDS, BULK_LOAD, BULK_STORE or REMOTE. An `asynchronous` one ends later than the
+    instruction."""
 
     space: str
     way: Way
@@ -57,6 +63,12 @@ class Access:
 
 def _at(space: str, way: Way) -> tuple[Access, ...]:
     return (Access(space, way),)
+
+
+_BULK = (
+    Access(BULK_LOAD, Way.LOAD, asynchronous=True),
+    Access(BULK_STORE, Way.STORE, asynchronous=True),
+)
 
 
 def _anywhere(way: Way) -> tuple[Access, ...]:
@@ -83,12 +95,13 @@ ACCESSES: Mapping[str, tuple[Access, ...]] = {
     "SUST": _at("global", Way.STORE),
     **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA"), _at(OPERANDS, Way.LOAD)),
     "MEMBAR": _at("global", Way.FENCE),
+    **dict.fromkeys(("UBLKCP", "UTMALDG", "UTMASTG"), _BULK),
+    **dict.fromkeys(("UBLKRED", "UTMAREDG"), (*_at("global", Way.REDUCTION), *_BULK)),
+    "STAS": (Access(REMOTE, Way.STORE, asynchronous=True),),
+    "REDAS": (*_at("shared", Way.REDUCTION), Access(REMOTE, Way.STORE, asynchronous=True)),
     # No device here executes these, but code that holds them can be read:
-    "REDAS": _at("shared", Way.REDUCTION),
     "SUATOM": _at("global", Way.FETCH),
     "SURED": _at("global", Way.REDUCTION),
-    "UBLKRED": _at("global", Way.REDUCTION),
-    "UTMAREDG": _at("global", Way.REDUCTION),
 }
 """By base opcode, without local memory: no two threads share it."""
 

@@ -13,10 +13,10 @@ class AccessKind:
     """What a memory instruction does: `space` is `shared`, `global` or `local`, `width` in bytes.
 
     `part`: of the bytes only the first is sure to be accessed. `copied`: it is one of an
-    asynchronous copy's two, which are counted together. Of atomics in shared memory, `turns`
-    says whether lanes that meet at one address take turns there, `rounds` how often the data goes
-    through: twice for a compare-and-swap, and `one_a_bank` whether only the first of the lanes with
-    a bank does. `matrix`: the data of each eight lanes are a matrix.
+    asynchronous copy's two, which are counted together, and its store comes later. Of atomics in
+    shared memory, `turns` says whether lanes that meet at one address take turns there, `rounds`
+    how often the data goes through: twice for a compare-and-swap, and `one_a_bank` whether only the
+    first of the lanes with a bank does. `matrix`: the data of each eight lanes are a matrix.
     """
 
     space: str
@@ -42,11 +42,17 @@ class AccessKind:
         return f"{way}_{self.space}_{self.width}"
 
     @property
+    def later(self) -> bool:
+        """Whether the data is moved later than the access is counted."""
+        return self.copied and not self.load
+
+    @property
     def flags(self) -> int:
         """Its AccessFlag bits."""
         return (
             AccessFlag.PART * self.part
             | AccessFlag.COPIED * self.copied
+            | AccessFlag.LATER * self.later
             | AccessFlag.TURNS * self.turns
             | AccessFlag.TWICE * (self.rounds == 2)
             | AccessFlag.MATRIX * self.matrix

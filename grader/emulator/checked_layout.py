@@ -5,8 +5,7 @@ A *granule* is the smallest width that a kernel accesses a space with, so that n
 word never look like a race. A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the
 instruction, and then
 - shared memory: 24-38 how often lanes of the warp had waited for each other, 39 of a writer an
-  asynchronous copy (its group is in
-  those bits then), of a reader that other lanes of its warp read it too, 40-63 the epoch;
+  asynchronous copy, of a reader that other lanes of its warp read it too, 40-63 the epoch;
 - global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block. A tag of
   0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
   Who *drew* from a granule last is the block (from 1 on), or in shared memory the warp (likewise),

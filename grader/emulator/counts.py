@@ -26,7 +26,8 @@ class InstructionCounts:
 
     Memory instructions: `space` is `shared` or `global`; `requests` are executions with an active
     lane; `passes` are wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest
-    possible; `bytes` the distinct bytes. An atomic that returns what was there is a load, too. An
+    possible; `bytes` the distinct bytes; `elsewhere` are accesses to shared memory of other blocks,
+    which none of these count. An atomic that returns what was there is a load, too. An
     instruction that may touch two spaces (generic addresses, asynchronous copies) has two records:
     the first one holds its executions, the second one only what it did to shared memory.
     """
@@ -43,11 +44,14 @@ class InstructionCounts:
     passes: int = 0
     passes_ideal: int = 0
     bytes: int = 0
+    elsewhere: int = 0
 
 
-_SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
-_TOTALS = ("requests_total", "passes_total", "passes_ideal_total", "bytes_total")
+_SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes", "elsewhere")
+_TOTALS = ("requests_total", "passes_total", "passes_ideal_total", "bytes_total", "elsewhere_total")
 _REQUESTS = _SUMMED.index("requests")
+_DRAWN = ("global", "shared")
+"""The spaces whose worst accesses are drawn."""
 
 
 class CountTable:
@@ -102,7 +106,7 @@ class CountTable:
         """See LaunchCounts.worst_requests."""
         for row, found in zip(self._accesses.tolist(), worst, strict=True):
             of = self.rows[row]
-            if found["rank"] and of.space is not None:
+            if found["rank"] and of.space in _DRAWN:
                 yield make_request(found, of.line, of.space, load=of.load, atomic=of.atomic)
 
     def sum_lines(self, sums: np.ndarray) -> Iterator[InstructionCounts]:

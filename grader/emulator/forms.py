@@ -19,7 +19,7 @@ class CopyForm:
 class ArrivalForm:
     """What each lane does that arrives at a barrier object: count a thread, or as many as a word
     says (COUNTED), which may leave for good; expect or complete as many bytes or copies as a word
-    says, or ONE."""
+    says, or ONE; BEHIND_COPIES, once the lane's copies so far are there."""
 
     ARRIVES = 1
     COUNTED = 2
@@ -27,6 +27,7 @@ class ArrivalForm:
     EXPECTS = 8
     COMPLETES = 16
     ONE = 32
+    BEHIND_COPIES = 64
 
 
 class GroupForm:
@@ -82,3 +83,11 @@ class BulkForm:
     OPERATION = 7
     TYPE_SHIFT = 11
     BLOCKS_SHIFT = 16
+
+
+class WorkKind:
+    """What goes on behind its instruction until its group is waited for: asynchronous copies of
+    lanes, bulk copies to global memory, and products of warp groups."""
+
+    COPIES, STORES, PRODUCTS = range(3)
+    COUNT = 3

@@ -78,10 +78,11 @@ class AccessFlag:
 
     SIGNED: a load extends the sign of what is narrower than a word. PART: of the bytes only the
     first is sure to be accessed. UNTRACED: the timing model is not told. COPIED: what it costs is
-    not added to the slot's totals. Of atomics in shared memory, TURNS says that lanes that meet at
-    one address take turns there, TWICE that the data goes through twice, as a compare-and-swap's
-    does, ONE_A_BANK that of the lanes with a bank only the first goes through. MATRIX: the lanes'
-    rows are those of matrices, which go through one after another.
+    not added to the slot's totals. LATER: the data is moved later. Of atomics in shared memory,
+    TURNS says that lanes that meet at one address take turns there, TWICE that the data goes
+    through twice, as a compare-and-swap's does, ONE_A_BANK that of the lanes with a bank only the
+    first goes through. MATRIX: the lanes' rows are those of matrices, which go through one after
+    another. BULK: lanes stand for units of one thread's copy.
     """
 
     SIGNED = 1
@@ -92,6 +93,8 @@ class AccessFlag:
     COPIED = 32
     MATRIX = 64
     ONE_A_BANK = 128
+    LATER = 256
+    BULK = 512
 
 
 class TraceWord:
@@ -201,6 +204,7 @@ _SLOT = [
     ("passes_total", "u8"),  # wavefronts (shared) or sectors (global)
     ("passes_ideal_total", "u8"),
     ("bytes_total", "u8"),  # distinct bytes (global)
+    ("elsewhere_total", "u8"),  # accesses to shared memory of other blocks, which count nothing
     ("worst", WORST),
 ]
 SLOT = _whole_lines(_SLOT)
@@ -275,11 +279,7 @@ _WARP = [
     ("synced", "u4"),
     # for each lane, up to when what each other one did is ordered before what it does
     ("met", "u4", (WARP_LANES, WARP_LANES)),
-    # checked mode: groups of asynchronous copies that are under way or done
-    ("copies_committed", "u4"),
     ("cluster_arrivals", "u4"),  # how often it has come to the barrier of its cluster
-    ("copies_arrived", "u4"),  # those that arrive at a barrier object
-    ("copies_completed", "u4"),  # those that have been waited for
     ("index", "u4"),
     ("waits", "u4"),  # whether it was found to wait in a loop (runtime/waiting.cpp)
     ("slice", "u4"),  # instructions that it may execute until it is looked at
@@ -408,6 +408,7 @@ CONTEXT = np.dtype(
         # blocks at a time that may wait for each other (runtime/residents.cpp); 0: none may
         ("most_resident", "u8"),
         ("residents", pointer_to("Residents")),
+        ("under_way", pointer_to("UnderWay")),  # work that goes on, of all its blocks
         ("blocks_begun", "u8"),
         ("waited", "u4"),  # whether any warp has waited in a loop
     ],

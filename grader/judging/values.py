@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
+from grader.judging.uncounted import UNCOUNTED, uncounted_metrics
 from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
 from grader.records import (
     CaseResult,
@@ -62,6 +63,8 @@ def collect_metrics(
     run = evidence.execution
     ran = run is not None and run.failure is None and bool(run.launches)
     known = _read_counts(run.launches) if run is not None and ran else {}
+    if run is not None and ran:  # which a GPU does not tell
+        known |= _leave_uncounted((evidence.lines_from or run).launches)
     if evidence.timings:
         sizes = exercise.benchmark[TIMED_ON]
         times = estimate_metrics(evidence.timings, sizes, exercise, device)
@@ -103,6 +106,8 @@ def _collect_other(
     counts: OtherCounts, times: Mapping[str, _Figures], device: DeviceInfo, *, absent: bool
 ) -> dict[str, MetricValue]:
     known = _read_counts(counts.execution.launches) if counts.execution is not None else {}
+    if counts.execution is not None:
+        known |= _leave_uncounted(counts.execution.launches)
     known |= times
 
     def miss(row: Metric) -> _Figures:
@@ -181,6 +186,10 @@ def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
         for name, row in METRICS.items()
         if row.count
     }
+
+
+def _leave_uncounted(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
+    return {name: _Figures(None, reason=UNCOUNTED) for name in uncounted_metrics(launches)}
 
 
 def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:

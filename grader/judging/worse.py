@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from grader.judging.evidence import CountedRun
+from grader.judging.uncounted import UNCOUNTED, uncounted_metrics
 from grader.judging.values import count_metrics
 from grader.metrics import METRICS, Across, Better
 from grader.records import Counters, MetricValue
@@ -21,13 +22,20 @@ from grader.spec.exercise import Exercise, Yardstick
 def take_worse(
     metrics: Sequence[MetricValue], runs: Sequence[CountedRun], relative: Mapping[str, Yardstick]
 ) -> tuple[MetricValue, ...]:
-    """The metrics of the first run, with the second one's where it does worse. `relative`: what
-    metrics' goals are relative to."""
+    """The metrics of the first run, with the second one's where it does worse, and without a value
+    where the second one moves data past the counters. `relative`: what metrics' goals are relative
+    to."""
     if len(runs) < 2:
         return tuple(metrics)
     first, second = runs
     expressed = _express(second, first, relative)
-    return tuple(_worse(metric, expressed.get(metric.name), second.sizes) for metric in metrics)
+    uncounted = uncounted_metrics(second.execution.launches)
+    return tuple(
+        replace(metric, value=None, source=None, reason=UNCOUNTED)
+        if metric.name in uncounted
+        else _worse(metric, expressed.get(metric.name), second.sizes)
+        for metric in metrics
+    )
 
 
 def relative_metrics(exercise: Exercise) -> dict[str, Yardstick]:

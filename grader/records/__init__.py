@@ -103,6 +103,7 @@ from grader.records.runs import (
     Modelled,
     Sample,
     Traffic,
+    Uncounted,
 )
 from grader.records.scores import (
     CaseResult,
@@ -323,6 +324,7 @@ __all__ = [
     "ToolLimits",
     "Traffic",
     "TriedMend",
+    "Uncounted",
     "UnknownInstruction",
     "UnlistedFile",
     "Unreadable",

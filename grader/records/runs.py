@@ -152,6 +152,21 @@ class Counters:
 
 
 @dataclass(frozen=True)
+class Uncounted:
+    """What moves data past the counters, of Nsight Compute and of the emulated device: bytes that
+    bulk copies load from global memory and store there, and accesses to shared memory of other
+    blocks."""
+
+    loaded_bytes: int = 0
+    stored_bytes: int = 0
+    remote_accesses: int = 0
+
+    def __add__(self, other: Uncounted) -> Uncounted:
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Uncounted(*(a + b for a, b in pairs))
+
+
+@dataclass(frozen=True)
 class LineCounters:
     """The counters of one source line of the submission; `line` None gathers code from headers."""
 
@@ -265,7 +280,8 @@ class LaunchResult(Launched):
     (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
     ran, the counters are made up for the others. `waited`: threads waited in loops for each other;
     how often they looked is a matter of time, and the counters with it. `executed` (by machine
-    instruction, in warps) and `cycles` are there where they were asked for (`Detail`).
+    instruction, in warps) and `cycles` are there where they were asked for (`Detail`). Only the
+    emulated device knows `uncounted`.
     """
 
     counters: Counters
@@ -277,6 +293,7 @@ class LaunchResult(Launched):
     waited: bool = False
     executed: tuple[int, ...] = ()
     cycles: WarpCycles | None = None
+    uncounted: Uncounted = Uncounted()
 
 
 @dataclass(frozen=True)

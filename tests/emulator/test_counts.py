@@ -26,7 +26,7 @@ PROGRAM = """
     RED.E.ADD [R8.64], R6
 end: EXIT
 """
-SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes")
+SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes", "elsewhere")
 
 
 @pytest.fixture(scope="module")

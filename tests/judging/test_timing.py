@@ -21,7 +21,7 @@ from grader.judging.timing import (
     make_timing,
     merge_clocks,
 )
-from grader.records import ClockState, Status
+from grader.records import ClockState, Status, Timing
 from grader.spec.exercise import Units
 from tests.support.factories import GPU, make_exercise
 
@@ -178,3 +178,12 @@ def test_clocks_of_several_stretches_are_one_state() -> None:
         (1900, 1990), (2619, 2619), 44, ("gpu_idle", "sw_power_cap")
     )
     assert merge_clocks([ClockState()]) == ClockState()
+
+
+def test_a_modelled_time_is_too_fast_where_all_of_its_interval_is() -> None:
+    def modelled(longest_ms: float) -> Timing:
+        interval = (0.5 * FLOOR_MS, longest_ms)
+        return Timing("submission", 0.8 * FLOOR_MS, interval, (), "bound by DRAM")
+
+    assert check_floor([modelled(FLOOR_MS)], SIZES, make_exercise(), GPU) is None
+    assert check_floor([modelled(0.85 * FLOOR_MS)], SIZES, make_exercise(), GPU) is not None

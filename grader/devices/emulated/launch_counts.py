@@ -16,8 +16,9 @@ from grader.records import (
     Launch,
     LaunchResult,
     LineCounters,
+    Uncounted,
 )
-from grader.sass import OPERANDS
+from grader.sass import BULK_LOAD, BULK_STORE, OPERANDS, REMOTE
 
 
 def count_launch(
@@ -44,6 +45,7 @@ def count_launch(
         waited=ran.outcome.waited,
         executed=_count_instructions(kernel, ran) if detail.instructions else (),
         cycles=ran.cycles,
+        uncounted=sum(map(_find_uncounted, ran.outcome.counts.records), Uncounted()),
     )
 
 
@@ -55,13 +57,22 @@ def _count_instructions(kernel: Kernel, ran: Ran) -> tuple[int, ...]:
     return tuple(executed)
 
 
+def _find_uncounted(counts: InstructionCounts) -> Uncounted:
+    """What an instruction moves past the counters."""
+    return Uncounted(
+        counts.bytes * (counts.space == BULK_LOAD),
+        counts.bytes * (counts.space == BULK_STORE),
+        counts.elsewhere + counts.requests * (counts.space == REMOTE),
+    )
+
+
 def _name_counts(counts: InstructionCounts) -> dict[str, int]:
     """One instruction's counts under the names that a score uses."""
     common = {
         "instructions_executed": counts.executed,
         "thread_instructions_executed": counts.threads,
     }
-    if counts.space is None:
+    if counts.space in (None, BULK_LOAD, BULK_STORE, REMOTE):
         return common
     if counts.space == OPERANDS:  # with what else takes wavefronts, as for Nsight Compute
         return {

@@ -10,22 +10,8 @@ import numpy as np
 
 from grader.emulator import CONSTANT_MEMORY, VARIABLES_BANK, GlobalMemory, variable_region
 from grader.emulator.timing.figures import Figures
-from grader.records import (
-    Act,
-    Binary,
-    Copy,
-    Faulted,
-    Fill,
-    Kernel,
-    MemoryPlace,
-    Observation,
-    RunLimits,
-    Step,
-)
+from grader.records import Binary, Copy, Fill, Kernel, MemoryPlace, Step
 
-_BYTES_A_SECOND = 256 << 20
-"""Of a run's time limit, that its copies and fills may move: a tenth of a laptop's rate, so that
-the limit is the same on each machine."""
 _START_US = {Copy: 2.0, Fill: 0.9}
 """Of a copy or fill between two kernels; and the parts of the peak of DRAM that large ones reach.
 Medians of 21 on an H200, cold: copies of 4 B to 256 MB within 13 %, fills within 25 % below 16 MB
@@ -52,19 +38,6 @@ class Transfers:
             b"",
         )
         self._bank: bytearray | None = None
-        self._moved_bytes = 0
-
-    def find_overrun(self, step: Copy | Fill, limits: RunLimits) -> Faulted | None:
-        """The stop of a run whose copies and fills, with this one, take longer than its limit."""
-        self._moved_bytes += step.size_bytes
-        if self._moved_bytes <= limits.wall_seconds * _BYTES_A_SECOND:
-            return None
-        seen = Observation(
-            Act.TOO_LONG,
-            limit_seconds=limits.wall_seconds,
-            limit_of_exercise=limits.of_exercise,
-        )
-        return Faulted(seen, quoted=step.text)
 
     def carry_out(self, step: Copy | Fill) -> None:
         """Copy or fill."""

@@ -1,43 +1,43 @@
 """Stores and reductions to shared memory of a block of the cluster whose bytes arrive at a barrier
-object there (PTX ISA, `st.async`, `red.async`): done at once.
+object there (PTX ISA, `st.async`, `red.async`): when somebody waits for its phase
+(runtime/under_way.h).
 
 Nsight Compute counts the instructions and nothing else of them (seen on an H200).
 """
 
 from __future__ import annotations
 
-from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
-from grader.emulator.native.tools import Value
-from grader.emulator.opcodes.atomics import atomic_kind, take_turns
-from grader.emulator.opcodes.barrier_objects import complete_bytes
+from grader.emulator.native.tools import I32, Value, const
+from grader.emulator.opcodes.bulk_copies import reduction_form
 from grader.emulator.opcodes.known_access import Lanes
-from grader.emulator.opcodes.load_store import access, lane_addresses, set_lane_data
+from grader.emulator.opcodes.load_store import lane_addresses, set_lane_data
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Address, Register
 from grader.emulator.timing.pipes import BARRIER_OBJECT
-
-_SLOT = "asynchronous"
+from grader.sass import REMOTE
 
 
 def store_asynchronously(e: Emitter, i: Decoded) -> None:
     """The data at an address = d; the register behind that of the address names the object."""
-    places, objects, source = _take_apart(e, i)
-    kind = AccessKind("shared", load=False, width=i.access_bytes)
-    set_lane_data(e, [e.register_or_zero(source, word) for word in range(kind.words)])
-    access(e, i, kind, places, slot=_SLOT)
-    complete_bytes(e, objects, kind.width)
+    _store_later(e, i, i.access_bytes, 0)
 
 
 def reduce_asynchronously(e: Emitter, i: Decoded) -> None:
     """The data at an address is combined with d; the register behind that of the address names
     the object."""
+    _store_later(e, i, 8 if i.has("64") else 4, reduction_form(e, i))
+
+
+def _store_later(e: Emitter, i: Decoded, width: int, form: int) -> None:
     places, objects, source = _take_apart(e, i)
-    kind = atomic_kind(i, shared=True)
-    words = [e.register_or_zero(source, word) for word in range(kind.width // 4)]
-    take_turns(e, i, kind, "shared", places, words, [], slot=_SLOT)
-    complete_bytes(e, objects, kind.width)
+    set_lane_data(e, [e.register_or_zero(source, word) for word in range(width // 4)])
+    e.b.store(places.low, e.context.at("lane_addresses"), align=4)
+    e.b.store(objects, e.context.at("lane_uppers"), align=4)
+    facts = (places.mask, e.data(f"slot {REMOTE}"), const(width), const(form))
+    code = e.call("store_later", e.context_pointer, e.warp_pointer, e.index, *facts, result=I32)
+    e.return_if_nonzero(code)
 
 
 def _take_apart(e: Emitter, i: Decoded) -> tuple[Lanes, Value, Register]:

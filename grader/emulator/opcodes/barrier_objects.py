@@ -108,30 +108,18 @@ _FORMS: dict[str, Callable[[Emitter, Decoded], None]] = {
 
 
 def arrive_with_copies(e: Emitter, i: Decoded) -> None:
-    """Arrive at a barrier object once the thread's asynchronous copies so far are there: they are
-    (copies.py)."""
+    """Arrive at a barrier object once the thread's asynchronous copies so far are there: when a
+    thread waits for a phase that ends with it."""
     (address,) = i.operands
     form = ArrivalForm.COMPLETES if i.has("TRANSCNT") else ArrivalForm.ARRIVES
-    e.warp.add("copies_committed", const(1))
-    e.warp.store("copies_arrived", e.warp.load("copies_committed"))
-    _call(e, address, "arrive", const(form | ArrivalForm.ONE))
-
-
-def complete_bytes(e: Emitter, objects: Value, count: int) -> None:
-    """So many bytes of each lane have arrived at the barrier objects with these addresses."""
-    set_lane_data(e, [e.const(count)])
-    _call_at(e, objects, "arrive", const(ArrivalForm.COMPLETES))
+    _call(e, address, "arrive", const(form | ArrivalForm.ONE | ArrivalForm.BEHIND_COPIES))
 
 
 def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
-    low, _ = lane_addresses(e, address)
-    _call_at(e, low, name, *facts)
-
-
-def _call_at(e: Emitter, addresses: Value, name: str, *facts: Value) -> None:
     """Call a function of the runtime with all lanes' addresses, which ends the launch where one of
     them is bad."""
-    e.b.store(addresses, e.context.at("lane_addresses"), align=4)
+    low, _ = lane_addresses(e, address)
+    e.b.store(low, e.context.at("lane_addresses"), align=4)
     arguments = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *facts)
     e.return_if_nonzero(e.call(name, *arguments, result=I32))
 

@@ -1,6 +1,7 @@
 """Copies of many bytes at once between global and shared memory, and reductions (PTX ISA,
-`cp.async.bulk`, `cp.reduce.async.bulk`): of consecutive bytes, or of a box of a tensor. They are
-done at once, which every wait for them allows (runtime/bulk_copies.cpp, tensor_maps.cpp).
+`cp.async.bulk`, `cp.reduce.async.bulk`): of consecutive bytes, or of a box of a tensor
+(runtime/bulk_copies.cpp, tensor_maps.cpp). Both ends are checked at once; bytes move when they are
+waited for (runtime/under_way.h).
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ from collections.abc import Sequence
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import always
-from grader.emulator.forms import BulkForm, ElementType, ReductionForm
+from grader.emulator.forms import BulkForm, ElementType, ReductionForm, WorkKind
 from grader.emulator.native.tools import I32, I64, Value, const
 from grader.emulator.opcodes.control import no_operation
+from grader.emulator.opcodes.copies import end_group
 from grader.emulator.opcodes.row import Opcode, row
 from grader.emulator.operands import Address, Operand, Register, Special
 from grader.emulator.timing.pipes import BARRIER_OBJECT, NO_PIPE
+from grader.sass import BULK_LOAD, BULK_STORE
 
 _WAYS = {
     ("S", "G"): BulkForm.FROM_GLOBAL,
@@ -48,8 +51,7 @@ def copy_bulk(e: Emitter, i: Decoded) -> None:
 
 def reduce_bulk(e: Emitter, i: Decoded) -> None:
     """As `UBLKCP`, but what comes is combined with what is there, element by element."""
-    kind = next((_TYPES[name] for name in i.modifiers if name in _TYPES), ElementType.U32)
-    _copy(e, i, _operation(e, i) | kind << BulkForm.TYPE_SHIFT)
+    _copy(e, i, reduction_form(e, i))
 
 
 def _copy(e: Emitter, i: Decoded, form: int) -> None:
@@ -118,6 +120,13 @@ def _operation(e: Emitter, i: Decoded) -> int:
     return BulkForm.REDUCES | operation << BulkForm.OPERATION_SHIFT
 
 
+def reduction_form(e: Emitter, i: Decoded) -> int:
+    """BulkForm bits of a reduction whose name says what its elements are."""
+    types = {**_TYPES, "64": ElementType.U64}
+    kind = next((types[name] for name in i.modifiers if name in types), ElementType.U32)
+    return _operation(e, i) | kind << BulkForm.TYPE_SHIFT
+
+
 def _without_hint(operands: Sequence[Operand]) -> Sequence[Operand]:
     """The operands but for a last one that says how long caches are to keep what moves."""
     return operands[:-1] if operands[-1] == Special("desc") else operands
@@ -138,7 +147,7 @@ def _long(e: Emitter, low: Value, high: Value) -> Value:
 
 def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
     """Call a function of the runtime, where the guard holds."""
-    slots = (e.data("slot bulk load"), e.data("slot bulk store"))
+    slots = (e.data(f"slot {BULK_LOAD}"), e.data(f"slot {BULK_STORE}"))
     arguments = (e.context_pointer, e.warp_pointer, e.index, *slots, *facts)
     doing = e.function.append_basic_block("copy")
     done = e.function.append_basic_block("done")
@@ -172,5 +181,5 @@ BULK_COPIES: dict[str, Opcode] = {
     ),
     "UTMAPF": row(no_operation, f"L2 {_DIMENSION_NAMES}", uniform=True, pipe=BARRIER_OBJECT),
     "UTMACCTL": row(no_operation, "PF IV IVALL", uniform=True, pipe=BARRIER_OBJECT),
-    "UTMACMDFLUSH": row(no_operation, pipe=NO_PIPE),
+    "UTMACMDFLUSH": row(end_group(WorkKind.STORES), pipe=NO_PIPE),
 }

@@ -1,5 +1,5 @@
-"""Asynchronous copies from global to shared memory (cp.async): done at once, which every wait for
-them allows.
+"""Asynchronous copies from global to shared memory (cp.async). They read at once, and the data is
+there when the lane waits for it (runtime/under_way.h).
 
 What both accesses of a copy cost is counted together: see copy_costs.py.
 """
@@ -11,13 +11,20 @@ from dataclasses import replace
 from grader.emulator.access import AccessKind
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
+from grader.emulator.forms import WorkKind
 from grader.emulator.layout import FULL_MASK
-from grader.emulator.native.tools import Value, bits_to_lanes, const, lane_bits
+from grader.emulator.native.tools import I32, Value, bits_to_lanes, const, lane_bits
 from grader.emulator.opcodes.copy_costs import count_copy
 from grader.emulator.opcodes.known_access import Lanes
-from grader.emulator.opcodes.load_store import HINTS, lane_addresses, load_words, store_words
-from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Immediate, Special
+from grader.emulator.opcodes.load_store import (
+    HINTS,
+    lane_addresses,
+    load_words,
+    slot_pointer,
+    store_words,
+)
+from grader.emulator.opcodes.row import Emit, Opcode, row
+from grader.emulator.operands import Immediate, Operand, Special
 from grader.emulator.timing.pipes import COMMIT, COPY, DEPEND
 
 
@@ -45,6 +52,8 @@ def copy(e: Emitter, i: Decoded) -> None:
     words = [e.b.select(here, word, e.const(0)) for word in words]
     kind = AccessKind("shared", load=False, width=i.access_bytes, copied=True)
     store_words(e, i, kind, Lanes(shared_low, shared_high, lanes), words)
+    facts = (slot_pointer(e, "shared"), lanes, const(i.access_bytes))
+    e.call("put_off_copy", e.context_pointer, e.warp_pointer, *facts)
     count_copy(e, i, low, shared_low, asked)
 
 
@@ -76,29 +85,39 @@ def _byte_mask(e: Emitter, count: Value) -> Value:
 
 
 def wait(e: Emitter, i: Decoded) -> None:
-    """DEPBAR.LE SB0, n: nothing is under way. The checked mode takes all groups but the last n for
-    arrived from here on. Without `.LE` it waits for what a set of scoreboards counts."""
+    """DEPBAR.LE SB0, n: all groups of the path's copies but the last n are there, and so are those
+    of its bulk copies to global memory, which the same scoreboard counts. Without `.LE` it waits
+    for what a set of scoreboards counts."""
     if i.operands == (Special("scoreboards"),):
         return
     if i.operands and not isinstance(i.operands[-1], Immediate):
         raise e.unsupported("with these operands")
     if not i.operands:
         return
-    left = i.operands[-1]
-    assert isinstance(left, Immediate)
-    committed, completed = e.warp.load("copies_committed"), e.warp.load("copies_completed")
-    done = e.b.sub(committed, e.scalar_i32(left))
-    more = e.b.icmp_signed(">", done, completed)
-    e.warp.store("copies_completed", e.b.select(more, done, completed))
+    for kind in (WorkKind.COPIES, WorkKind.STORES):
+        wait_for_groups(e, kind, i.operands[-1])
 
 
-def commit(e: Emitter, i: Decoded) -> None:
-    """LDGDEPBAR: the copies so far are a group."""
-    e.warp.add("copies_committed", const(1))
+def wait_for_groups(e: Emitter, kind: int, left: Operand) -> None:
+    """Wait until all groups of some work are done but the last ones, so many."""
+    facts = (const(kind), e.lane_mask(), e.scalar_i32(left))
+    code = e.call("wait_for_groups", e.context_pointer, e.warp_pointer, *facts, result=I32)
+    e.return_if_nonzero(code)
+
+
+def end_group(kind: int) -> Emit:
+    """A row's function."""
+
+    def emit(e: Emitter, i: Decoded) -> None:
+        """What has begun so far is a group, which waits count."""
+        facts = (const(kind), e.lane_mask())
+        e.call("end_group", e.context_pointer, e.warp_pointer, *facts)
+
+    return emit
 
 
 COPIES: dict[str, Opcode] = {
     "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL", pipe=COPY),
-    "LDGDEPBAR": row(commit, pipe=COMMIT),
+    "LDGDEPBAR": row(end_group(WorkKind.COPIES), pipe=COMMIT),
     "DEPBAR": row(wait, "LE", pipe=DEPEND),
 }

@@ -82,7 +82,8 @@ def emit_short_way(
         e.b.position_at_end(known)
     if not kind.copied:
         add_cost(e, record, cost)
-    _move(e, kind, pattern, base, words=words, done=done)
+    if not kind.later:
+        _move(e, kind, pattern, base, words=words, done=done)
     ways.move()
     e.b.branch(done)
     e.b.position_at_end(careful)

@@ -155,7 +155,8 @@ def access(
 
     def move() -> None:
         name_words()
-        e.call(f"move_{kind.function}", e.context_pointer, place, flags)
+        if not kind.later:
+            e.call(f"move_{kind.function}", e.context_pointer, place, flags)
 
     if not has_short_way(e, kind):
         look()

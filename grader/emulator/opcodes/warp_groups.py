@@ -1,9 +1,9 @@
 """Products of matrices that a group of four warps makes together (PTX ISA, `wgmma`): 64 rows, of
 which each warp has 16. The runtime multiplies (runtime/warp_groups.cpp).
 
-A product is done at once, which every wait for it allows: from its first fence to its wait nobody
-may write what it reads. At the wait the warps of a group wait for each other: whoever goes on knows
-that all four have read their matrices.
+A product is made when its group is waited for, of what its matrices hold then
+(runtime/under_way.h). At the wait the warps of a group wait for each other: who goes on knows that
+all four have read their matrices.
 """
 
 from __future__ import annotations
@@ -16,10 +16,11 @@ from grader.emulator.block_layout import GROUP_WARPS, NAMED_BARRIERS
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
-from grader.emulator.forms import GroupForm
+from grader.emulator.forms import GroupForm, WorkKind
 from grader.emulator.layout import WARP_LANES
 from grader.emulator.native.tools import I1, I32, POINTER, Value, const
 from grader.emulator.opcodes.barriers import wait_for_threads
+from grader.emulator.opcodes.copies import end_group, wait_for_groups
 from grader.emulator.opcodes.row import Emit, Opcode, row
 from grader.emulator.opcodes.tensor import is_zero, place_of
 from grader.emulator.operands import DESCRIPTORS, Operand, Predicate, Register, Special
@@ -55,6 +56,8 @@ def multiply_group(kind: str) -> Emit:
         assert rows == _ROWS
         function, form = _KINDS[kind](e, depth, names)
         _multiply(e, i, f"group_{function}", columns, form)
+        if Special("gsb0") in i.operands:
+            end_group(WorkKind.PRODUCTS)(e, i)
 
     return emit
 
@@ -152,6 +155,7 @@ def synchronise_group(e: Emitter, i: Decoded) -> None:
         return
     if not i.has("DEPBAR") or i.guard is not None:
         raise e.unsupported()
+    wait_for_groups(e, WorkKind.PRODUCTS, i.operands[-1])
     group = e.b.udiv(e.warp.load("index"), const(GROUP_WARPS))
     number = e.b.add(group, const(NAMED_BARRIERS))
     wait_for_threads(e, i, number, const(GROUP_WARPS * WARP_LANES))

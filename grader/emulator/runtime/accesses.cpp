@@ -22,6 +22,8 @@ HOT uint8_t *space_host(const Context &context, Space space)
 
 HOT void move(Context &context, Access access, Slot &slot, uint8_t *host, uint32_t mask)
 {
+    if (access.is(AccessFlag::LATER))
+        return;
     if (access.load)
         move_in(context, access, slot, host, mask);
     else if (!access.atomic)
@@ -46,12 +48,15 @@ HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t 
            recall(context, access, slot, mask);
 }
 
-// Check and do an access to the shared memory of other blocks of the cluster: it is counted nowhere
-// (seen on an H200), and the checked mode does not follow it. Returns a FaultCode.
-COLD uint32_t access_elsewhere(Context &context, Access access, uint32_t instruction, uint32_t mask)
+// Check and do an access to the shared memory of other blocks of the cluster: it adds to none of the
+// totals that are graded (seen on an H200), and the checked mode does not follow it. Returns a
+// FaultCode.
+COLD uint32_t access_elsewhere(Context &context, Access access, uint32_t slot_index,
+                               uint32_t instruction, uint32_t mask)
 {
     if (mask == 0)
         return FaultCode::NONE;
+    ++context.slots[slot_index].elsewhere_total;
     Slot &slot = context.cluster->elsewhere;
     count_access(context, access, slot, mask);
     if (!check_access(context, access, slot, mask)) {
@@ -69,7 +74,7 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
 {
     if (access.space == Space::SHARED && unlikely(is_in_cluster(*context))) {
         uint32_t elsewhere = lanes_elsewhere(*context, mask);
-        uint32_t code = access_elsewhere(*context, access, instruction, elsewhere);
+        uint32_t code = access_elsewhere(*context, access, slot_index, instruction, elsewhere);
         if (code != FaultCode::NONE)
             return code;
         mask &= ~elsewhere;

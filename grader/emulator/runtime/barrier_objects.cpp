@@ -11,6 +11,7 @@
 #include "moves.h"
 #include "paths.h"
 #include "patterns.h"
+#include "under_way.h"
 
 // --- one object ----------------------------------------------------------------------------------
 
@@ -33,11 +34,6 @@ static bool is_complete(uint64_t object)
 {
     return field(object, PENDING_SHIFT, THREADS) == 0 && field(object, COPIED_SHIFT, COPIED) == 0;
 }
-
-// What the lanes of a warp that arrive at one object add to it together.
-struct Arrival {
-    uint32_t threads, leaving, copied;
-};
 
 static bool is_too_much(uint64_t object, Arrival arrival)
 {
@@ -63,17 +59,17 @@ static uint64_t arrive(uint64_t object, Arrival arrival)
 
 // --- objects of a block --------------------------------------------------------------------------
 
-static uint8_t *place_of(const Context &context, uint32_t address)
+uint8_t *place_of_object(const Context &context, uint32_t address)
 {
     return host_pointer(context.shared_host) + address;
 }
 
-// Returns a FaultCode: an object lies in the block's shared memory, at a multiple of its size.
-static uint32_t check_objects(Context &context, uint32_t instruction, uint32_t mask)
+uint32_t check_objects(Context &context, uint32_t instruction, const uint32_t *addresses,
+                       uint32_t mask)
 {
     context.fault_instruction = instruction;
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t address = context.lane_addresses[lane];
+        uint64_t address = addresses[lane];
         uint64_t first = shared_base_of(context, address), past = first + context.shared_bytes;
         if (address % sizeof(uint64_t) != 0)
             note_fault(context, FaultCode::SHARED_ALIGNMENT, lane, address);
@@ -91,11 +87,12 @@ EXPORT uint32_t emulator_set_up_barrier(Context *context, Warp *, uint32_t instr
                                         uint32_t mask)
 {
     uint32_t first = mask & -mask; // done once a warp
-    uint32_t code = check_objects(*context, instruction, first);
+    uint32_t code = check_objects(*context, instruction, context->lane_addresses, first);
     if (code != FaultCode::NONE)
         return code;
     for (uint32_t lane : Lanes{first}) {
-        uint8_t *place = place_of(*context, context->lane_addresses[lane]);
+        uint8_t *place = place_of_object(*context, context->lane_addresses[lane]);
+        forget_arrivals(*context, place, place + 1);
         write(place, context->lane_data[lane]);
         write(place + sizeof(uint32_t), context->lane_data[WARP_LANES + lane]);
     }
@@ -105,7 +102,7 @@ EXPORT uint32_t emulator_set_up_barrier(Context *context, Warp *, uint32_t instr
 EXPORT uint32_t emulator_invalidate_barrier(Context *context, Warp *, uint32_t instruction,
                                             uint32_t mask)
 {
-    return check_objects(*context, instruction, mask);
+    return check_objects(*context, instruction, context->lane_addresses, mask);
 }
 
 // What a lane adds.
@@ -125,23 +122,55 @@ static Arrival arrival_of(const Context &context, uint32_t lane, uint32_t form)
     return arrival;
 }
 
+// Work that goes on arrives at its object once that ends a phase, at the latest moment; until then
+// it counts as missing.
+static void end_phase(Context &context, uint8_t *place)
+{
+    uint64_t before = read<uint64_t>(place), object = before;
+    std::vector<LaterArrival *> later = later_arrivals(context, place), there;
+    for (LaterArrival *each : later) {
+        if ((object ^ before) >> PHASE_SHIFT != 0 || is_too_much(object, each->arrival))
+            break;
+        object = arrive(object, each->arrival);
+        there.push_back(each);
+    }
+    if ((object ^ before) >> PHASE_SHIFT == 0)
+        return;
+    write(place, object);
+    context.idle_rounds = 0;
+    for (LaterArrival *each : there) {
+        each->effect();
+        each->object = nullptr;
+    }
+    forget_arrivals(context, nullptr, static_cast<uint8_t *>(nullptr) + 1);
+}
+
 // Lanes that arrive at one object do so together: each is told the upper word of what it held
-// before all of them came, and who they are.
-EXPORT uint32_t emulator_arrive(Context *context, Warp *, uint32_t instruction, uint32_t mask,
+// before all of them came, and who they are. Of BEHIND_COPIES, once their copies so far are there.
+EXPORT uint32_t emulator_arrive(Context *context, Warp *warp, uint32_t instruction, uint32_t mask,
                                 uint32_t form)
 {
-    uint32_t code = check_objects(*context, instruction, mask);
+    uint32_t code = check_objects(*context, instruction, context->lane_addresses, mask);
     for (uint32_t rest = mask; rest != 0 && code == FaultCode::NONE;) {
         uint32_t address = context->lane_addresses[lowest_lane(rest)];
         uint32_t here = lanes_equal(context->lane_addresses, address) & rest;
-        uint8_t *place = place_of(*context, address);
-        uint64_t before = read<uint64_t>(place);
+        uint8_t *place = place_of_object(*context, address);
+        rest &= ~here;
         Arrival all{};
         for (uint32_t lane : Lanes{here}) {
             Arrival one = arrival_of(*context, lane, form);
             all.threads += one.threads;
             all.leaving += one.leaving;
             all.copied += one.copied;
+        }
+        if (form & ArrivalForm::BEHIND_COPIES) {
+            arrive_behind_copies(*context, *warp, place, all, here);
+            continue;
+        }
+        if (unlikely(is_too_much(read<uint64_t>(place), all)))
+            end_phase(*context, place);
+        uint64_t before = read<uint64_t>(place);
+        for (uint32_t lane : Lanes{here}) {
             context->lane_data[lane] = uint32_t(before >> 32);
             context->lane_data[WARP_LANES + lane] = here;
         }
@@ -150,17 +179,9 @@ EXPORT uint32_t emulator_arrive(Context *context, Warp *, uint32_t instruction, 
             code = context->fault_code;
         }
         write(place, arrive(before, all));
-        rest &= ~here;
     }
     context->idle_rounds = 0;
     return code;
-}
-
-uint32_t complete_bytes(Context &context, uint32_t instruction, uint32_t address, uint32_t bytes)
-{
-    context.lane_addresses[0] = address;
-    context.lane_data[0] = bytes;
-    return emulator_arrive(&context, nullptr, instruction, bit(0), ArrivalForm::COMPLETES);
 }
 
 // --- waiting -------------------------------------------------------------------------------------
@@ -169,29 +190,28 @@ uint32_t complete_bytes(Context &context, uint32_t instruction, uint32_t address
 constexpr uint32_t IDLE_ROUNDS = 10000;
 
 // The lanes of a mask whose phase has ended: the object's parity is another one than the highest
-// bit of their word.
-static uint32_t lanes_past(const Context &context, const uint32_t *addresses,
-                           const uint32_t *phases, uint32_t mask)
+// bit of their word. What goes on for others has its effect where that ends their phase.
+static uint32_t lanes_past(Context &context, const uint32_t *addresses, const uint32_t *phases,
+                           uint32_t mask)
 {
     uint32_t past = 0;
+    const uint8_t *last = nullptr;
     for (uint32_t lane : Lanes{mask}) {
-        uint64_t object = read<uint64_t>(place_of(context, addresses[lane]));
-        past |= (object >> PHASE_SHIFT) != phases[lane] >> 31 ? bit(lane) : 0;
+        uint8_t *place = place_of_object(context, addresses[lane]);
+        auto is_past = [=] { return read<uint64_t>(place) >> PHASE_SHIFT != phases[lane] >> 31; };
+        if (!is_past() && place != last)
+            end_phase(context, place);
+        last = place;
+        past |= is_past() ? bit(lane) : 0;
     }
     return past;
 }
 
-// What other threads have done before a phase ended is ordered before what comes now, and the
-// copies that had arrived are there.
+// What other threads have done before a phase ended is ordered before what comes now.
 static void meet_others(Context &context)
 {
-    if (context.checked_state == nullptr)
-        return;
-    end_epoch(*context.checked_state);
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        Warp &warp = warp_at(context, index);
-        warp.copies_completed = larger(warp.copies_completed, warp.copies_arrived);
-    }
+    if (context.checked_state != nullptr)
+        end_epoch(*context.checked_state);
 }
 
 // Leaves the lanes whose phase has ended as the first word of lane_data; those of the others stay
@@ -199,7 +219,7 @@ static void meet_others(Context &context)
 EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t instruction,
                                       uint32_t mask)
 {
-    uint32_t code = check_objects(*context, instruction, mask);
+    uint32_t code = check_objects(*context, instruction, context->lane_addresses, mask);
     if (code != FaultCode::NONE)
         return code;
     for (uint32_t lane : Lanes{mask}) {

@@ -14,8 +14,7 @@ static void reset(const Context &context, Warp &warp)
         memset(warp.met, 0, sizeof warp.met);
     warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
-    warp.meetings = warp.synced = warp.copies_committed = warp.copies_completed = 0;
-    warp.copies_arrived = warp.cluster_arrivals = 0;
+    warp.meetings = warp.synced = warp.cluster_arrivals = 0;
     warp.waits = warp.stale = 0;
     warp.slice = FIRST_SLICE;
     memset(warp.restored, 0, sizeof warp.restored);

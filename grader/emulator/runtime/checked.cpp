@@ -97,11 +97,9 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
     const CheckedState &state = checked.state;
     uint64_t owner = state.block, flag = 1, detail;
     if (checked.shared()) {
-        uint32_t meetings = checked.warp.meetings;
         owner = state.epoch;
         flag = checked.asynchronous();
-        detail = flag ? checked.warp.copies_committed
-                      : (meetings < DETAIL_MASK ? meetings : DETAIL_MASK);
+        detail = smaller(checked.warp.meetings, DETAIL_MASK);
     } else {
         detail = state.fences[state.block];
     }
@@ -109,8 +107,9 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
                       (detail & DETAIL_MASK) << DETAIL_SHIFT |
                       uint64_t(checked.instruction) << INSTRUCTION_SHIFT |
                       uint64_t(checked.warp.index) * WARP_LANES;
+    bool bulk = checked.access.is(AccessFlag::BULK);
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
-        tags[lane] = common | lane;
+        tags[lane] = common | (bulk ? lowest_lane(checked.warp.mask) : lane);
 }
 
 // The lanes whose granule somebody else may have touched without waiting; a load leaves its tag
@@ -238,6 +237,8 @@ static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mas
         suspects |= look(checked, granule, looked_at, own);
     if (!checked.shared() && checked.reads())
         suspects |= look_at_written(checked, looked_at);
+    if (checked.shared())
+        report_work(checked, looked_at);
     for (uint32_t lane : Lanes{suspects})
         judge(checked, lane);
     if (!checked.reads())

@@ -30,6 +30,12 @@ struct Tag {
 
 constexpr uint64_t FLAG = uint64_t(1) << FLAG_SHIFT;
 
+// The tag of a copy that a lane begins, without its time.
+inline uint64_t tag_of(const Warp &warp, uint32_t instruction, uint32_t lane)
+{
+    return FLAG | uint64_t(instruction) << INSTRUCTION_SHIFT | (warp.index * WARP_LANES + lane);
+}
+
 // An access of the checked mode. `shift`: log2 of the granule.
 struct CheckedAccess {
     Context &context;
@@ -44,7 +50,7 @@ struct CheckedAccess {
     bool has(uint32_t trait) const { return traits & trait; }
     bool plain() const { return !has(Trait::ATOMIC); }
     // A copy that arrives later.
-    bool asynchronous() const { return shared() && has(Trait::ASYNC); }
+    bool asynchronous() const { return shared() && !access.load && has(Trait::ASYNC); }
     uint32_t granules() const { return access.width >> shift ? access.width >> shift : 1; }
 
     // The number of an address's granule, and the tags that are kept of each.
@@ -78,3 +84,5 @@ struct CheckedAccess {
 void judge(const CheckedAccess &checked, uint32_t lane);
 void report_collisions(const CheckedAccess &checked, uint32_t mask);
 void report_overrun(const CheckedAccess &checked, uint32_t mask);
+// Likewise lanes that meet bulk copies, or asynchronous stores, which are under way.
+void report_work(const CheckedAccess &checked, uint32_t mask);

@@ -12,6 +12,7 @@
 // which one of different values stays is undefined. A plain read in front of a compare-and-swap, a
 // minimum or a maximum belongs to the usual loop around it.
 #include "checked.h"
+#include "under_way.h"
 
 static uint32_t block_number(const Context &context)
 {
@@ -121,20 +122,13 @@ static void judge_pair(const CheckedAccess &checked, Tag own, Tag other, uint64_
     report(checked.context, code, checked.instruction, own, other, address);
 }
 
-// Whether an asynchronous copy may not have arrived: its thread has not waited for its group.
-static bool is_under_way(const CheckedAccess &checked, Tag writer)
-{
-    const Warp &copier = warp_at(checked.context, writer.warp());
-    return writer.detail() >= (copier.copies_completed & DETAIL_MASK);
-}
-
 // --- a lane --------------------------------------------------------------------------------------
 
 // Whether a plain store changes what is in memory.
 static bool changes_memory(const CheckedAccess &checked, uint32_t lane)
 {
     const Context &context = checked.context;
-    if (checked.reads())
+    if (checked.reads() || checked.access.is(AccessFlag::BULK))
         return true;
     uint64_t host = checked.shared() ? context.shared_host : context.global_host;
     const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
@@ -152,13 +146,15 @@ static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t addres
         if (!writer.exists())
             report(checked.context, FindingCode::MAYBE_SHARED_UNWRITTEN, checked.instruction, own,
                    own, address);
-        if (writer.flag() && is_under_way(checked, writer))
+        if (writer.flag() && is_written_later(checked.context, address))
             report(checked.context, FindingCode::ASYNC_COPY, checked.instruction, own, writer,
                    address);
     }
+    // A copy that another one is behind most often brings the same.
     if (!changes)
         return;
-    judge_pair(checked, own, writer, address, false);
+    if (!checked.asynchronous() || !writer.flag())
+        judge_pair(checked, own, writer, address, false);
     if (!checked.access.load)
         judge_pair(checked, own, Tag{*checked.reader(address)}, address, true);
 }
@@ -208,6 +204,21 @@ void report_collisions(const CheckedAccess &checked, uint32_t mask)
         }
         rest ^= there;
     }
+}
+
+void report_work(const CheckedAccess &checked, uint32_t mask)
+{
+    Context &context = checked.context;
+    if (context.under_way == nullptr)
+        return;
+    for (const Traces *each : traces_of_work(context))
+        for (uint32_t lane : Lanes{mask}) {
+            uint32_t address = context.lane_addresses[lane];
+            const uint8_t *place = host_pointer(context.shared_host) + address;
+            if (each->touches(place, true) || (!checked.access.load && each->touches(place, false)))
+                report(context, FindingCode::ASYNC_COPY, checked.instruction,
+                       Tag{checked.state.own_tags[lane]}, Tag{each->tag}, address);
+        }
 }
 
 // An access to shared memory that leaves the array that the program means is no fault where it has

@@ -38,6 +38,7 @@ _ENUMS = (
     forms.ElementType,
     forms.ReductionForm,
     forms.BulkForm,
+    forms.WorkKind,
     layout.FaultCode,
     layout.TraceWord,
     layout.PatternKind,
@@ -67,6 +68,7 @@ _HEAD = """\
 struct Context;
 struct Residents;
 struct Cluster;
+struct UnderWay;
 struct Warp;
 using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 """

@@ -6,6 +6,7 @@
 
 #include "blocks.h"
 #include "clusters.h"
+#include "under_way.h"
 
 // --- where blocks live ----------------------------------------------------------------------------
 
@@ -187,6 +188,7 @@ static void end(Context &context)
     int64_t executed = context.block_budget - context.budget;
     if (executed > context.longest)
         context.longest = executed;
+    end_work(context);
     if (is_in_cluster(context))
         ++context.cluster->ended;
     if (context.traces == nullptr)
@@ -301,6 +303,7 @@ EXPORT uint32_t emulator_finish_blocks(Context *context)
         if (code == FaultCode::NONE && !moved)
             code = blame_first(*context, *all);
     }
+    forget_work(*context);
     for (void *memory : all->owned)
         free(memory);
     delete all;

@@ -101,7 +101,7 @@ uint32_t Box::add_row(uint64_t row, bool within)
     int64_t end = int64_t(end_of_row(map, loads));
     uint32_t start = place;
     place += map.pitch_bytes();
-    for (uint32_t at = 0; at < map.row_bytes(); at += copy.width) {
+    for (uint32_t at = 0; at < map.row_bytes(); at += copy.moves.width) {
         int64_t behind = first + at;
         tensor.addresses[count] = row + behind;
         shared.addresses[count] = swizzled(start + at, map.swizzle);
@@ -189,15 +189,18 @@ EXPORT uint32_t emulator_copy_tensor(Context *context, Warp *warp, uint32_t inst
         if (corner[axis] < 0) // seen on an H200: no part of such a box is stored
             return copy.fail(FaultCode::GLOBAL_BOUNDS, map.address + int64_t(corner[axis]) *
                              (axis == 0 ? element_bytes(map.type) : map.strides[axis]));
-    copy.width = unit_width(map, loads);
-    copy.fill = map.fills_with_nan ? NAN_FILL : 0;
-    copy.narrows = loads && map.narrows();
+    copy.moves.width = unit_width(map, loads);
+    copy.moves.fill = map.fills_with_nan ? NAN_FILL : 0;
+    copy.moves.narrows = loads && map.narrows();
+    copy.moves.reduces = reduces;
+    copy.moves.reduction = reduction;
     copy.blocks = blocks;
-    copy.reduction = reduces ? &reduction : nullptr;
     Box box{copy, map, corner, place, loads};
     code = box.walk();
     uint32_t size = map.row_bytes();
     for (uint32_t axis = 1; axis < map.rank; ++axis)
         size *= map.taken(axis);
-    return code != FaultCode::NONE || !loads ? code : copy.arrive(object, size);
+    if (code != FaultCode::NONE)
+        return code;
+    return loads ? copy.end_with_arrival(object, size) : copy.end_with_group();
 }

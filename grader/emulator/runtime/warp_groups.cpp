@@ -1,9 +1,10 @@
 // Products of matrices that four warps make together (PTX ISA, `wgmma.mma_async`): each warp has 16
 // rows of A and of D, and reads all of B. A may lie in registers, as for products of one warp; what
 // lies in shared memory is read in units of 16 bytes, as accesses of lanes: so it is checked as any
-// other. They are done at once, which every wait for them allows.
+// other. A product is made when its group is waited for.
 #include "byte_products.h"
 #include "products.h"
+#include "under_way.h"
 
 extern "C" uint32_t emulator_load_shared_16(Context *, Warp *, uint32_t slot, uint32_t instruction,
                                             uint32_t mask, uint32_t flags);
@@ -231,6 +232,21 @@ HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times time
 
 // --- what kernels call ---------------------------------------------------------------------------
 
+// `product(reader, of)` is made when it is waited for, of the four registers of A as they are now;
+// those of C are those of D, which earlier products write before.
+template <class Product>
+static uint32_t multiply_later(const Reader &reader, Operands of, Product product)
+{
+    std::vector<uint32_t> left;
+    if (of.a != nullptr)
+        left.assign(of.a, of.a + 4 * WARP_LANES);
+    put_off(reader.context, reader.warp, WorkKind::PRODUCTS, [=]() mutable {
+        of.a = left.empty() ? nullptr : left.data();
+        return product(reader, of);
+    });
+    return FaultCode::NONE;
+}
+
 // `places` and `block_bytes` are the architecture's rule for sums of floats.
 #define DEFINE_PRODUCT(name, ...)                                                                  \
     EXPORT uint32_t emulator_multiply_group_##name(                                                \
@@ -243,9 +259,11 @@ HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times time
         if (code != FaultCode::NONE || mask == 0)                                                  \
             return code;                                                                           \
         count_operands(context->slots[operands], *warp, columns, form);                            \
-        Reader reader{*context, *warp, slot, instruction};                                         \
-        Operands of{columns, form, d, a, c, {left_low, left_high}, {right_low, right_high}};       \
-        return __VA_ARGS__;                                                                        \
+        Reader now{*context, *warp, slot, instruction};                                            \
+        Operands in{columns, form, d, a, c, {left_low, left_high}, {right_low, right_high}};       \
+        return multiply_later(now, in, [=](const Reader &reader, const Operands &of) {             \
+            return __VA_ARGS__;                                                                    \
+        });                                                                                        \
     }
 #define DEFINE_FLOATS(left, right, result, ...)                                                    \
     DEFINE_PRODUCT(left##_##right##_##result,                                                      \

@@ -106,7 +106,9 @@ class Run:
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
-        self.around = work.around
+        self.around, self.bulk_bytes = work.around, sum(work.bulk_bytes)
+        room = sum(end - start for start, end in work.regions)
+        self.bulk_from_dram = sum(min(moved, room) for moved in work.bulk_bytes)
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
@@ -292,13 +294,16 @@ class Run:
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
-        slots, wavefronts, DRAM, the slice of the L2 that most atomics meet at, starts of blocks."""
+        slots, wavefronts, DRAM, the L2 with bulk copies, the slice of the L2 that most atomics meet
+        at, starts of blocks."""
         scale, f = self.scale(found) / self.active, self.figures
+        dram = found.dram_bytes * scale + self.bulk_from_dram / self.active
         issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
         return (
             issue * scale,
             wavefronts * scale,
-            found.dram_bytes * f.byte_cycles(self.active) * scale,
+            dram * f.byte_cycles(self.active),
+            self.bulk_bytes / f.l2_bytes_per_cycle,
             self.busiest_slice,
             self.shape.blocks * f.dispatch_cycles,
         )

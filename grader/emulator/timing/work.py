@@ -13,6 +13,7 @@ from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.representative import choose_representative
 from grader.emulator.timing.streams import Streams, make_streams
 from grader.emulator.translate import NativeKernel
+from grader.sass import BULK_LOAD, BULK_STORE
 
 AROUND_WORDS = 4_000
 """Words of a warp's trace that tell what it shares with its neighbours."""
@@ -46,13 +47,15 @@ class TracedLaunch:
 class Work:
     """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
     GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
-    start; `regions` are the first and last addresses of buffers."""
+    start; `regions` are the first and last addresses of buffers; `bulk_bytes` are those that bulk
+    copies load and store, which leave no traces."""
 
     streams: Streams
     around: Sequence[Streams]
     code: CodeTable
     shape: Shape
     regions: Sequence[tuple[int, int]]
+    bulk_bytes: tuple[int, int] = (0, 0)
 
 
 def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
@@ -66,7 +69,11 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
         return None
     groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
     around = [read(group, AROUND_WORDS) for group in groups]
-    return Work(chosen, around, code, traced.shape, traced.regions)
+    loaded, stored = (
+        sum(each.bytes for each in traced.counts if each.space == space)
+        for space in (BULK_LOAD, BULK_STORE)
+    )
+    return Work(chosen, around, code, traced.shape, traced.regions, (loaded, stored))
 
 
 def _read_traces(
