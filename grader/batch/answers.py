@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grader.batch.tasks import Task
 from grader.errors import GraderError, SpecError, UsageError
+from grader.plumbing.shortages import keep_temporary_folder, machine_fault
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,10 @@ GradeTask = Callable[[Task], str]
 
 
 def serve(grade: GradeTask, connection: Connection) -> None:
-    """Answer tasks until the other end closes. Ctrl-C on the terminal is for the batch, which ends
-    its workers."""
+    """Answer tasks until the other end closes. Ctrl-C on the terminal, and its end, are for the
+    batch, which ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         while True:
@@ -48,13 +50,16 @@ def serve(grade: GradeTask, connection: Connection) -> None:
 
 def answer_task(task: Task, grade: GradeTask) -> Answer:
     """Grade; whatever goes wrong is an answer too."""
+    keep_temporary_folder()
     try:
         return Answer(grade(task))
     except (UsageError, SpecError) as error:
-        return Answer(None, str(error), error.advice, broken=True)
-    except GraderError as error:
-        return Answer(None, str(error), error.advice, error.detail)
+        there = task.source.is_file() and task.folder.is_dir()
+        return Answer(None, str(error), error.advice, broken=there)
     except Exception as error:
+        fault = error if isinstance(error, GraderError) else machine_fault(error)
+        if fault is not None:
+            return Answer(None, str(fault), fault.advice, fault.detail)
         return Answer(
             None, f"unexpected {type(error).__name__}: {error}", detail=traceback.format_exc()
         )
@@ -66,15 +71,22 @@ def grade_task(task: Task) -> str:
     from grader.grading.grade import grade
     from grader.report.json import format_score
 
-    with tempfile.TemporaryDirectory(prefix="grader-") as folder:
+    with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / f"{task.exercise}.cu"
         path.write_bytes(task.source.read_bytes())
-        score = grade(
-            task.folder,
-            path,
-            device=task.device,
-            seed=task.seed,
-            isolated=task.isolated,
-            model=task.model,
-        )
+        try:
+            score = grade(
+                task.folder,
+                path,
+                device=task.device,
+                seed=task.seed,
+                isolated=task.isolated,
+                model=task.model,
+            )
+        except UsageError as error:
+            if path.is_file():
+                raise
+            raise GraderError(
+                f"the folder for temporary files, {folder}, was removed", "Grade it again."
+            ) from error
         return format_score(score)

@@ -39,7 +39,13 @@ CREATE TABLE IF NOT EXISTS pseudonyms (
 """
 _META = "SELECT value FROM meta WHERE name = ?"
 _SYNC_SECONDS = 1.0
-_FULL = "Make room there and give the same command again: what was graded is kept."
+_RESUME = "and give the same command again: what was graded is kept."
+_ADVICE = {
+    "locked": f"Close the program that has it open, {_RESUME}",
+    "full": f"Make room there, {_RESUME}",
+    "readonly": f"Make the folder writable, {_RESUME}",
+}
+"""By a word of SQLite's message."""
 
 
 @dataclass(frozen=True)
@@ -269,4 +275,8 @@ def _telling(folder: Path) -> Iterator[None]:
                 f"{folder / NAME} is no journal of a batch: {error}",
                 "Move it away, or name another folder.",
             ) from error
-        raise GraderError(f"the journal in {folder} cannot be written: {error}", _FULL) from error
+        known = (advice for word, advice in _ADVICE.items() if word in str(error))
+        raise GraderError(
+            f"the journal in {folder} cannot be written: {error}",
+            next(known, f"Check the folder and its disk, {_RESUME}"),
+        ) from error

@@ -25,10 +25,11 @@ from grader.cli.common import (
     interrupted_code,
     make_parser,
     printing,
+    tell_notice,
 )
 from grader.cli.late import find_late_work, tell_unknown
 from grader.cli.workers import Workers, find_workers
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
 
 if TYPE_CHECKING:
     from grader.batch.archives import SetAside
@@ -120,15 +121,20 @@ def run_batch(options: argparse.Namespace) -> int:
                     journal,
                     workers.start,
                     make_failed=_make_failed(settings),
-                    reports=Reports(progress, lambda summary: _write_report(out, summary, roster)),
+                    reports=Reports(
+                        progress, lambda summary: _write_report(out, summary, roster), tell_notice
+                    ),
                 )
         except KeyboardInterrupt as interrupt:
-            print(
-                f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from"
-                " there.",
-                file=sys.stderr,
+            tell_notice(
+                f"interrupted. What was graded is in {out}; the same command goes on from there:\n"
+                f"{options.command}"
             )
             return interrupted_code(interrupt)
+        except GraderError as error:
+            if not isinstance(error, UsageError):
+                error.advice += f"\nTo go on: {options.command}"
+            raise
     _print(summary, quiet=options.quiet)
     with printing():
         tell_unknown(summary)
@@ -342,6 +348,7 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
     """A folder for all temporary files of this run. One that a killed run left is removed: nobody
     else has the journal."""
     from grader.devices.gpu.gpu_lock import LOCKS_VARIABLE, lock_folder
+    from grader.plumbing.locks import hold_lock
 
     left = journal.noted(WORK_NOTE)
     if left and Path(left).name.startswith("grader-batch-"):
@@ -354,7 +361,8 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
         os.environ |= {"TMPDIR": name, LOCKS_VARIABLE: str(lock_folder())}  # for the workers
         tempfile.tempdir = name
         try:
-            yield Path(name)
+            with hold_lock(Path(name), lambda: None):  # systemd-tmpfiles leaves it alone
+                yield Path(name)
         finally:
             tempfile.tempdir = before
             os.environ.clear()

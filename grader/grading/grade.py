@@ -29,6 +29,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
+from grader.plumbing.shortages import machine_fault
 from grader.records import (
     PLAIN,
     Detail,
@@ -130,8 +131,11 @@ def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
         return failed_score(job.subject, error.failure, job.evidence)
     except (UsageError, SpecError):
         raise
-    except GraderError as error:
-        failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
+    except (GraderError, OSError, MemoryError, RuntimeError) as error:
+        fault = error if isinstance(error, GraderError) else machine_fault(error)
+        if fault is None:
+            raise
+        failure = Failure(Status.GRADER_ERROR, str(fault), fault.detail, fault.advice)
         return failed_score(job.subject, failure, job.evidence)
 
 

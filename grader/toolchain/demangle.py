@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from grader.cpp.brackets import split_arguments
+from grader.errors import GraderError
 from grader.records import RunTool
 
 
@@ -20,11 +21,17 @@ class Signature:
 
 
 def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
-    """Symbol to what c++filt prints for it: the symbol itself where it is not mangled."""
+    """Symbol to what c++filt prints for it: the symbol itself where it is not mangled. Raises
+    GraderError where c++filt fails."""
     if not symbols:
         return {}
     # binutils come with every g++ that can assemble, so c++filt is there where nvcc works.
     completed = run(["c++filt", *symbols])
+    if completed.returncode != 0:
+        raise GraderError(
+            f"c++filt failed: {completed.stderr.strip() or f'exit code {completed.returncode}'}",
+            "`grade doctor` checks the tools.",
+        )
     return dict(zip(symbols, completed.stdout.splitlines(), strict=True))
 
 

@@ -46,7 +46,8 @@ def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool, stop: Event | 
     argv = [str(nvdisasm.path), "-json", cubin.name]
     completed = run(argv, cwd=cubin.parent, limits=limits)
     if completed.limit or completed.returncode != 0:
-        what = f"the limit of {completed.limit}" if completed.limit else completed.stderr.strip()
+        said = completed.stderr.strip() or f"exit code {completed.returncode}, without a message"
+        what = f"the limit of {completed.limit}" if completed.limit else said
         raise GraderError(f"nvdisasm failed: {what}", _VERSIONS_ADVICE)
     return completed.stdout
 
