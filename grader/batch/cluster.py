@@ -8,6 +8,7 @@ fails on several comes back as lost, and is tried again by the batch itself. The
 from __future__ import annotations
 
 import contextlib
+import logging
 import math
 import re
 import tempfile
@@ -160,7 +161,8 @@ class ClusterPool:
         )
 
     def close(self) -> None:
-        self._client.cancel(list(self._running))
+        if self._client.status == "running":
+            self._client.cancel(list(self._running))
         self._running.clear()
 
 
@@ -188,6 +190,7 @@ def open_cluster(name: str) -> Iterator[Client]:
             "--cluster needs dask.distributed",
             "Install the extra: pip install 'cuda-exercise-grader[cluster]'.",
         ) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are told plainly
     local = _LOCAL.fullmatch(name)
     with contextlib.ExitStack() as stack:
         if local:
@@ -247,6 +250,8 @@ def _gpu_workers(client: Client) -> list[str]:
 
 def _list_workers(client: Client) -> dict[str, Any]:
     """The workers by their addresses; none where the scheduler does not answer."""
+    if client.status != "running":
+        return {}
     try:
         return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
     except (OSError, RuntimeError, TimeoutError, ValueError):
