@@ -26,7 +26,8 @@ _ADVICE: Mapping[int, str] = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
     errno.EFBIG: "Raise the limit of file sizes (`ulimit -f`), and give the same command again.",
-    errno.EROFS: _FOLDER,
+    errno.EROFS: "Mount it for writing, or name another folder (for temporary files: TMPDIR), and"
+    " give the same command again.",
     errno.EMFILE: _OPEN_FILES,
     errno.ENFILE: _OPEN_FILES,
     errno.EAGAIN: _MORE,

@@ -57,9 +57,12 @@ def settle(attempt: Callable[[], Made], compiler: Compiler) -> Made:
     if _is_certain(made):
         return made
     located = isinstance(made, CompileErrors) and made.line is not None
-    lack = find_full_folder(ROOM_BYTES if located else compiler.limits.file_bytes)
-    if not located:
-        lack = lack or find_small_bound(compiler.limits) or _find_end(made) or _try_tools(compiler)
+    if located:
+        lack = find_full_folder(ROOM_BYTES)
+    else:
+        limits = compiler.limits
+        lack = find_small_bound(limits) or find_full_folder(limits.file_bytes)
+        lack = lack or _find_end(made) or _try_tools(compiler)
     if lack is not None:
         raise lack
     return made
