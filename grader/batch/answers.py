@@ -4,12 +4,10 @@ does."""
 from __future__ import annotations
 
 import signal
-import tempfile
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from grader.batch.tasks import Task
 from grader.errors import GraderError, SpecError, UsageError
@@ -68,25 +66,8 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
 def grade_task(task: Task) -> str:
     """The real thing: the whole pipeline. The file bears the exercise's name, so that equal files
     get equal scores."""
-    from grader.grading.grade import grade
+    from grader.grading.grade import Options, grade_with
     from grader.report.json import format_score
 
-    with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as folder:
-        path = Path(folder) / f"{task.exercise}.cu"
-        path.write_bytes(task.source.read_bytes())
-        try:
-            score = grade(
-                task.folder,
-                path,
-                device=task.device,
-                seed=task.seed,
-                isolated=task.isolated,
-                model=task.model,
-            )
-        except UsageError as error:
-            if path.is_file():
-                raise
-            raise GraderError(
-                f"the folder for temporary files, {folder}, was removed", "Grade it again."
-            ) from error
-        return format_score(score)
+    options = Options(task.device, task.seed, isolated=task.isolated, model=task.model)
+    return format_score(grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu"))

@@ -104,15 +104,18 @@ def grade(
     )
 
 
-def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
-    """`grade`, with all of its options."""
+def grade_with(
+    options: Options, exercise: Path, submission: Path, *, name: str | None = None
+) -> Score:
+    """`grade`, with all of its options. `name`: the submission's in the score."""
     if not isinstance(options.device, Choice):
         options = replace(options, device=choose_device(options.device))
     read = read_exercise(exercise)
     text = read_submission(submission)
+    text = replace(text, name=name or text.name)
     if isinstance(text, Submission):
         return grade_text(options, read, text)
-    job = _open_job(options, read, _unread_submission(submission))
+    job = _open_job(options, read, _unread_submission(submission, text.name))
     return failed_score(job.subject, text)
 
 
@@ -211,10 +214,10 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-def _unread_submission(path: Path) -> Submission:
+def _unread_submission(path: Path, name: str) -> Submission:
     """What a score says of a file that is no source text: its name and hash."""
     with path.open("rb") as file:
-        return Submission(path.name, hashlib.file_digest(file, "sha256").hexdigest(), "")
+        return Submission(name, hashlib.file_digest(file, "sha256").hexdigest(), "")
 
 
 def _describe_environment() -> dict[str, str]:

@@ -14,27 +14,24 @@ from pathlib import Path
 from grader.errors import GraderError
 from grader.records import ToolLimits
 
-_ROOM = "Make room there, or set TMPDIR to a folder with room, and give the same command again."
-_OPEN_FILES = "Raise the limit of open files (`ulimit -n 1024`), and give the same command again."
-_MORE = (
-    "Raise the limit of processes (`ulimit -u`), free memory, or use fewer --jobs, and give the"
-    " same command again."
-)
-_DISK = "Check the disk or the network folder (`dmesg`), and give the same command again."
-_FOLDER = "Set TMPDIR to a folder that you may write to, and give the same command again."
-_ADVICE: Mapping[int, str] = {
+_ROOM = "Make room there, or set TMPDIR to a folder with room"
+_FILES = "Raise the limit of open files (`ulimit -n 1024`)"
+_MORE = "Raise the limit of processes (`ulimit -u`), free memory, or use fewer --jobs"
+_DISK = "Check the disk or the network folder (`dmesg`)"
+_STEPS: Mapping[int | None, str] = {
     errno.ENOSPC: _ROOM,
     errno.EDQUOT: _ROOM,
-    errno.EFBIG: "Raise the limit of file sizes (`ulimit -f`), and give the same command again.",
-    errno.EROFS: "Mount it for writing, or name another folder (for temporary files: TMPDIR), and"
-    " give the same command again.",
-    errno.EMFILE: _OPEN_FILES,
-    errno.ENFILE: _OPEN_FILES,
+    errno.EFBIG: "Raise the limit of file sizes (`ulimit -f`)",
+    errno.EROFS: "Mount it for writing, or name another folder (for temporary files: TMPDIR)",
+    errno.EMFILE: _FILES,
+    errno.ENFILE: _FILES,
     errno.EAGAIN: _MORE,
     errno.ENOMEM: _MORE,
     errno.EIO: _DISK,
     errno.ESTALE: _DISK,
 }
+AGAIN = "and give the same command again."
+FREE_MEMORY = "The machine may be out of memory (see `dmesg`): use fewer --jobs"
 ROOM_BYTES = 32 << 20
 """The intermediate files of a compilation take less (`#include <cub/cub.cuh>`: 14 MB). With less
 room a file may have been cut short."""
@@ -50,17 +47,16 @@ def machine_fault(error: BaseException) -> GraderError | None:
         error = OSError(errno.EAGAIN, "no thread can be started")
     if not isinstance(error, OSError):
         return None
+    said, step = error.strerror, _STEPS.get(error.errno)
     if _NO_FOLDER in str(error):
-        return GraderError("there is no folder for temporary files", _FOLDER)
-    if isinstance(error, FileNotFoundError) and not Path(tempfile.gettempdir()).is_dir():
-        return GraderError(
-            f"the folder for temporary files, {tempfile.gettempdir()}, was removed",
-            "Give the same command again.",
-        )
-    if error.errno is None or error.errno not in _ADVICE:
-        return None
-    where = f"{error.filename}: " if error.filename else ""
-    return GraderError(f"{where}{error.strerror}", _ADVICE[error.errno])
+        said, step = "there is no folder for temporary files", "Set TMPDIR to one"
+    elif (
+        isinstance(error, FileNotFoundError) and not Path(folder := tempfile.gettempdir()).is_dir()
+    ):
+        said, step = f"the folder for temporary files, {folder}, was removed", "Make it"
+    elif error.filename:
+        said = f"{error.filename}: {said}"
+    return None if step is None else GraderError(str(said), f"{step}, {AGAIN}")
 
 
 def keep_temporary_folder() -> None:
@@ -85,11 +81,8 @@ def find_small_bound(limits: ToolLimits) -> GraderError | None:
     for kind, wanted, unit, option in list_bounds(limits):
         hard = resource.getrlimit(kind)[1]
         if hard != resource.RLIM_INFINITY and hard < wanted:
-            return GraderError(
-                f"`ulimit -{option}` is {hard // unit}, less than the grader needs",
-                f"Set `ulimit -{option}` to {wanted // unit} or more, and give the same command"
-                " again.",
-            )
+            message = f"`ulimit -{option}` is {hard // unit}, less than the grader needs"
+            return GraderError(message, f"Set it to {wanted // unit} or more, {AGAIN}")
     return None
 
 
@@ -101,6 +94,6 @@ def find_full_folder(size_bytes: int) -> GraderError | None:
             os.posix_fallocate(file.fileno(), 0, size_bytes)
     except OSError as error:
         if (fault := machine_fault(error)) is not None:
-            needed = f"{tempfile.gettempdir()} has less than {size_bytes >> 20} MiB of room: "
-            return GraderError(f"{'' if _NO_FOLDER in str(error) else needed}{fault}", fault.advice)
+            message = f"less than {size_bytes >> 20} MiB of room for temporary files: {fault}"
+            return GraderError(message, fault.advice)
     return None

@@ -15,6 +15,8 @@ from typing import TypeVar
 
 from grader.errors import GraderError
 from grader.plumbing.shortages import (
+    AGAIN,
+    FREE_MEMORY,
     ROOM_BYTES,
     find_full_folder,
     find_small_bound,
@@ -33,8 +35,7 @@ _OWN_SIGNALS = frozenset(
 """What a process brings upon itself. All others come from outside: SIGKILL from the kernel that is
 out of memory, since a process that exceeds its own limit of memory gets none."""
 _FAULTY_READ = re.compile(
-    r": fatal error: .*: (?:Input/output error|Too many open files(?: in system)?"
-    r"|Cannot allocate memory|Stale file handle)$",
+    r": fatal error: .*: (?:Input/output error|Too many open files|Stale file handle)$",
     re.MULTILINE,
 )
 """gcc on a header that is there and cannot be read."""
@@ -80,7 +81,7 @@ def _is_certain(made: object) -> bool:
     if _FAULTY_READ.search(made.quoted):
         raise GraderError(
             f"the compiler cannot read its headers: {made.said}",
-            "Check the disk and the limit of open files, and give the same command again.",
+            f"Check the disk and the limit of open files, {AGAIN}",
         )
     return True
 
@@ -91,8 +92,7 @@ def _find_end(made: object) -> GraderError | None:
         return None
     return GraderError(
         f"a program of the compiler was ended from outside (signal {made.signal}), twice",
-        "The machine may be out of memory (`dmesg` names what the kernel ended): use fewer --jobs,"
-        " and give the same command again.",
+        f"{FREE_MEMORY}, {AGAIN}",
     )
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.errors import GraderError
+from grader.plumbing.shortages import AGAIN
 from grader.records import Completed, RunTool, ToolLimits
 from grader.toolchain.nvcc import Nvcc
 
@@ -81,7 +82,6 @@ def run_nvcc(
         raise GraderError(
             f"the compiler got {completed.cpu_seconds:.1f} s of processor time in"
             f" {limits.wall_seconds:g} s",
-            "The machine is overloaded, or a disk hangs: use fewer --jobs, and give the same"
-            " command again.",
+            f"The machine is overloaded, or a disk hangs: use fewer --jobs, {AGAIN}",
         )
     return completed
