@@ -62,6 +62,7 @@ OPTIONS = {
     "gpu": "needs a GPU",
     "slow": "takes minutes",
     "cluster": "starts a cluster",
+    "faults": "injects faults of the machine",
     "browser": "needs Chromium and Playwright",
     "toolkits": "downloads CUDA compilers",
 }
@@ -80,6 +81,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--run-cluster",
         action="store_true",
         help="run the tests that start a Dask cluster as well (extra `cluster`)",
+    )
+    parser.addoption(
+        "--run-faults",
+        action="store_true",
+        help="inject all faults of the machine as well, not only the quick ones",
     )
     parser.addoption(
         "--run-browser",

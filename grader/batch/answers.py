@@ -4,15 +4,14 @@ does."""
 from __future__ import annotations
 
 import signal
-import tempfile
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from grader.batch.tasks import Task
 from grader.errors import GraderError, SpecError, UsageError
+from grader.plumbing.shortages import keep_temporary_folder, machine_fault
 
 
 @dataclass(frozen=True)
@@ -35,9 +34,10 @@ GradeTask = Callable[[Task], str]
 
 
 def serve(grade: GradeTask, connection: Connection) -> None:
-    """Answer tasks until the other end closes. Ctrl-C on the terminal is for the batch, which ends
-    its workers."""
+    """Answer tasks until the other end closes. Ctrl-C on the terminal, and its end, are for the
+    batch, which ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         while True:
@@ -48,13 +48,16 @@ def serve(grade: GradeTask, connection: Connection) -> None:
 
 def answer_task(task: Task, grade: GradeTask) -> Answer:
     """Grade; whatever goes wrong is an answer too."""
+    keep_temporary_folder()
     try:
         return Answer(grade(task))
     except (UsageError, SpecError) as error:
-        return Answer(None, str(error), error.advice, broken=True)
-    except GraderError as error:
-        return Answer(None, str(error), error.advice, error.detail)
+        there = task.source.is_file() and task.folder.is_dir()
+        return Answer(None, str(error), error.advice, broken=there)
     except Exception as error:
+        fault = error if isinstance(error, GraderError) else machine_fault(error)
+        if fault is not None:
+            return Answer(None, str(fault), fault.advice, fault.detail)
         return Answer(
             None, f"unexpected {type(error).__name__}: {error}", detail=traceback.format_exc()
         )
@@ -63,18 +66,8 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
 def grade_task(task: Task) -> str:
     """The real thing: the whole pipeline. The file bears the exercise's name, so that equal files
     get equal scores."""
-    from grader.grading.grade import grade
+    from grader.grading.grade import Options, grade_with
     from grader.report.json import format_score
 
-    with tempfile.TemporaryDirectory(prefix="grader-") as folder:
-        path = Path(folder) / f"{task.exercise}.cu"
-        path.write_bytes(task.source.read_bytes())
-        score = grade(
-            task.folder,
-            path,
-            device=task.device,
-            seed=task.seed,
-            isolated=task.isolated,
-            model=task.model,
-        )
-        return format_score(score)
+    options = Options(task.device, task.seed, isolated=task.isolated, model=task.model)
+    return format_score(grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu"))

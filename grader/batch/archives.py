@@ -87,11 +87,10 @@ def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
-    """Regular files of the wanted kinds, and what has no name; not the resource forks that macOS
-    packs beside them."""
-    kind = stat.S_IFMT(member.external_attr >> 16)
+    """Files of the wanted kinds, and what has no name; not the resource forks that macOS packs
+    beside them."""
     path = PurePosixPath(member.filename.replace("\\", "/"))
-    if member.filename.endswith("/") or kind not in (0, stat.S_IFREG) or "__MACOSX" in path.parts:
+    if member.filename.endswith("/") or "__MACOSX" in path.parts:
         return False
     return path.suffix.lower() in WANTED or not path.name
 
@@ -118,6 +117,8 @@ def _extract_all(
 
 def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, room: int) -> bytes:
     """A member's content. What it says of its size is a limit that zipfile holds it to."""
+    if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
+        raise _BadMemberError("it is a link or another thing that is no file")
     if member.file_size > MAX_FILE_BYTES:
         raise _BadMemberError(f"it is too large: {MAX_FILE_BYTES >> 20} MiB a file are the most")
     if member.file_size > room:

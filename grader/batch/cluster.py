@@ -8,10 +8,13 @@ fails on several comes back as lost, and is tried again by the batch itself. The
 from __future__ import annotations
 
 import contextlib
+import logging
+import math
 import re
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +32,9 @@ if TYPE_CHECKING:
 GPU = "GPU"
 """The resource that a worker with a GPU declares: `dask worker ADDRESS --resources GPU=1`."""
 START_SECONDS = 120.0
+LOST_SECONDS = 600.0
+"""How long a batch waits for a worker when all are lost."""
+_REPORT_SECONDS = 60.0
 _QUEUED = 2
 """Tasks a worker's thread holds: one that it grades, and the next one."""
 _LOCAL = re.compile(r"local:(\d{1,3})")
@@ -72,7 +78,7 @@ def grade_parcel(parcel: Parcel, grade: GradeTask, seconds: float) -> Outcome:
 
 class ClusterPool:
     """Workers of one scheduler. `client` is a connected `distributed.Client`; `needs_gpu`: only
-    workers with the resource GPU."""
+    workers with the resource GPU. `notice` gets a sentence when workers are lost."""
 
     def __init__(
         self,
@@ -82,6 +88,7 @@ class ClusterPool:
         *,
         needs_gpu: bool,
         seconds: float,
+        notice: Callable[[str], None] = print,
     ) -> None:
         self._client = client
         self._grade = grade
@@ -90,14 +97,14 @@ class ClusterPool:
         self._seconds = seconds
         self._running: dict[Future, Task] = {}
         self._ended = threading.Event()
+        self._notice = notice
+        self._threads = self._count_threads()
+        self._lost_since: float | None = None
+        self._reported = 0.0
 
     @property
     def free(self) -> int:
-        return max(
-            0,
-            _QUEUED * _count_threads(self._client, needs_gpu=self._resources is not None)
-            - len(self._running),
-        )
+        return max(0, _QUEUED * self._count_threads() - len(self._running))
 
     def submit(self, task: Task) -> None:
         parcel = Parcel(task, task.source.read_bytes(), self._exercises[task.exercise])
@@ -108,13 +115,54 @@ class ClusterPool:
         self._running[future] = task
 
     def wait(self, seconds: float) -> list[Outcome]:
+        """See `Pool`. Raises GraderError when no worker has been left for LOST_SECONDS, and when
+        the scheduler is gone for good."""
         self._ended.wait(seconds)
         self._ended.clear()
         done = [future for future in self._running if future.done()]
+        for future in [each for each in done if each.status == "cancelled"]:
+            if self._count_threads():  # a scheduler that came back knows no task
+                self.submit(self._running.pop(future))
+            done.remove(future)
+        self._watch(time.monotonic())
         return [_outcome(future, self._running.pop(future)) for future in done]
 
+    def _watch(self, now: float) -> None:
+        """Report lost workers at once, then every minute while none is left."""
+        threads = self._count_threads()
+        if 0 < threads < self._threads:
+            self._notice(f"the cluster lost workers: {threads} of {self._threads} threads are left")
+        self._threads = threads
+        if threads:
+            self._lost_since = None
+            return
+        if self._lost_since is None:
+            self._lost_since, self._reported = now, -math.inf
+        left = self._lost_since + LOST_SECONDS - now
+        what = "worker" if self._client.status == "running" else "scheduler"
+        if left <= 0 or self._client.status == "closed":
+            raise GraderError(
+                f"the cluster has no {what} any more",
+                "What was graded is kept. Start the cluster again, and give the same command.",
+            )
+        if now >= self._reported + _REPORT_SECONDS:
+            self._reported = now
+            self._notice(
+                f"the cluster has no {what} any more: waiting for one, {left / 60:.0f} minutes at"
+                " most"
+            )
+
+    def _count_threads(self) -> int:
+        needs_gpu = self._resources is not None
+        return sum(
+            worker["nthreads"]
+            for worker in _list_workers(self._client).values()
+            if not needs_gpu or worker["resources"].get(GPU)
+        )
+
     def close(self) -> None:
-        self._client.cancel(list(self._running))
+        if self._client.status == "running":
+            self._client.cancel(list(self._running))
         self._running.clear()
 
 
@@ -142,6 +190,7 @@ def open_cluster(name: str) -> Iterator[Client]:
             "--cluster needs dask.distributed",
             "Install the extra: pip install 'cuda-exercise-grader[cluster]'.",
         ) from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are told plainly
     local = _LOCAL.fullmatch(name)
     with contextlib.ExitStack() as stack:
         if local:
@@ -195,15 +244,15 @@ def _ask_gpu_model() -> str:
 
 
 def _gpu_workers(client: Client) -> list[str]:
-    return [
-        address
-        for address, worker in client.scheduler_info(n_workers=-1)["workers"].items()
-        if worker["resources"].get(GPU)
-    ]
+    workers = _list_workers(client)
+    return [address for address, worker in workers.items() if worker["resources"].get(GPU)]
 
 
-def _count_threads(client: Client, *, needs_gpu: bool) -> int:
-    workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(
-        worker["nthreads"] for worker in workers if not needs_gpu or worker["resources"].get(GPU)
-    )
+def _list_workers(client: Client) -> dict[str, Any]:
+    """The workers by their addresses; none where the scheduler does not answer."""
+    if client.status != "running":
+        return {}
+    try:
+        return dict(client.scheduler_info(n_workers=-1).get("workers", {}))
+    except (OSError, RuntimeError, TimeoutError, ValueError):
+        return {}

@@ -61,15 +61,12 @@ def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[H
     maybe); names are unique.
 
     `set_aside`: files of the folder that are only a name, and why (archives). Links are not
-    followed. Raises UsageError where the folder cannot be read or holds nobody.
+    followed: like pipes and hidden files, they are set aside. Raises UsageError where the folder
+    cannot be read or holds nobody.
     """
     try:
         root = _unwrap(folder)
-        entries = sorted(
-            entry
-            for entry in root.iterdir()
-            if not entry.name.startswith(".") and not entry.is_symlink()
-        )
+        entries = sorted(root.iterdir())
         metadata = _read_metadata(root)
         found = [
             _without(each, set_aside or {})
@@ -84,9 +81,26 @@ def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[H
 
 def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
     """The hand-in with those of its files that were set aside apart from the others."""
-    good = {name: path for name, path in hand_in.files.items() if path not in set_aside}
-    bad = {name: set_aside[path] for name, path in hand_in.files.items() if path in set_aside}
-    return replace(hand_in, files=good, set_aside=bad)
+    reasons = {name: set_aside.get(path) or _refuse(path) for name, path in hand_in.files.items()}
+    good = {name: path for name, path in hand_in.files.items() if not reasons[name]}
+    return replace(
+        hand_in, files=good, set_aside={name: why for name, why in reasons.items() if why}
+    )
+
+
+def _refuse(path: Path) -> str:
+    """Why a file or a folder is not looked at; empty where it is."""
+    if path.name.startswith("."):
+        return "its name begins with a dot"
+    try:
+        mode = path.lstat().st_mode
+        if stat.S_ISDIR(mode):
+            next(path.iterdir(), None)
+    except OSError as error:
+        return f"it cannot be read: {error.strerror}"
+    if stat.S_ISLNK(mode):
+        return "it is a symbolic link, and links are not followed"
+    return "" if stat.S_ISREG(mode) or stat.S_ISDIR(mode) else "it is a pipe, a socket or a device"
 
 
 def _unwrap(folder: Path) -> Path:
@@ -114,8 +128,12 @@ def _folders(entries: list[Path], metadata: Mapping[str, _Known]) -> Iterator[Ha
         files = {
             path.relative_to(entry).as_posix(): path
             for path in sorted(entry.rglob("*"))
-            if _is_source(path)
+            if _is_source(path) or (path.is_dir() and _refuse(path).startswith("it cannot"))
         }
+        if reason := _refuse(entry):
+            if files or not reason.startswith("its name"):  # not the folders of git and editors
+                yield HandIn(entry.name.lstrip("."), files={entry.name: entry})
+            continue
         if moodle := _MOODLE.fullmatch(entry.name):
             yield HandIn(moodle["student"], moodle["id"], "moodle", files, exported_as=entry.name)
         elif gradescope := _GRADESCOPE.fullmatch(entry.name):
@@ -136,26 +154,21 @@ def _files(entries: list[Path]) -> Iterator[HandIn]:
     owned: dict[tuple[str, str | None, str | None], dict[str, Path]] = {}
     for path in filter(_is_source, entries):
         owner: tuple[str, str | None, str | None]
-        if moodle := _MOODLE.fullmatch(path.name):
+        shown = path.name.lstrip("._") if path.name.startswith(".") else path.name
+        if moodle := _MOODLE.fullmatch(shown):
             owner, name = (moodle["student"], moodle["id"], "moodle"), moodle["file"]
-        elif canvas := _CANVAS.fullmatch(path.name):
+        elif canvas := _CANVAS.fullmatch(shown):
             owner, name = (canvas["student"], canvas["id"], "canvas"), canvas["file"]
         else:
-            owner, name = (path.stem, None, None), path.name
+            owner, name = (Path(shown).stem, None, None), path.name
         owned.setdefault(owner, {})[name] = path
     for (student, student_id, platform), files in owned.items():
         yield HandIn(student, student_id, platform, files)
 
 
 def _is_source(path: Path) -> bool:
-    if path.suffix.lower() != SUFFIX or "__MACOSX" in path.parts:
-        return False
-    try:
-        return stat.S_ISREG(path.lstat().st_mode)
-    except (
-        OSError
-    ):  # a folder that lists its files and lets nobody see them: the copy will fail, and say so
-        return True
+    """Whether a path is named like a source file, and is no folder."""
+    return path.suffix.lower() == SUFFIX and "__MACOSX" not in path.parts and not path.is_dir()
 
 
 def is_marked_late(name: str) -> bool:

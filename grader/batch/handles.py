@@ -27,6 +27,7 @@ marten mole newt ocelot orca osprey otter owl panda perch pike plover puffin qua
 salmon seal shrew stork swan tapir tern toad trout viper walrus wombat wren
 """
 _GUARDED = re.compile(r"\A'(?=[=+\-@])")
+_ESCAPED = re.compile(r"\\(?:\\|[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 
 
 def read_handles(out: Path) -> dict[str, str]:
@@ -34,7 +35,7 @@ def read_handles(out: Path) -> dict[str, str]:
     path = out / HANDLES
     try:
         rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
-        return {_GUARDED.sub("", row["student"]): row["name"] for row in rows}
+        return {_read_name(row["student"]): row["name"] for row in rows}
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, KeyError) as error:
@@ -66,5 +67,16 @@ def give_handles(out: Path, students: Sequence[str]) -> Mapping[str, str]:
 
 
 def _guard(student: str) -> str:
-    """The name as no spreadsheet takes it for a formula."""
-    return f"'{student}" if student.startswith(("=", "+", "-", "@")) else student
+    """The name without terminal control, as Python escapes, and as no spreadsheet takes it for a
+    formula."""
+    plain = "".join(
+        each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
+        for each in student
+    )
+    return f"'{plain}" if plain.startswith(("=", "+", "-", "@")) else plain
+
+
+def _read_name(cell: str) -> str:
+    return _ESCAPED.sub(
+        lambda found: found[0].encode().decode("unicode_escape"), _GUARDED.sub("", cell)
+    )

@@ -39,7 +39,10 @@ CREATE TABLE IF NOT EXISTS pseudonyms (
 """
 _META = "SELECT value FROM meta WHERE name = ?"
 _SYNC_SECONDS = 1.0
-_FULL = "Make room there and give the same command again: what was graded is kept."
+_LOCKED_SECONDS = 30.0
+_RESUME = "and give the same command again: what was graded is kept."
+_LOCKED = f"Close the program that has it open, {_RESUME}"
+_FULL = f"Make room there or check the disk, {_RESUME}"
 
 
 @dataclass(frozen=True)
@@ -213,7 +216,7 @@ def open_journal(folder: Path) -> Iterator[Journal]:
     with _locked(folder), _telling(folder):
         path = folder / NAME
         path.touch(mode=0o600)
-        database = sqlite3.connect(path, timeout=30.0)
+        database = sqlite3.connect(path, timeout=_LOCKED_SECONDS)
         try:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
@@ -274,4 +277,5 @@ def _telling(folder: Path) -> Iterator[None]:
                 f"{folder / NAME} is no journal of a batch: {error}",
                 "Move it away, or name another folder.",
             ) from error
-        raise GraderError(f"the journal in {folder} cannot be written: {error}", _FULL) from error
+        advice = _LOCKED if "locked" in str(error) else _FULL
+        raise GraderError(f"the journal in {folder} cannot be written: {error}", advice) from error

@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import re
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -48,19 +49,27 @@ def write_score(out: Path, item: Item, text: str) -> None:
 
 
 def write_scores(
-    out: Path, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
-) -> None:
+    out: Path, items: Sequence[Item], results: dict[str, Result], journal: Journal
+) -> list[Item]:
     """Write all scores that are known, and remove those of results and of students that are no
-    more."""
+    more. Damaged results are taken out of `results`; returns their items."""
+    damaged = []
     for item in items:
-        if item.key is not None and item.key in results:
-            write_score(out, item, journal.read_text(item.key))
-        else:
-            (out / item.score_path).unlink(missing_ok=True)
+        try:
+            if item.key is not None and item.key in results:
+                Status(results[item.key].status)
+                _read_digest(results[item.key])
+                write_score(out, item, journal.read_text(item.key))
+                continue
+        except (ValueError, KeyError, TypeError, zlib.error):
+            del results[item.key or ""]
+            damaged.append(item)
+        (out / item.score_path).unlink(missing_ok=True)
     own = {out / item.score_path for item in items}
     for path in sorted((out / SCORES).rglob("*.json")):
         if path not in own:
             path.unlink(missing_ok=True)
+    return damaged
 
 
 def make_entries(

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from grader.batch.collect import HandIn
 from grader.batch.items import Item, make_items, source_path
+from grader.batch.journal import NAME as JOURNAL
 from grader.batch.journal import Journal, Result
 from grader.batch.lateness import LateWork
 from grader.batch.pool import Pool
@@ -71,11 +72,12 @@ class Settings:
 
 @dataclass(frozen=True)
 class Reports:
-    """Who is told: of progress while it goes on, and of the summary at the end and at an
-    interruption."""
+    """Who gets the progress while it goes on, the summary at the end and at an interruption, and
+    notices: each a sentence for whoever runs the batch."""
 
     progress: Callable[[BatchProgress], None]
     summary: Callable[[BatchSummary], None]
+    notice: Callable[[str], None] = print
 
 
 def run_batch(
@@ -98,9 +100,13 @@ def run_batch(
     results = journal.read_results()
     _ask_again(settings.rerun, items, results, journal)
     again = journal.read_asked_again()
+    again |= {item.key for item in items if item.key and _failed_on(item, results)}
     for key in again:
         results.pop(key, None)
-    write_scores(settings.out, items, results, journal)
+    for item in write_scores(settings.out, items, results, journal):
+        reports.notice(
+            f"the result of {item.student} in {settings.out / JOURNAL} is damaged: graded again"
+        )
     before = dict(results)
     if settings.only_pending:
         items = [replace(each, selected=each.selected and _waits(each, before)) for each in items]
@@ -203,6 +209,12 @@ def _ask_again(
             )
         case Rerun.CHANGED:  # a changed file has another key, which has no result
             return
+
+
+def _failed_on(item: Item, results: Mapping[str, Result]) -> bool:
+    """Whether the grader or the machine failed on a selected submission: graded again unasked."""
+    result = results.get(item.key or "")
+    return item.selected and result is not None and result.status == Status.GRADER_ERROR
 
 
 def _carry_out(

@@ -15,7 +15,7 @@ from grader.cli.common import (
     ParserEndedError,
     check_first_word,
     drop_stdout,
-    ending_on_sigterm,
+    ending_on_signals,
     interrupted_code,
     parse_arguments,
     printing,
@@ -33,6 +33,7 @@ from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
 from grader.cli.this_machine import DOCTOR
 from grader.errors import GraderError
+from grader.plumbing.shortages import machine_fault
 from grader.report.text import clean_text
 
 EXIT_GRADER_ERROR = 3
@@ -42,7 +43,7 @@ EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code. The only place that catches broadly."""
     try:
-        with ending_on_sigterm():
+        with ending_on_signals():
             return _run(sys.argv[1:] if argv is None else list(argv))
     except ParserEndedError as end:
         return end.exit_code
@@ -56,6 +57,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         if os.environ.get("GRADER_DEBUG") == "1":
             raise
+        if (fault := machine_fault(error)) is not None:
+            return _tell(str(fault), fault.advice, fault.exit_code)
         advice = "This is a fault of the grader: please report it, with what GRADER_DEBUG=1 shows."
         return _tell(f"unexpected {type(error).__name__}: {error}", advice, EXIT_GRADER_ERROR)
 

@@ -25,14 +25,17 @@ from grader.cli.common import (
     interrupted_code,
     make_parser,
     printing,
+    tell_notice,
 )
 from grader.cli.late import find_late_work, tell_unknown
 from grader.cli.pending import add_pending, pending_rule, tell_pending
 from grader.cli.workers import Workers, find_workers
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
+from grader.report.text import clean_line
 
 if TYPE_CHECKING:
     from grader.batch.archives import SetAside
+    from grader.batch.collect import HandIn
     from grader.batch.journal import Journal
     from grader.batch.run import Settings
     from grader.batch.schedule import Ungraded
@@ -52,8 +55,8 @@ it holds: transpose.cu, jane_gemm_tiled.cu.
 results, in DIR:
   scores/STUDENT.json   each score (scores/EXERCISE/STUDENT.json with several exercises)
   gradebook.csv         points and status of every student
-  set-aside.csv         members of the zip that cannot be graded, by name, and why; only where
-                        there are some
+  set-aside.csv         members of the zip and files of the folder that are not graded, by name,
+                        and why; only where there are some
   summary.json, report.html
   journal.sqlite        what was graded; a result is used again while file, exercise, device and
                         grader are the same. Keep it from students: it holds the secret that
@@ -63,7 +66,7 @@ examples:
   grade batch exercises/transpose submissions/ --out results/
   grade batch transpose gemm_tiled export.zip --out results/ --jobs 8 --device gpu:all
   grade batch transpose submissions/ --out results/ --rerun failed
-                        what the grader or the machine failed on, once more
+                        what was inconclusive, once more
   grade batch transpose submissions/ --out results/ --only 'doe, jane' --rerun all
                         one student, graded again; all others stay as they are
   grade batch transpose submissions/ --out results/ --only pending --device gpu
@@ -73,8 +76,8 @@ examples:
 exit codes:
   0  every submission was graded
   2  bad usage, or a broken exercise
-  3  the grader or the machine failed on some, which --rerun failed tries again
-  130, 143  interrupted; what was graded is kept
+  3  the grader or the machine failed on some, which the same command grades again
+  129, 130, 143  interrupted; what was graded is kept
 """
 SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
 MOST_SET_ASIDE = 20
@@ -87,7 +90,6 @@ def run_batch(options: argparse.Namespace) -> int:
     """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 when all were graded, 3 when the grader
     failed on some."""
     out = Path(options.out)
-    from grader.batch.collect import collect
     from grader.batch.journal import open_journal
     from grader.batch.roster import Roster, read_roster, with_absent
     from grader.batch.run import Reports
@@ -101,11 +103,7 @@ def run_batch(options: argparse.Namespace) -> int:
         _work_folder(journal) as work,
         contextlib.ExitStack() as stack,
     ):
-        folder, set_aside = _unpacked(Path(options.submissions), work)
-        _tell_set_aside(set_aside, out)
-        hand_ins = collect(
-            folder, {each.place: each.reason for each in set_aside if each.place is not None}
-        )
+        folder, hand_ins = _find_hand_ins(Path(options.submissions), work, out)
         roster = read_roster(Path(options.roster)) if options.roster is not None else Roster(())
         hand_ins = with_absent(hand_ins, roster)
         late = find_late_work(options, [exercise.id for exercise in exercises], hand_ins)
@@ -124,15 +122,20 @@ def run_batch(options: argparse.Namespace) -> int:
                     journal,
                     workers.start,
                     make_failed=_make_failed(settings),
-                    reports=Reports(progress, lambda summary: _write_report(out, summary, options)),
+                    reports=Reports(
+                        progress, lambda summary: _write_report(out, summary, options), tell_notice
+                    ),
                 )
         except KeyboardInterrupt as interrupt:
-            print(
-                f"\ngrade: interrupted. What was graded is in {out}; the same command goes on from"
-                " there.",
-                file=sys.stderr,
+            tell_notice(
+                f"interrupted. What was graded is in {out}; the same command goes on from there:\n"
+                f"{options.command}"
             )
             return interrupted_code(interrupt)
+        except GraderError as error:
+            if not isinstance(error, UsageError):
+                error.advice += f"\nTo go on: {options.command}"
+            raise
     _print(summary, quiet=options.quiet)
     with printing():
         tell_unknown(summary)
@@ -235,8 +238,8 @@ def _add_choice(parser: argparse.ArgumentParser) -> None:
         "--rerun",
         choices=("changed", "failed", "all"),
         default="changed",
-        help="changed (the default): what has no result yet; failed: also what the grader or the"
-        " machine failed on; all: everything",
+        help="changed (the default): what has no result yet, and what the grader or the machine"
+        " failed on; failed: also what was inconclusive; all: everything",
     )
 
 
@@ -334,23 +337,25 @@ def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
     return target, extract_zip(submissions, target)
 
 
-def _tell_set_aside(set_aside: Sequence[SetAside], out: Path) -> None:
-    """Name what of the archive is not graded: the first few here, all of it in a file of the
-    results."""
+def _find_hand_ins(submissions: Path, work: Path, out: Path) -> tuple[Path, list[HandIn]]:
+    """The folder of the submissions, and what it holds. What is not graded is listed by name and
+    reason: the first few here, all in a file of the results."""
+    from grader.batch.collect import collect
     from grader.batch.results import SET_ASIDE, write_set_aside
-    from grader.report.text import clean_line
 
-    write_set_aside(out, [(each.name, each.reason) for each in set_aside])
-    for each in set_aside[:MOST_SET_ASIDE]:
-        print(
-            f"grade: set aside {clean_line(repr(each.name))[:200]}: {clean_line(each.reason)}",
-            file=sys.stderr,
-        )
-    if len(set_aside) > MOST_SET_ASIDE:
-        print(
-            f"grade: ... and {len(set_aside) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}",
-            file=sys.stderr,
-        )
+    folder, packed = _unpacked(submissions, work)
+    hand_ins = collect(folder, {each.place: each.reason for each in packed if each.place})
+    refused = [(each.name, each.reason) for each in packed] or [
+        (f"{each.student}: {name}", reason)
+        for each in hand_ins
+        for name, reason in each.set_aside.items()
+    ]
+    write_set_aside(out, refused)
+    for name, reason in refused[:MOST_SET_ASIDE]:
+        tell_notice(f"set aside {clean_line(repr(name))[:200]}: {clean_line(reason)}")
+    if len(refused) > MOST_SET_ASIDE:
+        tell_notice(f"... and {len(refused) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}")
+    return folder, hand_ins
 
 
 @contextlib.contextmanager
@@ -358,6 +363,7 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
     """A folder for all temporary files of this run. One that a killed run left is removed: nobody
     else has the journal."""
     from grader.devices.gpu.gpu_lock import LOCKS_VARIABLE, lock_folder
+    from grader.plumbing.locks import hold_lock
 
     left = journal.noted(WORK_NOTE)
     if left and Path(left).name.startswith("grader-batch-"):
@@ -370,7 +376,8 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
         os.environ |= {"TMPDIR": name, LOCKS_VARIABLE: str(lock_folder())}  # for the workers
         tempfile.tempdir = name
         try:
-            yield Path(name)
+            with hold_lock(Path(name), lambda: None):  # systemd-tmpfiles leaves it alone
+                yield Path(name)
         finally:
             tempfile.tempdir = before
             os.environ.clear()

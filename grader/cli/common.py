@@ -7,6 +7,7 @@ import argparse
 import contextlib
 import os
 import secrets
+import shlex
 import signal
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from grader.cpp.cursor import did_you_mean
 from grader.errors import GraderError, UsageError
 from grader.folders import shipped_exercises
+from grader.report.text import clean_text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -229,31 +231,39 @@ def local_exercises() -> tuple[Path, ...]:
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM: ends the work as Ctrl-C does, so that no process and no temporary folder is left
-    behind."""
+    """SIGTERM, or SIGHUP when the terminal closes: ends the work as Ctrl-C does, so that results
+    are written, and no process and no temporary folder is left behind."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 @contextlib.contextmanager
-def ending_on_sigterm() -> Iterator[None]:
-    """Have SIGTERM raise TerminatedError. In a thread, which cannot receive signals, this does
-    nothing."""
+def ending_on_signals() -> Iterator[None]:
+    """Have SIGTERM and SIGHUP raise TerminatedError; an ignored SIGHUP (`nohup`) stays ignored. In
+    a thread, which cannot receive signals, this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
-    def end(_: int, __: FrameType | None) -> None:
-        raise TerminatedError
+    def end(number: int, _: FrameType | None) -> None:
+        raise TerminatedError(number)
 
-    before = signal.signal(signal.SIGTERM, end)
+    ending = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        ending.append(signal.SIGHUP)
+    before = [(number, signal.signal(number, end)) for number in ending]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def interrupted_code(interrupt: KeyboardInterrupt) -> int:
     """The exit code that a shell gives for the signal."""
-    return 128 + (signal.SIGTERM if isinstance(interrupt, TerminatedError) else signal.SIGINT)
+    return 128 + (interrupt.number if isinstance(interrupt, TerminatedError) else signal.SIGINT)
 
 
 class ParserEndedError(Exception):
@@ -268,9 +278,12 @@ class ParserEndedError(Exception):
 def parse_arguments(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> argparse.Namespace:
-    """Returns the parsed arguments. Raises ParserEndedError after --help and bad usage."""
+    """Returns the parsed arguments, with the whole command as `command`. Raises ParserEndedError
+    after --help and bad usage."""
     try:
-        return parser.parse_args(arguments)
+        options = parser.parse_args(arguments)
+        options.command = shlex.join([*parser.prog.split(), *arguments])
+        return options
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 2
     with printing():
@@ -357,6 +370,12 @@ def print_or_json(
             print_report(make_console(sys.stdout))
     if target not in (None, "-"):
         write_file(Path(str(target)), format_json().encode(), "the JSON")
+
+
+def tell_notice(text: str) -> None:
+    """Print a sentence on stderr while work goes on; the terminal may be gone."""
+    with contextlib.suppress(OSError):
+        print(clean_text(f"grade: {text}"), file=sys.stderr)
 
 
 def drop_stdout() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grader.cli.common import tell_notice
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,7 +68,12 @@ def find_workers(
         device,
         name,
         lambda: ClusterPool(
-            client, grade_task, files, needs_gpu=model is not None, seconds=seconds
+            client,
+            grade_task,
+            files,
+            needs_gpu=model is not None,
+            seconds=seconds,
+            notice=tell_notice,
         ),
     )
 

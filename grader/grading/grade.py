@@ -30,6 +30,7 @@ from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.metrics import MODELLED
+from grader.plumbing.shortages import machine_fault
 from grader.records import (
     PLAIN,
     Detail,
@@ -104,15 +105,18 @@ def grade(
     )
 
 
-def grade_with(options: Options, exercise: Path, submission: Path) -> Score:
-    """`grade`, with all of its options."""
+def grade_with(
+    options: Options, exercise: Path, submission: Path, *, name: str | None = None
+) -> Score:
+    """`grade`, with all of its options. `name`: the submission's in the score."""
     if not isinstance(options.device, Choice):
         options = replace(options, device=choose_device(options.device))
     read = read_exercise(exercise)
     text = read_submission(submission)
+    text = replace(text, name=name or text.name)
     if isinstance(text, Submission):
         return grade_text(options, read, text)
-    job = _open_job(options, read, _unread_submission(submission))
+    job = _open_job(options, read, _unread_submission(submission, text.name))
     return failed_score(job.subject, text)
 
 
@@ -131,8 +135,11 @@ def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
         return failed_score(job.subject, error.failure, job.evidence)
     except (UsageError, SpecError):
         raise
-    except GraderError as error:
-        failure = Failure(Status.GRADER_ERROR, str(error), error.detail, error.advice)
+    except (GraderError, OSError, MemoryError, RuntimeError) as error:
+        fault = error if isinstance(error, GraderError) else machine_fault(error)
+        if fault is None:
+            raise
+        failure = Failure(Status.GRADER_ERROR, str(fault), fault.detail, fault.advice)
         return failed_score(job.subject, failure, job.evidence)
 
 
@@ -209,10 +216,10 @@ def check_seed(seed: int) -> int:
     return seed
 
 
-def _unread_submission(path: Path) -> Submission:
+def _unread_submission(path: Path, name: str) -> Submission:
     """What a score says of a file that is no source text: its name and hash."""
     with path.open("rb") as file:
-        return Submission(path.name, hashlib.file_digest(file, "sha256").hexdigest(), "")
+        return Submission(name, hashlib.file_digest(file, "sha256").hexdigest(), "")
 
 
 def _describe_environment() -> dict[str, str]:

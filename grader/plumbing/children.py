@@ -41,6 +41,19 @@ def kill_group(group: int) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
+def cpu_seconds_of(pid: int) -> float:
+    """The processor time of a process, its living descendants, and those that they waited for."""
+    fields: dict[int, list[str]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it has just ended
+            fields[int(path.parent.name)] = path.read_text().rpartition(")")[2].split()
+    family = {pid}
+    while more := {child for child, each in fields.items() if int(each[1]) in family} - family:
+        family |= more
+    ticks = sum(int(ticks) for each in family & fields.keys() for ticks in fields[each][11:15])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
 def end_with_parent(connection: int) -> None:
     """From now on, end this process at once when the other end of a socket is closed, whatever it
     does then."""

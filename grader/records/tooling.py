@@ -30,9 +30,11 @@ ShowProgress = Callable[[Progress], None]
 @dataclass(frozen=True)
 class ToolLimits:
     """What a tool (nvcc, nvdisasm, ...) may use. `output_bytes` bounds each of stdout and stderr,
-    and each written file. `stop` ends it once it is set: nobody waits for it any more."""
+    `file_bytes` each written file, `cpu_seconds` the processor time of each process (None: as
+    `wall_seconds`). `stop` ends it once it is set."""
 
     wall_seconds: float = 60.0
+    cpu_seconds: float | None = None
     memory_bytes: int = 6 << 30
     file_bytes: int = 64 << 20
     output_bytes: int = 4 << 20
@@ -42,12 +44,13 @@ class ToolLimits:
 @dataclass(frozen=True)
 class Completed:
     """A tool that ended. `limit` names the limit that ended it (`time`, `output`, `stop`), or
-    None."""
+    None. `cpu_seconds` is the processor time that its processes had used at a limit."""
 
     returncode: int
     stdout: str
     stderr: str
     limit: str | None = None
+    cpu_seconds: float = 0.0
 
 
 class RunTool(Protocol):

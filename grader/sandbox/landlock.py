@@ -95,6 +95,7 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
+    kept = path.is_relative_to("/proc") or path.is_relative_to("/sys")
     try:
         if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
             access &= _OF_FILES
@@ -106,7 +107,10 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
             ctypes.c_uint32(0),
         )
     finally:
-        os.close(descriptor)
+        # A rule is bound to an inode, and under memory pressure the kernel replaces those of /proc
+        # and /sys unless somebody has them open.
+        if not kept:
+            os.close(descriptor)
 
 
 def _call(number: int, *arguments: object) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import resource
 import selectors
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import IO
 
 from grader.errors import ToolMissing
-from grader.plumbing.children import kill_group
+from grader.plumbing.children import cpu_seconds_of, kill_group
+from grader.plumbing.shortages import list_bounds
 from grader.records import Completed, RunTool, ToolLimits
 from grader.sandbox.isolation import Confinement, find_layer
 
@@ -27,9 +27,9 @@ _POLL_SECONDS_AFTER_OUTPUT = 0.001
 # The shell sets the limits on itself and becomes the tool: no Python code runs between fork and
 # exec (preexec_fn can deadlock where other threads live), and no child is born before the limits
 # hold. Processes are not counted: RLIMIT_NPROC counts all of the user's, and a compiler runs no
-# student code.
+# student code. At the soft limit of processor time the signal is SIGXCPU, at the hard one SIGKILL.
 _WITH_LIMITS = (
-    'ulimit -c 0 && ulimit -t "$1" && ulimit -f "$2" && ulimit -v "$3" && shift 3 && exec "$@"'
+    'ulimit -c 0 && ulimit -S -t "$1" && ulimit -f "$2" && ulimit -v "$3" && shift 3 && exec "$@"'
 )
 
 
@@ -115,12 +115,7 @@ def _run_in_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.P
 def _limit_arguments(limits: ToolLimits) -> list[str]:
     """What the shell's ulimit takes: seconds, blocks of 512 bytes, KiB; never more than this
     process may have itself."""
-    wanted = (
-        (resource.RLIMIT_CPU, math.ceil(limits.wall_seconds) + 1, 1),
-        (resource.RLIMIT_FSIZE, limits.file_bytes, 512),
-        (resource.RLIMIT_AS, limits.memory_bytes, 1024),
-    )
-    return [str(_capped(kind, value) // unit) for kind, value, unit in wanted]
+    return [str(_capped(kind, value) // unit) for kind, value, unit, _ in list_bounds(limits)]
 
 
 def _capped(kind: int, value: int) -> int:
@@ -135,13 +130,14 @@ def _follow(process: subprocess.Popen[bytes], limits: ToolLimits) -> Completed:
     assert process.stderr is not None
     try:
         received, limit = _read(process, process.stdout, process.stderr, limits)
+        cpu_seconds = cpu_seconds_of(process.pid) if limit else 0.0
     finally:
         kill_group(process.pid)
         process.wait()
         process.stdout.close()
         process.stderr.close()
     stdout, stderr = (bytes(part).decode("utf-8", "replace") for part in received)
-    return Completed(process.returncode, stdout, stderr, limit)
+    return Completed(process.returncode, stdout, stderr, limit, cpu_seconds)
 
 
 def _read(

@@ -16,6 +16,7 @@ from typing import Self
 from grader.plumbing.cache import cache_key
 from grader.records import CompileMistake, Completed, ForeignFile, Submission
 from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
+from grader.toolchain.blame import settle
 from grader.toolchain.demangle import demangle
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
 from grader.toolchain.diagnostics import clean_warnings, explain_failed_run
@@ -100,10 +101,11 @@ class Compilation:
 
 def find_artifacts(order: Order) -> Artifacts | NotCompiled:
     """What the tools make of the submission, from the cache where it has that; else the student's
-    mistake. Raises ToolMissing, and GraderError where a tool fails on what another one made."""
+    mistake. Raises ToolMissing, and GraderError where the machine or a tool is at fault."""
     if order.cache and (artifacts := read_artifacts(order.cache, order.key)):
         return artifacts
-    made = _make_artifacts(order.submission, order.compiler, order.nvdisasm)
+    compiler = order.compiler
+    made = settle(lambda: _make_artifacts(order.submission, compiler, order.nvdisasm), compiler)
     if order.cache is None or not isinstance(made, Artifacts):
         return made
     return keep_artifacts(order.cache, order.key, made)

@@ -14,7 +14,15 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.plumbing.cache import cache_key, keep_entry, read_entry
-from grader.records import CompileErrors, NoConstant, Question, Submission
+from grader.records import (
+    CompileErrors,
+    CompileMistake,
+    ForeignFile,
+    NoConstant,
+    Question,
+    Submission,
+)
+from grader.toolchain.blame import settle
 from grader.toolchain.demangle import demangle, parse_signature
 from grader.toolchain.dependencies import check_failed_run
 from grader.toolchain.diagnostics import explain_failed_run
@@ -38,26 +46,34 @@ def ask_compiler(
     key = "names-" + cache_key(submission.text, compiler.nvcc.identity, *options, "", asked)
     if cache is not None and (kept := read_entry(cache, key)):
         return dict(json.loads(kept))
-    answer = _ask(submission, questions, compiler)
-    if cache is not None and isinstance(answer, dict):
+    marker = f"grader_name_{submission.sha256[:16]}"
+    asking = replace(submission, text=submission.text + _lines_of(questions, marker))
+    answer = settle(lambda: _ask(asking, questions, compiler, marker), compiler)
+    if not isinstance(answer, dict):
+        return _explain(answer, asking, questions)
+    if cache is not None:
         keep_entry(cache, key, json.dumps(answer).encode())
     return answer
 
 
 def _ask(
-    submission: Submission, questions: Sequence[Question], compiler: Compiler
-) -> dict[str, int | str] | NoConstant:
-    marker = f"grader_name_{submission.sha256[:16]}"
-    asking = replace(submission, text=submission.text + _lines_of(questions, marker))
+    asking: Submission, questions: Sequence[Question], compiler: Compiler, marker: str
+) -> dict[str, int | str] | CompileMistake | ForeignFile:
     with open_workspace(asking.text) as workspace:
         completed = run_nvcc(compiler, workspace, "-ptx", output=_OUTPUT_NAME)
         if completed.limit is None and completed.returncode == 0:
             ptx = (workspace.out / _OUTPUT_NAME).read_text(errors="replace")
             symbols = [symbol for symbol in _ENTRY.findall(ptx) if marker in symbol]
             return _read_answers(questions, tuple(demangle(symbols, compiler.run).values()))
-        mistake = check_failed_run(compiler, workspace) or explain_failed_run(
+        return check_failed_run(compiler, workspace) or explain_failed_run(
             completed, asking, nvcc=compiler.nvcc, limits=compiler.limits, run=compiler.run
         )
+
+
+def _explain(
+    mistake: CompileMistake | ForeignFile, asking: Submission, questions: Sequence[Question]
+) -> NoConstant:
+    """Which question the compiler refuses, and why."""
     if not isinstance(mistake, CompileErrors) or mistake.line is None:
         return NoConstant(questions[0].text, "the compiler did not come to an end")
     behind = mistake.line - (len(asking.text.split("\n")) - 1 - len(questions)) - 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from grader.cpp.brackets import split_arguments
 from grader.cpp.lexer import source_text
+from grader.errors import GraderError
 from grader.records import RunTool
 
 
@@ -22,11 +23,16 @@ class Signature:
 
 def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
     """Symbol to what c++filt prints for it, in letters of the source: the symbol itself where it
-    is not mangled."""
+    is not mangled. Raises GraderError where c++filt fails."""
     if not symbols:
         return {}
     # binutils come with every g++ that can assemble, so c++filt is there where nvcc works.
     completed = run(["c++filt", *symbols])
+    if completed.returncode != 0:
+        raise GraderError(
+            f"c++filt failed: {completed.stderr.strip() or f'exit code {completed.returncode}'}",
+            "`grade doctor` checks the tools.",
+        )
     return dict(zip(symbols, map(source_text, completed.stdout.splitlines()), strict=True))
 
 

@@ -4,6 +4,7 @@ the machine."""
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,6 +26,13 @@ from grader.toolchain.shared_arrays import list_takers
 from grader.toolchain.workspace import SOURCE_NAME
 
 _SHELL_SIGNAL = 128  # nvcc returns 128 + n where signal n ended one of its tools, as a shell does.
+_SIGNALS = {signal.strsignal(each): int(each) for each in signal.Signals}
+_TOLD_SIGNAL = re.compile(
+    r"^\S+: (?:fatal|internal compiler) error: (?P<name>.*) signal terminated program \S+\n"
+    r"(?:compilation terminated\.|Please submit .*\nSee .*)(?:\nnvcc fatal .*)?\n*\Z",
+    re.MULTILINE,
+)
+"""gcc's last words on its own programs: nothing of a submission comes after them."""
 _NO_SEMICOLON = 'expected a ";"'
 _MOST_SHOWN = 20
 _WIDEST = 300
@@ -46,10 +54,7 @@ _AFTERMATH = re.compile(r"Ptx assembly aborted due to errors")
 _OUT_OF_MEMORY = re.compile(
     r"out of memory|memory exhausted|cannot allocate memory|bad_alloc", re.IGNORECASE
 )
-_FILE_TOO_LARGE = re.compile(
-    r"File (?:size limit exceeded|too large)|due to signal 25\b", re.IGNORECASE
-)
-_TOO_SLOW = re.compile(r"CPU time limit exceeded|due to signal 24\b", re.IGNORECASE)
+_FILE_TOO_LARGE = re.compile(r"File too large", re.IGNORECASE)
 _UNKNOWN_ARCH = re.compile(
     r"nvcc fatal\s*: (Unsupported gpu architecture '\w+'|Value '\w+' is not defined for option"
     r" 'gpu-architecture')"
@@ -87,11 +92,12 @@ def explain_failed_run(
     if unknown := _UNKNOWN_ARCH.fullmatch(output.strip()):
         advice = "Set GRADER_NVCC to the nvcc of a CUDA toolkit that supports this GPU."
         raise GraderError(f"nvcc {nvcc.version} cannot compile for this GPU: {unknown[1]}", advice)
-    if ended := _spent_limit(completed, output, submission.name, limits):
-        return ended
     errors = _visible_messages(output, submission, nvcc, run, errors=True)
+    placed = any(error.line for error in errors)
+    if not placed and (ended := _find_end(completed, submission.name, limits)):
+        return ended
     if not errors:
-        return _silent_end(completed, output, submission.name, limits)
+        return CompilerEnded(submission.name, CompilerEnd.UNSHOWN, limits)
     shared = next(filter(None, (_too_much_shared(message, submission) for message in errors)), None)
     first, quoted = errors[0], _quote(errors, submission)
     return shared or CompileErrors(submission.name, first.text, first.line or None, quoted)
@@ -108,26 +114,27 @@ def clean_warnings(
     return _quote([message for message in messages if message.line is not None], submission)
 
 
-def _spent_limit(
-    completed: Completed, output: str, name: str, limits: ToolLimits
-) -> CompilerEnded | None:
-    if completed.limit == "time" or _TOO_SLOW.search(output):
-        return CompilerEnded(name, CompilerEnd.TOO_SLOW, limits)
-    if _FILE_TOO_LARGE.search(output):
-        return CompilerEnded(name, CompilerEnd.LARGE_FILE, limits)
-    return None
-
-
-def _silent_end(completed: Completed, output: str, name: str, limits: ToolLimits) -> CompilerEnded:
-    """How a run ended that left no error to show."""
+def _find_end(completed: Completed, name: str, limits: ToolLimits) -> CompilerEnded | None:
+    """How a run ended that placed no error in the submission: by a limit or a signal."""
+    told = _TOLD_SIGNAL.search(completed.stderr)
+    number = _SIGNALS.get(told["name"], 0) if told else 0
+    code = 0 if completed.limit else completed.returncode
+    if 0 < (ended := -code if code < 0 else code - _SHELL_SIGNAL) < signal.NSIG:
+        number = ended
+    output = completed.stderr + completed.stdout
     if _OUT_OF_MEMORY.search(output):
-        return CompilerEnded(name, CompilerEnd.OUT_OF_MEMORY, limits)
-    if completed.limit == "output":
-        return CompilerEnded(name, CompilerEnd.MUCH_OUTPUT, limits)
-    if completed.returncode < 0 or completed.returncode > _SHELL_SIGNAL:
-        signal = abs(completed.returncode) % _SHELL_SIGNAL
-        return CompilerEnded(name, CompilerEnd.CRASH, limits, signal)
-    return CompilerEnded(name, CompilerEnd.UNSHOWN, limits)
+        how = CompilerEnd.OUT_OF_MEMORY
+    elif completed.limit == "output":
+        how = CompilerEnd.MUCH_OUTPUT
+    elif completed.limit == "time" or number == signal.SIGXCPU:
+        how = CompilerEnd.TOO_SLOW
+    elif number == signal.SIGXFSZ or _FILE_TOO_LARGE.search(output):
+        how = CompilerEnd.LARGE_FILE
+    elif number:
+        how = CompilerEnd.CRASH
+    else:
+        return None
+    return CompilerEnded(name, how, limits, number)
 
 
 def _visible_messages(

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import ToolMissing
+from grader.plumbing.shortages import ROOM_BYTES, find_full_folder
 from grader.records import Completed, RunTool, ToolLimits
 
 _LIMITS = ToolLimits(wall_seconds=60.0)
@@ -142,7 +143,7 @@ def _include_search(path: Path, run: RunTool) -> str:
             limits=_LIMITS,
         )
     if completed.returncode != 0:
-        raise ToolMissing(
+        raise find_full_folder(ROOM_BYTES) or ToolMissing(
             f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE
         )
     return completed.stderr
@@ -173,4 +174,5 @@ def _toolkit(path: Path, search: str) -> tuple[Path, ...]:
 
 def _last_line(completed: Completed) -> str:
     lines = (completed.stderr or completed.stdout).strip().splitlines()
+    lines = [line for line in lines if " error: " in line] or lines
     return " ".join(lines[-2:]) if lines else f"exit code {completed.returncode}"

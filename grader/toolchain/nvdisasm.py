@@ -12,6 +12,7 @@ from pathlib import Path
 from threading import Event
 
 from grader.errors import GraderError
+from grader.plumbing.shortages import AGAIN, FREE_MEMORY
 from grader.records import RunTool, SassInstruction, ToolLimits
 from grader.toolchain.line_table import NO_LINES, LineTable
 from grader.toolchain.nvcc import Nvdisasm
@@ -46,6 +47,9 @@ def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool, stop: Event | 
     argv = [str(nvdisasm.path), "-json", cubin.name]
     completed = run(argv, cwd=cubin.parent, limits=limits)
     if completed.limit or completed.returncode != 0:
+        if completed.returncode < 0 and not completed.limit:
+            message = f"nvdisasm was ended by signal {-completed.returncode}"
+            raise GraderError(message, f"{FREE_MEMORY}, {AGAIN}")
         what = f"the limit of {completed.limit}" if completed.limit else completed.stderr.strip()
         raise GraderError(f"nvdisasm failed: {what}", _VERSIONS_ADVICE)
     return completed.stdout

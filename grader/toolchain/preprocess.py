@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.plumbing.cache import cache_key, keep_entry, read_entry
 from grader.records import CompileMistake, Evaded, ForeignFile, RunTool, Submission, ToolLimits
+from grader.toolchain.blame import settle
 from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
 from grader.toolchain.diagnostics import explain_failed_run
 from grader.toolchain.nvcc import Nvcc
@@ -51,7 +52,9 @@ def preprocess(
     )
     if cache is not None and (known := _read_kept(cache, key)) is not None:
         return known
-    made = _preprocess(submission, macro_names, Compiler(nvcc, arch, run, limits))
+    limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
+    compiler = Compiler(nvcc, arch, run, limits)
+    made = settle(lambda: _preprocess(submission, macro_names, compiler), compiler)
     if cache is not None and isinstance(made, Preprocessed):
         keep_entry(cache, key, json.dumps(asdict(made)).encode())
     return made
@@ -68,10 +71,7 @@ def _read_kept(cache: Path, key: str) -> Preprocessed | None:
 def _preprocess(
     submission: Submission, macro_names: Sequence[str], compiler: Compiler
 ) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
-    nvcc, limits, run = compiler.nvcc, compiler.limits, compiler.run
-    limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
     marker = f"__grader_macro_{submission.sha256[:16]}"
-    compiler = replace(compiler, limits=limits)
     with open_workspace(submission.text + _marker_lines(macro_names, marker)) as workspace:
         completed = run_nvcc(compiler, workspace, "-E", output=_OUTPUT_NAME)
         if completed.limit is None and completed.returncode == 0:
@@ -80,7 +80,11 @@ def _preprocess(
                 read_dependencies(workspace), _read_macros(text, macro_names, marker)
             )
         return check_failed_run(compiler, workspace) or explain_failed_run(
-            completed, submission, nvcc=nvcc, limits=limits, run=run
+            completed,
+            submission,
+            nvcc=compiler.nvcc,
+            limits=compiler.limits,
+            run=compiler.run,
         )
 
 

@@ -10,12 +10,16 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from grader.errors import GraderError
+from grader.plumbing.shortages import AGAIN
 from grader.records import Completed, RunTool, ToolLimits
 from grader.toolchain.nvcc import Nvcc
 
+_WALL_FACTOR = 4
+"""Of wall time to the limit of processor time."""
 SOURCE_NAME = "submission.cu"
 DEPENDENCIES_NAME = "dependencies"
 
@@ -62,7 +66,8 @@ def compile_options(arch: str) -> tuple[str, ...]:
 def run_nvcc(
     compiler: Compiler, workspace: Workspace, action: str, *, output: str, dependencies: str = "-MD"
 ) -> Completed:
-    """Run `nvcc action` (`-E`, `-cubin`) on the submission.
+    """Run `nvcc action` (`-E`, `-cubin`) on the submission. The limits' time is processor time.
+    Raises GraderError where the compiler gets less than half of it in four times as long.
 
     `dependencies` are options of gcc's preprocessor; its list of files is the workspace's
     `dependencies`.
@@ -70,4 +75,13 @@ def run_nvcc(
     listing = f"{dependencies},-MF,../out/{DEPENDENCIES_NAME},-MT,all,-fno-diagnostics-show-caret"
     argv = [str(compiler.nvcc.path), action, *compile_options(compiler.arch)]
     argv += ["-Xcompiler", listing, "-o", f"../out/{output}", SOURCE_NAME]
-    return compiler.run(argv, cwd=workspace.source, limits=compiler.limits)
+    seconds = compiler.limits.wall_seconds
+    limits = replace(compiler.limits, wall_seconds=_WALL_FACTOR * seconds, cpu_seconds=seconds)
+    completed = compiler.run(argv, cwd=workspace.source, limits=limits)
+    if completed.limit == "time" and completed.cpu_seconds < seconds / 2:
+        raise GraderError(
+            f"the compiler got {completed.cpu_seconds:.1f} s of processor time in"
+            f" {limits.wall_seconds:g} s",
+            f"The machine is overloaded, or a disk hangs: use fewer --jobs, {AGAIN}",
+        )
+    return completed

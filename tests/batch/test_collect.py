@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import socket
 import stat
 import warnings
 import zipfile
@@ -35,6 +37,7 @@ def students(folder: Path) -> dict[str, tuple[str | None, str | None, list[str]]
 def test_a_folder_of_files(tmp_path: Path) -> None:
     make(tmp_path, "zoe.cu", "jane.cu", "notes.txt", ".hidden.cu")
     assert students(tmp_path) == {
+        "hidden": (None, None, []),
         "jane": (None, None, ["jane.cu"]),
         "zoe": (None, None, ["zoe.cu"]),
     }
@@ -95,12 +98,45 @@ def test_students_of_equal_names_are_told_apart(tmp_path: Path) -> None:
     assert list(students(tmp_path)) == ["Jane Doe", "Jane Doe (2)"]
 
 
-def test_links_are_not_followed(tmp_path: Path) -> None:
-    make(tmp_path / "subs", "jane.cu")
+def test_what_is_no_file_is_set_aside_with_the_reason(tmp_path: Path) -> None:
+    subs = make(
+        tmp_path / "subs", "jane.cu", "._jane.cu", ".kim/transpose.cu", "lee/transpose.cu", ".git/x"
+    )
     make(tmp_path, "secret.cu")
-    (tmp_path / "subs" / "zoe.cu").symlink_to(tmp_path / "secret.cu")
-    (tmp_path / "subs" / "max").symlink_to(tmp_path)
-    assert list(students(tmp_path / "subs")) == ["jane"]
+    for name in ("zoe.cu", "lee/other.cu"):
+        (subs / name).symlink_to(tmp_path / "secret.cu")
+    (subs / "max").symlink_to(tmp_path)
+    os.mkfifo(subs / "ann.cu")
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(subs / "bob.cu"))
+    found = {each.student: each for each in collect(subs)}
+    link, no_file = "it is a symbolic link, and links are not followed", "it is a pipe, a socket"
+    assert {name: dict(each.set_aside) for name, each in found.items()} == {
+        "ann": {"ann.cu": f"{no_file} or a device"},
+        "bob": {"bob.cu": f"{no_file} or a device"},
+        "jane": {"._jane.cu": "its name begins with a dot"},
+        "kim": {".kim": "its name begins with a dot"},
+        "lee": {"other.cu": link},
+        "max": {"max": link},
+        "zoe": {"zoe.cu": link},
+    }
+    assert [name for name, each in found.items() if each.files] == ["jane", "lee"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="takes another user's rights, which only root may")
+def test_a_folder_that_cannot_be_read_is_set_aside_with_the_reason(tmp_path: Path) -> None:
+    subs = make(tmp_path / "subs", "jane/transpose.cu", "zoe/transpose.cu", "zoe/old/gemm.cu")
+    for folder in [tmp_path, *tmp_path.parents][:-2]:
+        folder.chmod(folder.stat().st_mode | 0o55)
+    (subs / "jane").chmod(0o700)
+    (subs / "zoe" / "old").chmod(0o700)
+    os.seteuid(65534)
+    try:
+        found = {each.student: each.set_aside for each in collect(subs)}
+    finally:
+        os.seteuid(0)
+    denied = "it cannot be read: Permission denied"
+    assert found == {"jane": {"jane": denied}, "zoe": {"old": denied}}
 
 
 def test_a_folder_without_submissions_is_bad_usage(tmp_path: Path) -> None:
@@ -274,7 +310,11 @@ def test_a_link_in_a_zip_stays_packed(tmp_path: Path) -> None:
         archive.writestr(link, "/etc/passwd")
         archive.writestr("jane.cu", CODE)
     extract_zip(tmp_path / "a.zip", tmp_path / "out")
-    assert list(students(tmp_path / "out")) == ["jane"]
+    assert {name: files for name, (_, _, files) in students(tmp_path / "out").items()} == {
+        "jane": ["jane.cu"],
+        "link": ["link.cu"],  # empty, and set aside by the caller
+    }
+    assert (tmp_path / "out" / "link.cu").read_bytes() == b""
 
 
 def test_what_is_no_zip_is_bad_usage(tmp_path: Path) -> None:

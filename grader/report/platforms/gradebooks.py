@@ -11,6 +11,7 @@ is cut to it.
 from __future__ import annotations
 
 import csv
+import html
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -123,10 +124,11 @@ def format_moodle(
 
 
 def _comment(entry: BatchEntry) -> str:
-    """Why points were lost, and what late work costs."""
+    """Why points were lost, and what late work costs, as HTML: Moodle renders it."""
     reason = clean_line(entry.reason)
     late = " ".join(describe_lateness(entry))
-    return f"{reason.removesuffix('.')}. {late}" if reason and late else reason or late
+    both = f"{reason.removesuffix('.')}. {late}" if reason and late else reason or late
+    return html.escape(both, quote=False)
 
 
 def _grade(entry: BatchEntry | None, *, at_most: float | None = None) -> str:

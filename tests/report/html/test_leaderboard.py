@@ -83,3 +83,15 @@ def test_who_has_no_points_is_not_on_it(out: Path) -> None:
     assert main(["leaderboard", str(out), "-o", str(out / "b.html")]) == 0
     handles, text = read_handles(out), (out / "b.html").read_text()
     assert [name for name in STUDENTS if handles[name] in text] == [*STUDENTS[:3]]
+
+
+def test_the_names_file_holds_no_terminal_control_and_gives_every_name_back(
+    tmp_path: Path,
+) -> None:
+    students = ["Eve\x1b[31m\x07", "Ma\u202ex", "a\\u202eb", "Zoë", "=1+1\n"]
+    given = give_handles(tmp_path, students)
+    text = (tmp_path / "leaderboard-names.csv").read_text(encoding="utf-8")
+    assert not set("\x1b\x07\u202e") & set(text)
+    assert "Zoë," in text
+    assert read_handles(tmp_path) == given
+    assert give_handles(tmp_path, students) == given

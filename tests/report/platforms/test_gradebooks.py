@@ -83,6 +83,13 @@ def test_moodle_gets_its_worksheet(tmp_path: Path) -> None:
     assert {"Last modified (grade)", "Feedback comments"} <= set(row)
 
 
+def test_moodles_comment_is_escaped_html(tmp_path: Path) -> None:
+    bad = entry("jane", why="<script>alert(1)</script> & more")
+    write_gradebooks(tmp_path, make_summary([bad]))
+    (row,) = rows_of(tmp_path / MOODLE_FILE)
+    assert row["Feedback comments"] == "&lt;script&gt;alert(1)&lt;/script&gt; &amp; more"
+
+
 def test_no_points_follow_from_what_is_not_the_students_doing() -> None:
     assert {status for status in Status if not status.has_points} == {
         Status.UNSUPPORTED,

@@ -1,0 +1,109 @@
+"""Whose doing it is that a compilation failed: the submission's or this machine's.
+
+It is the submission's where a diagnostic names one of its lines, or where a second try ends alike
+although the machine has all that the limits allow, no signal from outside ended a tool, and the
+same tools compile an empty kernel. Everything else is a GraderError. No text that a submission can
+print decides for the machine.
+"""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Callable
+from typing import TypeVar
+
+from grader.errors import GraderError
+from grader.plumbing.shortages import (
+    AGAIN,
+    FREE_MEMORY,
+    ROOM_BYTES,
+    find_full_folder,
+    find_small_bound,
+    keep_temporary_folder,
+    machine_fault,
+)
+from grader.records import CompileErrors, CompilerEnd, CompilerEnded
+from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
+
+Made = TypeVar("Made")
+_EMPTY_KERNEL = "__global__ void k() {}\n"
+_OWN_SIGNALS = frozenset(
+    getattr(signal, f"SIG{name}")
+    for name in ("ILL", "TRAP", "ABRT", "BUS", "FPE", "SEGV", "SYS", "XCPU", "XFSZ")
+)
+"""What a process brings upon itself. All others come from outside: SIGKILL from the kernel that is
+out of memory, since a process that exceeds its own limit of memory gets none."""
+_FAULTY_READ = re.compile(
+    r": fatal error: .*: (?:Input/output error|Too many open files|Stale file handle)$",
+    re.MULTILINE,
+)
+"""gcc on a header that is there and cannot be read."""
+
+
+def settle(attempt: Callable[[], Made], compiler: Compiler) -> Made:
+    """What an attempt to compile comes to; it is made again where the machine may have spoiled the
+    first one. Raises GraderError where the machine is at fault."""
+    stop = compiler.limits.stop
+    try:
+        made = attempt()
+        if _is_certain(made) or (stop is not None and stop.is_set()):
+            return made
+    except (GraderError, OSError):
+        keep_temporary_folder()
+    try:
+        made = attempt()
+    except OSError as error:
+        raise machine_fault(error) or error from error
+    if _is_certain(made):
+        return made
+    located = isinstance(made, CompileErrors) and made.line is not None
+    if located:
+        lack = find_full_folder(ROOM_BYTES)
+    else:
+        limits = compiler.limits
+        lack = find_small_bound(limits) or find_full_folder(limits.file_bytes)
+        lack = lack or _find_end(made) or _try_tools(compiler)
+    if lack is not None:
+        raise lack
+    return made
+
+
+def _is_certain(made: object) -> bool:
+    """Whether a first try decides: it succeeded, or its mistakes have lines in the submission and
+    no file can have been cut short."""
+    if isinstance(made, CompilerEnded):
+        return made.how is CompilerEnd.TOO_SLOW and find_small_bound(made.limits) is None
+    if not isinstance(made, CompileErrors):
+        return True
+    if made.line is None or find_full_folder(ROOM_BYTES):
+        return False
+    if _FAULTY_READ.search(made.quoted):
+        raise GraderError(
+            f"the compiler cannot read its headers: {made.said}",
+            f"Check the disk and the limit of open files, {AGAIN}",
+        )
+    return True
+
+
+def _find_end(made: object) -> GraderError | None:
+    """A signal from outside that ended a tool."""
+    if not isinstance(made, CompilerEnded) or made.signal in (0, *_OWN_SIGNALS):
+        return None
+    return GraderError(
+        f"a program of the compiler was ended from outside (signal {made.signal}), twice",
+        f"{FREE_MEMORY}, {AGAIN}",
+    )
+
+
+def _try_tools(compiler: Compiler) -> GraderError | None:
+    """Whether the tools fail on an empty kernel, too."""
+    with open_workspace(_EMPTY_KERNEL) as workspace:
+        done = run_nvcc(compiler, workspace, "-cubin", output="empty.cubin")
+    if done.limit is None and done.returncode == 0:
+        return None
+    said = " ".join((done.stderr + done.stdout).split())[-300:]
+    return GraderError(
+        f"the compiler fails on an empty kernel, too: {said or f'exit code {done.returncode}'}",
+        "`grade doctor` checks the compiler.",
+    )
