@@ -10,10 +10,10 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
 from grader.emulator.native.tools import I1, I32, I64, POINTER, const, lane_bits, splat
 from grader.emulator.opcodes.control import JUMPS, bra, go_to_computed
-from grader.emulator.opcodes.intrinsics import not_emulated
-from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.intrinsics import not_emulated, trace_value
+from grader.emulator.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.operands import Immediate, Register
-from grader.emulator.timing.pipes import NO_PIPE
+from grader.emulator.timing.pipes import JUMP, SYSTEM_CALL
 
 _RETURN_ADDRESS = Register(20)
 """The pair in which a function of the system finds the address that it returns to."""
@@ -56,6 +56,7 @@ def call_system(e: Emitter, i: Decoded) -> None:
     not_emulated(e, i)
     e.b.position_at_end(together)
     e.context.store("call_target", address)
+    trace_value(e, splat(e.b, e.b.trunc(address, I32)))
     kind = ir.FunctionType(I32, [POINTER, POINTER, I32])
     callback = e.b.inttoptr(e.context.load("host_functions"), kind.as_pointer())
     code = e.b.call(callback, [e.context_pointer, e.warp_pointer, e.mask])
@@ -76,6 +77,11 @@ def load_address(e: Emitter, i: Decoded) -> None:
 
 
 CALLS: dict[str, Opcode] = {
-    "CALL": row(call, "REL ABS NOINC", pipe=NO_PIPE, flow=ControlFlow(indirect=_by_pointer)),
+    "CALL": row(
+        call,
+        "REL ABS NOINC",
+        pipe={PLAIN: JUMP, "ABS": SYSTEM_CALL},
+        flow=ControlFlow(indirect=_by_pointer),
+    ),
     "LEPC": row(load_address),
 }

@@ -265,7 +265,8 @@ static CacheLine &place_in_l1(const SM &sm, int64_t tag)
 {
     CacheLine *set = set_of(sm.l1, sm.l1_lines, tag), *found = find_line(set, tag);
     CacheLine &line = found ? *found : find_oldest(set);
-    if (!found)
+    bool stale = found && tag < LOCAL_LINES && line.used < sm.shared->invalidated;
+    if (!found || stale)
         line = {tag, 0, 0.0, line.used};
     return line;
 }
@@ -331,7 +332,7 @@ static void await_load(const SM &sm, const Warp &warp, int64_t tag)
 }
 
 // When what is asked of a line has come; of stores, 0.
-static double access_line(const SM &sm, const Warp &warp, const CodeRow &row, const Line &line,
+static double access_line(const SM &sm, Warp &warp, const CodeRow &row, const Line &line,
                           int64_t tag, double begin, double t)
 {
     if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
@@ -346,6 +347,7 @@ static double access_line(const SM &sm, const Warp &warp, const CodeRow &row, co
         await_load(sm, warp, tag);
         keep_stored(sm, tag, line, line.whole, t);
         store_sectors(sm, line, tag, begin, t);
+        warp.stored = max(sm.shared->store_port_free, sm.shared->l2_free);
     }
     return 0.0;
 }
@@ -381,6 +383,17 @@ static int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
     if (number >= LOCAL_LINES)
         return number + (&warp - sm.warps) * sm.local_words;
     return number + sm.blocks[warp.place].shift;
+}
+
+// Sectors are fetched into the L2, for which nothing waits.
+static Ends prefetch(const SM &sm, const Access &access, double begin, double t)
+{
+    for (int64_t k = access.first; k < access.end; ++k) {
+        const Line &line = sm.lines[k];
+        pass_data(sm, max(sm.shared->lsu_free, begin), count_pairs(line.touched) * sm.p->prefetch_pair);
+        fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t);
+    }
+    return {t, sm.shared->lsu_free + READ_CYCLES};
 }
 
 static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double begin,
@@ -419,6 +432,8 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
         double done = sm.shared->lsu_free + sm.p->shared_latency;
         return {done, done};
     }
+    if (row.kind == Kind::PREFETCH)
+        return prefetch(sm, sm.accesses[index], begin, t);
     return access_global(sm, warp, row, index, begin, t);
 }
 

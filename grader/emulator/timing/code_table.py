@@ -26,8 +26,11 @@ NO_SCOREBOARD = 7
 _SWAPS = {"CAS", "CAST"}
 """Modifiers of atomics that compare and swap, of global and of shared memory."""
 
-_PAST_L1 = {"STRONG", "BYPASS"}
-"""Modifiers of loads that no L1 answers: volatile ones, and asynchronous copies by `.cg`."""
+_PAST_L1 = {"STRONG", "BYPASS", "NA", "LU"}
+"""Modifiers of loads that no L1 answers: volatile ones, asynchronous copies by `.cg`,
+`L1::no_allocate` and `.lu` (H200: benchmarks/kernels/costs/hinted_loads.cu)."""
+_IN_L1 = {"SM"}
+"""The scope of strong loads that it answers: `.ca`, and relaxed ones of the block."""
 _MATRICES = {"HMMA", "IMMA"}
 """What tensor cores do with less than float64."""
 
@@ -77,7 +80,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             control.reuse & (1 << OPERANDS) - 1,
             _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
-            bool(_PAST_L1 & set(instruction.modifiers)),
+            bool(_PAST_L1 & set(instruction.modifiers)) and not _IN_L1 & set(instruction.modifiers),
         )
     return CodeTable(
         table,

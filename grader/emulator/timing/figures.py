@@ -93,6 +93,28 @@ class Figures:
     """From the start of a block to that of the next one, on all SMs together."""
     memory_issue: float = 2.0
     barrier_latency: float = 12.0
+    block_fence: float = 18.0
+    """Cycles from a fence for the block to the next instruction of its warp; for the GPU, and those
+    after which the SM takes another one; for the system. H200: benchmarks/kernels/costs/fences_*.
+    Fences of the system that come while one is under way go together, behind it."""
+    gpu_fence: float = 275.0
+    gpu_fence_pass: float = 10.0
+    system_fence: float = 1035.0
+    print_ns: float = 2120.0
+    """Time that a warp's `printf` takes of all SMs' (the buffer of texts has one end, which the host
+    sees), of each further lane, and for the warp alone; the same for `malloc` or `free`, each half
+    of a pair, the quickest of many patterns. H200: benchmarks/kernels/costs/prints_*, heap."""
+    print_lane_ns: float = 230.0
+    print_latency_ns: float = 20900.0
+    heap_ns: float = 350.0
+    heap_lane_ns: float = 140.0
+    heap_latency_ns: float = 5500.0
+    prefetch_pair: float = 2.5
+    """Cycles of the load/store unit for 64 bytes that are prefetched (H200: prefetches.cu)."""
+    code_bytes: int = 128 * 1024
+    """Of instructions, beyond which a loop finds none of its lines in the cache of the SM again, and
+    the cycles from line to line then (H200: straight_lines.cu, 5.99 to 6.17 an instruction)."""
+    fetch_line: float = 48.0
     jump_cycles: float = 4.0
     """From the end of the stall count of an instruction that control goes elsewhere behind."""
 

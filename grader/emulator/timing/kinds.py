@@ -39,6 +39,10 @@ class LaunchKind(StrEnum):
     """Kinds in the order in which they are looked for, in the words that messages have."""
 
     UNTIMED = "barrier objects, bulk copies or clusters"
+    CALLS = "calls of the system"
+    SLEEPS = "warps that sleep"
+    FETCHES = "instructions that are fetched again"
+    FENCES = "fences"
     SWAPS = "compare-and-swap"
     SCATTERED_ATOMICS = "scattered atomics"
     ATOMICS = "atomics that meet"
@@ -78,7 +82,8 @@ class Facts:
     stored sectors that no other store completes; `rows` what opening rows of DRAM adds to moving
     bytes; `unevenness` how many times as much as the average one the longest block does;
     `from_dram` how many sectors DRAM moves for one that misses the L1; `warps` are those of an SM.
-    The others are parts of resources that are used (launch_time.Run.use).
+    `sleeps`, `fences`, `calls` and `code` are parts of the warps' cycles, for which they wait for
+    each. The others are parts of resources that are used (launch_time.Run.use).
     """
 
     habits: Habits
@@ -94,6 +99,10 @@ class Facts:
     instructions: float
     l2: float
     dram: float
+    sleeps: float = 0.0
+    fences: float = 0.0
+    calls: float = 0.0
+    code: float = 0.0
 
 
 def find_kind(facts: Facts) -> LaunchKind:
@@ -107,6 +116,10 @@ def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     bound = scattered and f.stores > STORES_BUSY
     return (
         (LaunchKind.UNTIMED, f.habits.untimed),
+        (LaunchKind.CALLS, f.calls > MATTERS),
+        (LaunchKind.SLEEPS, f.sleeps > MATTERS),
+        (LaunchKind.FETCHES, f.code > MATTERS),
+        (LaunchKind.FENCES, f.fences > MATTERS),
         (LaunchKind.SWAPS, f.habits.swaps > SLOW_INSTRUCTIONS),
         (LaunchKind.SCATTERED_ATOMICS, min(f.atomics, f.rows) > MATTERS),
         (LaunchKind.ATOMICS, f.atomics > MATTERS),

@@ -23,7 +23,13 @@ from grader.emulator.timing.profile import Profiled, simulate_profiled
 from grader.emulator.timing.representative import stand_for_all
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import join
-from grader.emulator.timing.timing_records import PAIR_SECTORS, SUB_PARTITIONS, Statistics
+from grader.emulator.timing.timing_records import (
+    CODE_LINE,
+    LINE_BYTES,
+    PAIR_SECTORS,
+    SUB_PARTITIONS,
+    Statistics,
+)
 from grader.emulator.timing.walks import HARDLY_SHARED, follow_walks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.emulator.translate import NativeKernel
@@ -120,6 +126,8 @@ class Run:
             held=held or (),
             capacity=replace(figures.capacity, resident=self.active * self.resident),
         )
+        executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
+        self.fetches = np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes
         place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
         self.met = find_meetings(work.streams, *place)
         if work.around and self.met.swaps:
@@ -185,6 +193,10 @@ class Run:
             instructions=max(use["issued"], use["fma"], use["alu"]),
             l2=use["l2"],
             dram=use["dram"],
+            sleeps=use["slept"],
+            fences=use["fenced"],
+            calls=use["called"],
+            code=use["awaiting_code"],
         )
 
     def share_of_dram(self, first: Statistics) -> Share:
@@ -210,7 +222,7 @@ class Run:
 
     def use(self, found: Statistics) -> dict[str, float]:
         """The part of each resource that is used, and of the L1's sectors that it holds."""
-        f, cycles = self.figures, found.cycles
+        f, s, cycles = self.figures, self.streams, found.cycles
         dram_rate = found.dram_bytes * self.active / cycles * f.clock_mhz * 1e6
         return {
             "issued": found.issued / cycles / SUB_PARTITIONS,
@@ -220,6 +232,10 @@ class Run:
             "store_cycles": found.store_cycles / cycles,
             "dram": dram_rate / (f.dram_gbps * 1e9),
             "l2": found.l2_bytes * self.active / cycles / f.l2_bytes_per_cycle,
+            **{
+                name: getattr(found, name) / cycles / (self.resident * s.warps_per_block)
+                for name in ("slept", "fenced", "called", "awaiting_code")
+            },
             "hit": 1 - (found.load_sectors - found.load_hits) / max(1.0, found.load_sectors),
         }
 
@@ -342,4 +358,11 @@ class Run:
             share or Share(1.0, 1.0, f.dram_part),
             wait,
         )
-        return make_sm(self.code.table, self.streams, order, resident, find_parameters(f, load))
+        return make_sm(
+            self.code.table,
+            self.streams,
+            order,
+            resident,
+            find_parameters(f, load),
+            fetches=self.fetches,
+        )

@@ -14,6 +14,8 @@ from grader.emulator.timing.analysis_records import Meetings, Region, Totals, To
 from grader.emulator.timing.profile_records import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
+CODE_LINE = 8
+"""Instructions of a line."""
 PAIR_SECTORS = 2
 """Sectors that DRAM reads at once (ncu's dram__bytes_read of strided loads on an H200)."""
 PAGE_LINES = 2
@@ -146,6 +148,8 @@ class Warp:
     """Groups so far."""
     open_copy: float
     """When the copies that belong to no group yet have arrived."""
+    stored: float
+    """When the L2 has what it stored last."""
 
 
 class Block:
@@ -211,6 +215,16 @@ class Shared:
     write_credit: float
     wait_credit: float
     passed: float
+    fence_free: float
+    fence_end: float
+    """The end of the fences of the system that are under way, and of those that wait for them."""
+    next_fence_end: float
+    invalidated: float
+    """When a fence emptied the L1 last."""
+    system_free: float
+    fetch_free: float
+    fetched: int
+    """Lines of instructions that were fetched."""
     random: int
     merging: int
     started: int
@@ -237,11 +251,16 @@ class Statistics:
     full_issued: float
     load_sectors: float
     load_hits: float
+    slept: float
+    """Cycles for which warps slept, and waited for fences, calls of the system and instructions."""
+    fenced: float
+    called: float
+    awaiting_code: float
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Cycles, where no other unit is in the name. `float_halves`: how many halves of the float pipe
+    """Cycles, where no other unit is in the name. Calls: see Figures. `float_halves`: how many halves of the float pipe
     take float instructions; `dram_read_part` and `dram_write_part`: see parameters.Load."""
 
     fma_cycles: float
@@ -284,6 +303,19 @@ class Parameters:
     access_cycles: float
     jump_cycles: float
     divergence_cycles: float
+    ns_cycles: float
+    block_fence: float
+    gpu_fence: float
+    gpu_fence_pass: float
+    system_fence: float
+    print_pass: float
+    print_lane: float
+    print_latency: float
+    heap_pass: float
+    heap_lane: float
+    heap_latency: float
+    prefetch_pair: float
+    fetch_line: float
 
 
 class SM:
@@ -317,6 +349,9 @@ class SM:
     l1_lines: int
     l2_lines: int
     local_words: int
+    code_lines: Annotated[int, "int64_t *"]
+    """How many lines of instructions were fetched up to each of the code's, 0 for none; null where
+    the instruction cache holds all that is executed."""
     profile: Annotated[int, "Profile *"]
 
 
