@@ -1,27 +1,36 @@
-// Blocks that read the same words again and again, which a fence of all warps (fenced 1: the GPU's, 2:
-// the system's) or of one warp (3) lets go out of the L1.
-// run: --size turns=100 --size words=256 --size fenced=0 --input x=normal:1048576 --output y=float32:132*256
-// run: --size turns=100 --size words=256 --size fenced=1 --input x=normal:1048576 --output y=float32:132*256
-// run: --size turns=100 --size words=256 --size fenced=2 --input x=normal:1048576 --output y=float32:132*256
-// run: --size turns=100 --size words=256 --size fenced=3 --input x=normal:1048576 --output y=float32:132*256
-// run: --size turns=100 --size words=4096 --size fenced=0 --input x=normal:1048576 --output y=float32:132*256
-// run: --size turns=100 --size words=4096 --size fenced=1 --input x=normal:1048576 --output y=float32:132*256
-// run: --size turns=100 --size words=4096 --size fenced=2 --input x=normal:1048576 --output y=float32:132*256
-// run: --size turns=100 --size words=4096 --size fenced=3 --input x=normal:1048576 --output y=float32:132*256
-// launch: fences_and_l1<<<132, 256>>>(y, x, turns, words, fenced)
+// Warps that read lines of their own again and again, of which a fence (1: for the GPU, 2: for the
+// system) leaves none in the L1. y: cycles of a turn.
+// run: --size turns=100 --size lines=1 --size fenced=0 --size threads=32 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=1 --size fenced=1 --size threads=32 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=1 --size fenced=2 --size threads=32 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=16 --size fenced=0 --size threads=32 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=16 --size fenced=1 --size threads=32 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=16 --size fenced=2 --size threads=32 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=1 --size fenced=0 --size threads=256 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=1 --size fenced=1 --size threads=256 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=1 --size fenced=2 --size threads=256 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=16 --size fenced=0 --size threads=256 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=16 --size fenced=1 --size threads=256 --input x=normal:1048576 --output y=float32:132*threads
+// run: --size turns=100 --size lines=16 --size fenced=2 --size threads=256 --input x=normal:1048576 --output y=float32:132*threads
+// launch: fences_and_l1<<<132, threads>>>(y, x, turns, lines, fenced)
 
-__global__ void fences_and_l1(float* y, const float* x, int turns, int words, int fenced)
+__global__ void fences_and_l1(float* y, const float* x, int turns, int lines, int fenced)
 {
     float sum = 0;
-    const volatile int* never = (const volatile int*)&words;
+    const float* own = x + threadIdx.x / 32 * lines * 32 + threadIdx.x % 32;
+    long long start = clock64();
 #pragma unroll 1
     for (int k = 0; k < turns; k++) {
-        for (int i = threadIdx.x; i < words; i += 256)
-            asm volatile("{ .reg .f32 v; ld.global.f32 v, [%1]; add.f32 %0, %0, v; }" : "+f"(sum) : "l"(x + i));
-        if (fenced == 1 || (fenced == 3 && threadIdx.x < 32))
+#pragma unroll 4
+        for (int i = 0; i < lines; i++) {
+            float found;
+            asm volatile("ld.global.f32 %0, [%1];" : "=f"(found) : "l"(own + 32 * i));
+            sum += found;
+        }
+        if (fenced == 1)
             __threadfence();
         if (fenced == 2)
             __threadfence_system();
     }
-    y[blockIdx.x * 256 + threadIdx.x] = sum + (never == nullptr);
+    y[blockIdx.x * blockDim.x + threadIdx.x] = float(clock64() - start) / turns + (sum == 1.5f);
 }

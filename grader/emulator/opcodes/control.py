@@ -52,6 +52,7 @@ from grader.emulator.timing.pipes import (
     FENCE_SYSTEM,
     INVALIDATE,
     JUMP,
+    LAUNCH_NEXT,
     NO_PIPE,
     PREFETCH,
     QUEUED,
@@ -358,7 +359,7 @@ CONTROL: dict[str, Opcode] = {
     ),
     "CCTLL": row(no_operation, "PF1 PF2", pipe=QUEUED),
     "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels run one after the other here
-    "PREEXIT": row(no_operation, pipe=NO_PIPE),
+    "PREEXIT": row(no_operation, pipe=LAUNCH_NEXT),
     "PMTRIG": row(no_operation, pipe=NO_PIPE),
     "NANOSLEEP": row(sleep, "WARP SYNCS", pipe={PLAIN: SLEEP, "SYNCS": NO_PIPE}),
     "BPT": row(trap, "TRAP"),

@@ -80,7 +80,7 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
 
 // Whether instructions of a kind hold up their warp, and until when (timing_waits.cpp).
 bool holds_up(int64_t kind);
-double end_wait(const SM &sm, const Warp &warp, int64_t kind, int64_t access, double t);
+double end_wait(const SM &sm, Warp &warp, int64_t kind, int64_t access, double t);
 // When a line of instructions is there that a warp comes to.
 double fetch_code(const SM &sm, int64_t line, double t);
 

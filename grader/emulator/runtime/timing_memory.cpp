@@ -279,11 +279,12 @@ static bool completes_pairs(uint32_t missing, uint32_t held)
 
 // When the sectors that are asked for are there; the missing ones are fetched, and all of them
 // where the load goes past the L1.
-static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, double begin,
-                        double t)
+static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t past_l1,
+                        double begin, double t)
 {
     CacheLine &held = place_in_l1(sm, tag);
     bool local = line.number >= LOCAL_LINES;
+    bool past = past_l1 == 1 || (past_l1 == 2 && held.ready <= begin);
     int64_t missing = line.touched & ~(past ? 0 : held.sectors);
     double count = count_sectors(missing);
     if (!local) {
@@ -331,6 +332,16 @@ static void await_load(const SM &sm, const Warp &warp, int64_t tag)
     free = max(free, place_in_l1(sm, tag).ready);
 }
 
+// Note that a warp has stored, for fences.
+static void note_store(const SM &sm, Warp &warp)
+{
+    Shared &shared = *sm.shared;
+    if (shared.storer != &warp - sm.warps)
+        shared.stored_before = shared.stored;
+    shared.storer = &warp - sm.warps;
+    shared.stored = warp.stored = max(shared.store_port_free, shared.l2_free);
+}
+
 // When what is asked of a line has come; of stores, 0.
 static double access_line(const SM &sm, Warp &warp, const CodeRow &row, const Line &line,
                           int64_t tag, double begin, double t)
@@ -347,7 +358,7 @@ static double access_line(const SM &sm, Warp &warp, const CodeRow &row, const Li
         await_load(sm, warp, tag);
         keep_stored(sm, tag, line, line.whole, t);
         store_sectors(sm, line, tag, begin, t);
-        warp.stored = max(sm.shared->store_port_free, sm.shared->l2_free);
+        note_store(sm, warp);
     }
     return 0.0;
 }

@@ -45,6 +45,8 @@ static double dependencies_met(const Warp &warp, const CodeRow &row)
     double at = warp.ready;
     for (uint32_t scoreboard : Lanes{uint32_t(row.wait_mask)})
         at = max(at, warp.board[scoreboard]);
+    if (row.kind == Kind::LOAD)
+        at = max(at, warp.loads_from);
     if (row.kind == Kind::DEPEND) {
         int64_t group = max(int64_t(0), warp.committed - COPY_GROUPS);
         for (; group < warp.committed - row.argument; ++group)
@@ -167,7 +169,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.ready = at + double(index / SUB_PARTITIONS);
         warp.at_barrier = false;
         warp.committed = 0;
-        warp.open_copy = warp.stored = 0.0;
+        warp.open_copy = warp.stored = warp.loads_from = 0.0;
         memset(warp.board, 0, sizeof warp.board);
         look_ahead(sm, warp);
         if (PROFILED)
@@ -310,6 +312,7 @@ static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access
         return access_memory(sm, warp, row, access, t);
     case Kind::INVALIDATE:
         sm.shared->invalidated = t;
+        warp.loads_from = t + sm.p->invalidation;
         return {t, t};
     case Kind::COMMIT:
         warp.groups[warp.committed++ % COPY_GROUPS] = warp.open_copy;

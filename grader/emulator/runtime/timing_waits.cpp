@@ -40,16 +40,28 @@ static double end_system_fence(const SM &sm, double t)
     return next;
 }
 
-// A fence ends when what the warp has stored before is in the L2, and the L2 has answered.
-static double end_fence(const SM &sm, const Warp &warp, int64_t kind, double t)
+// When the L2 has answered all that a warp has stored; later where other warps of the SM store, too.
+static double stores_answered(const SM &sm, const Warp &warp, double t)
+{
+    const Shared &shared = *sm.shared;
+    double others = shared.storer == &warp - sm.warps ? shared.stored_before : shared.stored;
+    double answer = warp.stored + sm.p->store_answer;
+    return others > 0.0 && others + sm.p->store_answer > t ? answer + sm.p->busy_answer : answer;
+}
+
+// Fences of an SM pass one after another. One for more than the block ends when the L2 has answered
+// what its warp has stored since the last one, and then the fence.
+static double end_fence(const SM &sm, Warp &warp, int64_t kind, double t)
 {
     const Parameters &p = *sm.p;
-    double stored = warp.stored > 0.0 ? warp.stored + p.l2_latency : 0.0;
+    bool stored = warp.stored > 0.0, of_block = kind == Kind::FENCE_BLOCK;
+    double answered = stored && !of_block ? stores_answered(sm, warp, t) : 0.0;
+    warp.stored = 0.0;
     if (kind == Kind::FENCE_SYSTEM)
-        return max(end_system_fence(sm, t), stored);
-    double &free = sm.shared->fence_free, begin = max(max(free, t), stored);
-    free = max(free, t) + p.gpu_fence_pass;
-    return begin + p.gpu_fence;
+        return max(end_system_fence(sm, t), answered);
+    double &free = sm.shared->fence_free, begin = max(free, t);
+    free = begin + (stored || !of_block ? p.fence_pass : p.empty_fence_pass);
+    return of_block ? max(t + p.block_fence, free) : max(begin, answered) + p.gpu_fence;
 }
 
 // All SMs' calls of a function go one after another.
@@ -61,7 +73,10 @@ static double end_call(const SM &sm, const Access &access, double t)
     if (function != PRINTS && !heap)
         return t;
     double more = double(access.lanes) - 1.0, &free = sm.shared->system_free;
-    free = max(free, t) + (heap ? p.heap_pass + more * p.heap_lane : p.print_pass + more * p.print_lane);
+    double pass = heap ? p.heap_pass + more * p.heap_lane : p.print_pass + more * p.print_lane;
+    free = max(free, t) + pass;
+    sm.statistics->calls += 1.0;
+    sm.statistics->call_cycles += pass;
     return max(free, t + (heap ? p.heap_latency : p.print_latency));
 }
 
@@ -71,7 +86,7 @@ bool holds_up(int64_t kind)
            kind == Kind::FENCE_SYSTEM || kind == Kind::CALL;
 }
 
-double end_wait(const SM &sm, const Warp &warp, int64_t kind, int64_t access, double t)
+double end_wait(const SM &sm, Warp &warp, int64_t kind, int64_t access, double t)
 {
     double end = t;
     switch (kind) {
@@ -82,9 +97,6 @@ double end_wait(const SM &sm, const Warp &warp, int64_t kind, int64_t access, do
     case Kind::CALL:
         end = access < 0 ? t : end_call(sm, sm.accesses[access], t);
         sm.statistics->called += end - t;
-        break;
-    case Kind::FENCE_BLOCK:
-        end = t + sm.p->block_fence;
         break;
     default:
         end = end_fence(sm, warp, kind, t);

@@ -94,12 +94,20 @@ class Figures:
     memory_issue: float = 2.0
     barrier_latency: float = 12.0
     block_fence: float = 18.0
-    """Cycles from a fence for the block to the next instruction of its warp; for the GPU, and those
-    after which the SM takes another one; for the system. H200: benchmarks/kernels/costs/fences_*.
-    Fences of the system that come while one is under way go together, behind it."""
+    """Cycles from a fence to the next instruction of its warp: for the block, the GPU, the system
+    (fences of the system that come while one is under way go together, behind it). H200, as all of
+    fences: benchmarks/kernels/costs/fences_*."""
     gpu_fence: float = 275.0
-    gpu_fence_pass: float = 10.0
     system_fence: float = 1035.0
+    empty_fence_pass: float = 3.4
+    """After so many cycles an SM takes another fence: behind one for a block whose warp has stored
+    nothing, and behind another."""
+    fence_pass: float = 10.0
+    store_answer: float = 325.0
+    """Cycles until the L2 has answered a store, and more where other warps of the SM store."""
+    busy_answer: float = 200.0
+    invalidation: float = 250.0
+    """Cycles from a fence that empties the L1 to its warp's next load (H200: fences_and_l1.cu)."""
     print_ns: float = 2120.0
     """Time that a warp's `printf` takes of all SMs' (the buffer of texts has one end, which the host
     sees), of each further lane, and for the warp alone; the same for `malloc` or `free`, each half

@@ -43,6 +43,7 @@ class LaunchKind(StrEnum):
     SLEEPS = "warps that sleep"
     FETCHES = "instructions that are fetched again"
     FENCES = "fences"
+    PREFETCHES = "prefetches"
     SWAPS = "compare-and-swap"
     SCATTERED_ATOMICS = "scattered atomics"
     ATOMICS = "atomics that meet"
@@ -66,13 +67,15 @@ class Habits:
     """What the instructions of some blocks do, whatever it costs: compare-and-swaps and look-ups of
     constants as parts of the instructions; sectors of local memory as a part of those that are
     asked for; stored sectors that a warp's store covers in part, as a part of all that are
-    stored; whether there is something that the model does not follow."""
+    stored; whether there is something that the model does not follow; prefetched sectors as a part
+    of those that are asked for."""
 
     swaps: float
     lookups: float
     local: float
     split_stores: float
     untimed: bool = False
+    prefetches: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,7 @@ def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
         (LaunchKind.SLEEPS, f.sleeps > MATTERS),
         (LaunchKind.FETCHES, f.code > MATTERS),
         (LaunchKind.FENCES, f.fences > MATTERS),
+        (LaunchKind.PREFETCHES, f.habits.prefetches > MATTERS),
         (LaunchKind.SWAPS, f.habits.swaps > SLOW_INSTRUCTIONS),
         (LaunchKind.SCATTERED_ATOMICS, min(f.atomics, f.rows) > MATTERS),
         (LaunchKind.ATOMICS, f.atomics > MATTERS),
@@ -154,6 +158,8 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         local=touched[accesses["space"] == TraceWord.LOCAL].sum() / max(1, touched.sum()),
         split_stores=(stored - whole[stores].sum()) / max(1, stored),
         untimed=bool(code.untimed[codes].any()),
+        prefetches=touched[code.table["kind"][codes[accessing]] == Kind.PREFETCH].sum()
+        / max(1, touched.sum()),
     )
 
 

@@ -112,7 +112,7 @@ class Run:
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
-        self.around = work.around
+        self.around, self.calls = work.around, work.calls
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
@@ -147,6 +147,9 @@ class Run:
         share = self.share_of_dram(first)
         order = self.choose_order(self.count_simulated())
         self.settled, found = self.settle(order, share)
+        quickest = f.heap_ns * f.clock_mhz / 1e3  # where none of the simulated blocks calls
+        each = found.call_cycles / found.calls / self.active if found.calls else quickest
+        self.calling = self.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
         cycles = self.extend(found, share, whole=whole)
         cycles = max(cycles, self.longest_block(share), *self.floors(found))
@@ -195,7 +198,7 @@ class Run:
             dram=use["dram"],
             sleeps=use["slept"],
             fences=use["fenced"],
-            calls=use["called"],
+            calls=max(use["called"], self.calling / cycles),
             code=use["awaiting_code"],
         )
 
@@ -308,7 +311,8 @@ class Run:
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
-        slots, wavefronts, DRAM, the slice of the L2 that most atomics meet at, starts of blocks."""
+        slots, wavefronts, DRAM, the slice of the L2 that most atomics meet at, starts of blocks, calls
+        of the system."""
         scale, f = self.scale(found) / self.active, self.figures
         issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
         return (
@@ -317,6 +321,7 @@ class Run:
             found.dram_bytes * f.byte_cycles(self.active) * scale,
             self.busiest_slice,
             self.shape.blocks * f.dispatch_cycles,
+            self.calling,
         )
 
     def settle(

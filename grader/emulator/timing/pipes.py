@@ -80,7 +80,9 @@ def free(reason: str) -> Pipe:
 FLOAT32, HEAVY, ALU = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU))
 JUMP = free("a jump costs Figures.jump_cycles where control goes elsewhere")
 UNIFORM = free("the uniform data path serves one warp a cycle, as the scheduler does")
-NO_PIPE = free("measured as an issue slot on an H200: benchmarks/kernels/costs")
+NO_PIPE = free("measured on an H200: benchmarks/kernels/costs/issue_slots.cu")
+LAUNCH_NEXT = Pipe(Unit.NONE, Kind.CONSTANT, 6)
+"""Passes the unit for divergence: 2 cycles of the SM (H200: issue_slots.cu)."""
 HEAVY_TWICE = Pipe(Unit.HEAVY, passes=2)
 FLOAT32_TWICE = Pipe(Unit.FMA, passes=2)
 FLOAT64 = Pipe(Unit.DOUBLE, Kind.VARIABLE, 14)

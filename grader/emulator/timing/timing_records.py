@@ -56,7 +56,7 @@ class CodeRow:
     atomic: int
     """0 for none, 1 for one of integers, 2 for one of floats, 3 for compare-and-swap."""
     past_l1: int
-    """Whether a load asks the L2 in any case."""
+    """Whether a load asks the L2 in any case (1), or unless its line is on its way (2)."""
 
 
 class Step:
@@ -149,7 +149,9 @@ class Warp:
     open_copy: float
     """When the copies that belong to no group yet have arrived."""
     stored: float
-    """When the L2 has what it stored last."""
+    """When the L2 has what it stored last, since its last fence."""
+    loads_from: float
+    """When the L1 is empty after its last fence."""
 
 
 class Block:
@@ -215,6 +217,10 @@ class Shared:
     write_credit: float
     wait_credit: float
     passed: float
+    stored: float
+    stored_before: float
+    """When the L2 has the last store, and the last one of another warp than `storer`."""
+    storer: int
     fence_free: float
     fence_end: float
     """The end of the fences of the system that are under way, and of those that wait for them."""
@@ -256,6 +262,9 @@ class Statistics:
     fenced: float
     called: float
     awaiting_code: float
+    calls: float
+    """Of the system, and the cycles that they take of all SMs' together."""
+    call_cycles: float
 
 
 @dataclass(frozen=True)
@@ -306,7 +315,11 @@ class Parameters:
     ns_cycles: float
     block_fence: float
     gpu_fence: float
-    gpu_fence_pass: float
+    empty_fence_pass: float
+    fence_pass: float
+    store_answer: float
+    busy_answer: float
+    invalidation: float
     system_fence: float
     print_pass: float
     print_lane: float

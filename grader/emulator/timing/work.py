@@ -46,13 +46,15 @@ class TracedLaunch:
 class Work:
     """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
     GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
-    start; `regions` are the first and last addresses of buffers."""
+    start; `regions` are the first and last addresses of buffers; `calls` are warps' calls of the
+    system in the whole launch."""
 
     streams: Streams
     around: Sequence[Streams]
     code: CodeTable
     shape: Shape
     regions: Sequence[tuple[int, int]]
+    calls: int = 0
 
 
 def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
@@ -66,7 +68,8 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
         return None
     groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
     around = [read(group, AROUND_WORDS) for group in groups]
-    return Work(chosen, around, code, traced.shape, traced.regions)
+    calls = sum(each.executed for each in traced.counts if each.opcode.startswith("CALL.ABS"))
+    return Work(chosen, around, code, traced.shape, traced.regions, calls)
 
 
 def _read_traces(
