@@ -1,4 +1,4 @@
-"""Times programs on a GPU whose machine has Python and NumPy, but neither PyCUDA nor a compiler: they
+"""Times programs on a GPU whose machine has Python and NumPy, but no PyCUDA and no compiler: they
 are compiled here, timed there, and their rows are added to those of benchmarks/times.py here.
 
     python benchmarks/times_elsewhere.py pack FOLDER [--only PART] [FILE.cu ...]
@@ -156,7 +156,9 @@ def time_job(gpu: Driver, module: Any, functions: dict[str, Any], job: Any) -> d
             gpu.upload(places[name], np.resize(pool, -(-size // 4)).tobytes()[:size])
     steps = [gpu.prepare(module, functions, step, places) for step in job["steps"]]
     taken = []
-    while len(taken) < WARM_UPS + (SAMPLES if max(taken[1:], default=0) < LONG_MS else LONG_SAMPLES):
+    while len(taken) < WARM_UPS + (
+        SAMPLES if max(taken[1:], default=0) < LONG_MS else LONG_SAMPLES
+    ):
         taken.append(gpu.time(steps))
     taken = sorted(taken[WARM_UPS:])
     found: dict[str, Any] = {

@@ -46,7 +46,7 @@ STATE_WORDS: Mapping[WarpState, StateWords] = {
     WarpState.MEMBAR: StateWords("F", "membar", "waits for a fence"),
     WarpState.SLEEPING: StateWords("Z", "sleeping", "sleeps"),
     WarpState.NO_INSTRUCTION: StateWords(
-        "C", "no instruction", "waits for instructions, of which its loop has too many for the cache"
+        "C", "no instruction", "waits for instructions, which are too many for the cache"
     ),
     WarpState.MATH_PIPE_THROTTLE: StateWords(
         "P", "math pipe throttle", "wants an arithmetic pipe, which is busy"

@@ -14,6 +14,7 @@ TIMED_BY_KIND = {
     "CCTL": {Kind.PREFETCH, Kind.INVALIDATE},
     "NANOSLEEP": {Kind.SLEEP},
     "CALL": {Kind.CALL},
+    "BRX": {Kind.INDIRECT},
 }
 
 
@@ -36,14 +37,12 @@ def test_what_holds_up_a_warp_is_not_free(name: str) -> None:
 
 def test_what_takes_an_issue_slot_alone_is_listed() -> None:
     """Who adds an opcode here has measured it: benchmarks/kernels/costs/issue_slots.cu."""
-    found = {
-        name for name, row in OPCODES.items() if row.pipes and NO_PIPE in row.pipes.values()
-    }
+    found = {name for name, row in OPCODES.items() if row.pipes and NO_PIPE in row.pipes.values()}
     assert found == {
         *("EXIT", "BSSY", "BSYNC", "WARPSYNC", "NOP", "YIELD", "ERRBAR", "FENCE", "ACQBULK"),
         *("PMTRIG", "CS2R", "NANOSLEEP", "UTMACMDFLUSH"),
     }
     assert {name for name, row in OPCODES.items() if JUMP in row.pipes.values()} == {
-        *("BRA", "RET", "BRX", "CALL"),
+        *("BRA", "RET", "CALL"),
     }
     assert all(row.uniform for row in OPCODES.values() if UNIFORM in row.pipes.values())

@@ -28,8 +28,7 @@ from tests.emulator.test_sm import (
 
 SLEEP = instruction(Unit.NONE, Kind.SLEEP)
 FENCE, BLOCK_FENCE, SYSTEM_FENCE = (
-    instruction(Unit.NONE, kind)
-    for kind in (Kind.FENCE_GPU, Kind.FENCE_BLOCK, Kind.FENCE_SYSTEM)
+    instruction(Unit.NONE, kind) for kind in (Kind.FENCE_GPU, Kind.FENCE_BLOCK, Kind.FENCE_SYSTEM)
 )
 CALL = instruction(Unit.NONE, Kind.CALL)
 PREFETCH = instruction(Unit.MEMORY, Kind.PREFETCH)
@@ -66,15 +65,15 @@ def test_warps_sleep_beside_each_other() -> None:
     ("fence", "stores", "turn"),
     [(FENCE, False, 282), (FENCE, True, 595), (SYSTEM_FENCE, True, 1036), (BLOCK_FENCE, False, 30)],
 )
-def test_a_fence_takes_a_warp_as_long_as_on_an_h200(
-    fence: Fields, stores: bool, turn: int
-) -> None:
+def test_a_fence_takes_a_warp_as_long_as_on_an_h200(fence: Fields, stores: bool, turn: int) -> None:
     body = [STORE, fence, ADD, ADD] if stores else [fence, ADD, ADD]
     more, less = (cycles([*body * count, EXIT]) for count in (20, 10))
     assert (more - less) / 10 == pytest.approx(turn, rel=0.15)
 
 
-@pytest.mark.parametrize(("fence", "turn"), [(FENCE, 670), (BLOCK_FENCE, 222), (SYSTEM_FENCE, 2090)])
+@pytest.mark.parametrize(
+    ("fence", "turn"), [(FENCE, 670), (BLOCK_FENCE, 222), (SYSTEM_FENCE, 2090)]
+)
 def test_fences_of_64_warps_hold_each_other_up(fence: Fields, turn: int) -> None:
     more, less = (cycles(*[[fence, ADD] * count + [EXIT]] * 64) for count in (20, 10))
     assert (more - less) / 10 == pytest.approx(turn, rel=0.15)
@@ -120,9 +119,7 @@ def test_nothing_waits_for_prefetches_but_the_load_store_unit() -> None:
 
 def test_instructions_that_the_cache_does_not_hold_are_fetched_once_for_warps_together() -> None:
     body = [ADD] * 800
-    one, eight = (
-        prepare(*[body] * count, fetches=True) for count in (1, 8)
-    )
+    one, eight = (prepare(*[body] * count, fetches=True) for count in (1, 8))
     for sm in (one, eight):
         sm.simulate(emulator_runtime())
     lines = 800 / 8

@@ -50,6 +50,7 @@ from grader.emulator.timing.pipes import (
     FENCE_BLOCK,
     FENCE_GPU,
     FENCE_SYSTEM,
+    INDIRECT,
     INVALIDATE,
     JUMP,
     LAUNCH_NEXT,
@@ -337,7 +338,7 @@ _WHY = "RECONVERGENT RELIABLE"
 CONTROL: dict[str, Opcode] = {
     "BRA": row(branch, "DIV CONV U ANY", pipe=JUMP, flow=ControlFlow(leaves=_always_taken)),
     "RET": row(ret, "REL NODEC", pipe=JUMP, flow=ControlFlow(leaves=always)),
-    "BRX": row(brx, pipe=JUMP, flow=ControlFlow(leaves=always, indirect=always)),
+    "BRX": row(brx, pipe=INDIRECT, flow=ControlFlow(leaves=always, indirect=always)),
     "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=_leaves)),
     "BSSY": row(bssy, _WHY, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
     "BSYNC": row(bsync, _WHY, pipe=NO_PIPE, flow=ControlFlow()),

@@ -118,6 +118,8 @@ static uint32_t held_by(int64_t kind)
 {
     if (kind == Kind::SLEEP)
         return Stall::SLEEPING;
+    if (kind == Kind::INDIRECT)
+        return Stall::BRANCH_RESOLVING;
     return kind == Kind::CALL ? Stall::LONG_SCOREBOARD : Stall::MEMBAR;
 }
 

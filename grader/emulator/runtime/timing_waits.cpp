@@ -83,7 +83,7 @@ static double end_call(const SM &sm, const Access &access, double t)
 bool holds_up(int64_t kind)
 {
     return kind == Kind::SLEEP || kind == Kind::FENCE_BLOCK || kind == Kind::FENCE_GPU ||
-           kind == Kind::FENCE_SYSTEM || kind == Kind::CALL;
+           kind == Kind::FENCE_SYSTEM || kind == Kind::CALL || kind == Kind::INDIRECT;
 }
 
 double end_wait(const SM &sm, Warp &warp, int64_t kind, int64_t access, double t)
@@ -97,6 +97,9 @@ double end_wait(const SM &sm, Warp &warp, int64_t kind, int64_t access, double t
     case Kind::CALL:
         end = access < 0 ? t : end_call(sm, sm.accesses[access], t);
         sm.statistics->called += end - t;
+        break;
+    case Kind::INDIRECT:
+        end = t + sm.p->indirect_jump;
         break;
     default:
         end = end_fence(sm, warp, kind, t);

@@ -109,9 +109,9 @@ class Figures:
     invalidation: float = 250.0
     """Cycles from a fence that empties the L1 to its warp's next load (H200: fences_and_l1.cu)."""
     print_ns: float = 2120.0
-    """Time that a warp's `printf` takes of all SMs' (the buffer of texts has one end, which the host
-    sees), of each further lane, and for the warp alone; the same for `malloc` or `free`, each half
-    of a pair, the quickest of many patterns. H200: benchmarks/kernels/costs/prints_*, heap."""
+    """Of all SMs for a warp's `printf` (the buffer of texts has one end, which the host sees), for
+    each further lane, and of the warp alone; the same for `malloc` or `free`, half of a pair in the
+    quickest of many patterns (H200: prints_*.cu, heap.cu)."""
     print_lane_ns: float = 230.0
     print_latency_ns: float = 20900.0
     heap_ns: float = 350.0
@@ -120,11 +120,13 @@ class Figures:
     prefetch_pair: float = 2.5
     """Cycles of the load/store unit for 64 bytes that are prefetched (H200: prefetches.cu)."""
     code_bytes: int = 128 * 1024
-    """Of instructions, beyond which a loop finds none of its lines in the cache of the SM again, and
-    the cycles from line to line then (H200: straight_lines.cu, 5.99 to 6.17 an instruction)."""
+    """Of instructions, beyond which a loop finds none of its lines in the SM's cache again, and the
+    cycles from line to line then (H200: straight_lines.cu, 5.99 to 6.17 an instruction)."""
     fetch_line: float = 48.0
     jump_cycles: float = 4.0
     """From the end of the stall count of an instruction that control goes elsewhere behind."""
+    indirect_jump: float = 25.0
+    """Of a jump by a table, beyond that (H200: jump_tables.cu)."""
 
     def with_tensor_cores(self) -> Figures:
         """The figures in a launch that uses tensor cores for less than float64."""

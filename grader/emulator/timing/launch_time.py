@@ -127,7 +127,7 @@ class Run:
             capacity=replace(figures.capacity, resident=self.active * self.resident),
         )
         executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
-        self.fetches = np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes
+        self.fetches = bool(np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes)
         place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
         self.met = find_meetings(work.streams, *place)
         if work.around and self.met.swaps:
@@ -311,8 +311,8 @@ class Run:
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
-        slots, wavefronts, DRAM, the slice of the L2 that most atomics meet at, starts of blocks, calls
-        of the system."""
+        slots, wavefronts, DRAM, the slice of the L2 that most atomics meet at, starts of blocks,
+        calls of the system."""
         scale, f = self.scale(found) / self.active, self.figures
         issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
         return (

@@ -130,6 +130,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         access_cycles=32 / f.load_lanes,
         jump_cycles=f.jump_cycles,
         divergence_cycles=2.0,
+        indirect_jump=f.indirect_jump,
         ns_cycles=f.clock_mhz / 1e3,
         block_fence=f.block_fence,
         gpu_fence=f.gpu_fence,

@@ -52,6 +52,7 @@ class Kind(IntEnum):
     FENCE_SYSTEM = 17
     CALL = 18
     """Of a function of the system: `printf`, `malloc`, `free`."""
+    INDIRECT = 19
 
 
 @dataclass(frozen=True)
@@ -120,11 +121,11 @@ SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
 )
 BARRIER_OBJECT = Pipe(Unit.MEMORY, Kind.UNTIMED, 24)
 PREFETCH = Pipe(Unit.MEMORY, Kind.PREFETCH)
-INVALIDATE, SLEEP, FENCE_BLOCK, FENCE_GPU, FENCE_SYSTEM, SYSTEM_CALL = (
+INVALIDATE, SLEEP, FENCE_BLOCK, FENCE_GPU, FENCE_SYSTEM, SYSTEM_CALL, INDIRECT = (
     Pipe(Unit.NONE, kind)
     for kind in (
         *(Kind.INVALIDATE, Kind.SLEEP, Kind.FENCE_BLOCK, Kind.FENCE_GPU),
-        *(Kind.FENCE_SYSTEM, Kind.CALL),
+        *(Kind.FENCE_SYSTEM, Kind.CALL, Kind.INDIRECT),
     )
 )
 BARRIER, COMMIT, DEPEND = (

@@ -269,7 +269,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Cycles, where no other unit is in the name. Calls: see Figures. `float_halves`: how many halves of the float pipe
+    """Cycles, where no other unit is in the name. `float_halves`: how many halves of the float pipe
     take float instructions; `dram_read_part` and `dram_write_part`: see parameters.Load."""
 
     fma_cycles: float
@@ -312,6 +312,7 @@ class Parameters:
     access_cycles: float
     jump_cycles: float
     divergence_cycles: float
+    indirect_jump: float
     ns_cycles: float
     block_fence: float
     gpu_fence: float
