@@ -46,6 +46,12 @@ class InstructionCounts:
     bytes: int = 0
     elsewhere: int = 0
 
+    @property
+    def executed_in_code(self) -> int:
+        """Without those that a fence of the system executes besides."""
+        fences = self.requests if self.opcode.startswith("MEMBAR") else 0
+        return self.executed - SYSTEM_FENCE_INSTRUCTIONS * fences
+
 
 _SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes", "elsewhere")
 _TOTALS = ("requests_total", "passes_total", "passes_ideal_total", "bytes_total", "elsewhere_total")

@@ -24,6 +24,9 @@ class WarpState(StrEnum):
     MATH_PIPE_THROTTLE = "math_pipe_throttle"
     DISPATCH_STALL = "dispatch_stall"
     NOT_SELECTED = "not_selected"
+    MEMBAR = "membar"
+    SLEEPING = "sleeping"
+    NO_INSTRUCTION = "no_instruction"
 
 
 States = Mapping[WarpState, float]

@@ -29,6 +29,9 @@ COLOURS: Mapping[WarpState, str] = {
     WarpState.MATH_PIPE_THROTTLE: "black on cyan",
     WarpState.DISPATCH_STALL: "black on bright_cyan",
     WarpState.NOT_SELECTED: "black on white",
+    WarpState.MEMBAR: "white on bright_magenta",
+    WarpState.SLEEPING: "white on bright_black",
+    WarpState.NO_INSTRUCTION: "white on cyan",
 }
 
 

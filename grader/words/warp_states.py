@@ -43,6 +43,11 @@ STATE_WORDS: Mapping[WarpState, StateWords] = {
         "W", "wait", "waits for a register that arithmetic just before it writes"
     ),
     WarpState.BRANCH_RESOLVING: StateWords("J", "branch resolving", "waits for a jump"),
+    WarpState.MEMBAR: StateWords("F", "membar", "waits for a fence"),
+    WarpState.SLEEPING: StateWords("Z", "sleeping", "sleeps"),
+    WarpState.NO_INSTRUCTION: StateWords(
+        "C", "no instruction", "waits for instructions, which are too many for the cache"
+    ),
     WarpState.MATH_PIPE_THROTTLE: StateWords(
         "P", "math pipe throttle", "wants an arithmetic pipe, which is busy"
     ),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
@@ -32,18 +31,12 @@ FILL = Fill(PLACES[0], 7, COPIED_BYTES, 3, "cudaMemset(...)")
 
 
 @pytest.mark.parametrize("step", [COPY, FILL])
-@pytest.mark.parametrize(("count", "fits"), [(2, True), (3, False)])
-def test_copies_end_a_run_that_has_no_time_for_them(step: Step, count: int, fits: bool) -> None:
-    """A second is worth 256 MiB, however fast the machine is."""
+def test_copies_end_a_run_that_has_no_time_for_them(step: Step) -> None:
     device = EmulatedDevice()
     out = DeviceBuffer("out", "uint8", (2 * COPIED_BYTES,), Role.OUTPUT)
     program = make_ready(TEXT, (out,), {}, device.info).as_program()
-    program = replace(program, steps=(*program.steps, *[step] * count))
-    execution, outputs = device.run(program, {}, limits=RunLimits(10**9, 2 / 256))
-    if fits:
-        assert execution.failure is None
-        assert np.any(outputs["out"][COPIED_BYTES:])
-        return
+    program = replace(program, steps=(*program.steps, *[step] * 20_000))
+    execution, _ = device.run(program, {}, limits=RunLimits(10**9, 60.0, processor_seconds=0.2))
     assert isinstance(execution.failure, Faulted)
     assert execution.failure.observation.act is Act.TOO_LONG
-    assert execution.failure.quoted == step.text
+    assert execution.failure.observation.of_processor

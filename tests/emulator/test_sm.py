@@ -53,7 +53,10 @@ ATOMIC = instruction(Unit.MEMORY, Kind.ATOMIC, write_scoreboard=0)
 COPY, COMMIT = instruction(Unit.MEMORY, Kind.COPY), instruction(Unit.NONE, Kind.COMMIT)
 USE = instruction(Unit.ALU, wait_mask=1)
 FROM_L2 = Share(0.0, 0.0, 0.9)
-ACCESSES = {Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY}
+ACCESSES = {
+    *(Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY),
+    *(Kind.PREFETCH, Kind.SLEEP, Kind.CALL),
+}
 
 
 def parameters(share: Share = FROM_L2) -> Parameters:
@@ -95,6 +98,7 @@ def prepare(
     lines: Sequence[int] = (0,),
     wavefronts: Sequence[int] = (1,),
     share: Share = FROM_L2,
+    fetches: bool = False,
     **changed: float,
 ) -> SimulatedSM:
     """An SM that is to run blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
@@ -110,6 +114,7 @@ def prepare(
     steps["access"][made] = accesses["first"] = np.arange(len(made))
     accesses["end"] = accesses["first"] + 1
     accesses["wavefronts"], accesses["tags"] = np.resize(wavefronts, len(made)), 1
+    accesses["lanes"] = 1
     touched = make_rows(Line, len(made))
     touched["number"] = np.resize(lines, len(made))
     touched["touched"] = touched["rounds"] = 1
@@ -119,7 +124,8 @@ def prepare(
     work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
     streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0, local_bytes=4)
     own = replace(parameters(share), **changed)
-    return make_sm(table, streams, np.zeros(blocks, dtype=np.int64), resident, own)
+    order = np.zeros(blocks, dtype=np.int64)
+    return make_sm(table, streams, order, resident, own, fetches=fetches)
 
 
 def test_stall_counts_set_the_pace_of_a_warp() -> None:

@@ -8,10 +8,10 @@ from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow
 from grader.emulator.native.tools import I1, I32, I64, const, lane_bits, splat
 from grader.emulator.opcodes.control import JUMPS, bra, go_to_computed
-from grader.emulator.opcodes.intrinsics import not_emulated
-from grader.emulator.opcodes.row import Opcode, row
+from grader.emulator.opcodes.intrinsics import not_emulated, trace_value
+from grader.emulator.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.operands import Immediate, Register
-from grader.emulator.timing.pipes import NO_PIPE
+from grader.emulator.timing.pipes import JUMP, SYSTEM_CALL
 
 _RETURN_ADDRESS = Register(20)
 """The pair in which a function of the system finds the address that it returns to."""
@@ -54,6 +54,7 @@ def call_system(e: Emitter, i: Decoded) -> None:
     not_emulated(e, i)
     e.b.position_at_end(together)
     e.context.store("call_target", address)
+    trace_value(e, splat(e.b, e.b.trunc(address, I32)))
     code = e.call("call_system", e.context_pointer, e.warp_pointer, e.mask, result=I32)
     e.branch_if(e.b.icmp_unsigned("==", code, const(0)), e.following, failed)
     e.b.position_at_end(failed)
@@ -72,6 +73,11 @@ def load_address(e: Emitter, i: Decoded) -> None:
 
 
 CALLS: dict[str, Opcode] = {
-    "CALL": row(call, "REL ABS NOINC", pipe=NO_PIPE, flow=ControlFlow(indirect=_by_pointer)),
+    "CALL": row(
+        call,
+        "REL ABS NOINC",
+        pipe={PLAIN: JUMP, "ABS": SYSTEM_CALL},
+        flow=ControlFlow(indirect=_by_pointer),
+    ),
     "LEPC": row(load_address),
 }

@@ -8,6 +8,7 @@ that splits them hands over to the diverged form.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
@@ -40,11 +41,24 @@ from grader.emulator.opcodes.intrinsics import (
     note_meeting,
     release_paths,
     repeat_while,
+    trace_value,
 )
-from grader.emulator.opcodes.load_store import slot_pointer
-from grader.emulator.opcodes.row import Opcode, row
-from grader.emulator.operands import Immediate, Predicate, Register, Special
-from grader.emulator.timing.pipes import NO_PIPE
+from grader.emulator.opcodes.load_store import lane_addresses, slot_pointer
+from grader.emulator.opcodes.row import PLAIN, Opcode, row
+from grader.emulator.operands import Address, Immediate, Predicate, Register, Special
+from grader.emulator.timing.pipes import (
+    FENCE_BLOCK,
+    FENCE_GPU,
+    FENCE_SYSTEM,
+    INDIRECT,
+    INVALIDATE,
+    JUMP,
+    LAUNCH_NEXT,
+    NO_PIPE,
+    PREFETCH,
+    QUEUED,
+    SLEEP,
+)
 
 JUMPS, RETURNS = JumpTable.JUMPS, JumpTable.RETURNS
 _BARRIERS = tuple(f"B{number}" for number in range(16))
@@ -270,6 +284,23 @@ def fence(e: Emitter, i: Decoded) -> None:
         e.call("fence", e.context_pointer, const(not i.has("CTA")))
 
 
+def cache_control(e: Emitter, i: Decoded) -> None:
+    """Changes no result; a prefetch, or another request about an address, is traced."""
+    for place in (each for each in i.operands if isinstance(each, Address)):
+        base = place.register and replace(place.register, suffix=place.register.suffix or "64")
+        low, high = lane_addresses(e, replace(place, register=base, wide=True))
+        e.b.store(low, e.context.at("lane_addresses"), align=4)
+        e.b.store(high, e.context.at("lane_uppers"), align=4)
+        e.call("trace_prefetch", e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
+
+
+def sleep(e: Emitter, i: Decoded) -> None:
+    """Orders nothing; the least of the lanes' times in nanoseconds is traced. `.SYNCS` waits for a
+    barrier object at most so long."""
+    if i.operands and not i.has("SYNCS"):
+        trace_value(e, e.i32(i.operands[-1]))
+
+
 def no_operation(e: Emitter, i: Decoded) -> None:
     """Counts as an instruction and does nothing."""
 
@@ -305,26 +336,33 @@ _WHY = "RECONVERGENT RELIABLE"
 """What ptxas waits at a convergence barrier for, since sm_100: it changes nothing here."""
 
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(branch, "DIV CONV U ANY", pipe=NO_PIPE, flow=ControlFlow(leaves=_always_taken)),
-    "RET": row(ret, "REL NODEC", pipe=NO_PIPE, flow=ControlFlow(leaves=always)),
-    "BRX": row(brx, pipe=NO_PIPE, flow=ControlFlow(leaves=always, indirect=always)),
+    "BRA": row(branch, "DIV CONV U ANY", pipe=JUMP, flow=ControlFlow(leaves=_always_taken)),
+    "RET": row(ret, "REL NODEC", pipe=JUMP, flow=ControlFlow(leaves=always)),
+    "BRX": row(brx, pipe=INDIRECT, flow=ControlFlow(leaves=always, indirect=always)),
     "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=_leaves)),
     "BSSY": row(bssy, _WHY, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
     "BSYNC": row(bsync, _WHY, pipe=NO_PIPE, flow=ControlFlow()),
     "BREAK": row(break_barrier, _WHY),
     "BMOV": row(move_barrier, "32 CLEAR"),
     "MEMBAR": row(
-        fence, "SC ALL CTA SM GPU SYS VC", pipe=NO_PIPE, ordered=lambda i: not i.has("CTA")
+        fence,
+        "SC ALL CTA SM GPU SYS VC",
+        pipe={PLAIN: FENCE_GPU, "CTA": FENCE_BLOCK, "SM": FENCE_BLOCK, "SYS": FENCE_SYSTEM},
+        ordered=lambda i: not i.has("CTA"),
     ),
     "ERRBAR": row(no_operation, pipe=NO_PIPE),
     "CGAERRBAR": row(no_operation),
     "FENCE": row(no_operation, "VIEW ASYNC S G", pipe=NO_PIPE),
-    "CCTL": row(no_operation, "IVALL IV E PF1 PF2 PML2 DML2 RML2", pipe=NO_PIPE),
-    "CCTLL": row(no_operation, "PF1 PF2", pipe=NO_PIPE),
+    "CCTL": row(
+        cache_control,
+        "IVALL IV E PF1 PF2 PML2 DML2 RML2",
+        pipe={PLAIN: PREFETCH, "IVALL": INVALIDATE, "IV": INVALIDATE},
+    ),
+    "CCTLL": row(no_operation, "PF1 PF2", pipe=QUEUED),
     "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels run one after the other here
-    "PREEXIT": row(no_operation, pipe=NO_PIPE),
+    "PREEXIT": row(no_operation, pipe=LAUNCH_NEXT),
     "PMTRIG": row(no_operation, pipe=NO_PIPE),
-    "NANOSLEEP": row(no_operation, "WARP SYNCS", pipe=NO_PIPE),
+    "NANOSLEEP": row(sleep, "WARP SYNCS", pipe={PLAIN: SLEEP, "SYNCS": NO_PIPE}),
     "BPT": row(trap, "TRAP"),
     "NOP": row(nop, pipe=NO_PIPE),
     "YIELD": row(no_operation, pipe=NO_PIPE),

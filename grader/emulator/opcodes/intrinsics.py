@@ -130,6 +130,12 @@ def release_paths(e: Emitter, repeat: Value) -> None:
     e.call("release_paths", e.context_pointer, e.warp_pointer, repeat)
 
 
+def trace_value(e: Emitter, lanes: Value) -> None:
+    """Tell the timing model a word of each lane: of a sleep its time, of a call its function."""
+    e.b.store(lanes, e.context.at("lane_addresses"), align=4)
+    e.call("trace_value", e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
+
+
 def note_meeting(e: Emitter) -> None:
     """The checked mode notes that the path's lanes have waited for each other."""
     with e.if_checked():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.flow import ControlFlow, Test, never
-from grader.emulator.timing.pipes import ALU, NO_PIPE, Pipe
+from grader.emulator.timing.pipes import ALU, UNIFORM, Pipe
 
 Emit = Callable[[Emitter, Decoded], None]
 PLAIN = ""
@@ -61,7 +61,7 @@ def row(
 ) -> Opcode:
     """A row with its modifiers as one string of words. Where no pipe is named, it is that of
     integers; the uniform one has no rival."""
-    pipe = pipe or (NO_PIPE if uniform else ALU)
+    pipe = pipe or (UNIFORM if uniform else ALU)
     pipes = {PLAIN: pipe} if isinstance(pipe, Pipe) else pipe
     names = frozenset(modifiers.split())
     return Opcode(emit, names, pipes, uniform, gathers, flow, ordered, registers)

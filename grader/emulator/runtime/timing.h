@@ -78,6 +78,12 @@ double pass_queue(const SM &sm, double passes, double t);
 // The memory access `index` of a warp, -1 where no lane is active.
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 
+// Whether instructions of a kind hold up their warp, and until when (timing_waits.cpp).
+bool holds_up(int64_t kind);
+double end_wait(const SM &sm, Warp &warp, int64_t kind, int64_t access, double t);
+// When a line of instructions is there that a warp comes to.
+double fetch_code(const SM &sm, int64_t line, double t);
+
 // What an SM with a `profile` is told of its warps (timing_profile.cpp): that one starts, or has
 // issued its last instruction at `t`;
 void profile_start(const SM &sm, const Warp &warp);

@@ -265,7 +265,8 @@ static CacheLine &place_in_l1(const SM &sm, int64_t tag)
 {
     CacheLine *set = set_of(sm.l1, sm.l1_lines, tag), *found = find_line(set, tag);
     CacheLine &line = found ? *found : find_oldest(set);
-    if (!found)
+    bool stale = found && tag < LOCAL_LINES && line.used < sm.shared->invalidated;
+    if (!found || stale)
         line = {tag, 0, 0.0, line.used};
     return line;
 }
@@ -278,11 +279,12 @@ static bool completes_pairs(uint32_t missing, uint32_t held)
 
 // When the sectors that are asked for are there; the missing ones are fetched, and all of them
 // where the load goes past the L1.
-static double load_line(const SM &sm, const Line &line, int64_t tag, bool past, double begin,
-                        double t)
+static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t past_l1,
+                        double begin, double t)
 {
     CacheLine &held = place_in_l1(sm, tag);
     bool local = line.number >= LOCAL_LINES;
+    bool past = past_l1 == 1 || (past_l1 == 2 && held.ready <= begin);
     int64_t missing = line.touched & ~(past ? 0 : held.sectors);
     double count = count_sectors(missing);
     if (!local) {
@@ -330,8 +332,18 @@ static void await_load(const SM &sm, const Warp &warp, int64_t tag)
     free = max(free, place_in_l1(sm, tag).ready);
 }
 
+// Note that a warp has stored, for fences.
+static void note_store(const SM &sm, Warp &warp)
+{
+    Shared &shared = *sm.shared;
+    if (shared.storer != &warp - sm.warps)
+        shared.stored_before = shared.stored;
+    shared.storer = &warp - sm.warps;
+    shared.stored = warp.stored = max(shared.store_port_free, shared.l2_free);
+}
+
 // When what is asked of a line has come; of stores, 0.
-static double access_line(const SM &sm, const Warp &warp, const CodeRow &row, const Line &line,
+static double access_line(const SM &sm, Warp &warp, const CodeRow &row, const Line &line,
                           int64_t tag, double begin, double t)
 {
     if (row.kind == Kind::LOAD || row.kind == Kind::COPY)
@@ -346,6 +358,7 @@ static double access_line(const SM &sm, const Warp &warp, const CodeRow &row, co
         await_load(sm, warp, tag);
         keep_stored(sm, tag, line, line.whole, t);
         store_sectors(sm, line, tag, begin, t);
+        note_store(sm, warp);
     }
     return 0.0;
 }
@@ -381,6 +394,17 @@ static int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
     if (number >= LOCAL_LINES)
         return number + (&warp - sm.warps) * sm.local_words;
     return number + sm.blocks[warp.place].shift;
+}
+
+// Sectors are fetched into the L2, for which nothing waits.
+static Ends prefetch(const SM &sm, const Access &access, double begin, double t)
+{
+    for (int64_t k = access.first; k < access.end; ++k) {
+        const Line &line = sm.lines[k];
+        pass_data(sm, max(sm.shared->lsu_free, begin), count_pairs(line.touched) * sm.p->prefetch_pair);
+        fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t);
+    }
+    return {t, sm.shared->lsu_free + READ_CYCLES};
 }
 
 static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double begin,
@@ -419,6 +443,8 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
         double done = sm.shared->lsu_free + sm.p->shared_latency;
         return {done, done};
     }
+    if (row.kind == Kind::PREFETCH)
+        return prefetch(sm, sm.accesses[index], begin, t);
     return access_global(sm, warp, row, index, begin, t);
 }
 

@@ -61,7 +61,7 @@ static void tell(const SM &sm, int64_t w, int64_t code, uint32_t stall, double u
 static bool is_global(const CodeRow &row)
 {
     return row.kind == Kind::LOAD || row.kind == Kind::STORE || row.kind == Kind::ATOMIC ||
-           row.kind == Kind::COPY;
+           row.kind == Kind::COPY || row.kind == Kind::PREFETCH;
 }
 
 // What keeps an instruction from a unit that is not free.
@@ -113,11 +113,26 @@ void profile_setter(const SM &sm, const Warp &warp, const CodeRow &row, Ends end
         setters[read] = code;
 }
 
+// What a warp does behind an instruction that holds it up.
+static uint32_t held_by(int64_t kind)
+{
+    if (kind == Kind::SLEEP)
+        return Stall::SLEEPING;
+    if (kind == Kind::INDIRECT)
+        return Stall::BRANCH_RESOLVING;
+    return kind == Kind::CALL ? Stall::LONG_SCOREBOARD : Stall::MEMBAR;
+}
+
 void profile_next(const SM &sm, const Warp &warp, double counted)
 {
     int64_t w = slot_of(sm, warp), code = next_code(sm, warp);
     tell(sm, w, code, Stall::WAIT, counted);
-    tell(sm, w, code, Stall::BRANCH_RESOLVING, warp.ready);
+    int64_t before = warp.position > 0 ? sm.steps[warp.position - 1].code : code;
+    if (holds_up(sm.table[before].kind))
+        tell(sm, w, code, held_by(sm.table[before].kind), warp.ready, before);
+    else if (code != before + 1)
+        tell(sm, w, code, Stall::BRANCH_RESOLVING, min(warp.ready, counted + sm.p->jump_cycles));
+    tell(sm, w, code, Stall::NO_INSTRUCTION, warp.ready);
     tell_scoreboards(sm, warp);
 }
 

@@ -45,6 +45,8 @@ static double dependencies_met(const Warp &warp, const CodeRow &row)
     double at = warp.ready;
     for (uint32_t scoreboard : Lanes{uint32_t(row.wait_mask)})
         at = max(at, warp.board[scoreboard]);
+    if (row.kind == Kind::LOAD)
+        at = max(at, warp.loads_from);
     if (row.kind == Kind::DEPEND) {
         int64_t group = max(int64_t(0), warp.committed - COPY_GROUPS);
         for (; group < warp.committed - row.argument; ++group)
@@ -90,7 +92,8 @@ static double ready_at(const Warp &warp, const Free &free)
 static bool accesses_memory(const SM &sm, const Warp &warp)
 {
     int64_t kind = sm.table[sm.steps[warp.position].code].kind;
-    return kind == Kind::LOAD || kind == Kind::STORE || kind == Kind::ATOMIC || kind == Kind::COPY;
+    return kind == Kind::LOAD || kind == Kind::STORE || kind == Kind::ATOMIC ||
+           kind == Kind::COPY || kind == Kind::PREFETCH;
 }
 
 // Of the ready warps of the block that started first: the one that issued last, else the one with
@@ -166,7 +169,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.ready = at + double(index / SUB_PARTITIONS);
         warp.at_barrier = false;
         warp.committed = 0;
-        warp.open_copy = 0.0;
+        warp.open_copy = warp.stored = warp.loads_from = 0.0;
         memset(warp.board, 0, sizeof warp.board);
         look_ahead(sm, warp);
         if (PROFILED)
@@ -305,12 +308,19 @@ static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access
     case Kind::STORE:
     case Kind::ATOMIC:
     case Kind::COPY:
+    case Kind::PREFETCH:
         return access_memory(sm, warp, row, access, t);
+    case Kind::INVALIDATE:
+        sm.shared->invalidated = t;
+        warp.loads_from = t + sm.p->invalidation;
+        return {t, t};
     case Kind::COMMIT:
         warp.groups[warp.committed++ % COPY_GROUPS] = warp.open_copy;
         warp.open_copy = 0.0;
         return {t, t};
     default:
+        if (holds_up(row.kind))
+            warp.ready = max(warp.ready, end_wait(sm, warp, row.kind, access, t));
         return {t, t};
     }
 }
@@ -342,6 +352,9 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         ++sm.blocks[warp.place].arrived;
         pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t));
     } else {
+        int64_t line = sm.steps[warp.position].code / CODE_LINE;
+        if (sm.code_lines != nullptr && line != step.code / CODE_LINE)
+            warp.ready = max(warp.ready, fetch_code(sm, line, t));
         look_ahead(sm, warp);
         if (PROFILED)
             profile_next(sm, warp, t + max(1.0, double(row.stall)));

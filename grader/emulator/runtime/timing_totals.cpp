@@ -22,8 +22,9 @@ static void add_block(const Totals &totals, int64_t block)
     for (int64_t n = totals.first[block * totals.warps_per_block]; n < end; ++n) {
         const Step &step = totals.steps[n];
         ++executed[step.code];
-        if (step.access < 0 || totals.table[step.code].kind == Kind::COPY)
-            continue; // an asynchronous copy is not counted as it is timed
+        int64_t kind = totals.table[step.code].kind;
+        if (step.access < 0 || kind == Kind::COPY || kind == Kind::PREFETCH)
+            continue; // asynchronous copies and prefetches are not counted as they are timed
         const Access &access = totals.accesses[step.access];
         if (access.space == TraceWord::GLOBAL)
             totals.sectors[block] += count_sectors(totals.lines, access);
@@ -93,7 +94,8 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
 
 static bool touches_memory(int64_t kind)
 {
-    return kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::STORE || kind == Kind::ATOMIC;
+    return kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::STORE ||
+           kind == Kind::ATOMIC || kind == Kind::PREFETCH;
 }
 
 static void touch(const Touched &touched)

@@ -35,7 +35,8 @@ static void follow_warp(Walks &walks, int64_t begin, int64_t end, uint32_t self)
     for (int64_t n = begin; n < end; ++n) {
         const Step &step = walks.steps[n];
         int64_t kind = walks.table[step.code].kind;
-        if (step.access < 0 || (kind != Kind::LOAD && kind != Kind::COPY))
+        bool reads = kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::PREFETCH;
+        if (step.access < 0 || !reads)
             continue;
         const Access &access = walks.accesses[step.access];
         for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)

@@ -26,8 +26,10 @@ NO_SCOREBOARD = 7
 _SWAPS = {"CAS", "CAST"}
 """Modifiers of atomics that compare and swap, of global and of shared memory."""
 
-_PAST_L1 = {"STRONG", "BYPASS"}
-"""Modifiers of loads that no L1 answers: volatile ones, and asynchronous copies by `.cg`."""
+_PAST_L1, _LEAVE_NOTHING = {"STRONG", "BYPASS"}, {"NA", "LU"}
+"""Modifiers of loads that no L1 answers: volatile ones and asynchronous copies by `.cg`;
+`L1::no_allocate` and `.lu`, which meet lines that are on their way (H200:
+benchmarks/kernels/costs/hinted_loads.cu, careless/product_without_l1_*.cu)."""
 _MATRICES = {"HMMA", "IMMA"}
 """What tensor cores do with less than float64."""
 
@@ -77,7 +79,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             control.reuse & (1 << OPERANDS) - 1,
             _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
-            bool(_PAST_L1 & set(instruction.modifiers)),
+            _past_l1(instruction),
         )
     return CodeTable(
         table,
@@ -107,6 +109,14 @@ def _atomic(instruction: Decoded) -> int:
     return (
         FLOAT_ATOMIC if floats & {each.partition("_")[0] for each in instruction.modifiers} else 1
     )
+
+
+def _past_l1(instruction: Decoded) -> int:
+    """See CodeRow. A strong load of the block's scope (`.ca`) finds lines in the L1."""
+    modifiers = set(instruction.modifiers)
+    if _LEAVE_NOTHING & modifiers:
+        return 2
+    return int(bool(_PAST_L1 & modifiers) and "SM" not in modifiers)
 
 
 def _looks_up(instruction: Decoded) -> bool:

@@ -93,8 +93,40 @@ class Figures:
     """From the start of a block to that of the next one, on all SMs together."""
     memory_issue: float = 2.0
     barrier_latency: float = 12.0
+    block_fence: float = 18.0
+    """Cycles from a fence to the next instruction of its warp: for the block, the GPU, the system
+    (fences of the system that come while one is under way go together, behind it). H200, as all of
+    fences: benchmarks/kernels/costs/fences_*."""
+    gpu_fence: float = 275.0
+    system_fence: float = 1035.0
+    empty_fence_pass: float = 3.4
+    """After so many cycles an SM takes another fence: behind one for a block whose warp has stored
+    nothing, and behind another."""
+    fence_pass: float = 10.0
+    store_answer: float = 325.0
+    """Cycles until the L2 has answered a store, and more where other warps of the SM store."""
+    busy_answer: float = 200.0
+    invalidation: float = 250.0
+    """Cycles from a fence that empties the L1 to its warp's next load (H200: fences_and_l1.cu)."""
+    print_ns: float = 2120.0
+    """Of all SMs for a warp's `printf` (the buffer of texts has one end, which the host sees), for
+    each further lane, and of the warp alone; the same for `malloc` or `free`, half of a pair in the
+    quickest of many patterns (H200: prints_*.cu, heap.cu)."""
+    print_lane_ns: float = 230.0
+    print_latency_ns: float = 20900.0
+    heap_ns: float = 350.0
+    heap_lane_ns: float = 140.0
+    heap_latency_ns: float = 5500.0
+    prefetch_pair: float = 2.5
+    """Cycles of the load/store unit for 64 bytes that are prefetched (H200: prefetches.cu)."""
+    code_bytes: int = 128 * 1024
+    """Of instructions, beyond which a loop finds none of its lines in the SM's cache again, and the
+    cycles from line to line then (H200: straight_lines.cu, 5.99 to 6.17 an instruction)."""
+    fetch_line: float = 48.0
     jump_cycles: float = 4.0
     """From the end of the stall count of an instruction that control goes elsewhere behind."""
+    indirect_jump: float = 25.0
+    """Of a jump by a table, beyond that (H200: jump_tables.cu)."""
 
     def with_tensor_cores(self) -> Figures:
         """The figures in a launch that uses tensor cores for less than float64."""

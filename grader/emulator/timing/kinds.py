@@ -39,6 +39,11 @@ class LaunchKind(StrEnum):
     """Kinds in the order in which they are looked for, in the words that messages have."""
 
     UNTIMED = "barrier objects, bulk copies or clusters"
+    CALLS = "calls of the system"
+    SLEEPS = "warps that sleep"
+    FETCHES = "instructions that are fetched again"
+    FENCES = "fences"
+    PREFETCHES = "prefetches"
     SWAPS = "compare-and-swap"
     SCATTERED_ATOMICS = "scattered atomics"
     ATOMICS = "atomics that meet"
@@ -62,13 +67,15 @@ class Habits:
     """What the instructions of some blocks do, whatever it costs: compare-and-swaps and look-ups of
     constants as parts of the instructions; sectors of local memory as a part of those that are
     asked for; stored sectors that a warp's store covers in part, as a part of all that are
-    stored; whether there is something that the model does not follow."""
+    stored; whether there is something that the model does not follow; prefetched sectors as a part
+    of those that are asked for."""
 
     swaps: float
     lookups: float
     local: float
     split_stores: float
     untimed: bool = False
+    prefetches: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -78,7 +85,8 @@ class Facts:
     stored sectors that no other store completes; `rows` what opening rows of DRAM adds to moving
     bytes; `unevenness` how many times as much as the average one the longest block does;
     `from_dram` how many sectors DRAM moves for one that misses the L1; `warps` are those of an SM.
-    The others are parts of resources that are used (launch_time.Run.use).
+    `sleeps`, `fences`, `calls` and `code` are parts of the warps' cycles, for which they wait for
+    each. The others are parts of resources that are used (launch_time.Run.use).
     """
 
     habits: Habits
@@ -94,6 +102,10 @@ class Facts:
     instructions: float
     l2: float
     dram: float
+    sleeps: float = 0.0
+    fences: float = 0.0
+    calls: float = 0.0
+    code: float = 0.0
 
 
 def find_kind(facts: Facts) -> LaunchKind:
@@ -107,6 +119,11 @@ def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     bound = scattered and f.stores > STORES_BUSY
     return (
         (LaunchKind.UNTIMED, f.habits.untimed),
+        (LaunchKind.CALLS, f.calls > MATTERS),
+        (LaunchKind.SLEEPS, f.sleeps > MATTERS),
+        (LaunchKind.FETCHES, f.code > MATTERS),
+        (LaunchKind.FENCES, f.fences > MATTERS),
+        (LaunchKind.PREFETCHES, f.habits.prefetches > MATTERS),
         (LaunchKind.SWAPS, f.habits.swaps > SLOW_INSTRUCTIONS),
         (LaunchKind.SCATTERED_ATOMICS, min(f.atomics, f.rows) > MATTERS),
         (LaunchKind.ATOMICS, f.atomics > MATTERS),
@@ -141,6 +158,8 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         local=touched[accesses["space"] == TraceWord.LOCAL].sum() / max(1, touched.sum()),
         split_stores=(stored - whole[stores].sum()) / max(1, stored),
         untimed=bool(code.untimed[codes].any()),
+        prefetches=touched[code.table["kind"][codes[accessing]] == Kind.PREFETCH].sum()
+        / max(1, touched.sum()),
     )
 
 

@@ -23,7 +23,13 @@ from grader.emulator.timing.profile import Profiled, simulate_profiled
 from grader.emulator.timing.representative import stand_for_all
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import join
-from grader.emulator.timing.timing_records import PAIR_SECTORS, SUB_PARTITIONS, Statistics
+from grader.emulator.timing.timing_records import (
+    CODE_LINE,
+    LINE_BYTES,
+    PAIR_SECTORS,
+    SUB_PARTITIONS,
+    Statistics,
+)
 from grader.emulator.timing.walks import HARDLY_SHARED, follow_walks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.emulator.translate import NativeKernel
@@ -107,6 +113,7 @@ class Run:
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
         self.around, self.bulk_bytes = work.around, sum(work.bulk_bytes)
+        self.calls = work.calls
         room = sum(end - start for start, end in work.regions)
         self.bulk_from_dram = sum(min(moved, room) for moved in work.bulk_bytes)
         self.active = min(figures.multiprocessors, shape.blocks)
@@ -122,6 +129,8 @@ class Run:
             held=held or (),
             capacity=replace(figures.capacity, resident=self.active * self.resident),
         )
+        executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
+        self.fetches = bool(np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes)
         place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
         self.met = find_meetings(work.streams, *place)
         if work.around and self.met.swaps:
@@ -141,6 +150,9 @@ class Run:
         share = self.share_of_dram(first)
         order = self.choose_order(self.count_simulated())
         self.settled, found = self.settle(order, share)
+        quickest = f.heap_ns * f.clock_mhz / 1e3  # where none of the simulated blocks calls
+        each = found.call_cycles / found.calls / self.active if found.calls else quickest
+        self.calling = self.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
         cycles = self.extend(found, share, whole=whole)
         cycles = max(cycles, self.longest_block(share), *self.floors(found))
@@ -187,6 +199,10 @@ class Run:
             instructions=max(use["issued"], use["fma"], use["alu"]),
             l2=use["l2"],
             dram=use["dram"],
+            sleeps=use["slept"],
+            fences=use["fenced"],
+            calls=max(use["called"], self.calling / cycles),
+            code=use["awaiting_code"],
         )
 
     def share_of_dram(self, first: Statistics) -> Share:
@@ -212,7 +228,7 @@ class Run:
 
     def use(self, found: Statistics) -> dict[str, float]:
         """The part of each resource that is used, and of the L1's sectors that it holds."""
-        f, cycles = self.figures, found.cycles
+        f, s, cycles = self.figures, self.streams, found.cycles
         dram_rate = found.dram_bytes * self.active / cycles * f.clock_mhz * 1e6
         return {
             "issued": found.issued / cycles / SUB_PARTITIONS,
@@ -222,6 +238,10 @@ class Run:
             "store_cycles": found.store_cycles / cycles,
             "dram": dram_rate / (f.dram_gbps * 1e9),
             "l2": found.l2_bytes * self.active / cycles / f.l2_bytes_per_cycle,
+            **{
+                name: getattr(found, name) / cycles / (self.resident * s.warps_per_block)
+                for name in ("slept", "fenced", "called", "awaiting_code")
+            },
             "hit": 1 - (found.load_sectors - found.load_hits) / max(1.0, found.load_sectors),
         }
 
@@ -295,7 +315,7 @@ class Run:
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
         slots, wavefronts, DRAM, the L2 with bulk copies, the slice of the L2 that most atomics meet
-        at, starts of blocks."""
+        at, starts of blocks, calls of the system."""
         scale, f = self.scale(found) / self.active, self.figures
         dram = found.dram_bytes * scale + self.bulk_from_dram / self.active
         issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
@@ -306,6 +326,7 @@ class Run:
             self.bulk_bytes / f.l2_bytes_per_cycle,
             self.busiest_slice,
             self.shape.blocks * f.dispatch_cycles,
+            self.calling,
         )
 
     def settle(
@@ -347,4 +368,11 @@ class Run:
             share or Share(1.0, 1.0, f.dram_part),
             wait,
         )
-        return make_sm(self.code.table, self.streams, order, resident, find_parameters(f, load))
+        return make_sm(
+            self.code.table,
+            self.streams,
+            order,
+            resident,
+            find_parameters(f, load),
+            fetches=self.fetches,
+        )

@@ -88,6 +88,7 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
     sector_cycles = load.active / sectors_per_cycle
     byte_cycles = f.byte_cycles(load.active)
     turn = load.active / f.l2_slices
+    all_cycles = f.clock_mhz / 1e3 * load.active  # an SM's share of what all use one after another
     return Parameters(
         fma_cycles=2.0,
         float_halves=f.float_lanes / 16,
@@ -129,4 +130,22 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
         access_cycles=32 / f.load_lanes,
         jump_cycles=f.jump_cycles,
         divergence_cycles=2.0,
+        indirect_jump=f.indirect_jump,
+        ns_cycles=f.clock_mhz / 1e3,
+        block_fence=f.block_fence,
+        gpu_fence=f.gpu_fence,
+        system_fence=f.system_fence,
+        empty_fence_pass=f.empty_fence_pass,
+        fence_pass=f.fence_pass,
+        store_answer=f.store_answer,
+        busy_answer=f.busy_answer,
+        invalidation=f.invalidation,
+        print_pass=f.print_ns * all_cycles,
+        print_lane=f.print_lane_ns * all_cycles,
+        print_latency=f.print_latency_ns * f.clock_mhz / 1e3,
+        heap_pass=f.heap_ns * all_cycles,
+        heap_lane=f.heap_lane_ns * all_cycles,
+        heap_latency=f.heap_latency_ns * f.clock_mhz / 1e3,
+        prefetch_pair=f.prefetch_pair,
+        fetch_line=f.fetch_line,
     )

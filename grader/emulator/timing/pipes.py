@@ -28,7 +28,8 @@ class Unit(IntEnum):
 class Kind(IntEnum):
     """How an instruction ends: after its stall count (FIXED), after a latency (VARIABLE), or as its
     memory access does (SHARED to COPY; all but SHARED may access global memory). UNTIMED: after a
-    latency as far as the model knows, which does not follow what it waits for or moves."""
+    latency as far as the model knows, which does not follow what it waits for or moves. SLEEP,
+    fences and CALL hold up their warp until they end (see timing_waits.cpp)."""
 
     FIXED = 0
     VARIABLE = 1
@@ -42,20 +43,47 @@ class Kind(IntEnum):
     DEPEND = 9
     CONSTANT = 10
     UNTIMED = 11
+    PREFETCH = 12
+    INVALIDATE = 13
+    """Of the L1, by which a fence makes other threads' stores visible."""
+    SLEEP = 14
+    FENCE_BLOCK = 15
+    FENCE_GPU = 16
+    FENCE_SYSTEM = 17
+    CALL = 18
+    """Of a function of the system: `printf`, `malloc`, `free`."""
+    INDIRECT = 19
 
 
 @dataclass(frozen=True)
 class Pipe:
     """The pipe that an opcode takes, how it ends, and how often it passes the pipe, or the queue of
-    the units that all sub-partitions share."""
+    the units that all sub-partitions share. `free`: why it takes an issue slot alone, which every
+    pipe without a time must say."""
 
     unit: Unit
     kind: Kind = Kind.FIXED
     latency_cycles: int = 0
     passes: int = 1
+    free: str = ""
+
+    @property
+    def has_time(self) -> bool:
+        """Whether an instruction takes more than its issue slot, or says why it does not."""
+        return self.unit is not Unit.NONE or self.kind is not Kind.FIXED or bool(self.free)
 
 
-FLOAT32, HEAVY, ALU, NO_PIPE = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU, Unit.NONE))
+def free(reason: str) -> Pipe:
+    """No pipe: an instruction that takes its issue slot and stall count, and nothing else."""
+    return Pipe(Unit.NONE, free=reason)
+
+
+FLOAT32, HEAVY, ALU = (Pipe(unit) for unit in (Unit.FMA, Unit.HEAVY, Unit.ALU))
+JUMP = free("a jump costs Figures.jump_cycles where control goes elsewhere")
+UNIFORM = free("the uniform data path serves one warp a cycle, as the scheduler does")
+NO_PIPE = free("measured on an H200: benchmarks/kernels/costs/issue_slots.cu")
+LAUNCH_NEXT = Pipe(Unit.NONE, Kind.CONSTANT, 6)
+"""Passes the unit for divergence: 2 cycles of the SM (H200: issue_slots.cu)."""
 HEAVY_TWICE = Pipe(Unit.HEAVY, passes=2)
 FLOAT32_TWICE = Pipe(Unit.FMA, passes=2)
 FLOAT64 = Pipe(Unit.DOUBLE, Kind.VARIABLE, 14)
@@ -92,6 +120,14 @@ SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)
 )
 BARRIER_OBJECT = Pipe(Unit.MEMORY, Kind.UNTIMED, 24)
+PREFETCH = Pipe(Unit.MEMORY, Kind.PREFETCH)
+INVALIDATE, SLEEP, FENCE_BLOCK, FENCE_GPU, FENCE_SYSTEM, SYSTEM_CALL, INDIRECT = (
+    Pipe(Unit.NONE, kind)
+    for kind in (
+        *(Kind.INVALIDATE, Kind.SLEEP, Kind.FENCE_BLOCK, Kind.FENCE_GPU),
+        *(Kind.FENCE_SYSTEM, Kind.CALL, Kind.INDIRECT),
+    )
+)
 BARRIER, COMMIT, DEPEND = (
     Pipe(Unit.NONE, kind) for kind in (Kind.BARRIER, Kind.COMMIT, Kind.DEPEND)
 )

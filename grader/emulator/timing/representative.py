@@ -57,7 +57,7 @@ def measure_distance(streams: Streams, counts: Sequence[InstructionCounts]) -> f
     """How unlike a launch with these counts the traces are, 0 to 1."""
     executed = np.zeros(streams.work.executed.shape[1])
     for each in counts:
-        executed[each.index] += each.executed
+        executed[each.index] += each.executed_in_code
     total = max(1.0, executed.sum())
     sectors, wavefronts = (
         sum(each.passes for each in counts if each.space == space and not _copies(each)) / total

@@ -66,9 +66,16 @@ class SimulatedSM:
 
 
 def make_sm(
-    table: np.ndarray, streams: Streams, order: np.ndarray, resident: int, parameters: Parameters
+    table: np.ndarray,
+    streams: Streams,
+    order: np.ndarray,
+    resident: int,
+    parameters: Parameters,
+    *,
+    fetches: bool = False,
 ) -> SimulatedSM:
-    """An SM that runs the blocks `order`, at most `resident` at a time; nothing has started."""
+    """An SM that runs the blocks `order`, at most `resident` at a time; nothing has started.
+    `fetches`: its cache of instructions does not hold what is executed."""
     warps = make_rows(Warp, resident * streams.warps_per_block)
     warps["met"] = NEVER
     warps["place"] = np.arange(len(warps)) // streams.warps_per_block
@@ -80,8 +87,10 @@ def make_sm(
     shared = make_rows(Shared, 1)
     shared["read_credit"] = shared["write_credit"] = shared["wait_credit"] = 0.5
     shared["random"] = 12345
+    code = {"code_lines": np.zeros(len(table), dtype=np.int64)} if fetches else {}
     return SimulatedSM(
         {
+            **code,
             "table": table,
             "first": streams.first,
             "steps": streams.steps,

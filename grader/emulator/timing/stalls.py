@@ -1,8 +1,7 @@
 """The states of a resident warp, one for each cycle, by the names that Nsight Compute has for them.
 
-Of its states those are left out that no simulated warp is ever in: there is no instruction cache
-(`No Instructions`), no cache of immediate constants (`IMC Miss`), and memory barriers are not
-timed (`Membar`).
+Of its states those are left out that no simulated warp is ever in: there is no cache of immediate
+constants (`IMC Miss`).
 """
 
 from __future__ import annotations
@@ -32,3 +31,6 @@ class Stall(IntEnum):
     """The scheduler waits for register banks, or for a product of 64 bits."""
     NOT_SELECTED = 10
     """It could issue, and its scheduler issues another warp's instruction."""
+    MEMBAR = 11
+    SLEEPING = 12
+    NO_INSTRUCTION = 13

@@ -14,6 +14,8 @@ from grader.emulator.timing.analysis_records import Meetings, Region, Totals, To
 from grader.emulator.timing.profile_records import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
+CODE_LINE = 8
+"""Instructions of a line."""
 PAIR_SECTORS = 2
 """Sectors that DRAM reads at once (ncu's dram__bytes_read of strided loads on an H200)."""
 PAGE_LINES = 2
@@ -54,7 +56,7 @@ class CodeRow:
     atomic: int
     """0 for none, 1 for one of integers, 2 for one of floats, 3 for compare-and-swap."""
     past_l1: int
-    """Whether a load asks the L2 in any case."""
+    """Whether a load asks the L2 in any case (1), or unless its line is on its way (2)."""
 
 
 class Step:
@@ -146,6 +148,10 @@ class Warp:
     """Groups so far."""
     open_copy: float
     """When the copies that belong to no group yet have arrived."""
+    stored: float
+    """When the L2 has what it stored last, since its last fence."""
+    loads_from: float
+    """When the L1 is empty after its last fence."""
 
 
 class Block:
@@ -211,6 +217,20 @@ class Shared:
     write_credit: float
     wait_credit: float
     passed: float
+    stored: float
+    stored_before: float
+    """When the L2 has the last store, and the last one of another warp than `storer`."""
+    storer: int
+    fence_free: float
+    fence_end: float
+    """The end of the fences of the system that are under way, and of those that wait for them."""
+    next_fence_end: float
+    invalidated: float
+    """When a fence emptied the L1 last."""
+    system_free: float
+    fetch_free: float
+    fetched: int
+    """Lines of instructions that were fetched."""
     random: int
     merging: int
     started: int
@@ -237,6 +257,14 @@ class Statistics:
     full_issued: float
     load_sectors: float
     load_hits: float
+    slept: float
+    """Cycles for which warps slept, and waited for fences, calls of the system and instructions."""
+    fenced: float
+    called: float
+    awaiting_code: float
+    calls: float
+    """Of the system, and the cycles that they take of all SMs' together."""
+    call_cycles: float
 
 
 @dataclass(frozen=True)
@@ -284,6 +312,24 @@ class Parameters:
     access_cycles: float
     jump_cycles: float
     divergence_cycles: float
+    indirect_jump: float
+    ns_cycles: float
+    block_fence: float
+    gpu_fence: float
+    empty_fence_pass: float
+    fence_pass: float
+    store_answer: float
+    busy_answer: float
+    invalidation: float
+    system_fence: float
+    print_pass: float
+    print_lane: float
+    print_latency: float
+    heap_pass: float
+    heap_lane: float
+    heap_latency: float
+    prefetch_pair: float
+    fetch_line: float
 
 
 class SM:
@@ -317,6 +363,9 @@ class SM:
     l1_lines: int
     l2_lines: int
     local_words: int
+    code_lines: Annotated[int, "int64_t *"]
+    """How many lines of instructions were fetched up to each of the code's, 0 for none; null where
+    the instruction cache holds all that is executed."""
     profile: Annotated[int, "Profile *"]
 
 

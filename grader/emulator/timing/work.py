@@ -48,7 +48,8 @@ class Work:
     """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
     GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
     start; `regions` are the first and last addresses of buffers; `bulk_bytes` are those that bulk
-    copies load and store, which leave no traces."""
+    copies load and store, which leave no traces; `calls` are warps' calls of the system in the
+    whole launch."""
 
     streams: Streams
     around: Sequence[Streams]
@@ -56,6 +57,7 @@ class Work:
     shape: Shape
     regions: Sequence[tuple[int, int]]
     bulk_bytes: tuple[int, int] = (0, 0)
+    calls: int = 0
 
 
 def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
@@ -73,7 +75,8 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
         sum(each.bytes for each in traced.counts if each.space == space)
         for space in (BULK_LOAD, BULK_STORE)
     )
-    return Work(chosen, around, code, traced.shape, traced.regions, (loaded, stored))
+    calls = sum(each.executed for each in traced.counts if each.opcode.startswith("CALL.ABS"))
+    return Work(chosen, around, code, traced.shape, traced.regions, (loaded, stored), calls)
 
 
 def _read_traces(

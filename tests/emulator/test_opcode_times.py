@@ -1,0 +1,48 @@
+"""Each row of the opcode table has a time, or says why its instruction takes an issue slot alone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from grader.emulator.opcodes import OPCODES
+from grader.emulator.timing.pipes import JUMP, NO_PIPE, UNIFORM, Kind, Pipe, Unit
+
+TIMED_BY_KIND = {
+    "MEMBAR": {Kind.FENCE_BLOCK, Kind.FENCE_GPU, Kind.FENCE_SYSTEM},
+    "CCTL": {Kind.PREFETCH, Kind.INVALIDATE},
+    "NANOSLEEP": {Kind.SLEEP},
+    "CALL": {Kind.CALL},
+    "BRX": {Kind.INDIRECT},
+}
+
+
+@pytest.mark.parametrize("name", OPCODES)
+def test_each_row_has_a_time_or_a_reason_for_none(name: str) -> None:
+    for pipe in OPCODES[name].pipes.values():
+        assert pipe.has_time, f"{name} names a pipe without a time: use free() with the reason"
+
+
+def test_a_pipe_without_a_time_and_a_reason_is_found() -> None:
+    assert not Pipe(Unit.NONE).has_time
+    assert not replace(NO_PIPE, free="").has_time
+    assert Pipe(Unit.ALU).has_time
+
+
+@pytest.mark.parametrize("name", TIMED_BY_KIND)
+def test_what_holds_up_a_warp_is_not_free(name: str) -> None:
+    assert TIMED_BY_KIND[name] <= {pipe.kind for pipe in OPCODES[name].pipes.values()}
+
+
+def test_what_takes_an_issue_slot_alone_is_listed() -> None:
+    """Who adds an opcode here has measured it: benchmarks/kernels/costs/issue_slots.cu."""
+    found = {name for name, row in OPCODES.items() if row.pipes and NO_PIPE in row.pipes.values()}
+    assert found == {
+        *("EXIT", "BSSY", "BSYNC", "WARPSYNC", "NOP", "YIELD", "ERRBAR", "FENCE", "ACQBULK"),
+        *("PMTRIG", "CS2R", "NANOSLEEP", "UTMACMDFLUSH"),
+    }
+    assert {name for name, row in OPCODES.items() if JUMP in row.pipes.values()} == {
+        *("BRA", "RET", "CALL"),
+    }
+    assert all(row.uniform for row in OPCODES.values() if UNIFORM in row.pipes.values())
