@@ -27,7 +27,7 @@ from grader.emulator import (
     translate,
     variable_region,
 )
-from grader.records import Binary, Kernel
+from grader.records import Binary, Kernel, RunLimits
 from grader.words.hidden import tell
 
 LONGEST = 256
@@ -114,7 +114,7 @@ def run_kernel(seeds: Sequence[Seed], rng: Random) -> str:
         raise AssertionError("bytes outside of the buffers were written")
     if outcome.fault is None:
         return "ran"
-    tell(read_fault(outcome.fault, seed.kernel, memory, BUDGET))
+    tell(read_fault(outcome.fault, seed.kernel, memory, RunLimits(BUDGET, 60.0)))
     return outcome.fault.kind.value
 
 

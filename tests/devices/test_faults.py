@@ -8,13 +8,13 @@ import pytest
 
 from grader.devices.emulated.fault_facts import read_fault
 from grader.emulator import Fault, FaultKind, GlobalMemory
-from grader.records import Dim3, Failure, FindingKind, Kernel, NotEmulated, Status
+from grader.records import Dim3, Failure, FindingKind, Kernel, NotEmulated, RunLimits, Status
 from grader.words.hidden import tell
 
 KERNEL = Kernel("_Z1kPf", "transpose<32, 8>", (), 0x210, 32, 0, 0, None, ())
 MEMORY = GlobalMemory({"in": 6000, "out": 6000})
 OUT = MEMORY.regions["out"].address
-BUDGET = 1_000_000
+LIMITS = RunLimits(1_000_000, 60.0)
 
 FAULT = Fault(
     kind=FaultKind.OUT_OF_BOUNDS,
@@ -30,7 +30,7 @@ FAULT = Fault(
 
 
 def described(**changes: object) -> Failure:
-    return tell(read_fault(replace(FAULT, **changes), KERNEL, MEMORY, BUDGET))  # type: ignore[arg-type]
+    return tell(read_fault(replace(FAULT, **changes), KERNEL, MEMORY, LIMITS))  # type: ignore[arg-type]
 
 
 PLACES = [
