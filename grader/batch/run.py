@@ -26,6 +26,7 @@ from grader.batch.results import (
 from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
 from grader.batch.whole_files import replace_file
+from grader.errors import UsageError
 from grader.plumbing.identity import hash_files
 from grader.records import BatchExercise, BatchProgress, BatchSummary, PendingRule, Status
 from grader.spec.exercise import Exercise
@@ -100,6 +101,11 @@ def run_batch(
     again = journal.read_asked_again()
     for key in again:
         results.pop(key, None)
+    if settings.only_pending and not any(item.key in results for item in items):
+        raise UsageError(
+            "no result of an earlier run is known for these submissions",
+            "Give the exercises, the submissions, --out and --seed of that run.",
+        )
     write_scores(settings.out, items, results, journal)
     before = dict(results)
     if settings.only_pending:

@@ -31,7 +31,8 @@ def describe_doubt(metric: MetricValue, value: float, goal: str, *, relative: bo
 
 
 def describe_unsure(times: Sequence[Timing]) -> str:
-    """Why no goal within the interval is judged by these modelled times, of which at least one is hardly known."""
+    """Why no goal within the interval is judged: of these modelled times at least one is hardly
+    known."""
     return "the model does not know this kind of kernel well: " + ", and ".join(
         map(_describe_time, times)
     )
