@@ -27,6 +27,7 @@ from grader.batch.results import (
 from grader.batch.schedule import MakeFailed, run_tasks
 from grader.batch.tasks import Task, draw_seed, make_key
 from grader.batch.whole_files import replace_file
+from grader.errors import UsageError
 from grader.plumbing.identity import hash_files
 from grader.records import BatchExercise, BatchProgress, BatchSummary, PendingRule, Status
 from grader.spec.exercise import Exercise
@@ -103,6 +104,11 @@ def run_batch(
     again |= {item.key for item in items if item.key and _failed_on(item, results)}
     for key in again:
         results.pop(key, None)
+    if settings.only_pending and not any(item.key in results for item in items):
+        raise UsageError(
+            "no result of an earlier run is known for these submissions",
+            "Give the exercises, the submissions, --out and --seed of that run.",
+        )
     for item in write_scores(settings.out, items, results, journal):
         reports.notice(
             f"the result of {item.student} in {settings.out / JOURNAL} is damaged: graded again"

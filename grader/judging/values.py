@@ -7,7 +7,7 @@ A metric that could not be had is None with a reason, never a guess and never le
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
@@ -159,15 +159,8 @@ def _measure_cases(name: str, part: float | None, reason: str) -> MetricValue:
 
 
 def _make_value(row: Metric, known: _Figures) -> MetricValue:
-    return MetricValue(
-        row.name,
-        known.value,
-        row.unit,
-        known.source,
-        known.reason,
-        known.interval,
-        unsure=known.unsure,
-    )
+    found = MetricValue(row.name, known.value, row.unit, known.source, known.reason, known.interval)
+    return replace(found, unsure=known.unsure)
 
 
 def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> _Figures:

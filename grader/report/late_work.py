@@ -7,11 +7,14 @@ from grader.report.text import clean_line
 
 
 def describe_lateness(entry: BatchEntry) -> tuple[str, ...]:
-    """Sentences on one submission: when it was due and handed in, and points, penalty and what is
-    left. Nothing without a policy."""
+    """Sentences on one submission: the grade where it is not the score; with a policy, when it was
+    due and handed in, and points, penalty and what is left."""
     late = entry.late
+    grade: tuple[str, ...] = ()
+    if entry.points not in (None, entry.score):
+        grade = (f"The grade is {entry.points:g} of {entry.max_score:g} points.",)
     if late is None:
-        return ()
+        return grade
     due = f"Due {late.due}{' (extended)' if late.extended else ''}"
     by = f" (by {clean_line(late.source)})" if late.source else ""
     if late.submitted is not None:
@@ -22,7 +25,7 @@ def describe_lateness(entry: BatchEntry) -> tuple[str, ...]:
         first = f"{due}, handed in late{by}; by how much is not known."
     else:
         first = f"{due}; when it was handed in is not known."
-    return (first, *_describe_points(entry, late))
+    return (*grade, first, *_describe_points(entry, late))
 
 
 def tell_days(late: Lateness) -> str:

@@ -226,6 +226,16 @@ def test_only_pending_grades_again_what_waits_for_a_gpu_and_replaces_it(tmp_path
     assert len(calls(out)) == 6
 
 
+def test_only_pending_without_an_earlier_run_is_bad_usage_and_removes_nothing(
+    tmp_path: Path,
+) -> None:
+    out, found = tmp_path / "out", hand_ins(tmp_path / "subs", 1)
+    run(out, found, jobs=1, grade=judges_half, seed=5)
+    with pytest.raises(UsageError, match="no result of an earlier run"):
+        run(out, found, jobs=1, grade=judges_all, only_pending=True)
+    assert (out / "scores" / "student00000.json").exists()
+
+
 def test_what_stays_pending_keeps_its_result_where_the_gpu_run_is_interrupted(
     tmp_path: Path,
 ) -> None:

@@ -15,6 +15,7 @@ from grader.cli.pending import decide, tell_pending
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary, PendingRule, Status
 from grader.report.class_table import print_summary
+from grader.report.late_work import describe_lateness
 from grader.report.platforms.gradebooks import (
     CANVAS_FILE,
     MOODLE_FILE,
@@ -155,6 +156,7 @@ def test_excluded_checks_leave_the_total_and_grades_are_of_the_full_points(tmp_p
     """With --no-model 80 of the 100 points of `reduction` count."""
     perfect = replace(entry("jane", 80.0, Status.PASSED), judged_points=80, total_points=80)
     assert grades_of(tmp_path, make_summary([perfect])) == ("100",) * 4
+    assert describe_lateness(perfect) == ("The grade is 100 of 100 points.",)
 
 
 def test_a_summary_of_an_earlier_version_has_pending_points_too(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 // Persistent blocks that take tiles from a counter in scratch with atomicAdd. Only a clock tells: 64 % of the peak on an H100.
 // expect without a model: passed, only a clock tells (64 % of an H100's peak bandwidth, 80 % are asked)
-// expect with a model: inconclusive, hardly known (a launch whose atomics meet may take 33 % longer)
 // scratch: unsigned int counter[1]
 // launch: clear<<<1, 1>>>(counter)
 // launch: queue<<<528, dim3(32, 8)>>>(out, in, counter, rows, cols)

@@ -1,6 +1,5 @@
 // Warp transpose by rotation with __shfl_sync; the dynamically indexed array lies in local memory. Too slow for 80 % of the peak.
 // expect without a model: passed, only a clock tells (9 % of an H100's peak bandwidth, 80 % are asked)
-// expect with a model: inconclusive, hardly known (local memory)
 #define FULL 0xffffffff
 // launch: rot<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), 32>>>(out, in, rows, cols)
 __global__ void rot(float *out, const float *in, int rows, int cols)
