@@ -18,7 +18,7 @@ from grader.sass import (
 
 NOT_EXECUTED = {"SUATOM", "SURED"}
 LOCAL = {"LDL", "STL"}
-UNTIMED = {"REDAS", "UBLKRED", "UTMAREDG"}
+UNTIMED = {"STAS", "REDAS", "UBLKCP", "UBLKRED", "UTMALDG", "UTMASTG", "UTMAREDG"}
 """What is executed, and has no time on the model."""
 
 
