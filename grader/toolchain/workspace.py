@@ -81,7 +81,7 @@ def run_nvcc(
     if completed.limit == "time" and completed.cpu_seconds < seconds / 2:
         raise GraderError(
             f"the compiler got {completed.cpu_seconds:.1f} s of processor time in"
-            f" {limits.wall_seconds:g} s",
+            f" {limits.wall_seconds:g} s, and may use {seconds:g} s",
             f"The machine is overloaded, or a disk hangs: use fewer --jobs, {AGAIN}",
         )
     return completed
