@@ -1,5 +1,5 @@
-"""Puts the exercises into the wheel, without their references and hidden cases; all else about the
-package is in pyproject.toml."""
+"""Puts the exercises into the wheel and the source distribution, without their references and hidden
+cases; all else about the package is in pyproject.toml."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT))
@@ -29,4 +30,15 @@ class BuildWithExercises(build_py):
             path.write_bytes(content)
 
 
-setup(cmdclass={"build_py": BuildWithExercises})
+class PackPublicExercises(sdist):
+    """MANIFEST.in leaves the exercises out: their public files are written here."""
+
+    def make_release_tree(self, base_dir: str, files: list[str]) -> None:
+        super().make_release_tree(base_dir, files)
+        for name, content in public_exercises(ROOT).items():
+            path = Path(base_dir) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+
+
+setup(cmdclass={"build_py": BuildWithExercises, "sdist": PackPublicExercises})

@@ -37,7 +37,8 @@ GPU, unless --pending decides them.
 WORKFLOW_DESCRIPTION = """\
 Make .github/workflows/classroom.yml for the template repository of a GitHub Classroom assignment:
 it grades on every push, on the emulated device, and reports points, partial ones too. The exercise
-comes from the grader's repository, so that a student's changes do not count.
+comes from the grader's repository, so that a student's changes do not count. Keep this repository
+private: it holds hidden cases and references. The organisation's secret COURSE_TOKEN reads it.
 """
 WORKFLOW_EPILOG = """\
 example:
@@ -99,7 +100,7 @@ def _workflow_parser() -> argparse.ArgumentParser:
         "--repository",
         required=True,
         metavar="OWNER/NAME",
-        help="the course's copy of this grader, public on GitHub",
+        help="the course's copy of this grader, a private repository on GitHub",
     )
     parser.add_argument(
         "--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)"
@@ -125,7 +126,8 @@ def run_classroom_workflow(options: argparse.Namespace) -> int:
     with printing():
         print(
             f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
-            " or the only .cu file of a repository."
+            f" or the only .cu file of a repository. Keep {options.repository} private, and let the"
+            " organisation's secret COURSE_TOKEN read it: students can read all that this reads."
         )
     return 0
 

@@ -40,8 +40,6 @@ from grader.emulator.translate import NativeKernel
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to
 cost nothing."""
-
-
 MOST_LOCAL_BYTES = 1 << 30
 """Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute
 capability 9.0: 512 KiB a thread)."""
@@ -229,8 +227,7 @@ class _Worker:
             context["banks"][bank] = data.ctypes.data
             context["bank_bytes"][bank] = data.nbytes
         context["host_functions"] = self.host_functions.entry
-        if self.memory.heap is not None:
-            context["heap"] = self.memory.heap.ctypes.data
+        context["heap"] = self.memory.heap_host
         context["slots"] = self.slots.ctypes.data
         context["block_counts"] = self.block_counts.ctypes.data
         context["budget"] = min(self.settings.budget, BUDGET_STRETCH)

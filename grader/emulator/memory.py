@@ -14,8 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator import lazy_pages
-from grader.emulator.heap import HEAP, make_heap
-from grader.emulator.layout import FREE, MALLOC, SYSTEM_WINDOW
+from grader.emulator.heap import FREE, HEAP, MALLOC, SYSTEM_WINDOW, make_heap
 from grader.emulator.program import Pointer, Variable
 
 WINDOW = 0x7F00
@@ -148,7 +147,7 @@ class GlobalMemory:
         self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
         self._paged: dict[str, slice] = {}
         self.written: np.ndarray | None = None
-        self.heap: np.ndarray | None = None
+        self.heap_host = 0  # where the records of its heap lie
         self._variables = tuple(variables)
         self.reset_variables()
 
@@ -157,7 +156,8 @@ class GlobalMemory:
         addresses = variable_addresses(self._variables)
         if HEAP in self._variables:
             host = self.view(variable_region(HEAP.name)).ctypes.data
-            self.heap = make_heap(addresses[HEAP.name], host)
+            self._heap = make_heap(addresses[HEAP.name], host)
+            self.heap_host = self._heap.ctypes.data
         for variable in self._variables:
             view = self.view(variable_region(variable.name))
             filled = fill_pointers(variable.initial, variable.pointers, addresses)

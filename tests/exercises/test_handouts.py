@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from grader.devices.gpus import read_gpus
+from grader.records import WhatIfMode
 from grader.spec.exercise import CheckSpec, Exercise
 from grader.spec.reader import read_exercise
 
@@ -150,6 +151,11 @@ def words_of_goal(check: CheckSpec) -> str:
         return f"at most {figure(check, check.threshold.at_most)}"
     assert check.threshold.at_least is not None
     return f"at least {figure(check, check.threshold.at_least)}"
+
+
+def test_no_mend_gives_the_solution_away(exercise: Exercise) -> None:
+    """The mends that the grader knows are the point of these exercises."""
+    assert exercise.what_if is WhatIfMode.OFF
 
 
 # --- sectors and banks: the pictures of the GEMM handouts, by the rules themselves ----------------

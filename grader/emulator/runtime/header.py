@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from grader.emulator import block_layout, checked_layout, forms, layout, textures
+from grader.emulator import block_layout, checked_layout, forms, heap, layout, textures
 from grader.emulator.timing import timing_records as timing_layout
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import layout_of
@@ -27,7 +27,7 @@ _RECORDS = {
     "CodeBlock": block_layout.CODE_BLOCK,
     "CodePlace": layout.CODE_PLACE,
     "TraceRoom": block_layout.TRACE_ROOM,
-    "HeapState": layout.HEAP_STATE,
+    "HeapState": heap.HEAP_STATE,
     "Context": layout.CONTEXT,
 }
 _ENUMS = (
@@ -76,7 +76,8 @@ using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 
 def write_header() -> str:
     """The text of records.h."""
-    parts = [_HEAD, _constants(vars(block_layout) | vars(layout) | vars(checked_layout))]
+    modules = (heap, block_layout, layout, checked_layout)
+    parts = [_HEAD, *(_constants(vars(module)) for module in modules)]
     parts += [_enum(kind.__name__, vars(kind)) for kind in _ENUMS]
     parts += [_struct(name, record) for name, record in _RECORDS.items()]
     return "\n".join([*parts, *_timing()])
