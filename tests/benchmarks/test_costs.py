@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import cache
 
 import pytest
+from _pytest.mark import ParameterSet
 from jobs import ROOT, Job, find_jobs
 from kept_work import find_works, make_program, model_works, trace
 from times import Row, read_rows
@@ -40,6 +41,11 @@ def gpu() -> Gpu:
     return read_gpus()["h200"]
 
 
+def slow(*values: object) -> ParameterSet:
+    """A kernel of many instructions, which take seconds to compile."""
+    return pytest.param(*values, marks=pytest.mark.slow)
+
+
 @pytest.mark.parametrize(
     ("name", "sizes", "kind", "error"),
     [
@@ -56,10 +62,10 @@ def gpu() -> Gpu:
         ("costs/prints_empty", "20 1 132 32", LaunchKind.CALLS, CLOSELY),
         ("careless/transpose_printing", "1024", LaunchKind.CALLS, CLOSELY),
         ("costs/heap", "4 1 64 132 32", LaunchKind.CALLS, LOOSELY),
-        ("costs/straight_lines", "40 0 32", LaunchKind.FETCHES, CLOSELY),
-        ("careless/product_unrolled_16", "1024", LaunchKind.FETCHES, LOOSELY),
+        slow("costs/straight_lines", "40 0 32", LaunchKind.FETCHES, CLOSELY),
+        slow("careless/product_unrolled_16", "1024", LaunchKind.FETCHES, LOOSELY),
+        slow("careless/product_without_l1_columns", "512 1", None, LOOSELY),
         ("careless/transpose_prefetching", "1024", LaunchKind.PREFETCHES, LOOSELY),
-        ("careless/product_without_l1_columns", "512 1", None, LOOSELY),
         ("resident/constant_lookups", "4194304 32", LaunchKind.LOOKUPS, CLOSELY),
     ],
 )
