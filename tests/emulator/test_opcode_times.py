@@ -6,7 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from grader.emulator import Instruction
+from grader.emulator.decode import decode
 from grader.emulator.opcodes import OPCODES
+from grader.emulator.timing.code_table import describe_code
 from grader.emulator.timing.pipes import JUMP, NO_PIPE, UNIFORM, Kind, Pipe, Unit
 
 TIMED_BY_KIND = {
@@ -46,3 +49,24 @@ def test_what_takes_an_issue_slot_alone_is_listed() -> None:
         *("BRA", "RET", "CALL"),
     }
     assert all(row.uniform for row in OPCODES.values() if UNIFORM in row.pipes.values())
+
+
+@pytest.mark.parametrize(
+    ("opcode", "past"),
+    [
+        ("LDG.E", 0),
+        ("LDG.E.EF", 0),
+        ("LDG.E.EL", 0),
+        ("LDG.E.STRONG.SM", 0),
+        ("LDG.E.STRONG.GPU", 1),
+        ("LDG.E.STRONG.SYS", 1),
+        ("LDG.E.NA", 2),
+        ("LDG.E.NA.CONSTANT", 2),
+        ("LDG.E.LU", 2),
+        ("LDL.LU", 0),
+    ],
+)
+def test_hints_say_which_loads_find_their_line_in_the_l1(opcode: str, past: int) -> None:
+    """As on an H200: benchmarks/kernels/costs/hinted_loads.cu; reloaded spills stay."""
+    decoded = decode((Instruction(0, None, opcode, "R2,[R4]", None),))
+    assert describe_code(decoded, bytes(16)).table["past_l1"].tolist() == [past]

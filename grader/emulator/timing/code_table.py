@@ -114,7 +114,7 @@ def _atomic(instruction: Decoded) -> int:
 def _past_l1(instruction: Decoded) -> int:
     """See CodeRow. A strong load of the block's scope (`.ca`) finds lines in the L1."""
     modifiers = set(instruction.modifiers)
-    if _LEAVE_NOTHING & modifiers:
+    if _LEAVE_NOTHING & modifiers and instruction.base != "LDL":  # spilled words stay
         return 2
     return int(bool(_PAST_L1 & modifiers) and "SM" not in modifiers)
 

@@ -3,7 +3,7 @@ what all SMs use together."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from grader.emulator.layout import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
@@ -14,6 +14,9 @@ BLOCK_SHARED_BYTES = 1024
 """Of shared memory that the system takes for itself, a block."""
 MOST_BLOCKS, ROOMY_BYTES = 32, 102_400
 """Blocks of an SM at most, and bytes beyond which the driver makes no more room than it must."""
+
+
+_FIELDS = {each.name for each in fields(Parameters)}
 
 
 @dataclass(frozen=True)
@@ -89,63 +92,43 @@ def find_parameters(f: Figures, load: Load) -> Parameters:
     byte_cycles = f.byte_cycles(load.active)
     turn = load.active / f.l2_slices
     all_cycles = f.clock_mhz / 1e3 * load.active  # an SM's share of what all use one after another
-    return Parameters(
-        fma_cycles=2.0,
-        float_halves=f.float_lanes / 16,
-        alu_cycles=2.0,
-        double_cycles=32.0 / f.double_lanes,
-        special_cycles=8.0,
-        shared_latency=f.shared_latency,
-        l1_latency=f.l1_latency,
-        l2_latency=f.l2_latency,
-        dram_latency=f.dram_latency - f.dram_spread,
-        fill_cycles=f.fill_cycles,
-        l2_sector_cycles=sector_cycles,
-        store_line_cycles=f.store_line_turn * turn,
-        store_sector_cycles=f.store_sector_turn * turn,
-        partial_sector_cycles=f.partial_sector_turn * turn,
-        stored_read_cycles=f.stored_read_turn * turn,
-        dram_byte_cycles=byte_cycles / load.dram.part,
-        lsu_queue=f.lsu_queue,
-        block_launch=f.block_launch,
-        store_queue=f.store_queue,
-        read_row_cycles=load.dram.read_wait * byte_cycles / f.dram_part,
-        write_row_cycles=load.dram.write_wait * byte_cycles / f.dram_part,
-        dram_read_part=load.dram.read,
-        dram_write_part=load.dram.write,
-        dram_wait_part=load.dram.others,
-        l1_lines=max(WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
-        l2_lines=max(WAYS, f.held_part * f.l2_bytes / load.active // LINE_BYTES),
-        atomic_cycles=load.atomic_cycles,
-        atomic_slice_cycles=f.atomic_turn * turn,
-        atomic_pass_cycles=f.pass_cycles * turn,
-        memory_issue=f.memory_issue,
-        barrier_latency=f.barrier_latency,
-        fill_port_cycles=0.5,
-        line_port_cycles=1.0,
-        partial_port_cycles=1.0,
-        dispatch_cycles=f.dispatch_cycles * load.active,
-        dram_spread=f.dram_spread,
-        dram_wait=load.wait,
-        access_cycles=32 / f.load_lanes,
-        jump_cycles=f.jump_cycles,
-        divergence_cycles=2.0,
-        indirect_jump=f.indirect_jump,
-        ns_cycles=f.clock_mhz / 1e3,
-        block_fence=f.block_fence,
-        gpu_fence=f.gpu_fence,
-        system_fence=f.system_fence,
-        empty_fence_pass=f.empty_fence_pass,
-        fence_pass=f.fence_pass,
-        store_answer=f.store_answer,
-        busy_answer=f.busy_answer,
-        invalidation=f.invalidation,
-        print_pass=f.print_ns * all_cycles,
-        print_lane=f.print_lane_ns * all_cycles,
-        print_latency=f.print_latency_ns * f.clock_mhz / 1e3,
-        heap_pass=f.heap_ns * all_cycles,
-        heap_lane=f.heap_lane_ns * all_cycles,
-        heap_latency=f.heap_latency_ns * f.clock_mhz / 1e3,
-        prefetch_pair=f.prefetch_pair,
-        fetch_line=f.fetch_line,
-    )
+    own = {name: value for name, value in vars(f).items() if name in _FIELDS}
+    made = {
+        "fma_cycles": 2.0,
+        "float_halves": f.float_lanes / 16,
+        "alu_cycles": 2.0,
+        "double_cycles": 32.0 / f.double_lanes,
+        "special_cycles": 8.0,
+        "dram_latency": f.dram_latency - f.dram_spread,
+        "l2_sector_cycles": sector_cycles,
+        "store_line_cycles": f.store_line_turn * turn,
+        "store_sector_cycles": f.store_sector_turn * turn,
+        "partial_sector_cycles": f.partial_sector_turn * turn,
+        "stored_read_cycles": f.stored_read_turn * turn,
+        "dram_byte_cycles": byte_cycles / load.dram.part,
+        "read_row_cycles": load.dram.read_wait * byte_cycles / f.dram_part,
+        "write_row_cycles": load.dram.write_wait * byte_cycles / f.dram_part,
+        "dram_read_part": load.dram.read,
+        "dram_write_part": load.dram.write,
+        "dram_wait_part": load.dram.others,
+        "l1_lines": max(WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
+        "l2_lines": max(WAYS, f.held_part * f.l2_bytes / load.active // LINE_BYTES),
+        "atomic_cycles": load.atomic_cycles,
+        "atomic_slice_cycles": f.atomic_turn * turn,
+        "atomic_pass_cycles": f.pass_cycles * turn,
+        "fill_port_cycles": 0.5,
+        "line_port_cycles": 1.0,
+        "partial_port_cycles": 1.0,
+        "dispatch_cycles": f.dispatch_cycles * load.active,
+        "dram_wait": load.wait,
+        "access_cycles": 32 / f.load_lanes,
+        "divergence_cycles": 2.0,
+        "ns_cycles": f.clock_mhz / 1e3,
+        "print_pass": f.print_ns * all_cycles,
+        "print_lane": f.print_lane_ns * all_cycles,
+        "print_latency": f.print_latency_ns * f.clock_mhz / 1e3,
+        "heap_pass": f.heap_ns * all_cycles,
+        "heap_lane": f.heap_lane_ns * all_cycles,
+        "heap_latency": f.heap_latency_ns * f.clock_mhz / 1e3,
+    }
+    return Parameters(**own | made)
