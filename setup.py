@@ -1,5 +1,5 @@
-"""Puts the exercises into the wheel and the source distribution, without their references and hidden
-cases; all else about the package is in pyproject.toml."""
+"""Puts the exercises into the wheel and the source distribution, without their references and
+hidden cases; all else about the package is in pyproject.toml."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     architectures.py  what differs from sm_75 to sm_120, apart from instructions
     operands.py       operand text -> typed operands
     decode.py         opcode text -> typed instructions
-    flow.py           basic blocks
+    flow.py           basic blocks; block_cycles.py: how long a warp takes for each
     layout.py         the records that Python, steps and the runtime share
     runtime/          in C++, compiled once a machine: memory, divergence, blocks, checked mode,
                       the timing model's simulation
@@ -22,7 +22,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
     digests.py        whether large memory holds what it held before
     textures.py       texture and surface objects
     launch.py         what a launch gives its blocks
-    machine.py        launches: blocks over threads
+    machine.py        launches: blocks over threads; block_traces.py: what these leave behind
     faults.py         why one was stopped
     counts.py         counters per instruction
     host.py           printf and assert; formatting.py: printf's formats; heap.py: malloc
@@ -30,6 +30,7 @@ A library of its own: it imports nothing else from `grader`. The way through it:
 """
 
 from grader.emulator.architectures import ARCHITECTURES
+from grader.emulator.block_traces import join_lengths
 from grader.emulator.checked_launch import Hazard, HazardKind, Party
 from grader.emulator.counts import NO_COUNTS, InstructionCounts, LaunchCounts, join_counts
 from grader.emulator.digests import Digests
@@ -89,6 +90,7 @@ __all__ = [
     "Variable",
     "fill_pointers",
     "join_counts",
+    "join_lengths",
     "make_tensor_map",
     "run_launch",
     "translate",

@@ -23,7 +23,8 @@ CODE_BLOCK = np.dtype([("length", "u4"), ("look", "u4"), ("sure", "u4")], align=
 written meanwhile (0 where there is none), and whether it is sure to ask for that (looks.py)."""
 TRACE_ROOM = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """Where a warp's trace goes, from `first` on, which moves; behind those of a block's warps one
-whose `first` is how many warp instructions it executed."""
+whose `first` is how many warp instructions it executed. Of a long block the trace begins late:
+`end` is then the clock at that time."""
 
 
 def pointer_to(target: str) -> np.dtype:
@@ -54,6 +55,27 @@ OF_BLOCK: list[tuple[Any, ...]] = [
     ("ctaid_x", "u4"),
     ("ctaid_y", "u4"),
     ("ctaid_z", "u4"),
-    ("begun", "u4"),  # whether all its warps have had a turn
+    ("begun", "u4"),  # warps that have had a turn
+    ("started", "i8"),  # on the clock of its warps
 ]
 """Fields of a CONTEXT."""
+
+OF_CLOCKS: list[tuple[Any, ...]] = [
+    # cycles of all blocks together, as if each were alone, and of the longest block
+    ("cycles", "i8"),
+    ("longest", "i8"),
+    ("longest_block", "u8"),
+    # rooms for the trace of a block that is longer than others, their bytes, from how many
+    # cycles on, and the block that has them: when it started, its number, its warps
+    ("late_traces", pointer_to("TraceRoom")),
+    ("late_bytes", "u8"),
+    ("late_from", "i8"),
+    ("late_started", "i8"),
+    ("late_block", "u8"),
+    ("late_warps", pointer_to("Warp")),
+    # atomics that return a value wait for other blocks from this clock on; those of the last
+    # round: the clocks of the first two warps that wait so
+    ("horizon", "i8"),
+    ("draws", "i8", 2),
+]
+"""Fields of a CONTEXT about the clocks of warps (block_cycles.py)."""

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.block_layout import OF_BLOCK, pointer_to
+from grader.emulator.block_layout import OF_BLOCK, OF_CLOCKS, pointer_to
 
 FUNCTION_PREFIX = "emulator_"
 """What the names of the runtime's functions begin with."""
@@ -44,9 +44,10 @@ execute the instruction that leads to its block: nobody else is where it is. 0 t
 convergence barrier, WAIT_BLOCK at `__syncthreads()`, WAIT_PHASE until phases of barrier objects
 end, WAIT_TURN until others have had a turn, WAIT_CLUSTER at the cluster's barrier, WAIT_NAMED + n
 at the block's barrier n with a count of its own."""
-DISPATCH, SLICE_END = 0xFFFF, 0xFFFE
-"""What a step returns when the dispatcher has to find out where to go on, and when the instructions
-that it may execute are spent; other values are FaultCodes."""
+DISPATCH, SLICE_END, DRAWS = 0xFFFF, 0xFFFE, 0xFFFB
+"""What a step returns when the dispatcher has to find out where to go on, when the instructions
+that it may execute are spent, and in front of an atomic that other blocks execute first; other
+values are FaultCodes."""
 CELL_HEAD_BYTES = 8
 """A cell is the address of a step, then the words of data that it reads, up to a multiple of 8
 bytes."""
@@ -283,6 +284,8 @@ _WARP = [
     ("index", "u4"),
     ("waits", "u4"),  # whether it was found to wait in a loop (runtime/waiting.cpp)
     ("slice", "u4"),  # instructions that it may execute until it is looked at
+    ("spent", "u4"),  # those of the slice that it has executed
+    ("clock", "i8"),  # cycles, as if the warp were alone (block_cycles.py)
     ("stale", "u4"),  # turns in a row in which nothing has changed for it
     ("waits_at", "u4"),  # the instruction that reads what it waits for
     # where the warp's next trace record goes, and the address from which on there is no room: see
@@ -347,7 +350,7 @@ CONTEXT = np.dtype(
         ("block_budget", "i8"),  # the budget when the block started
         ("reserve", "i8"),  # warp instructions that may be executed after that
         ("processor_end", "i8"),  # processor time of this process at which the launch ends, in ns
-        ("longest", "i8"),  # warp instructions of the block that executed the most
+        *OF_CLOCKS,
         ("multiprocessors", "u4"),
         ("warp_count", "u4"),
         ("warp_bytes", "u4"),

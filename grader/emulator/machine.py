@@ -13,7 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.block_layout import BUDGET_STRETCH, TRACE_ROOM
+from grader.emulator.block_layout import BUDGET_STRETCH
+from grader.emulator.block_traces import (
+    NO_LENGTHS,
+    BlockTrace,
+    Lengths,
+    TraceRooms,
+    join_lengths,
+)
 from grader.emulator.checked_launch import CheckedLaunch, Hazard
 from grader.emulator.counts import LaunchCounts
 from grader.emulator.faults import Fault, FaultKind, describe_stop
@@ -27,7 +34,6 @@ from grader.emulator.layout import (
     SLOT,
     WARP_LANES,
     FaultCode,
-    TraceWord,
     zeros_in_lines,
 )
 from grader.emulator.loops import find_lines
@@ -40,19 +46,16 @@ from grader.emulator.translate import NativeKernel
 CHUNKS_PER_THREAD = 16
 """Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to
 cost nothing."""
+
+
+LATE_CYCLES = 1 << 14
+"""Blocks that are shorter (10 us) leave no late trace."""
+LATE_WORDS, MOST_LATE_WORDS = 8_000_000, 2_000_000
+"""Room for the late trace of a host thread's blocks, and of one warp at most, in words of 4 bytes:
+a block that fills it takes a quarter of a millisecond."""
 MOST_LOCAL_BYTES = 1 << 30
 """Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute
 capability 9.0: 512 KiB a thread)."""
-
-
-@dataclass(frozen=True)
-class BlockTrace:
-    """What the warps of one block did, in the words of layout.TraceWord; `executed` are the warp
-    instructions of the whole block."""
-
-    block: int
-    warps: tuple[np.ndarray, ...]
-    executed: int
 
 
 @dataclass(frozen=True)
@@ -60,9 +63,9 @@ class LaunchOutcome:
     """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after
     block.
 
-    `hazards` are what the checked mode found, `traces` those that were asked for. `longest`: the
-    warp instructions of the block that executed the most. `waited`: a thread waited in a loop for
-    what another one writes; how often it looked is the device's doing, and the counts depend on it.
+    `hazards` are what the checked mode found, `traces` those that were asked for. `waited`: a
+    thread waited in a loop for what another one writes; how often it looked is the device's doing,
+    and the counts depend on it.
     """
 
     counts: LaunchCounts
@@ -70,7 +73,7 @@ class LaunchOutcome:
     printed: str = ""
     hazards: tuple[Hazard, ...] = ()
     traces: tuple[BlockTrace, ...] = ()
-    longest: int = 0
+    lengths: Lengths = NO_LENGTHS
     waited: bool = False
 
 
@@ -117,10 +120,10 @@ def run_launch(
         (trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block
     )
     waited = any(bool(worker.context[0]["waited"]) for worker in workers)
-    longest = max(int(worker.context[0]["longest"]) for worker in workers)
+    lengths = join_lengths(worker.lengths for worker in workers)
     counts = kernel.count_table.sum_up((worker.block_counts, worker.slots) for worker in workers)
     fault = _first_fault(kernel, settings, workers)
-    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), longest, waited)
+    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), lengths, waited)
 
 
 @contextmanager
@@ -199,7 +202,9 @@ class _Worker:
             )
         self.context = zeros_in_lines(1, CONTEXT)
         self.traces: list[BlockTrace] = []
-        self.traced: list[_Traced] = []
+        self.traced: list[TraceRooms] = []
+        late_words = min(MOST_LATE_WORDS, LATE_WORDS // len(self.warps))
+        self.late = TraceRooms(0, len(self.warps), late_words) if settings.trace_words else None
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -239,6 +244,11 @@ class _Worker:
         together = self.settings.together if self.kernel.ordered else self.settings.blocks
         context["reversed"] = together if self.settings.backwards else 0
         context["most_resident"] = 0 if self.alone else self.settings.together
+        context["late_from"] = np.iinfo(np.int64).max
+        if self.late is not None:
+            context["late_traces"] = self.late.rooms.ctypes.data
+            context["late_bytes"] = self.late.room_bytes
+            context["late_from"] = LATE_CYCLES
         context["shared_poison"] = self.settings.shared_poison
         context["multiprocessors"] = self.settings.multiprocessors
         context["warps"] = self.warps.ctypes.data
@@ -264,6 +274,18 @@ class _Worker:
         """Warp instructions executed so far."""
         return self.settings.budget - int(self.context[0]["reserve"] + self.context[0]["budget"])
 
+    @property
+    def lengths(self) -> Lengths:
+        """How long its blocks have taken."""
+        context, late = self.context[0], self.late
+        names = ("blocks_begun", "cycles", "longest", "longest_block")
+        blocks, total, longest, block = (int(context[name]) for name in names)
+        known = Lengths(blocks, total, longest, block)
+        if late is None or not late.ended:
+            return known
+        trace = replace(late.read(), block=int(context["late_block"]))
+        return replace(known, late=trace, late_from=int(late.rooms["end"][-1]))
+
     def run(self, first: int, end: int) -> int:
         """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
         if self.context[0]["fault_code"]:
@@ -281,7 +303,7 @@ class _Worker:
 
     def _run_traced(self, block: int) -> int:
         """Run one block, whose warps write what they do."""
-        traced = _Traced(block, len(self.warps), self.settings.trace_words)
+        traced = TraceRooms(block, len(self.warps), self.settings.trace_words)
         self.traced.append(traced)
         self.context[0]["traces"] = traced.rooms.ctypes.data
         code = self.kernel.runtime.run_blocks(self.context.ctypes.data, block, block + 1)
@@ -310,32 +332,6 @@ class _Worker:
         return int(context["ctaid_x"]) + grid[0] * (
             int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"])
         )
-
-
-class _Traced:
-    """The room that a block's warps write to, and what they have written there."""
-
-    def __init__(self, block: int, warps: int, words: int) -> None:
-        self._block, self._words = block, np.empty((warps, words + TraceWord.LONGEST), np.uint32)
-        self._starts = self._words.ctypes.data + np.arange(warps, dtype=np.uint64) * np.uint64(
-            self._words.strides[0]
-        )
-        self.rooms = np.zeros(warps + 1, dtype=TRACE_ROOM)
-        self.rooms["first"][:-1] = self._starts
-        self.rooms["end"][:-1] = self._starts + np.uint64(4 * words)
-
-    @property
-    def ended(self) -> bool:
-        """Whether the block has run to its end."""
-        return bool(self.rooms["first"][-1])
-
-    def read(self) -> BlockTrace:
-        """What they have written."""
-        lengths = (self.rooms["first"][:-1] - self._starts) // 4
-        written = tuple(
-            row[:length].copy() for row, length in zip(self._words, lengths.tolist(), strict=True)
-        )
-        return BlockTrace(self._block, written, int(self.rooms["first"][-1]))
 
 
 def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:

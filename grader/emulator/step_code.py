@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from llvmlite import binding, ir
 
@@ -10,7 +10,7 @@ from grader.emulator.cells import CellLayout
 from grader.emulator.decode import Decoded
 from grader.emulator.emitter import Emitter
 from grader.emulator.frame import STEP
-from grader.emulator.layout import COUNTS_PER_BLOCK, SLICE_END, FaultCode
+from grader.emulator.layout import COUNTS_PER_BLOCK, DRAWS, SLICE_END, FaultCode
 from grader.emulator.native.tools import I64, Value, const, offset
 from grader.emulator.opcodes import find_opcode
 from grader.emulator.opcodes.intrinsics import end_launch
@@ -19,6 +19,10 @@ from grader.emulator.shapes import Hole
 
 ENTER = Decoded(0, 0, "ENTER", (), None, (), None)
 """Stands in front of a basic block, which is counted there."""
+
+DRAW = replace(ENTER, base="DRAW")
+"""Stands in its place where the block has an atomic that returns what was there: blocks execute
+these in the order of their clocks."""
 
 UNKNOWN = Decoded(0, 0, "UNKNOWN", (), None, (), None)
 """Stands, with the guard of each, for the instructions that are not known."""
@@ -89,12 +93,19 @@ def _emit_enter(e: Emitter, i: Decoded) -> None:
     """Count an execution of the block, with its threads; stop in front of it when the budget of
     instructions does not reach."""
     block = e.data("block")
+    clock = e.warp.load("clock")
+    if i.base == DRAW.base:
+        late = e.b.icmp_signed(">", clock, e.context.load("horizon"))
+        with e.b.if_then(late, likely=False):
+            e.warp.store("pc", block)
+            e.b.ret(const(DRAWS))
     left = e.b.sub(e.context.load("budget"), e.b.zext(e.data("length"), I64))
     with e.b.if_then(e.b.icmp_signed("<", left, const(0, I64)), likely=False):
         e.warp.store("pc", block)
         e.context.store("fault_instruction", e.index)
         e.b.ret(const(SLICE_END))
     e.context.store("budget", left)
+    e.warp.store("clock", e.b.add(clock, e.b.zext(e.data("cycles"), I64)))
     place = e.b.mul(e.b.zext(block, I64), const(8 * COUNTS_PER_BLOCK, I64))
     counts = offset(e.b, e.context.load_pointer("block_counts"), place)
     _add(e, counts, const(1, I64))
@@ -110,7 +121,7 @@ def _emit_unknown(e: Emitter, i: Decoded) -> None:
     end_launch(e, FaultCode.UNSUPPORTED)
 
 
-_STANDING = {ENTER.base: _emit_enter, UNKNOWN.base: _emit_unknown}
+_STANDING = {ENTER.base: _emit_enter, DRAW.base: _emit_enter, UNKNOWN.base: _emit_unknown}
 
 
 def _add(e: Emitter, place: Value, number: Value) -> None:

@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from grader.emulator.block_cycles import cycles_alone
 from grader.emulator.block_layout import CODE_BLOCK
 from grader.emulator.cells import cell_bytes
 from grader.emulator.constants import WORDS, constant_bank_bytes, constant_data
@@ -40,10 +41,10 @@ from grader.emulator.program import (
 )
 from grader.emulator.runtime import Runtime
 from grader.emulator.shapes import Hole, operand_at, register_and_predicate_values
-from grader.emulator.step_code import ENTER, UNKNOWN
+from grader.emulator.step_code import DRAW, ENTER, UNKNOWN
 from grader.emulator.steps import Step, Steps
 from grader.emulator.traits import CheckedCode
-from grader.sass import is_branch
+from grader.sass import Way, is_branch
 
 _LAST_ARGUMENT = 11
 """The last register with arguments of a function of the system (host.py)."""
@@ -85,6 +86,15 @@ class NativeKernel:
     def code_blocks(self) -> np.ndarray:
         """What the runtime has to know of its basic blocks: see CODE_BLOCK."""
         return np.array(list(describe_blocks(self.flow)), dtype=CODE_BLOCK)
+
+    @cached_property
+    def cycles_by_instruction(self) -> np.ndarray:
+        """Cycles of a warp that is alone, by instruction: of a basic block they are at its
+        first."""
+        cycles = np.zeros(len(self.decoded), dtype=np.int64)
+        for block in self.flow.blocks:
+            cycles[block.instructions[0].index] = cycles_alone(block, self.code.encoding)
+        return cycles
 
     @cached_property
     def checked_code(self) -> CheckedCode:
@@ -219,7 +229,8 @@ class _Cells:
         for block, i, step in chain:
             if i is block.instructions[0]:
                 self.entries.append(4 * len(self._words))
-                self._append(block, i, enter, {})
+                draws = any(map(_draws, block.instructions))
+                self._append(block, i, self._find.find_one(DRAW) if draws else enter, {})
             try:
                 self._try_append(block, i, step)
             except Unsupported as problem:
@@ -342,6 +353,7 @@ _FACTS: dict[str, _Fact] = {
     "code offset": lambda code, flow, block, i, which: i.offset,
     "next offset": lambda code, flow, block, i, which: i.offset + INSTRUCTION_BYTES,
     "block": lambda code, flow, block, i, which: block.index,
+    "cycles": lambda code, flow, block, i, which: cycles_alone(block, code.encoding),
     "length": lambda code, flow, block, i, which: len(block.instructions),
     "behind": lambda code, flow, block, i, which: block.instructions[-1].index + 1 - i.index,
     "following": _following,
@@ -358,6 +370,11 @@ _FACTS: dict[str, _Fact] = {
     "tensor places": lambda code, flow, block, i, which: code.architecture.tensor_places,
     "tensor bytes": lambda code, flow, block, i, which: code.architecture.tensor_bytes,
 }
+
+
+def _draws(i: Decoded) -> bool:
+    """Whether it returns what was in memory that other blocks change, too."""
+    return any(each.way is Way.FETCH and each.space == "global" for each in i.accesses)
 
 
 def _end(block: Block, i: Decoded) -> None:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
 from grader.devices.emulated.told_cycles import tell_cycles
-from grader.emulator import LaunchOutcome, join_counts, run_launch
+from grader.emulator import LaunchOutcome, join_counts, join_lengths, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.intervals import interval_of
 from grader.emulator.timing.launch_time import choose_blocks, estimate
@@ -112,11 +112,10 @@ class Timed:
         return _model(self.drawn, self.ran, self.traced(), held)
 
     def traced(self) -> TracedLaunch:
-        """What the launch did. Where blocks draw their work one after another, the first one drew
-        all of it here: it is looked at last, and that it is the longest says nothing."""
+        """What the launch did."""
         ready, stage, outcome = self.drawn.ready, self.drawn.stage, self.ran.outcome
         traces = {trace.block: trace for trace in outcome.traces}
-        chosen = (self.drawn.window, self.drawn.spread, (0,) if ready.native.ordered else ())
+        chosen = (self.drawn.window, self.drawn.spread)
         return TracedLaunch(
             [[traces[block] for block in blocks if block in traces] for blocks in chosen],
             Shape(
@@ -124,7 +123,7 @@ class Timed:
                 stage.resident,
                 stage.shared_bytes,
                 outcome.counts.executed,
-                0 if ready.native.ordered else outcome.longest,
+                outcome.lengths,
             ),
             outcome.counts.records,
             [
@@ -179,7 +178,7 @@ def draw_blocks(blocks: int, count: int, rng: Random, *, without: Sequence[int])
 
 def _run_meeting(drawn: Drawn) -> Ran:
     """Run all blocks of a launch whose blocks meet in atomics."""
-    traced = tuple(sorted({0, *drawn.window, *drawn.spread}))
+    traced = tuple(sorted({*drawn.window, *drawn.spread}))
     return Ran(drawn.run(drawn.tell, traced=traced))
 
 
@@ -272,6 +271,9 @@ def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome
     fault = next((part.fault for part in parts if part.fault is not None), None)
     counts = join_counts([part.counts for part in parts], scale)
     traces = tuple(trace for part in parts for trace in part.traces)
-    printed, longest = "".join(part.printed for part in parts), max(part.longest for part in parts)
+    printed, lengths = (
+        "".join(part.printed for part in parts),
+        join_lengths(p.lengths for p in parts),
+    )
     waited = any(part.waited for part in parts)
-    return LaunchOutcome(counts, fault, printed, traces=traces, longest=longest, waited=waited)
+    return LaunchOutcome(counts, fault, printed, traces=traces, lengths=lengths, waited=waited)

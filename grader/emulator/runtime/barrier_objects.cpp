@@ -282,9 +282,9 @@ static Released release_paths_that_wait(Context &context, bool anyway)
     return released;
 }
 
-Released release_phases(Context &context)
+Released release_phases(Context &context, bool others)
 {
-    if (is_in_cluster(context)) // others of its blocks may end a phase
+    if (others || is_in_cluster(context)) // others may end a phase
         return release_paths_that_wait(context, false);
     // A try that nobody ends is false after a while, and the program may do something else then.
     if (++context.idle_rounds > IDLE_ROUNDS)

@@ -15,7 +15,7 @@ static void reset(const Context &context, Warp &warp)
     warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
     warp.meetings = warp.synced = warp.cluster_arrivals = 0;
-    warp.waits = warp.stale = 0;
+    warp.waits = warp.stale = warp.spent = 0;
     warp.slice = FIRST_SLICE;
     memset(warp.restored, 0, sizeof warp.restored);
     memset(warp.uniform, 0, sizeof warp.uniform);
@@ -32,6 +32,16 @@ static uint32_t path_of(const Warp &warp, uint32_t lanes)
         if (warp.path_mask[slot] & lanes)
             found = slot;
     return found;
+}
+
+int64_t latest_clock(Context &context)
+{
+    int64_t latest = 0;
+    for (uint32_t index = 0; index < context.warp_count; ++index) {
+        int64_t clock = warp_at(context, index).clock;
+        latest = clock > latest ? clock : latest;
+    }
+    return latest;
 }
 
 // --- barriers of the block -----------------------------------------------------------------------
@@ -98,6 +108,7 @@ static bool waits_at_two_barriers(Context &context, const Warp &warp)
 static uint32_t release_all(Context &context)
 {
     Votes votes = take_votes(context, BLOCK_VOTE);
+    int64_t latest = latest_clock(context);
     for (uint32_t index = 0; index < context.warp_count; ++index) {
         Warp &warp = warp_at(context, index);
         if (waits_at_two_barriers(context, warp)) {
@@ -106,6 +117,7 @@ static uint32_t release_all(Context &context)
         }
         tell_votes(warp, votes);
         release_warp(warp);
+        warp.clock = latest;
     }
     return FaultCode::NONE;
 }
@@ -216,28 +228,37 @@ void begin_block(Context &context)
     memset(context.vote_missing, 0, sizeof context.vote_missing);
     memset(context.vote_count, 0, sizeof context.vote_count);
     context.begun = 0;
+    for (uint32_t index = 0; index < context.warp_count; ++index)
+        warp_at(context, index).clock = context.started;
 }
 
 // What a round of all warps came to.
 struct Round {
     uint32_t living, stuck; // lanes of any warp that live, and that wait for something else than all
-    bool moved, waits, stalled;
+    bool moved, waits, stalled, draws;
 };
 
 // Each warp runs to its next barrier or end, or as long as it does not wait in a loop.
 static uint32_t run_round(Context &context, Round &round)
 {
-    round = {0, 0, false, false, true};
+    round = {0, 0, false, false, true, false};
+    context.draws[0] = context.draws[1] = NEVER;
     for (uint32_t turn = 0; turn < context.warp_count; ++turn) {
         uint32_t index = in_order(context, turn, context.warp_count);
         Warp &warp = warp_at(context, index);
-        if (!context.begun) // and not before: its registers are then in the processor's cache
+        if (turn >= context.begun) // and not before: its registers are then in the processor's cache
             reset(context, warp);
+        context.begun = turn < context.begun ? context.begun : turn + 1;
         bool runs = (warp.mask & ~warp.at_barrier) != 0;
         uint32_t code = run_warp(context, warp);
         if (unlikely(code == WAITS || code == STALLED)) {
             round.waits = true;
             round.stalled &= code == STALLED;
+        } else if (unlikely(code == DRAWS)) {
+            round.draws = true;
+            int64_t &first = context.draws[0], &second = context.draws[1];
+            second = warp.clock < first ? first : warp.clock < second ? warp.clock : second;
+            first = warp.clock < first ? warp.clock : first;
         } else if (unlikely(code != FaultCode::NONE)) {
             context.fault_warp = index;
             return code;
@@ -247,7 +268,6 @@ static uint32_t run_round(Context &context, Round &round)
         round.living |= warp.live;
         round.stuck |= warp.live ^ warp.at_barrier;
     }
-    context.begun = 1;
     return FaultCode::NONE;
 }
 
@@ -262,13 +282,15 @@ uint32_t run_block(Context &context)
         bool released = release_cluster(context);
         Released phases = Released::SOME;
         if (unlikely(round.stuck != 0) && !released && !release_named(context))
-            phases = release_phases(context);
+            phases = release_phases(context, round.draws);
         if (phases == Released::ASKING && is_in_cluster(context))
             return WAITS; // what they ask for may be another block's to do
         if (unlikely(phases == Released::NONE)) {
+            if (round.draws && !round.moved)
+                return DRAWS;
             if (!round.moved && waits_for_cluster(context))
                 return moved ? WAITS : STALLED;
-            if (!round.waits && !waits_for_cluster(context))
+            if (!round.waits && !round.draws && !waits_for_cluster(context))
                 return blame_barrier(context);
             if (!round.moved)
                 return round.stalled ? STALLED : WAITS;

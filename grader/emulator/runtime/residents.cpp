@@ -1,7 +1,15 @@
 // The blocks of a grid, in order. Each runs to its end, unless it waits for what another one does:
 // then others begin, as many together as the chip has room for, and all have turns until one ends.
 // Where nothing changes for any of them any more, none will ever go on.
+//
+// At an atomic that returns a value (a ticket, a queue) the order of blocks decides which of them gets
+// the work. So a block that comes to it later than others do, by the clocks of warps, waits for its
+// turn; all that are on the chip together begin at 0, and each next one when a block has ended.
+#include <algorithm>
 #include <cstdlib>
+#include <functional>
+#include <map>
+#include <queue>
 #include <vector>
 
 #include "blocks.h"
@@ -19,14 +27,20 @@ struct Resident {
     uint8_t saved[SAVED_BYTES];
     uint64_t writers, readers, drawers, epoch, block;
     uint32_t acquired;
-    int64_t executed;
+    int64_t executed, next; // the clock of the second of its warps that come to an atomic
 };
+
+// Cycles that a block goes on beyond the next one, and beyond its own turn where it is ahead of all.
+constexpr int64_t TURN = 100, LONG_TURN = 100'000;
 
 struct Residents {
     std::vector<Resident> waiting, vacant;
     std::vector<Cluster *> clusters; // of those whose blocks have all ended others are made
     std::vector<void *> owned;
-    bool downwards; // which way the next round goes
+    std::map<std::pair<int64_t, uint64_t>, Resident> drawing; // by their clocks, then as they came
+    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends; // of places' last blocks
+    uint64_t turns;
+    int64_t now; // the clock of the block that drew last
 };
 
 static Resident save(const Context &context)
@@ -34,6 +48,7 @@ static Resident save(const Context &context)
     Resident found{};
     memcpy(found.saved, reinterpret_cast<const uint8_t *>(&context) + SAVED_FROM, SAVED_BYTES);
     found.executed = context.block_budget - context.budget;
+    found.next = context.draws[1];
     if (const CheckedState *state = context.checked_state) {
         found.writers = state->shared_writers;
         found.readers = state->shared_readers;
@@ -69,6 +84,14 @@ static uint64_t allocate(Residents &all, uint64_t bytes)
     return (reinterpret_cast<uint64_t>(memory) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
+// Let warps of a block leave no trace.
+static void stop_traces(const Context &context, Warp *warps)
+{
+    auto first = reinterpret_cast<uint8_t *>(warps);
+    for (uint32_t index = 0; index < context.warp_count; ++index)
+        reinterpret_cast<Warp *>(first + uint64_t(index) * context.warp_bytes)->trace_end = nullptr;
+}
+
 // Let the context hold room for another block than the one that it holds. Returns a FaultCode.
 static uint32_t make_room(Context &context, Residents &all)
 {
@@ -97,7 +120,54 @@ static uint32_t make_room(Context &context, Residents &all)
         return context.fault_code = FaultCode::NO_ROOM;
     memcpy(host_pointer(warps), known, warp_bytes);
     context.warps = reinterpret_cast<Warp *>(warps);
+    stop_traces(context, context.warps);
     return FaultCode::NONE;
+}
+
+// --- the trace of a long block ---------------------------------------------------------------------
+
+static uint64_t linear_block(const Context &context)
+{
+    return context.ctaid_x + uint64_t(context.grid_x) *
+           (context.ctaid_y + uint64_t(context.grid_y) * context.ctaid_z);
+}
+
+// Cycles from which on a block is clearly longer than one of so many.
+static int64_t clearly_longer(int64_t cycles) { return cycles + cycles / 4; }
+
+// The cycles so far of the block whose trace is in the rooms for a long one; 0: it has ended.
+static int64_t cycles_of_traced(Context &context)
+{
+    if (context.late_warps == nullptr)
+        return 0;
+    std::swap(context.warps, context.late_warps);
+    int64_t clock = latest_clock(context);
+    std::swap(context.warps, context.late_warps);
+    return clock - context.late_started;
+}
+
+void trace_late(Context &context)
+{
+    int64_t cycles = latest_clock(context) - context.started;
+    int64_t least = clearly_longer(cycles_of_traced(context));
+    if (context.traces != nullptr || cycles < least) {
+        context.late_from = least > context.late_from ? least : context.late_from;
+        return;
+    }
+    if (context.late_warps != nullptr)
+        stop_traces(context, context.late_warps);
+    context.traces = context.late_traces;
+    context.late_warps = context.warps;
+    context.late_block = linear_block(context);
+    context.late_started = context.started;
+    context.late_from = clearly_longer(cycles);
+    for (uint32_t index = 0; index < context.warp_count; ++index) {
+        TraceRoom &room = context.traces[index];
+        room.first = room.end - context.late_bytes;
+        warp_at(context, index).trace = reinterpret_cast<uint32_t *>(room.first);
+        warp_at(context, index).trace_end = reinterpret_cast<uint32_t *>(room.end);
+    }
+    context.traces[context.warp_count] = {0, uint64_t(cycles)};
 }
 
 // --- a block's beginning and end ------------------------------------------------------------------
@@ -159,6 +229,25 @@ static bool join_cluster(Context &context)
     return true;
 }
 
+// Let the context's block go on until it comes to an atomic that others come to first.
+static void set_horizon(Context &context, const Residents &all, int64_t clock)
+{
+    if (context.checked_state != nullptr)
+        return;
+    if (!all.drawing.empty() && all.drawing.begin()->first.first < clock)
+        clock = all.drawing.begin()->first.first;
+    context.horizon = clock + TURN;
+}
+
+// Who has waited until now has not been ahead of others.
+static void catch_up(Context &context, int64_t now)
+{
+    for (uint32_t index = 0; index < context.warp_count; ++index) {
+        int64_t &clock = warp_at(context, index).clock;
+        clock = clock < now ? now : clock;
+    }
+}
+
 // Returns a FaultCode.
 static uint32_t begin(Context &context, uint64_t linear)
 {
@@ -169,6 +258,15 @@ static uint32_t begin(Context &context, uint64_t linear)
     context.ctaid_y = uint32_t(linear / width % height);
     context.ctaid_z = uint32_t(linear / width / height);
     context.block_budget = context.budget;
+    context.horizon = NEVER;
+    context.started = 0;
+    if (Residents *all = context.most_resident == 0 ? nullptr : context.residents) {
+        if (context.blocks_begun >= context.most_resident && !all->ends.empty()) {
+            context.started = all->ends.top();
+            all->ends.pop();
+        }
+        set_horizon(context, *all, context.started);
+    }
     ++context.blocks_begun;
     if (is_in_cluster(context) && !join_cluster(context))
         return context.fault_code = FaultCode::NO_ROOM;
@@ -186,51 +284,97 @@ static uint32_t begin(Context &context, uint64_t linear)
 static void end(Context &context)
 {
     int64_t executed = context.block_budget - context.budget;
-    if (executed > context.longest)
-        context.longest = executed;
+    int64_t last = latest_clock(context), cycles = last - context.started;
+    context.cycles += cycles;
+    if (cycles > context.longest) {
+        context.longest = cycles;
+        context.longest_block = linear_block(context);
+    }
+    if (context.residents != nullptr)
+        context.residents->ends.push(last);
     end_work(context);
     if (is_in_cluster(context))
         ++context.cluster->ended;
-    if (context.traces == nullptr)
+    bool late = context.traces == context.late_traces;
+    if (context.traces == nullptr || (late && context.warps != context.late_warps)) {
+        context.traces = nullptr;
         return;
+    }
     for (uint32_t index = 0; index < context.warp_count; ++index) {
         Warp &warp = warp_at(context, index);
         context.traces[index].first = reinterpret_cast<uint64_t>(warp.trace);
         warp.trace_end = nullptr;
     }
     context.traces[context.warp_count].first = executed;
+    context.traces = nullptr;
+    if (late) {
+        context.late_warps = nullptr;
+        context.late_from = clearly_longer(cycles);
+    }
 }
 
 // --- turns ----------------------------------------------------------------------------------------
+
+// The block has had a turn, which ended so. Let the context hold another room where it stays in its
+// own. Returns a FaultCode.
+static uint32_t end_turn(Context &context, Residents &all, uint32_t code)
+{
+    if (code == FaultCode::NONE) {
+        end(context);
+        return code;
+    }
+    if (code == DRAWS)
+        all.drawing.emplace(std::pair(context.draws[0], all.turns++), save(context));
+    else if (code == WAITS || code == STALLED)
+        all.waiting.push_back(save(context));
+    else
+        return code;
+    return make_room(context, all);
+}
+
+// The block that comes to an atomic first has a turn. Returns a FaultCode.
+static uint32_t run_first(Context &context, Residents &all)
+{
+    all.vacant.push_back(save(context));
+    auto first = all.drawing.begin();
+    restore(context, first->second);
+    all.now = first->first.first;
+    int64_t clock = first->second.next;
+    all.drawing.erase(first);
+    set_horizon(context, all, clock < all.now + LONG_TURN ? clock : all.now + LONG_TURN);
+    return end_turn(context, all, run_block(context));
+}
 
 // Each block that waits has a turn; where that changes nothing, others may begin. Returns a
 // FaultCode.
 static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
 {
-    uint64_t kept = 0;
+    std::vector<Resident> before;
+    before.swap(all.waiting);
     moved = false;
-    all.vacant.push_back(save(context));
-    for (Resident &each : all.waiting) {
+    for (Resident &each : before) {
+        all.vacant.push_back(save(context));
         restore(context, each);
+        set_horizon(context, all, all.now);
         uint32_t code = run_block(context);
-        if (code == WAITS || code == STALLED) {
-            moved |= code == WAITS;
-            all.waiting[kept++] = save(context);
-            continue;
-        }
+        moved |= code != STALLED;
+        if (code != WAITS && code != STALLED)
+            catch_up(context, all.now);
+        code = end_turn(context, all, code);
         if (code != FaultCode::NONE)
             return code;
-        moved = true;
-        end(context);
-        all.vacant.push_back(save(context));
     }
-    all.waiting.resize(kept);
-    if (!moved)
-        return make_room(context, all);
     // Of a chain that has begun at its far end, a round to and fro lets all go on.
-    for (uint64_t first = 0, last = kept; first + 1 < last; ++first, --last)
-        std::swap(all.waiting[first], all.waiting[last - 1]);
-    return make_room(context, all);
+    if (moved)
+        std::reverse(all.waiting.begin(), all.waiting.end());
+    return FaultCode::NONE;
+}
+
+// Blocks that are there have turns. Returns a FaultCode.
+static uint32_t run_turns(Context &context, Residents &all, bool &moved)
+{
+    moved = true;
+    return all.drawing.empty() ? run_waiting(context, all, moved) : run_first(context, all);
 }
 
 // None of those that wait goes on any more.
@@ -257,18 +401,15 @@ static uint32_t run_alone(Context &context)
 // A block that others may wait for, and that may wait for others: then it stays where it lives.
 static uint32_t run_among_others(Context &context)
 {
-    uint32_t code = run_block(context);
-    if (code == FaultCode::NONE)
-        end(context);
-    if (code != WAITS && code != STALLED)
-        return code;
     Residents &all = *context.residents;
-    all.waiting.push_back(save(context));
-    code = make_room(context, all);
+    uint32_t code = end_turn(context, all, run_block(context));
     // Those of a cluster are enough, unless they wait for other ones.
     uint64_t enough = is_in_cluster(context) ? context.cluster_blocks : context.most_resident;
-    for (bool moved = true; code == FaultCode::NONE && all.waiting.size() >= enough && moved;) {
-        code = run_waiting(context, all, moved);
+    for (bool moved = true; code == FaultCode::NONE && moved;) {
+        uint64_t there = all.waiting.size() + all.drawing.size();
+        if (there < context.most_resident && all.waiting.size() < enough)
+            break;
+        code = run_turns(context, all, moved);
         if (code == FaultCode::NONE && !moved && all.waiting.size() >= context.most_resident)
             code = blame_first(context, all);
     }
@@ -298,8 +439,8 @@ EXPORT uint32_t emulator_finish_blocks(Context *context)
     Residents *all = context->residents;
     if (all == nullptr)
         return code;
-    for (bool moved; code == FaultCode::NONE && !all->waiting.empty();) {
-        code = run_waiting(*context, *all, moved);
+    for (bool moved; code == FaultCode::NONE && !(all->waiting.empty() && all->drawing.empty());) {
+        code = run_turns(*context, *all, moved);
         if (code == FaultCode::NONE && !moved)
             code = blame_first(*context, *all);
     }

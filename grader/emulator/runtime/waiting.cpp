@@ -12,6 +12,7 @@
 
 constexpr int64_t LONGEST_WAITING_SLICE = 1 << 14, LONGEST_SLICE = 1 << 20;
 constexpr uint32_t LONGEST_LOOP = 64; // in basic blocks
+constexpr uint32_t LEAST_SPENT = 256; // instructions of a slice
 constexpr uint32_t FEW_REGISTERS = 2;
 constexpr uint32_t PATIENCE = 3; // so many turns without any change are a stall
 
@@ -75,6 +76,24 @@ HOT uint32_t run_for(Context &context, Warp &warp, int64_t length)
 static uint32_t run_one_block(Context &context, Warp &warp)
 {
     return run_for(context, warp, context.code_blocks[warp.pc].length);
+}
+
+// Run until the warp is to be looked at (SLICE_END), or as run_for. A turn at an atomic counts, too:
+// a loop that waits may consist of these.
+static uint32_t run_slice(Context &context, Warp &warp)
+{
+    int64_t before = context.budget;
+    uint32_t code = run_for(context, warp, int64_t(warp.slice) - warp.spent);
+    if (code == DRAWS) {
+        int64_t executed = before - context.budget;
+        int64_t spent = warp.spent + (executed > LEAST_SPENT ? executed : LEAST_SPENT);
+        warp.spent = spent < warp.slice ? uint32_t(spent) : warp.slice;
+        return code;
+    }
+    warp.spent = 0;
+    if (code != SLICE_END)
+        warp.slice = FIRST_SLICE;
+    return code;
 }
 
 // --- one round of a loop --------------------------------------------------------------------------
@@ -166,7 +185,10 @@ COLD uint32_t look_and_run_on(Context &context, Warp &warp)
     uint32_t waiting = 0; // paths in a row that wait
     for (;;) {
         Loop loop;
+        int64_t horizon = context.horizon;
+        context.horizon = NEVER;
         uint32_t code = go_round(context, warp, loop);
+        context.horizon = horizon;
         warp.waits = code == SLICE_END && loop == Loop::STILL;
         if (code != SLICE_END) {
             warp.slice = FIRST_SLICE;
@@ -189,26 +211,35 @@ COLD uint32_t look_and_run_on(Context &context, Warp &warp)
             change_path(warp);
             continue;
         }
-        code = run_for(context, warp, warp.slice);
-        if (code != SLICE_END) {
-            warp.slice = FIRST_SLICE;
+        code = run_slice(context, warp);
+        if (code != SLICE_END)
             return code;
-        }
+        if (unlikely(warp.clock - context.started >= context.late_from))
+            trace_late(context);
     }
+}
+
+static uint32_t run_on(Context &context, Warp &warp)
+{
+    uint32_t code;
+    while ((code = run_for(context, warp, FIRST_SLICE)) == SLICE_END)
+        if (unlikely(warp.clock - context.started >= context.late_from))
+            trace_late(context);
+    return code;
 }
 
 uint32_t run_warp(Context &context, Warp &warp)
 {
     if ((warp.mask & ~warp.at_barrier) == 0)
         return FaultCode::NONE;
+    if (unlikely(warp.clock - context.started >= context.late_from))
+        trace_late(context);
     if (likely(!context.may_wait))
-        return run_for(context, warp, INT64_MAX);
+        return run_on(context, warp);
     if (likely(!warp.waits)) {
-        uint32_t code = run_for(context, warp, warp.slice);
-        if (likely(code != SLICE_END)) {
-            warp.slice = FIRST_SLICE;
+        uint32_t code = run_slice(context, warp);
+        if (likely(code != SLICE_END))
             return code;
-        }
     }
     return look_and_run_on(context, warp);
 }

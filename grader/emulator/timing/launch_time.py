@@ -22,7 +22,7 @@ from grader.emulator.timing.parameters import Load, Share, find_parameters, find
 from grader.emulator.timing.profile import Profiled, simulate_profiled
 from grader.emulator.timing.representative import stand_for_all
 from grader.emulator.timing.sm import SimulatedSM, make_sm
-from grader.emulator.timing.streams import join
+from grader.emulator.timing.streams import Streams, join
 from grader.emulator.timing.timing_records import (
     CODE_LINE,
     LINE_BYTES,
@@ -35,6 +35,8 @@ from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.emulator.translate import NativeKernel
 
 SIMULATED_INSTRUCTIONS = 400_000
+MUCH = 0.5
+"""A block that takes this part of a launch's time decides about it."""
 LOOKED_AT = 0.2
 """Part of DRAM's bandwidth up to which what lies around a launch's blocks is not looked at."""
 WAVES = 4
@@ -112,8 +114,8 @@ class Run:
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
-        self.around, self.bulk_bytes = work.around, sum(work.bulk_bytes)
-        self.calls = work.calls
+        self.around, self.work = work.around, work
+        self.bulk_bytes, self.calls = sum(work.bulk_bytes), work.calls
         room = sum(end - start for start, end in work.regions)
         self.bulk_from_dram = sum(min(moved, room) for moved in work.bulk_bytes)
         self.active = min(figures.multiprocessors, shape.blocks)
@@ -154,8 +156,9 @@ class Run:
         each = found.call_cycles / found.calls / self.active if found.calls else quickest
         self.calling = self.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
-        cycles = self.extend(found, share, whole=whole)
-        cycles = max(cycles, self.longest_block(share), *self.floors(found))
+        cycles = max(self.extend(found, share, whole=whole), *self.floors(found))
+        longest = self.longest_block(share)
+        cycles = max(cycles, self.start_of_longest() * cycles + longest)
         use = {
             **self.use(found),
             "blocks": len(order),
@@ -172,7 +175,7 @@ class Run:
             found.load_hits * scale,
             use,
             find_bounds(use),
-            find_kind(self.facts(use, share, cycles)),
+            find_kind(self.facts(use, share, cycles, longest)),
             self.footprint.held_after(f.held_part * f.l2_bytes / SECTOR_BYTES),
             scale,
             f.clock_mhz,
@@ -182,8 +185,9 @@ class Run:
         """Where the cycles of the warps went that `estimate` has simulated."""
         return simulate_profiled(self.settled(), self.runtime, spans=spans)
 
-    def facts(self, use: Mapping[str, float], share: Share, cycles: float) -> Facts:
-        """What tells the kind of a launch that takes so many cycles."""
+    def facts(self, use: Mapping[str, float], share: Share, cycles: float, longest: float) -> Facts:
+        """What tells the kind of a launch that takes so many cycles, and its longest block, if it
+        is one of its kind, so many."""
         shape, launch = self.shape, self.launch_us * self.figures.clock_mhz
         return Facts(
             read_habits(self.streams, self.code),
@@ -191,7 +195,7 @@ class Run:
             atomics=self.busiest_slice / cycles,
             unfilled=self.footprint.unfilled_part,
             rows=share.rows,
-            unevenness=shape.longest * shape.blocks / max(1, shape.executed),
+            unevenness=shape.unevenness if longest > MUCH * cycles else 1.0,
             from_dram=share.read if use["hit"] < 1.0 else 1.0,
             warps=self.resident * self.streams.warps_per_block,
             stores=use["store_cycles"],
@@ -277,7 +281,7 @@ class Run:
         """Blocks that are left for the fullest SM when it has no block for some of its places any
         more, while blocks still start and end together: in the first few waves of blocks that do
         alike."""
-        alike = self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks
+        alike = self.shape.unevenness < UNEVEN
         return self.rounds % self.resident if alike and self.rounds < WAVES * self.resident else 0
 
     def run_alone(self, blocks: int, share: Share) -> float:
@@ -293,24 +297,39 @@ class Run:
         blocks are resident at once."""
         if self.shape.blocks > self.shape.resident * self.active:
             return 1.0
-        ends = self.streams.first[:: self.streams.warps_per_block]
-        own = int(np.max(np.diff(ends)))
-        return min(UNEVEN, max(1.0, self.shape.longest / max(1, own)))
+        own = int(np.max(self.work.cycles_alone(self.streams)))
+        return min(UNEVEN, max(1.0, self.shape.lengths.longest / max(1, own)))
+
+    def start_of_longest(self) -> float:
+        """The part of the launch's time that has passed when the longest block starts."""
+        first_later = self.active * self.shape.resident
+        return max(0, self.shape.lengths.block - first_later) / self.shape.blocks
 
     def longest_block(self, share: Share) -> float:
-        """Cycles of the block that executed the most, if it did much more than the others: it runs
-        beside others first, then what was not traced of it alone, for no SM helps another one with
-        a block."""
-        if self.shape.longest < UNEVEN * self.shape.executed / self.shape.blocks:
+        """Cycles of the block that takes longest, if it takes much longer than the others: it runs
+        beside others first, then alone, for no SM helps another one with a block. Its late trace
+        holds that part, where it has one.
+        """
+        lengths = self.shape.lengths
+        if self.shape.unevenness < UNEVEN:
             return 0.0
-        done = np.diff(self.streams.first[:: self.streams.warps_per_block])
+        done = self.work.cycles_alone(self.streams)
         longest = int(np.argmax(done))
         others = [index for index in range(len(done)) if index != longest]
         order = np.array([longest, *others[: self.resident - 1]])
         beside, _ = self.run(order, len(order), share)
-        alone, _ = self.run(order[:1], 1, share)
-        left = max(0.0, self.shape.longest / max(1, done[longest]) - 1.0)
-        return float(beside[0] + left * alone[0])
+        known, of_first = max(1, int(done[longest])), float(beside[0])
+        if self.work.late is None:
+            alone, _ = self.run(order[:1], 1, share)
+            rest = max(0.0, lengths.longest / known - 1.0) * float(alone[0])
+        else:
+            of_first *= lengths.late_from / known
+            late = self.work.late
+            read = min(share.read, late.new_sectors)
+            alone, _ = self.run(order[:1] * 0, 1, replace(share, read=read), streams=late)
+            covered = max(1, int(self.work.cycles_alone(late)[0]))
+            rest = (lengths.longest - lengths.late_from) / covered * float(alone[0])
+        return of_first + rest
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """The fewest cycles in which the whole launch can pass each resource at its peak: issue
@@ -347,19 +366,30 @@ class Run:
         return partial(self.make_sm, order, self.resident, share, wait), found
 
     def run(
-        self, order: np.ndarray, resident: int, share: Share | None = None, *, wait: float = 0.0
+        self,
+        order: np.ndarray,
+        resident: int,
+        share: Share | None = None,
+        *,
+        wait: float = 0.0,
+        streams: Streams | None = None,
     ) -> tuple[np.ndarray, Statistics]:
         """When each block of the order ended, and what the SM did. `wait` is the mean time that a
         read waits in DRAM's queues."""
-        sm = self.make_sm(order, resident, share, wait)
+        sm = self.make_sm(order, resident, share, wait, streams)
         sm.simulate(self.runtime)
         return sm.ends, sm.statistics
 
     def make_sm(
-        self, order: np.ndarray, resident: int, share: Share | None, wait: float
+        self,
+        order: np.ndarray,
+        resident: int,
+        share: Share | None,
+        wait: float,
+        streams: Streams | None = None,
     ) -> SimulatedSM:
         """An SM that is to run blocks as `run` does."""
-        f = self.figures
+        streams, f = streams or self.streams, self.figures
         load = Load(
             self.active,
             self.shape.resident,
@@ -368,11 +398,5 @@ class Run:
             share or Share(1.0, 1.0, f.dram_part),
             wait,
         )
-        return make_sm(
-            self.code.table,
-            self.streams,
-            order,
-            resident,
-            find_parameters(f, load),
-            fetches=self.fetches,
-        )
+        parameters = find_parameters(f, load)
+        return make_sm(self.code.table, streams, order, resident, parameters, fetches=self.fetches)

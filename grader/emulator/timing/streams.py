@@ -46,6 +46,14 @@ class Streams:
     def blocks(self) -> int:
         return (len(self.first) - 1) // self.warps_per_block
 
+    @property
+    def new_sectors(self) -> float:
+        """The part of the sectors of their lines that nothing before has touched."""
+        numbers = np.repeat(self.lines["number"], 4) * 4 + np.tile(np.arange(4), len(self.lines))
+        bits = self.lines["touched"][:, np.newaxis] >> np.arange(4) & 1
+        touched = numbers[bits.ravel() == 1]
+        return len(np.unique(touched)) / max(1, len(touched))
+
     def block(self, index: int) -> Streams:
         """One of the blocks alone."""
         first = self.first[index * self.warps_per_block : (index + 1) * self.warps_per_block + 1]
