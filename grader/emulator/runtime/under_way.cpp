@@ -8,30 +8,38 @@
 
 // --- what is under way ---------------------------------------------------------------------------
 
-// The data of an asynchronous copy, which was read when the copy was issued. `apart`: no two of 32
-// lanes have the same target.
+// The data of an asynchronous copy, which was read when the copy was issued. A row lies in one piece;
+// else, where they are `apart`, no two of 32 lanes have the same target.
 struct LaneCopy {
     uint32_t width;
-    bool apart;
+    bool is_row, apart;
     uint32_t addresses[WARP_LANES], data[4 * WARP_LANES];
 };
 
-// Work of some lanes, or the end of their group; `due` are those that wait for it.
+struct OtherWork {
+    Effect effect;
+    Traces traces;
+};
+
+// Work of some lanes, or the end of their group, which is neither; `due` are those that wait for it.
 struct Item {
     uint32_t kind, mask;
-    bool ends_group = false;
     std::unique_ptr<LaneCopy> copy{};
-    Effect effect{};
-    Traces traces{};
+    std::unique_ptr<OtherWork> other{};
     uint32_t due = 0;
     uint64_t serial = 0;
+
+    bool ends_group() const { return copy == nullptr && other == nullptr; }
 };
 
 // Of all blocks of a host thread.
 struct UnderWay {
     std::unordered_map<const Warp *, std::vector<Item>> items;
     std::vector<LaterArrival> arrivals;
+    std::vector<std::unique_ptr<LaneCopy>> spare; // copies that are done, to be used again
     uint64_t serial = 0;
+    const Warp *warp = nullptr; // that was asked for last, and its items
+    std::vector<Item> *own = nullptr;
 };
 
 static UnderWay &all_of(Context &context)
@@ -41,15 +49,26 @@ static UnderWay &all_of(Context &context)
     return *context.under_way;
 }
 
+static std::vector<Item> &items_of(Context &context, const Warp &warp)
+{
+    UnderWay &all = all_of(context);
+    if (all.warp != &warp) {
+        all.warp = &warp;
+        all.own = &all.items[&warp];
+    }
+    return *all.own;
+}
+
 static void add(Context &context, const Warp &warp, Item item)
 {
     item.serial = all_of(context).serial++;
-    all_of(context).items[&warp].push_back(std::move(item));
+    items_of(context, warp).push_back(std::move(item));
 }
 
 void put_off(Context &context, Warp &warp, uint32_t kind, Effect effect, Traces traces)
 {
-    add(context, warp, {kind, warp.mask, false, {}, std::move(effect), std::move(traces)});
+    auto other = std::make_unique<OtherWork>(OtherWork{std::move(effect), std::move(traces)});
+    add(context, warp, {kind, warp.mask, {}, std::move(other)});
 }
 
 void put_off(Context &context, LaterArrival later)
@@ -63,12 +82,17 @@ EXPORT void emulator_put_off_copy(Context *context, Warp *warp, const Slot *slot
 {
     if (mask == 0)
         return;
-    std::unique_ptr<LaneCopy> copy(new LaneCopy);
+    std::vector<std::unique_ptr<LaneCopy>> &spare = all_of(*context).spare;
+    if (spare.empty())
+        spare.emplace_back(new LaneCopy);
+    std::unique_ptr<LaneCopy> copy = std::move(spare.back());
+    spare.pop_back();
     copy->width = width;
     copy->apart = mask == FULL_MASK && pattern_of(*slot).kind != PatternKind::GENERAL;
+    copy->is_row = copy->apart && width == 4 && pattern_of(*slot).kind == PatternKind::CONTIGUOUS;
     memcpy(copy->addresses, context->lane_addresses, sizeof copy->addresses);
     memcpy(copy->data, context->lane_data, uint64_t(width) * WARP_LANES);
-    add(*context, *warp, {WorkKind::COPIES, mask, false, std::move(copy)});
+    add(*context, *warp, {WorkKind::COPIES, mask, std::move(copy)});
 }
 
 // --- its effect ----------------------------------------------------------------------------------
@@ -78,16 +102,22 @@ static void do_work(Context &context, Item &item, uint32_t lanes)
 {
     if (item.copy == nullptr) {
         item.mask = 0;
-        return item.effect();
+        return item.other->effect();
     }
     const LaneCopy &copy = *item.copy;
     Access access{Space::SHARED, false, false, uint8_t(copy.width), 0};
     uint8_t *host = host_pointer(context.shared_host);
-    if (copy.apart && lanes == FULL_MASK)
+    if (copy.is_row && lanes == FULL_MASK)
+        memcpy(host + copy.addresses[0], copy.data, sizeof copy.addresses);
+    else if (copy.apart && lanes == FULL_MASK && copy.width == 4)
+        store_lanes(copy.data, host, copy.addresses, {Space::SHARED, false, false, 4, 0});
+    else if (copy.apart && lanes == FULL_MASK)
         store_lanes(copy.data, host, copy.addresses, access);
     else
         store_in_phases(copy.data, host, copy.addresses, access, lanes);
     item.mask &= ~lanes;
+    if (item.mask == 0)
+        context.under_way->spare.push_back(std::move(item.copy));
 }
 
 // Do what is due, and keep what is still under way with the ends of its groups.
@@ -97,7 +127,7 @@ static void do_work(Context &context, std::vector<Item> &items)
     auto is_over = [&](Item &item) {
         if (item.due != 0 && context.fault_code == FaultCode::NONE)
             do_work(context, item, item.due);
-        waiting[item.kind] |= item.ends_group ? 0 : item.mask;
+        waiting[item.kind] |= item.ends_group() ? 0 : item.mask;
         return (waiting[item.kind] & item.mask) == 0;
     };
     items.erase(std::remove_if(items.begin(), items.end(), is_over), items.end());
@@ -108,7 +138,7 @@ static void do_work(Context &context, std::vector<Item> &items)
 EXPORT void emulator_end_group(Context *context, Warp *warp, uint32_t kind, uint32_t mask)
 {
     if (mask != 0)
-        add(*context, *warp, {kind, mask, true});
+        add(*context, *warp, {kind, mask});
 }
 
 // Scoreboards count no further.
@@ -121,11 +151,11 @@ EXPORT uint32_t emulator_wait_for_groups(Context *context, Warp *warp, uint32_t 
 {
     if (context->under_way == nullptr || left > MOST_LEFT)
         return FaultCode::NONE;
-    std::vector<Item> &items = context->under_way->items[warp];
+    std::vector<Item> &items = items_of(*context, *warp);
     uint32_t ended[MOST_LEFT + 2] = {mask}; // the lanes behind so many ends of groups
     for (auto item = items.rbegin(); item != items.rend(); ++item) {
-        item->due = item->kind == kind && !item->ends_group ? ended[left + 1] & item->mask : 0;
-        for (uint32_t n = item->kind == kind && item->ends_group ? left + 1 : 0; n > 0; --n)
+        item->due = item->kind == kind && !item->ends_group() ? ended[left + 1] & item->mask : 0;
+        for (uint32_t n = item->kind == kind && item->ends_group() ? left + 1 : 0; n > 0; --n)
             ended[n] |= ended[n - 1] & item->mask;
     }
     do_work(*context, items);
@@ -137,7 +167,7 @@ void arrive_behind_copies(Context &context, Warp &warp, const uint8_t *object, A
 {
     uint64_t past = all_of(context).serial;
     Effect effect = [&context, &warp, past, lanes] {
-        std::vector<Item> &items = context.under_way->items[&warp];
+        std::vector<Item> &items = items_of(context, warp);
         for (Item &item : items)
             item.due = item.copy != nullptr && item.serial < past ? item.mask & lanes : 0;
         do_work(context, items);
@@ -172,7 +202,7 @@ void forget_arrivals(Context &context, const uint8_t *first, const uint8_t *past
 template <class Action> static void for_each_item(Context &context, Action action)
 {
     for (uint32_t index = 0; index < context.warp_count; ++index)
-        for (const Item &item : all_of(context).items[&warp_at(context, index)])
+        for (const Item &item : items_of(context, warp_at(context, index)))
             action(item);
 }
 
@@ -189,11 +219,16 @@ bool is_written_later(Context &context, uint64_t address)
 std::vector<const Traces *> traces_of_work(Context &context)
 {
     std::vector<const Traces *> found;
-    for_each_item(context, [&](const Item &item) { found.push_back(&item.traces); });
+    auto add = [&](const Traces &traces) {
+        if (traces.tag != 0)
+            found.push_back(&traces);
+    };
+    for_each_item(context, [&](const Item &item) {
+        if (item.other != nullptr)
+            add(item.other->traces);
+    });
     for (const LaterArrival &each : all_of(context).arrivals)
-        found.push_back(&each.traces);
-    auto has_none = [](const Traces *each) { return each->tag == 0; };
-    found.erase(std::remove_if(found.begin(), found.end(), has_none), found.end());
+        add(each.traces);
     return found;
 }
 
@@ -204,10 +239,10 @@ void end_work(Context &context)
     if (context.under_way == nullptr)
         return;
     for (uint32_t index = 0; index < context.warp_count; ++index) {
-        std::vector<Item> &items = context.under_way->items[&warp_at(context, index)];
+        std::vector<Item> &items = items_of(context, warp_at(context, index));
         for (Item &item : items)
-            if (item.kind == WorkKind::STORES && !item.ends_group)
-                item.effect();
+            if (item.kind == WorkKind::STORES && !item.ends_group())
+                item.other->effect();
         items.clear();
     }
     const uint8_t *first = host_pointer(context.shared_host) + context.shared_base;
