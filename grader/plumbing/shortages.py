@@ -44,7 +44,7 @@ def machine_fault(error: BaseException) -> GraderError | None:
     if isinstance(error, MemoryError):
         error = OSError(errno.ENOMEM, "the grader ran out of memory")
     if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        error = OSError(errno.EAGAIN, "no thread can be started")
+        error = OSError(errno.EAGAIN, "")
     if not isinstance(error, OSError):
         return None
     said, step = error.strerror, _STEPS.get(error.errno)
@@ -54,9 +54,17 @@ def machine_fault(error: BaseException) -> GraderError | None:
         isinstance(error, FileNotFoundError) and not Path(folder := tempfile.gettempdir()).is_dir()
     ):
         said, step = f"the folder for temporary files, {folder}, was removed", "Make it"
+    elif error.errno == errno.EAGAIN:
+        said = "no further process or thread can be started"
     elif error.filename:
         said = f"{error.filename}: {said}"
     return None if step is None else GraderError(str(said), f"{step}, {AGAIN}")
+
+
+def told_fault(text: str) -> GraderError | None:
+    """The lack of this machine that a tool reports; not for text that a submission can print."""
+    told = (number for number in _STEPS if number and os.strerror(number) in text)
+    return next((machine_fault(OSError(number, os.strerror(number))) for number in told), None)
 
 
 def keep_temporary_folder() -> None:

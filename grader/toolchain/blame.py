@@ -22,6 +22,7 @@ from grader.plumbing.shortages import (
     find_small_bound,
     keep_temporary_folder,
     machine_fault,
+    told_fault,
 )
 from grader.records import CompileErrors, CompilerEnd, CompilerEnded
 from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
@@ -57,13 +58,13 @@ def settle(attempt: Callable[[], Made], compiler: Compiler) -> Made:
         raise machine_fault(error) or error from error
     if _is_certain(made):
         return made
-    located = isinstance(made, CompileErrors) and made.line is not None
-    if located:
-        lack = find_full_folder(ROOM_BYTES)
+    if isinstance(made, CompilerEnded):
+        lack = find_small_bound(made.limits) or find_full_folder(made.limits.file_bytes)
+        lack = lack or _find_end(made)
     else:
-        limits = compiler.limits
-        lack = find_small_bound(limits) or find_full_folder(limits.file_bytes)
-        lack = lack or _find_end(made) or _try_tools(compiler)
+        lack = find_full_folder(ROOM_BYTES)
+    if not (isinstance(made, CompileErrors) and made.line):
+        lack = lack or _try_tools(compiler)
     if lack is not None:
         raise lack
     return made
@@ -86,9 +87,9 @@ def _is_certain(made: object) -> bool:
     return True
 
 
-def _find_end(made: object) -> GraderError | None:
+def _find_end(made: CompilerEnded) -> GraderError | None:
     """A signal from outside that ended a tool."""
-    if not isinstance(made, CompilerEnded) or made.signal in (0, *_OWN_SIGNALS):
+    if made.signal in (0, *_OWN_SIGNALS):
         return None
     return GraderError(
         f"a program of the compiler was ended from outside (signal {made.signal}), twice",
@@ -102,6 +103,8 @@ def _try_tools(compiler: Compiler) -> GraderError | None:
         done = run_nvcc(compiler, workspace, "-cubin", output="empty.cubin")
     if done.limit is None and done.returncode == 0:
         return None
+    if (fault := told_fault(done.stderr)) is not None:
+        return fault
     said = " ".join((done.stderr + done.stdout).split())[-300:]
     return GraderError(
         f"the compiler fails on an empty kernel, too: {said or f'exit code {done.returncode}'}",

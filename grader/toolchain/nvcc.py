@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import ToolMissing
-from grader.plumbing.shortages import ROOM_BYTES, find_full_folder
+from grader.plumbing.shortages import ROOM_BYTES, find_full_folder, told_fault
 from grader.records import Completed, RunTool, ToolLimits
 
 _LIMITS = ToolLimits(wall_seconds=60.0)
@@ -143,7 +143,8 @@ def _include_search(path: Path, run: RunTool) -> str:
             limits=_LIMITS,
         )
     if completed.returncode != 0:
-        raise find_full_folder(ROOM_BYTES) or ToolMissing(
+        fault = find_full_folder(ROOM_BYTES) or told_fault(completed.stderr)
+        raise fault or ToolMissing(
             f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE
         )
     return completed.stderr

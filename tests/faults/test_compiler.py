@@ -120,6 +120,16 @@ def test_a_small_limit_of_file_sizes_is_the_machines(text: str) -> None:
     assert "ulimit -f" in said.stdout or "temporary files: File too large" in said.stdout, said
 
 
+@faults
+def test_a_small_limit_excuses_no_mistake_that_it_has_no_part_in() -> None:
+    text = "__global__ void k(float* o) { o[threadIdx.x] = 1;\n"
+    code = IN_A_CHILD.format(kind="RLIMIT_AS", value=5 << 30, text=text)
+    said = run_tool(
+        [sys.executable, "-B", "-c", code], env={"PYTHONPATH": os.pathsep.join(sys.path)}
+    )
+    assert said.stdout.startswith("CompileErrors("), said
+
+
 @pytest.mark.parametrize("size", ["32k", "1m"])
 @pytest.mark.parametrize(
     "text",
