@@ -193,7 +193,7 @@ class _Kept(Executor):
     def submit(self, fn: Callable[..., T], /, *_: object, **__: object) -> Future[T]:
         timed = getattr(fn, "__self__", None)
         assert isinstance(timed, Timed)
-        if timed.ran.finished and timed.ran.outcome.fault is None:
+        if timed.ran.outcome.fault is None:
             self.launches.append(timed.traced())
         return Future()
 

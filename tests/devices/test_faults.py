@@ -157,8 +157,13 @@ def test_every_kind_of_fault_has_words(kind: FaultKind) -> None:
     assert failure.message.endswith(".")
     assert failure.advice.endswith((".", "?"))
     if kind is not FaultKind.UNSUPPORTED:
-        ends_itself = kind in (FaultKind.ASSERT, FaultKind.TOO_MANY_ARRIVALS, FaultKind.BAD_FREE)
-        assert failure.findings[0].kind.value == ("trap" if ends_itself else kind.value)
+        others = {
+            FaultKind.ASSERT: "trap",
+            FaultKind.TOO_MANY_ARRIVALS: "trap",
+            FaultKind.BAD_FREE: "trap",
+            FaultKind.TIME_LIMIT: "wall_limit",
+        }
+        assert failure.findings[0].kind.value == others.get(kind, kind.value)
 
 
 def test_an_unknown_instruction_is_the_graders_limit() -> None:

@@ -168,7 +168,7 @@ KERNEL = "__global__ void k(float* o) { o[0] = 1; }\n"
 
 
 def test_a_time_out_has_its_own_sentence(nvcc: Nvcc, nvdisasm: Nvdisasm) -> None:
-    failure = compile_with(ToolLimits(wall_seconds=0.1), KERNEL, nvcc, nvdisasm)
+    failure = compile_with(ToolLimits(wall_seconds=0.01), KERNEL, nvcc, nvdisasm)
     assert failure.status is Status.TIMEOUT
     assert "after 0.1 s" in failure.message
 
@@ -261,6 +261,6 @@ def test_the_grader_leaves_no_files_behind(
     nvcc: Nvcc, nvdisasm: Nvdisasm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    compile_with(ToolLimits(wall_seconds=0.1), KERNEL, nvcc, nvdisasm)
+    compile_with(ToolLimits(wall_seconds=0.01), KERNEL, nvcc, nvdisasm)
     compile_with(ToolLimits(), SYNTAX, nvcc, nvdisasm)
     assert list(tmp_path.iterdir()) == []
