@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from grader.devices.emulated.emulated_device import EmulatedDevice
 
 CHECKED_INSTRUCTIONS = 8_000_000
-LEAST_CHECKED, MOST_CHECKED = 4, 64
+LEAST_CHECKED, FEW_CHECKED, MOST_CHECKED = 4, 8, 64
 """Blocks of a launch that run in the checked mode: as many as these warp instructions allow, within
 these numbers. The small cases have run whole in the checked mode: what is left to find is a race
 that only these sizes have. Such a race is for the sake of many blocks (one in few of them saves no
@@ -185,7 +185,8 @@ def _check_some_blocks(
             return Ran(LaunchOutcome(NO_COUNTS, None))
         blocks = ready.settings.blocks
         allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
-        count = min(blocks, max(LEAST_CHECKED, min(MOST_CHECKED, allowed)))
+        most = FEW_CHECKED if ready.native.meets_others else MOST_CHECKED
+        count = min(blocks, max(LEAST_CHECKED, min(most, allowed)))
         sample = tuple(sorted(rng.sample(range(blocks), count)))
         # alone, a block may take all work from a queue, or wait for a block that does not run
         some = replace(ready.settings, sample=sample, budget=2 * CHECKED_INSTRUCTIONS)

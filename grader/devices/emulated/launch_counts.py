@@ -27,7 +27,9 @@ def count_launch(
     """The record of a launch that ran as this GPU."""
     lines: dict[int | None, dict[str, int]] = {}
     total: dict[str, int] = {}
+    uncounted = Uncounted()
     for counts in ran.outcome.counts.by_line():
+        uncounted += _find_uncounted(counts)
         of_line = lines.setdefault(counts.line, {})
         for name, count in _name_counts(counts).items():
             of_line[name] = of_line.get(name, 0) + count
@@ -45,7 +47,7 @@ def count_launch(
         waited=ran.outcome.waited,
         executed=_count_instructions(kernel, ran) if detail.instructions else (),
         cycles=ran.cycles,
-        uncounted=sum(map(_find_uncounted, ran.outcome.counts.records), Uncounted()),
+        uncounted=uncounted,
     )
 
 
@@ -58,7 +60,7 @@ def _count_instructions(kernel: Kernel, ran: Ran) -> tuple[int, ...]:
 
 
 def _find_uncounted(counts: InstructionCounts) -> Uncounted:
-    """What an instruction moves past the counters."""
+    """Data that instructions of one kind on one line move past the counters."""
     return Uncounted(
         counts.bytes * (counts.space == BULK_LOAD),
         counts.bytes * (counts.space == BULK_STORE),

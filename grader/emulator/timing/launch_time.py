@@ -268,7 +268,7 @@ class Run:
         gets were simulated to their end, and others do hardly less.
         """
         if whole and found.issued < UNEVEN * self.shape.executed * self.rounds / self.shape.blocks:
-            return found.cycles * self.fullest_sm()
+            return self.fullest_sm(found.cycles)
         rate = found.full_issued / found.full_cycles
         drain = found.cycles - found.full_cycles - (found.issued - found.full_issued) / rate
         last = self.last_wave()
@@ -292,13 +292,15 @@ class Run:
         executed = self.shape.executed / self.shape.blocks * blocks
         return executed / found.issued * found.cycles
 
-    def fullest_sm(self) -> float:
-        """How much longer than the simulated SM the one takes that has the longest block, where all
-        blocks are resident at once."""
+    def fullest_sm(self, cycles: float) -> float:
+        """Cycles of the SM that has the longest block, where all blocks are resident at once and
+        the simulated SM takes so many: the rest of that block runs at the simulated rate, or alone
+        if that is quicker."""
         if self.shape.blocks > self.shape.resident * self.active:
-            return 1.0
-        own = int(np.max(self.work.cycles_alone(self.streams)))
-        return min(UNEVEN, max(1.0, self.shape.lengths.longest / max(1, own)))
+            return cycles
+        own, longest = int(np.max(self.work.cycles_alone(self.streams))), self.shape.lengths.longest
+        longer = min(UNEVEN, max(1.0, longest / max(1, own)))
+        return min(cycles * longer, cycles + max(0, longest - own))
 
     def start_of_longest(self) -> float:
         """The part of the launch's time that has passed when the longest block starts."""
