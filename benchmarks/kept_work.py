@@ -44,7 +44,8 @@ from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
 from grader.emulator.kept_files import read_whole, write_whole
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Estimate, Run, choose_blocks
+from grader.emulator.timing.launch_time import Estimate, Run
+from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.folders import default_cache
 from grader.grading.mistakes import SubmissionError

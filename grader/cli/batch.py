@@ -27,15 +27,13 @@ from grader.cli.common import (
     printing,
     tell_notice,
 )
+from grader.cli.hand_ins import find_hand_ins
 from grader.cli.late import find_late_work, tell_unknown
 from grader.cli.pending import add_pending, pending_rule, tell_pending
 from grader.cli.workers import Workers, find_workers
 from grader.errors import GraderError, UsageError
-from grader.report.text import clean_line
 
 if TYPE_CHECKING:
-    from grader.batch.archives import SetAside
-    from grader.batch.collect import HandIn
     from grader.batch.journal import Journal
     from grader.batch.run import Settings
     from grader.batch.schedule import Ungraded
@@ -80,7 +78,6 @@ exit codes:
   129, 130, 143  interrupted; what was graded is kept
 """
 SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
-MOST_SET_ASIDE = 20
 WORK_NOTE = "temporary folder"
 PENDING = "pending"
 """What `--only` means by this word."""
@@ -103,7 +100,7 @@ def run_batch(options: argparse.Namespace) -> int:
         _work_folder(journal) as work,
         contextlib.ExitStack() as stack,
     ):
-        folder, hand_ins = _find_hand_ins(Path(options.submissions), work, out)
+        folder, hand_ins = find_hand_ins(Path(options.submissions), work, out)
         roster = read_roster(Path(options.roster)) if options.roster is not None else Roster(())
         hand_ins = with_absent(hand_ins, roster)
         late = find_late_work(options, [exercise.id for exercise in exercises], hand_ins)
@@ -313,49 +310,6 @@ def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
         return format_score(failed_score(subject, ungraded))
 
     return make
-
-
-def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
-    """The folder of the submissions; that of a zip is made in the work folder, without members that
-    cannot be unpacked."""
-    if submissions.is_dir():
-        return submissions, ()
-    if not submissions.exists():
-        raise UsageError(
-            f"{submissions} does not exist",
-            "Name the folder or the zip of the submissions; it comes last.",
-        )
-    if submissions.suffix.lower() != ".zip":
-        raise UsageError(
-            f"{submissions} is neither a folder nor a zip",
-            "To grade a single file: grade EXERCISE SUBMISSION.cu",
-        )
-    from grader.batch.archives import extract_zip
-
-    target = work / "submissions"
-    target.mkdir()
-    return target, extract_zip(submissions, target)
-
-
-def _find_hand_ins(submissions: Path, work: Path, out: Path) -> tuple[Path, list[HandIn]]:
-    """The folder of the submissions, and what it holds. What is not graded is listed by name and
-    reason: the first few here, all in a file of the results."""
-    from grader.batch.collect import collect
-    from grader.batch.results import SET_ASIDE, write_set_aside
-
-    folder, packed = _unpacked(submissions, work)
-    hand_ins = collect(folder, {each.place: each.reason for each in packed if each.place})
-    refused = [(each.name, each.reason) for each in packed] or [
-        (f"{each.student}: {name}", reason)
-        for each in hand_ins
-        for name, reason in each.set_aside.items()
-    ]
-    write_set_aside(out, refused)
-    for name, reason in refused[:MOST_SET_ASIDE]:
-        tell_notice(f"set aside {clean_line(repr(name))[:200]}: {clean_line(reason)}")
-    if len(refused) > MOST_SET_ASIDE:
-        tell_notice(f"... and {len(refused) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}")
-    return folder, hand_ins
 
 
 @contextlib.contextmanager

@@ -21,6 +21,8 @@ BUDGET_STRETCH = 20_000_000
 CODE_BLOCK = np.dtype([("length", "u4"), ("look", "u4"), ("sure", "u4")], align=True)
 """Of a basic block: its instructions, and the index, plus 1, of one that may read what others have
 written meanwhile (0 where there is none), and whether it is sure to ask for that (looks.py)."""
+CODE_PLACE = np.dtype([("offset", "u4"), ("block", "u4")], align=True)
+"""A basic block and the offset of its first instruction."""
 TRACE_ROOM = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """Where a warp's trace goes, from `first` on, which moves; behind those of a block's warps one
 whose `first` is how many warp instructions it executed. Of a long block the trace begins late:

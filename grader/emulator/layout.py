@@ -303,10 +303,6 @@ def warp_layout(registers: int) -> np.dtype:
     return np.dtype([*_WARP, ("padding", "u1", WARP["padding"].shape), lanes], align=True)
 
 
-CODE_PLACE = np.dtype([("offset", "u4"), ("block", "u4")], align=True)
-"""A basic block and the offset of its first instruction."""
-
-
 CONTEXT = np.dtype(
     [
         # scratch: the lanes' addresses, their upper words, and up to eight data words a lane

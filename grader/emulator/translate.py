@@ -14,13 +14,13 @@ from functools import cached_property
 import numpy as np
 
 from grader.emulator.block_cycles import cycles_alone
-from grader.emulator.block_layout import CODE_BLOCK
+from grader.emulator.block_layout import CODE_BLOCK, CODE_PLACE
 from grader.emulator.cells import cell_bytes
 from grader.emulator.constants import WORDS, constant_bank_bytes, constant_data
 from grader.emulator.counts import CountTable
 from grader.emulator.decode import Decoded, decode
 from grader.emulator.flow import Block, ControlFlow, Flow, find_blocks
-from grader.emulator.layout import CODE_PLACE, JumpTable, warp_layout
+from grader.emulator.layout import JumpTable, warp_layout
 from grader.emulator.looks import describe_blocks
 from grader.emulator.opcodes import find_opcode, look_up
 from grader.emulator.opcodes.absent import lanes_named_before

@@ -77,9 +77,7 @@ def test_a_fence_takes_a_warp_as_long_as_on_an_h200(fence: Fields, stores: bool,
     ("fence", "turn"), [(FENCE, 670), (BLOCK_FENCE, 222), (SYSTEM_FENCE, 2090)]
 )
 def test_fences_of_64_warps_hold_each_other_up(fence: Fields, turn: int) -> None:
-    more, less = (
-        cycles(*[[fence, ADD] * count + [EXIT]] * 64, **ON_AN_H200) for count in (20, 10)
-    )
+    more, less = (cycles(*[[fence, ADD] * count + [EXIT]] * 64, **ON_AN_H200) for count in (20, 10))
     assert (more - less) / 10 == pytest.approx(turn, rel=0.15)
 
 

@@ -20,7 +20,8 @@ from grader.devices.emulated.told_cycles import tell_cycles
 from grader.emulator import LaunchOutcome, join_counts, join_lengths, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.intervals import interval_of
-from grader.emulator.timing.launch_time import choose_blocks, estimate
+from grader.emulator.timing.launch_time import estimate
+from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import Shape, TracedLaunch
 from grader.records import Bound, Lookups, Modelled, Sample
 

@@ -25,7 +25,7 @@ _RECORDS = {
     "Found": checked_layout.FOUND,
     "CheckedState": checked_layout.CHECKED_STATE,
     "CodeBlock": block_layout.CODE_BLOCK,
-    "CodePlace": layout.CODE_PLACE,
+    "CodePlace": block_layout.CODE_PLACE,
     "TraceRoom": block_layout.TRACE_ROOM,
     "HeapState": heap.HEAP_STATE,
     "Context": layout.CONTEXT,

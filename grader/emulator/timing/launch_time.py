@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from random import Random
 
 import numpy as np
 
@@ -68,21 +67,6 @@ class Estimate:
     scale: float
     clock_mhz: float
     profile: Profiled | None = None
-
-
-def choose_blocks(
-    blocks: int, resident: int, figures: Figures, rng: Random, most: int = 64
-) -> tuple[int, ...]:
-    """Blocks that one SM runs one after another, as the hardware hands them out: to one SM after
-    another, then the next round.
-
-    `rng` draws the SM, of those that run the most blocks, and the round from which on they are
-    taken."""
-    rounds = -(-blocks // figures.multiprocessors)
-    count = min(rounds, max(2 * resident, 4), most)
-    sm = rng.randrange(blocks - (rounds - 1) * figures.multiprocessors)
-    start = rng.randrange(rounds - count + 1)
-    return tuple(sm + index * figures.multiprocessors for index in range(start, start + count))
 
 
 def estimate(

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from random import Random
 
 import numpy as np
 
 from grader.emulator.counts import InstructionCounts
+from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.streams import Streams, Work
 from grader.sass import accesses_of
 
@@ -102,3 +104,18 @@ def _measure(own: _Rates, other: _Rates) -> float:
 def _distance(own: float, other: float) -> float:
     """Of two rates an instruction, 0 to 1: a rate that hardly matters has no weight."""
     return abs(own - other) / max(own, other, 0.01)
+
+
+def choose_blocks(
+    blocks: int, resident: int, figures: Figures, rng: Random, most: int = 64
+) -> tuple[int, ...]:
+    """Blocks that one SM runs one after another, as the hardware hands them out: to one SM after
+    another, then the next round.
+
+    `rng` draws the SM, of those that run the most blocks, and the round from which on they are
+    taken."""
+    rounds = -(-blocks // figures.multiprocessors)
+    count = min(rounds, max(2 * resident, 4), most)
+    sm = rng.randrange(blocks - (rounds - 1) * figures.multiprocessors)
+    start = rng.randrange(rounds - count + 1)
+    return tuple(sm + index * figures.multiprocessors for index in range(start, start + count))
