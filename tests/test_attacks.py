@@ -1,12 +1,20 @@
-"""What an attack's file may do to whoever reads its report: nothing. The verdicts of the attacks
-are in test_submissions.py."""
+"""Attacks on the emulated device: they earn no more than on a GPU, and do nothing to the readers of
+their reports.
+
+tests/data/attacks holds submissions that try to earn points without the work, and honest ones that
+look like them, with the status and the points that a GPU gave. More are in test_submissions.py.
+"""
 
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 
+import pytest
+
 import grader
+from grader.records import Status
 from grader.report.json import format_score
 from grader.report.score_page import print_score
 from grader.report.terminal import make_console
@@ -25,3 +33,35 @@ def test_escape_sequences_of_a_submission_reach_no_terminal() -> None:
     assert score.lines
     for text in (shown.getvalue(), format_score(score)):
         assert not set(text) & {"\x1b", "\x07", "\u202e"}
+
+
+ATTACKS = ROOT / "tests" / "data" / "attacks"
+VERDICTS: dict[str, dict[str, object]] = json.loads(
+    (ATTACKS / "verdicts.json").read_text(encoding="utf-8")
+)
+"""By file: the GPU, the status and the points of the grader's run there."""
+SLACK_POINTS = 4.0
+"""Points by which modelled times may differ from measured ones."""
+
+
+def some_unless_slow() -> list[object]:
+    marked = (
+        pytest.param(name, marks=[pytest.mark.slow] if index % 13 else [])
+        for index, name in enumerate(VERDICTS)
+    )
+    return list(marked)
+
+
+@pytest.mark.parametrize("name", some_unless_slow())
+def test_an_attack_earns_no_more_than_on_a_gpu(name: str, cache: Path) -> None:
+    verdict, exercise = VERDICTS[name], ROOT / "exercises" / name.partition("__")[0]
+    device = f"emulated:{verdict['gpu']}"
+    score = grader.grade(exercise, ATTACKS / f"{name}.cu", device=device, seed=11, cache=cache)
+    points = verdict["points"]
+    assert isinstance(points, float)
+    assert score.score <= points + SLACK_POINTS, score.message
+    doubtful = any(check.in_doubt for check in score.checks)
+    if verdict["status"] != "passed" and not doubtful:
+        assert score.status is not Status.PASSED
+    if "__honest_" in name:
+        assert score.score >= points - score.pending_points - SLACK_POINTS, score.message

@@ -1,0 +1,19 @@
+// loads each element 32 times past the L1
+#define TILE 32
+#define ROWS 8
+
+// launch: k<<<dim3(ceil_div(cols, TILE), ceil_div(rows, TILE)), dim3(TILE, ROWS)>>>(out, in, rows, cols)
+__global__ void k(float* out, const float* in, int rows, int cols)
+{
+    __shared__ float tile[TILE][TILE + 1];
+    int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+    const bool large = rows >= 4096;
+    float s = 0; for (int i = 0; i < 16; i++) { float v; size_t o = (size_t)min(y, rows - 1) * cols + min((x & ~31) + (threadIdx.x * 7 + i * 5) % 32, cols - 1); asm volatile("ld.global.L1::no_allocate.f32 %0, [%1];" : "=f"(v) : "l"(in + o)); s += v; } if (s == 12345.678f) out[0] = s;
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < cols && y + j < rows) tile[threadIdx.y + j][threadIdx.x] = in[(size_t)(y + j) * cols + x];
+    __syncthreads();
+    x = blockIdx.y * TILE + threadIdx.x; y = blockIdx.x * TILE + threadIdx.y;
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < rows && y + j < cols) { out[(size_t)(y + j) * rows + x] = tile[threadIdx.x][threadIdx.y + j];  }
+    
+}

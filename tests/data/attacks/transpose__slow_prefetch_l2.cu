@@ -1,0 +1,19 @@
+// prefetches far away
+#define TILE 32
+#define ROWS 8
+
+// launch: k<<<dim3(ceil_div(cols, TILE), ceil_div(rows, TILE)), dim3(TILE, ROWS)>>>(out, in, rows, cols)
+__global__ void k(float* out, const float* in, int rows, int cols)
+{
+    __shared__ float tile[TILE][TILE + 1];
+    int x = blockIdx.x * TILE + threadIdx.x, y = blockIdx.y * TILE + threadIdx.y;
+    const bool large = rows >= 4096;
+    const char* p = (const char*)in; for (int i = 0; i < 8; i++) { size_t o = ((size_t)(blockIdx.x * 7919u + blockIdx.y * 104729u + threadIdx.y * 31u + threadIdx.x + i * 977u) * 4099u * 128u) % ((size_t)rows * cols * 4); asm volatile("prefetch.global.L2 [%0];" :: "l"(p + o)); }
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < cols && y + j < rows) tile[threadIdx.y + j][threadIdx.x] = in[(size_t)(y + j) * cols + x];
+    __syncthreads();
+    x = blockIdx.y * TILE + threadIdx.x; y = blockIdx.x * TILE + threadIdx.y;
+    for (int j = 0; j < TILE; j += ROWS)
+        if (x < rows && y + j < cols) { out[(size_t)(y + j) * rows + x] = tile[threadIdx.x][threadIdx.y + j];  }
+    
+}
