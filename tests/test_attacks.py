@@ -41,7 +41,8 @@ VERDICTS: dict[str, dict[str, object]] = json.loads(
 )
 """By file: the GPU, the status and the points of the grader's run there."""
 SLACK_POINTS = 4.0
-"""Points by which modelled times may differ from measured ones."""
+"""Points by which modelled times may differ from measured ones. A goal inside the interval of a
+modelled time is passed besides, with the benefit of the doubt."""
 
 
 def some_unless_slow() -> list[object]:
@@ -59,9 +60,9 @@ def test_an_attack_earns_no_more_than_on_a_gpu(name: str, cache: Path) -> None:
     score = grader.grade(exercise, ATTACKS / f"{name}.cu", device=device, seed=11, cache=cache)
     points = verdict["points"]
     assert isinstance(points, float)
-    assert score.score <= points + SLACK_POINTS, score.message
-    doubtful = any(check.in_doubt for check in score.checks)
-    if verdict["status"] != "passed" and not doubtful:
+    doubt = sum(check.points for check in score.checks if check.in_doubt)
+    assert score.score <= points + SLACK_POINTS + doubt, score.message
+    if verdict["status"] != "passed" and not doubt:
         assert score.status is not Status.PASSED
     if "__honest_" in name:
         assert score.score >= points - score.pending_points - SLACK_POINTS, score.message

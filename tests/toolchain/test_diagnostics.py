@@ -168,9 +168,12 @@ KERNEL = "__global__ void k(float* o) { o[0] = 1; }\n"
 
 
 def test_a_time_out_has_its_own_sentence(nvcc: Nvcc, nvdisasm: Nvdisasm) -> None:
-    failure = compile_with(ToolLimits(wall_seconds=0.01), KERNEL, nvcc, nvdisasm)
+    bomb = "#define A0 int a;\n" + "".join(
+        f"#define A{depth + 1} A{depth} A{depth} A{depth} A{depth}\n" for depth in range(12)
+    )
+    failure = compile_with(ToolLimits(wall_seconds=0.5), bomb + "A12\n" + KERNEL, nvcc, nvdisasm)
     assert failure.status is Status.TIMEOUT
-    assert "after 0.1 s" in failure.message
+    assert "after 0.5 s" in failure.message
 
 
 def test_a_huge_array_has_its_own_sentence(nvcc: Nvcc, nvdisasm: Nvdisasm) -> None:
