@@ -74,12 +74,13 @@ class Recorder:
         if self.samples and len(self.plan.program.steps) == 1:
             writes = SampleWrites(ready.memory, self.plan)
         timed = self._run_for_time(ready, tell, figures, writes)
-        before = self.modelling[-1] if self.modelling else None
-        self.modelling.append(self.pool.submit(timed.model, before))
         ran = timed.ran
         if writes is not None and ran.sample is not None and ran.outcome.fault is None:
             self.uneven = not writes.stand_for(ran.sample.blocks)
             self.written = writes.finish()
+        if not self.uneven:
+            before = self.modelling[-1] if self.modelling else None
+            self.modelling.append(self.pool.submit(timed.model, before))
         return ran
 
     def run_again(self, ready: Ready, tell: Tell) -> Ran:
