@@ -121,6 +121,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One worker with --run-gpu: Nsight Compute refuses a second profiler, and concurrent kernels
+    disturb measured times.
+    """
+    return 1 if config.getoption("--run-gpu") else None
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give the run a cache folder of its own, or the one of --cache-in: xdist's workers and the
     programs that tests start find it by their environment.

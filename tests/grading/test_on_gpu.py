@@ -121,7 +121,7 @@ def test_bad_input_has_its_verdict(name: str, grade: Grade) -> None:
 def test_an_endless_loop_ends_at_the_wall_limit_and_the_next_one_grades(grade: Grade) -> None:
     score = grade(BAD_INPUT / "timeout--endless_loop.cu")
     assert score.status is Status.TIMEOUT
-    assert f"after {WALL_SECONDS} s" in score.message
+    assert f"the time limit of this exercise, {WALL_SECONDS} s, is over" in score.message
     assert grade(REFERENCE).status is Status.PASSED
 
 
