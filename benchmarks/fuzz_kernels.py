@@ -27,8 +27,8 @@ from grader.emulator import (
     translate,
     variable_region,
 )
+from grader.messages.hidden import tell
 from grader.records import Binary, Kernel, RunLimits
-from grader.words.hidden import tell
 
 LONGEST = 256
 """The longest kernel that mutants are made of, in instructions: time goes to LLVM."""

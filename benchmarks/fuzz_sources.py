@@ -13,6 +13,7 @@ from random import Random
 from fuzz_kernels import EDGES
 
 from grader import grade
+from grader.messages.hidden import tell
 from grader.records import (
     DeviceBuffer,
     Dim3,
@@ -26,7 +27,6 @@ from grader.records import (
 )
 from grader.submission.plan import read_plan
 from grader.submission.resolve import resolve_plan
-from grader.words.hidden import tell
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = ROOT / "tests" / "submissions" / "transpose"

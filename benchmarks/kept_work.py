@@ -42,7 +42,7 @@ from grader.devices.emulated.plan_run import Plan, Way
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
-from grader.emulator.kept_files import read_whole, write_whole
+from grader.emulator.codegen.kept_files import read_whole, write_whole
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.launch_time import Estimate, Run
 from grader.emulator.timing.representative import choose_blocks
@@ -50,8 +50,8 @@ from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.folders import default_cache
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
+from grader.messages.hidden import tell
 from grader.records import Binary, ModelledMode, Program, Role, RunLimits
-from grader.words.hidden import tell
 
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 TIMED = ModelledMode(seed=0, inspect=True)  # as submissions are sampled

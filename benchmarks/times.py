@@ -40,8 +40,8 @@ from grader.errors import UsageError
 from grader.explore.kernel_data import Output
 from grader.grading.building import Built
 from grader.grading.mistakes import SubmissionError
+from grader.messages.hidden import tell
 from grader.records import SUBMISSION, ClockState, Program, Role, RunLimits, TimedStep
-from grader.words.hidden import tell
 
 WARM_UPS, LONG_MS, LONG_SAMPLES = 3, 50.0, 5
 ENDLESS_SECONDS = 120.0

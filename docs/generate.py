@@ -20,13 +20,13 @@ DOCS = ROOT / "docs"
 sys.path.insert(0, str(ROOT))
 
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
-from grader.emulator.opcodes.reference import render_coverage  # noqa: E402
+from grader.emulator.codegen.opcodes.reference import render_coverage  # noqa: E402
 from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E402
 from grader.judging.modelled import MOST_DOUBT, is_known  # noqa: E402
+from grader.messages.findings import FINDINGS  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, sources, unit_words  # noqa: E402
 from grader.records import Timing  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing, Status  # noqa: E402
-from grader.words.findings import FINDINGS  # noqa: E402
 from tests.support.corpus_explained import render_corpus  # noqa: E402
 from tests.support.terminal_pictures import draw_terminal  # noqa: E402
 

@@ -110,6 +110,6 @@ def cuda_emulated(request: pytest.FixtureRequest) -> CudaRun:
 
 
 def _describe(findings: Sequence[grader.Finding]) -> str:
-    from grader.words.findings import describe_finding
+    from grader.messages.findings import describe_finding
 
     return "\n".join(("Found in the checked mode:", *map(describe_finding, findings)))

@@ -26,12 +26,12 @@ STAGES = {
     "emulator",
     "plumbing",
     "judging",
-    "words",
+    "messages",
     "report",
     "sandbox",
     "batch",
     "similar",
-    "mends",
+    "fixes",
 }
 
 # What every stage may import beside itself. `devices.base` holds the Device protocol only.
@@ -50,7 +50,7 @@ SHARED = (
 # The stages that hand their facts to words, which nothing else may: sentences are made last.
 SPEAKERS = ("judging", "report")
 MAY_ASK_WORDS = (
-    "grader.words",
+    "grader.messages",
     "grader.judging",
     "grader.report",
     "grader.grading",
@@ -86,7 +86,7 @@ JOINS: dict[str, tuple[str, ...] | None] = {
     "grader.devices.emulated.transfers": ("grader.emulator",),
     "grader.devices.emulated.sampling": ("grader.emulator",),
     "grader.devices.emulated.inspection": ("grader.emulator",),
-    "grader.devices.emulated.told_cycles": ("grader.emulator",),
+    "grader.devices.emulated.stall_breakdown": ("grader.emulator",),
     "grader.devices.emulated.run_backwards": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.emulated.finding_facts": ("grader.emulator",),
@@ -238,7 +238,7 @@ def test_a_module_imports_only_what_its_stage_may() -> None:
         stage, joins = stage_of(name), JOINS.get(name, ())
         if joins is None or stage is None:
             return None
-        spoken = ("grader.words",) if stage in SPEAKERS else ()
+        spoken = ("grader.messages",) if stage in SPEAKERS else ()
         return (*SHARED, f"grader.{stage}", *spoken, *joins)
 
     allowed = {name: may(name) for name in FILES}
@@ -258,7 +258,7 @@ def test_only_the_last_stages_ask_words() -> None:
         for name in FILES
         if not is_in(name, MAY_ASK_WORDS)
         for each in imports_of(name)
-        if is_in(each.module, ("grader.words",))
+        if is_in(each.module, ("grader.messages",))
     )
 
 

@@ -32,7 +32,8 @@ from grader.cpp.comments import find_comments
 from grader.cpp.cursor import MAX_LENGTH
 from grader.cpp.declarations import assigns, find_includes, find_kernels, read_constants
 from grader.cpp.lexer import _TOKEN, read_tokens
-from grader.emulator.formatting import count_arguments
+from grader.emulator.run.formatting import count_arguments
+from grader.messages.accesses import find_shared_names, quote_access
 from grader.records import Submission
 from grader.report.text import clean_line, clean_text, escape_controls
 from grader.similar.winnowing import compare_files
@@ -43,7 +44,6 @@ from grader.submission.plan import read_macros, read_plan
 from grader.toolchain.dependencies import check_directives, parse_dependencies
 from grader.toolchain.diagnostics import _parse_messages, _without_paths
 from grader.toolchain.shared_arrays import _read_shapes
-from grader.words.accesses import find_shared_names, quote_access
 
 PIECES = (
     "CAT",
@@ -190,7 +190,7 @@ MODULES = (
     "grader.submission.plan",
     "grader.submission.names",
     "grader.submission.arguments",
-    "grader.words.accesses",
+    "grader.messages.accesses",
     "grader.toolchain.diagnostics",
     "grader.toolchain.dependencies",
     "grader.toolchain.preprocess",
@@ -200,7 +200,7 @@ MODULES = (
     "grader.similar.macros",
     "grader.similar.tokens",
     "grader.report.text",
-    "grader.emulator.formatting",
+    "grader.emulator.run.formatting",
     "grader.batch.collect",
 )
 AT_THE_START = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.messages.findings import FINDINGS
 from grader.metrics import (
     CHECKED_CASES,
     COMPARABLE,
@@ -17,7 +18,6 @@ from grader.metrics import (
 )
 from grader.records import FindingKind
 from grader.statuses import CHECK_STATUSES, STATUSES, CheckStatus, Doing, Status
-from grader.words.findings import FINDINGS
 
 
 @pytest.mark.parametrize("name", METRICS)

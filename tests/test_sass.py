@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.emulator.opcodes import OPCODES
+from grader.emulator.codegen.opcodes import OPCODES
 from grader.emulator.timing.pipes import Kind
 from grader.sass import (
     ACCESSES,

@@ -23,6 +23,7 @@ from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
+from grader.messages.hidden import tell
 from grader.records import (
     SECTOR_BYTES,
     Binary,
@@ -43,7 +44,6 @@ from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import compile_submission
-from grader.words.hidden import tell
 
 GALLERIES: Mapping[str, tuple[Memory, str]] = {
     "coalescing": (Memory.GLOBAL, "the sectors of global memory that a warp's read moves"),

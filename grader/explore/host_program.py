@@ -15,6 +15,7 @@ from grader.folders import default_cache
 from grader.grading.building import build, launched_kernels, make_program
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
+from grader.messages.hidden import tell
 from grader.records import SUBMISSION, Failure, Role, Submission
 from grader.spec.cpu import find_cpu_file
 from grader.spec.draws import draw_scalars, make_inputs
@@ -22,7 +23,6 @@ from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
-from grader.words.hidden import tell
 
 NATIVE = "native"
 """nvcc's word for the GPU of the machine that it runs on."""

@@ -17,6 +17,9 @@ from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.machine_work import tell_machine_work
+from grader.messages.findings import advise
+from grader.messages.hidden import tell, tell_findings
+from grader.messages.outputs import describe_modified
 from grader.records import (
     PLAIN,
     SUBMISSION,
@@ -44,9 +47,6 @@ from grader.records import (
     ToolLimits,
 )
 from grader.spec.statements import Plan
-from grader.words.findings import advise
-from grader.words.hidden import tell, tell_findings
-from grader.words.outputs import describe_modified
 
 LIMITS = RunLimits(10**15, wall_seconds=300.0, processor_seconds=600.0, of_exercise=False)
 """Limits of one run: five minutes of two cores."""

@@ -14,7 +14,7 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.emulator import ARCHITECTURES
-from grader.emulator.unsupported import find_unsupported
+from grader.emulator.codegen.unsupported import find_unsupported
 from grader.errors import GraderError, ToolMissing, UsageError
 from grader.explore.kernel_job import COMPILE_LIMITS
 from grader.folders import default_cache

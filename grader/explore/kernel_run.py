@@ -22,6 +22,7 @@ from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import show_nothing
 from grader.grading.tools import find_toolchain
+from grader.messages.doubt import describe_waits
 from grader.records import (
     PLAIN,
     Detail,
@@ -38,7 +39,6 @@ from grader.submission.plan_mistakes import LAUNCH_FORM
 from grader.submission.proposals import PROPOSING, propose_lines
 from grader.submission.scalars import Scalar
 from grader.submission.source_file import parse_submission, read_submission
-from grader.words.doubt import describe_waits
 
 TEXT_NAME = "source.cu"
 """What a source is called in messages that is given as text."""

@@ -9,6 +9,8 @@ from random import Random
 from grader.devices.base import Arrays, TimingDevice
 from grader.grading.measure import measure
 from grader.judging.modelled import is_known, model_timing
+from grader.messages.doubt import UNKNOWN_FIGURES, describe_unsure
+from grader.messages.hidden import tell
 from grader.metrics import format_value
 from grader.records import (
     SUBMISSION,
@@ -20,8 +22,6 @@ from grader.records import (
     Source,
     Timing,
 )
-from grader.words.doubt import UNKNOWN_FIGURES, describe_unsure
-from grader.words.hidden import tell
 
 Times = tuple[LaunchTime | None, ...]
 MOST_NAMED = 6

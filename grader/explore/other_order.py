@@ -11,6 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from grader.devices.base import Arrays, Device
+from grader.messages.hidden import tell, tell_findings
+from grader.messages.observations import tell_order
+from grader.messages.outputs import describe_other_values
 from grader.records import (
     CheckedMode,
     Execution,
@@ -22,9 +25,6 @@ from grader.records import (
     Status,
 )
 from grader.spec.exercise import Case
-from grader.words.hidden import tell, tell_findings
-from grader.words.observations import tell_order
-from grader.words.outputs import describe_other_values
 
 FACTOR, LEAST_INSTRUCTIONS = 4, 1_000_000
 """The opposite order gets so many times the warp instructions of the first one: where blocks wait

@@ -27,6 +27,8 @@ from grader.judging.evidence import Evidence
 from grader.judging.needs import find_open
 from grader.judging.timing import check_floor
 from grader.judging.values import collect_metrics, collect_others
+from grader.messages.causes import UNREPEATABLE
+from grader.messages.hidden import name_case
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -38,8 +40,6 @@ from grader.records import (
 )
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case
-from grader.words.causes import UNREPEATABLE
-from grader.words.hidden import name_case
 
 SETS_BYTES = 256 << 20
 """Sets are drawn until their inputs hold this much together: several times any L2 cache."""

@@ -11,6 +11,7 @@ from grader.devices.base import Arrays, Device
 from grader.grading.building import Built, make_program
 from grader.grading.mistakes import SubmissionError
 from grader.judging.compare import judge_case
+from grader.messages.hidden import name_case, tell_failure, telling_errors
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -29,7 +30,6 @@ from grader.spec.draws import device_buffers, draw_cases, make_inputs
 from grader.spec.exercise import Case, Task
 from grader.spec.oracle import Places, Sizes
 from grader.spec.tolerance import tolerance_at
-from grader.words.hidden import name_case, tell_failure, telling_errors
 
 BENCHMARK = "benchmark"
 """The name of the case that is counted and timed."""

@@ -17,6 +17,8 @@ from grader.grading.cases import (
 )
 from grader.grading.mistakes import SubmissionError
 from grader.judging.evidence import Checked
+from grader.messages.hidden import tell, tell_findings, telling_errors
+from grader.messages.observations import tell_order
 from grader.records import (
     CaseResult,
     CheckedMode,
@@ -28,8 +30,6 @@ from grader.records import (
     Stop,
 )
 from grader.spec.exercise import Case
-from grader.words.hidden import tell, tell_findings, telling_errors
-from grader.words.observations import tell_order
 
 MOST_BYTES = 64 << 20
 """Cases whose buffers and variables hold more than this are run without the checks: what the

@@ -23,11 +23,11 @@ from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import OtherCounts
 from grader.judging.needs import find_counted
 from grader.judging.timing import LABELS
+from grader.messages.hidden import tell
 from grader.records import Execution, Program, Progress
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Yardstick
-from grader.words.hidden import tell
 
 
 def count_on_gpu(

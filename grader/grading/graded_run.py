@@ -38,6 +38,8 @@ from grader.judging.modelled import model_timing, model_traffic, modelled_launch
 from grader.judging.needs import find_counted, find_timed
 from grader.judging.timing import LABELS, check_floor
 from grader.judging.values import TIMED_ON
+from grader.messages.doubt import UNKNOWN_FIGURES, describe_waits
+from grader.messages.hidden import tell
 from grader.metrics import MODELLED
 from grader.records import (
     COUNTING,
@@ -56,8 +58,6 @@ from grader.records import (
 )
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise, Yardstick
-from grader.words.doubt import UNKNOWN_FIGURES, describe_waits
-from grader.words.hidden import tell
 
 EMULATED = "emulated"
 

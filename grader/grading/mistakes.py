@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+from grader.messages.hidden import tell
 from grader.records import Fact, Failure, Status
-from grader.words.hidden import tell
 
 Result = TypeVar("Result")
 

@@ -13,11 +13,11 @@ from grader.grading.building import Built, build, make_program
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.tools import Toolchain
 from grader.judging.timing import NAIVE, REFERENCE
+from grader.messages.hidden import tell
 from grader.records import SUBMISSION, DeviceInfo, Execution, Program
 from grader.spec.exercise import Exercise
 from grader.spec.statements import Plan
 from grader.submission.source_file import read_submission
-from grader.words.hidden import tell
 
 OTHERS_SEED = 0
 """Of the inputs on which the exercise's own programs are modelled, and counted by Nsight Compute:

@@ -15,6 +15,7 @@ from grader.grading.cases import BENCHMARK, Bench, CaseRun, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
+from grader.messages.hints import explain_failed_case
 from grader.records import (
     PLAIN,
     Detail,
@@ -28,7 +29,6 @@ from grader.records import (
 from grader.spec.exercise import Case, Exercise, Limits
 from grader.spec.oracle import load_oracle
 from grader.toolchain.compilation import Compilation
-from grader.words.hints import explain_failed_case
 
 
 @dataclass(frozen=True)

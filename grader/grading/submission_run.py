@@ -20,6 +20,8 @@ from grader.grading.cases import (
 from grader.grading.checked import fail_order
 from grader.grading.mistakes import SubmissionError
 from grader.judging.sampled import judge_sampled
+from grader.messages.hidden import tell, tell_findings
+from grader.messages.outputs import describe_endless_order
 from grader.records import (
     PLAIN,
     CaseResult,
@@ -38,8 +40,6 @@ from grader.records import (
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case
 from grader.spec.tolerance import tolerance_at
-from grader.words.hidden import tell, tell_findings
-from grader.words.outputs import describe_endless_order
 
 GRADED_TIME = 6
 """Processor time of a run at the benchmark's sizes, over the exercise's limit for a small case. A

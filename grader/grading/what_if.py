@@ -17,11 +17,11 @@ from functools import partial
 
 from grader.devices.choose import EMULATED, Choice
 from grader.devices.gpus import read_gpus
+from grader.fixes.kinds import ABOUT_TIME, apply_edits, find_causes, find_mends, list_changes
+from grader.fixes.text import MendText
 from grader.grading.grade import Options, grade_text
 from grader.grading.session import show_nothing
 from grader.grading.stand_in import stand_in
-from grader.mends.kinds import ABOUT_TIME, apply_edits, find_causes, find_mends, list_changes
-from grader.mends.text import MendText
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, MODELLED, Better
 from grader.records import (
     SUBMISSION,

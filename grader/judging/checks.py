@@ -21,6 +21,16 @@ from dataclasses import dataclass
 
 from grader.judging.goals import Grounds
 from grader.judging.values import Others, measure_correctness
+from grader.messages.doubt import describe_doubt
+from grader.messages.findings import FINDINGS
+from grader.messages.reasons import (
+    EXCLUDED,
+    describe_cases,
+    describe_open,
+    describe_prerequisites,
+    describe_unknown,
+    describe_verdict,
+)
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS
 from grader.records import (
     CaseResult,
@@ -33,16 +43,6 @@ from grader.records import (
 )
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
 from grader.statuses import Doing
-from grader.words.doubt import describe_doubt
-from grader.words.findings import FINDINGS
-from grader.words.reasons import (
-    EXCLUDED,
-    describe_cases,
-    describe_open,
-    describe_prerequisites,
-    describe_unknown,
-    describe_verdict,
-)
 
 LEAST_CREDIT = 0.01
 """The part of a check's points below which partial credit is none: 0.01 of 25 points is no step on

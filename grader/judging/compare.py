@@ -13,11 +13,11 @@ from numpy.typing import DTypeLike, NDArray
 
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
+from grader.messages.causes import cause_of_output
+from grader.messages.outputs import describe_modified, describe_wrong
 from grader.records import POISON_WORD, CaseResult, DeviceBuffer, FindingKind, Mismatch, Role
 from grader.records.diagnoses import Diagnosis
 from grader.spec.exercise import Case, Tolerance
-from grader.words.causes import cause_of_output
-from grader.words.outputs import describe_modified, describe_wrong
 
 Arrays = dict[str, np.ndarray]
 Mask = NDArray[np.bool_]

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from grader.cpp.lexer import Kind, Token, read_code
+from grader.messages.hints import Copy
 from grader.spec.statements import Plan
-from grader.words.hints import Copy
 
 
 def find_copies(text: str, plan: Plan, inputs: Sequence[str]) -> Mapping[str, Copy]:

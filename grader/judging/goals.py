@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grader.judging.values import Others, measure_correctness
+from grader.messages.reasons import PART_NOT_RUN, format_goal
 from grader.records import CaseResult, DeviceInfo, MetricValue, PartResult
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
-from grader.words.reasons import PART_NOT_RUN, format_goal
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,13 @@ from grader.judging.values import (
     missing_metrics,
 )
 from grader.judging.worse import relative_metrics, take_worse
+from grader.messages.accesses import find_shared_names
+from grader.messages.causes import failure_causes, find_causes, tell_why
+from grader.messages.findings import advise
+from grader.messages.hidden import tell
+from grader.messages.hints import HintFacts, hint_at_failure, hint_at_misses
+from grader.messages.outputs import describe_raced
+from grader.messages.reasons import summarise_points
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -45,13 +52,6 @@ from grader.records import (
     Submission,
 )
 from grader.spec.exercise import Exercise
-from grader.words.accesses import find_shared_names
-from grader.words.causes import failure_causes, find_causes, tell_why
-from grader.words.findings import advise
-from grader.words.hidden import tell
-from grader.words.hints import HintFacts, hint_at_failure, hint_at_misses
-from grader.words.outputs import describe_raced
-from grader.words.reasons import summarise_points
 
 _COUNTS_LINES = "emulated"
 """The kind of device that counts source lines, for a GPU too."""

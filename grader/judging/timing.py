@@ -12,6 +12,15 @@ from collections.abc import Mapping, Sequence
 from statistics import median
 
 from grader.judging.modelled import compare_modelled, is_known, is_known_ratio
+from grader.messages.doubt import describe_unsure
+from grader.messages.times import (
+    describe_clock,
+    describe_spread,
+    describe_throttling,
+    name_arithmetic_limit,
+    name_memory_limit,
+    reject_time,
+)
 from grader.metrics import COMPARABLE, METRICS, Better
 from grader.records import (
     SUBMISSION,
@@ -23,15 +32,6 @@ from grader.records import (
     Timing,
 )
 from grader.spec.exercise import Exercise, Yardstick
-from grader.words.doubt import describe_unsure
-from grader.words.times import (
-    describe_clock,
-    describe_spread,
-    describe_throttling,
-    name_arithmetic_limit,
-    name_memory_limit,
-    reject_time,
-)
 
 NAIVE, REFERENCE = "naive", "reference"
 """What `Program.label` and `Timing.plan` say of the programs that are timed beside the

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
 from grader.judging.uncounted import UNCOUNTED, uncounted_metrics
+from grader.messages.reasons import NO_PEAK, NOT_SHIPPED
 from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
 from grader.records import (
     CaseResult,
@@ -28,7 +29,6 @@ from grader.records import (
     Traffic,
 )
 from grader.spec.exercise import Exercise, Yardstick
-from grader.words.reasons import NO_PEAK, NOT_SHIPPED
 
 TIMED_ON = "gpu"
 """Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at

@@ -14,7 +14,7 @@ WHAT_IF_SECONDS = 20.0
 
 
 class MendKind(StrEnum):
-    """What a mend changes; grader.mends.kinds has a row for each."""
+    """What a mend changes; grader.fixes.kinds has a row for each."""
 
     ROW_LENGTH = "row_length"
     SWIZZLE = "swizzle"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from grader.messages.sizes import list_sizes
+from grader.messages.warp_states import LEAST_SHARE
 from grader.records import CodeListing
 from grader.report.machine_rows import (
     HOT_CYCLES,
@@ -21,8 +23,6 @@ from grader.report.machine_rows import (
 )
 from grader.report.terminal import Page
 from grader.report.text import clean_line
-from grader.words.sizes import list_sizes
-from grader.words.warp_states import LEAST_SHARE
 
 MOST_WIDTH, LEAST_TEXT = 100, 30
 _HOT = "bold red"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from grader.messages.findings import describe_finding
+from grader.messages.headlines import explain
+from grader.messages.reasons import summarise_points
 from grader.metrics import CORRECTNESS, format_value
 from grader.records import CheckResult, Score
 from grader.report.text import clean_line, clean_text
-from grader.words.findings import describe_finding
-from grader.words.headlines import explain
-from grader.words.reasons import summarise_points
 
 MAX_DETAIL = 4000
 _MOST = 5

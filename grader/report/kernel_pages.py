@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from rich.console import Console
 
+from grader.messages.findings import describe_place
 from grader.records import (
     Counters,
     Failure,
@@ -22,7 +23,6 @@ from grader.records import (
 from grader.report.machine_json import plain_code, plain_machine
 from grader.report.run_tables import are_figures, list_launch_tables, list_output_table, summarise
 from grader.report.terminal import Page
-from grader.words.findings import describe_place
 
 COUNTER_NAMES = (
     "instructions_executed",

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from grader.messages.warp_states import STATE_WORDS
 from grader.records import CodeInstruction, CodeListing, States
-from grader.words.warp_states import STATE_WORDS
 
 HOT_CYCLES = 0.05
 """An instruction is hot that warps spend at least this part of all modelled cycles at."""

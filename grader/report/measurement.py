@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.messages.slowness import list_uses
 from grader.metrics import FIGURES, METRICS, TRAFFIC, format_value
 from grader.records import SUBMISSION, MetricValue, Score, Timing
-from grader.words.slowness import list_uses
 
 
 @dataclass(frozen=True)

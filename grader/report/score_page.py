@@ -8,6 +8,11 @@ from collections.abc import Mapping, Sequence
 from rich.console import Console
 from rich.table import Table
 
+from grader.messages.findings import describe_place, tell_finding
+from grader.messages.headlines import format_check_value, format_headlines, format_remark
+from grader.messages.hints import tell_case
+from grader.messages.reasons import describe_worth, summarise_points
+from grader.messages.sizes import list_sizes
 from grader.records import CaseResult, CheckResult, Finding, Score
 from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
@@ -16,11 +21,6 @@ from grader.report.text import clean_text
 from grader.report.warp_pictures import print_score_pictures
 from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
-from grader.words.findings import describe_place, tell_finding
-from grader.words.headlines import format_check_value, format_headlines, format_remark
-from grader.words.hints import tell_case
-from grader.words.reasons import describe_worth, summarise_points
-from grader.words.sizes import list_sizes
 
 _TABLE_WIDTH = 70
 """Below this many columns the table becomes a list."""

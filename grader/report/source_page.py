@@ -9,13 +9,13 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from grader.messages.findings import tell_finding
+from grader.messages.sizes import list_sizes
 from grader.records import WarpAccess
 from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column, Fold
 from grader.report.terminal import Page
 from grader.report.text import clean_line, clean_text
 from grader.report.warp_pictures import print_pictures
-from grader.words.findings import tell_finding
-from grader.words.sizes import list_sizes
 
 _WIDTH, _LEAST_SOURCE = 120, 24
 _GAP = "  "

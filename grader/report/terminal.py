@@ -18,9 +18,9 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from grader.messages.headlines import format_headlines
 from grader.records import CheckResult, Progress, ShowChecks, ShowProgress
 from grader.report.text import clean_line, clean_text, fold_to_ascii
-from grader.words.headlines import format_headlines
 
 _PIPE_WIDTH = 110
 TEXT_WIDTH = 110

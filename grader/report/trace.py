@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from grader.messages.warp_states import STATE_WORDS
 from grader.records import (
     SPAN_NUMBERS,
     CodeListing,
@@ -23,7 +24,6 @@ from grader.records import (
 )
 from grader.report.files import write_file
 from grader.report.text import clean_line
-from grader.words.warp_states import STATE_WORDS
 
 TRACED_SPANS = 60_000
 """Of a launch, and of all launches of a trace together: some 15 MB of JSON."""

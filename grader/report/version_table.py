@@ -11,11 +11,11 @@ from enum import StrEnum
 from rich.console import Console
 from rich.text import Text
 
+from grader.messages.headlines import format_remark
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, TIMED, Better, format_value
 from grader.records import CheckResult, MetricValue, Score
 from grader.report.json import format_score
 from grader.report.terminal import Page
-from grader.words.headlines import format_remark
 
 
 class Change(StrEnum):

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.text import Text
 
+from grader.messages.sizes import list_sizes
+from grader.messages.warp_accesses import describe_bank, describe_cost, describe_warp
 from grader.records import Memory, Score, WarpAccess
 from grader.report.access_layout import LANES, Row, actual_rows, busiest_bank, ideal_rows
 from grader.report.access_signs import (
@@ -18,8 +20,6 @@ from grader.report.access_signs import (
 )
 from grader.report.terminal import Page
 from grader.report.text import clean_line
-from grader.words.sizes import list_sizes
-from grader.words.warp_accesses import describe_bank, describe_cost, describe_warp
 
 MOST_ROWS = 6
 """Of a picture; of a longer one the first ones and the last one are shown."""

@@ -9,11 +9,11 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from grader.messages.sizes import list_sizes
+from grader.messages.warp_states import LEAST_SHARE, STATE_WORDS, order_states, sum_states
 from grader.records import LineCycles, MachineWork, States, WarpState
 from grader.report.terminal import Page
 from grader.report.text import clean_text
-from grader.words.sizes import list_sizes
-from grader.words.warp_states import LEAST_SHARE, STATE_WORDS, order_states, sum_states
 
 MOST_WIDTH, LEAST_SOURCE, LEAST_BAR = 110, 12, 10
 _SHARE_WIDTH = 6

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from grader.records import CheckResult, MendEffect, Score, TriedMend, WhatIf
-from grader.report.terminal import Page
-from grader.report.text import clean_line
-from grader.words.what_if import (
+from grader.messages.what_if import (
     EXPLANATION,
     describe_best,
     format_effect,
@@ -19,6 +16,9 @@ from grader.words.what_if import (
     tell_none,
     tell_others,
 )
+from grader.records import CheckResult, MendEffect, Score, TriedMend, WhatIf
+from grader.report.terminal import Page
+from grader.report.text import clean_line
 
 MOST_SHOWN = 6
 _TABLE_WIDTH = 70

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from grader.messages.slowness import find_waste
 from grader.metrics import METRICS, Shows
 from grader.records import (
     SECTOR_BYTES,
@@ -17,7 +18,6 @@ from grader.records import (
     SourceLine,
     WarpAccess,
 )
-from grader.words.slowness import find_waste
 
 POOR_EFFICIENCY = 0.9
 """Of the bytes that a line moves, the useful part below which its accesses are worth a picture."""

@@ -26,6 +26,7 @@ from grader.folders import default_cache
 from grader.grading.building import Built, build, make_program
 from grader.grading.tools import find_toolchain
 from grader.judging.compare import judge_case
+from grader.messages.hidden import tell
 from grader.records import Program, Role, RunLimits, Status, Stop, Submission
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise
@@ -33,7 +34,6 @@ from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 from grader.submission.source_file import read_submission
-from grader.words.hidden import tell
 from tests.support.known import KNOWN
 from tests.support.truth import Recorded, make_plan, read_records
 

@@ -12,8 +12,8 @@ from grader.devices.gpu.cuda_facts import (
 )
 from grader.devices.room import SPARE_BYTES
 from grader.errors import GraderError
+from grader.messages.hidden import tell
 from grader.records import Binary, DeviceBuffer, Dim3, FindingKind, Kernel, Launch, Role, Status
-from grader.words.hidden import tell
 
 LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 0, (), 1, "k<<<dim3(4, 5), dim3(32, 8)>>>()")
 

@@ -10,6 +10,7 @@ import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.parameter_space import pack_parameters
+from grader.messages.hidden import tell
 from grader.records import (
     Binary,
     BufferArgument,
@@ -29,7 +30,6 @@ from grader.records import (
     ScalarArgument,
     Status,
 )
-from grader.words.hidden import tell
 from tests.support.assembler import assemble
 
 DEVICE = EmulatedDevice("h100", threads=1)

@@ -8,8 +8,8 @@ import pytest
 
 from grader.devices.emulated.fault_facts import read_fault
 from grader.emulator import Fault, FaultKind, GlobalMemory
+from grader.messages.hidden import tell
 from grader.records import Dim3, Failure, FindingKind, Kernel, NotEmulated, RunLimits, Status
-from grader.words.hidden import tell
 
 KERNEL = Kernel("_Z1kPf", "transpose<32, 8>", (), 0x210, 32, 0, 0, None, ())
 MEMORY = GlobalMemory({"in": 6000, "out": 6000})

@@ -17,6 +17,7 @@ from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError, UsageError
 from grader.judging.compare import poison
+from grader.messages.hidden import tell
 from grader.records import (
     SUBMISSION,
     BufferArgument,
@@ -32,7 +33,6 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
 )
-from grader.words.hidden import tell
 from tests.support.device_plans import Ready, compile_text, make_ready
 
 pytestmark = pytest.mark.gpu

@@ -13,7 +13,7 @@ from grader.devices.base import Arrays, places_of
 from grader.devices.emulated import inspection, run_backwards
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.sampling import TOO_UNEVEN, Stage
-from grader.emulator import lazy_pages
+from grader.emulator.run import lazy_pages
 from grader.judging.compare import poison
 from grader.records import (
     POISON_WORD,

@@ -17,6 +17,7 @@ from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
 from grader.doctor import Machine, examine
 from grader.grading.building import Built, build, make_program
 from grader.grading.tools import Toolchain, find_toolchain
+from grader.messages.hidden import tell
 from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
 from grader.report.machine_parts import Condition
 from grader.sandbox.process import run_tool
@@ -24,7 +25,6 @@ from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
-from grader.words.hidden import tell
 from tests.support.corpus import with_ideal_sectors_together
 from tests.support.device_plans import atomics_arrays, make_atomics, make_ready
 from tests.support.known import KNOWN

@@ -13,8 +13,8 @@ from grader.devices.gpu.placement import (
     guard_bytes,
     place_buffers,
 )
+from grader.messages.phrases import beside
 from grader.records import DeviceBuffer, Role, Spot
-from grader.words.phrases import beside
 
 A = DeviceBuffer("a", "float32", (10, 3), Role.INPUT)
 EMPTY = DeviceBuffer("empty", "float64", (0,), Role.SCRATCH)

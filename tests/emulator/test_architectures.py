@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import FaultKind
-from grader.emulator.layout import LOCAL_WINDOW
+from grader.emulator.layouts.execution import LOCAL_WINDOW
 from tests.support.assembler import build, launch
 
 OLDER = ("sm_75", "sm_80", "sm_86", "sm_89")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.worst import WorstRequest, list_wavefronts
+from grader.emulator.run.worst import WorstRequest, list_wavefronts
 from tests.support.assembler import SHARED_BASE, build, launch
 
 TRUTH = Path(__file__).parents[1] / "data" / "truth" / "bank_patterns_h100.json"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import NO_COUNTS, LaunchCounts, join_counts
-from grader.emulator.counts import CountTable
+from grader.emulator.run.counts import CountTable
 from tests.support.assembler import build, launch
 
 PROGRAM = """

@@ -7,9 +7,9 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import Instruction, KernelCode, Unsupported, translate
-from grader.emulator.decode import decode
-from grader.emulator.opcodes import OPCODES
-from grader.emulator.operands import Immediate, Predicate, Register
+from grader.emulator.codegen.opcodes import OPCODES
+from grader.emulator.isa.decode import decode
+from grader.emulator.isa.operands import Immediate, Predicate, Register
 from tests.support.assembler import assemble
 from tests.support.unsupported import find_unsupported
 

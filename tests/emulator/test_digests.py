@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator import Digests, digests
-from grader.emulator.layout import DIGEST_BLOCK_BYTES
+from grader.emulator import Digests
+from grader.emulator.layouts.execution import DIGEST_BLOCK_BYTES
+from grader.emulator.run import digests
 
 SIZES = (1, 16, DIGEST_BLOCK_BYTES - 1, DIGEST_BLOCK_BYTES, 2 * DIGEST_BLOCK_BYTES + 4)
 WORD = 1 << 64

@@ -6,9 +6,9 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import KernelCode, Unsupported, translate
-from grader.emulator.decode import decode
-from grader.emulator.flow import Flow, find_blocks
-from grader.emulator.opcodes import find_opcode
+from grader.emulator.codegen.opcodes import find_opcode
+from grader.emulator.isa.decode import decode
+from grader.emulator.isa.flow import Flow, find_blocks
 from tests.support.assembler import assemble
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator.layout import TraceWord
+from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import Capacity, Footprint, Rows
 from grader.emulator.timing.pipes import Kind

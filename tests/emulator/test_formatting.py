@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from grader.emulator.formatting import Arguments, format_text
+from grader.emulator.run.formatting import Arguments, format_text
 
 STRINGS = {0x1000: b"text\0", 0x2000: b"\0"}
 

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.emulator.host import PRINT_LIMIT
+from grader.emulator.run.host import PRINT_LIMIT
+from grader.messages.hidden import tell
 from grader.records import (
     Act,
     Binary,
@@ -30,7 +31,6 @@ from grader.records import (
     Status,
     Submission,
 )
-from grader.words.hidden import tell
 from tests.support.compiling import compile_source
 
 LIMITS = RunLimits(warp_instructions=10**7, wall_seconds=60.0)

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from grader.emulator.kept_files import SWEPT_NAME, UNUSED_SECONDS, read_whole, write_whole
+from grader.emulator.codegen.kept_files import SWEPT_NAME, UNUSED_SECONDS, read_whole, write_whole
 
 DAY = 24 * 3600.0
 

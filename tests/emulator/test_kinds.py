@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grader.emulator.layout import TraceWord
+from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.kinds import Facts, Habits, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.pipes import Kind

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from grader.emulator import GlobalMemory, lazy_pages
-from grader.emulator.lazy_pages import LARGE_BYTES, PAGE_BYTES
+from grader.emulator import GlobalMemory
+from grader.emulator.run import lazy_pages
+from grader.emulator.run.lazy_pages import LARGE_BYTES, PAGE_BYTES
 
 WORD = 0x7FC0DEAD
 SIZE = LARGE_BYTES + 3 * PAGE_BYTES + 20

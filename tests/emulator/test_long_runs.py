@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import FaultKind, Unsupported
-from grader.emulator.program import MAX_INSTRUCTIONS
+from grader.emulator.isa.program import MAX_INSTRUCTIONS
 from tests.support.assembler import build, launch
 
 BARRIERS = """

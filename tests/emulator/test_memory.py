@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import GlobalMemory
-from grader.emulator.memory import ALIGNMENT, RED_ZONE
+from grader.emulator.run.memory import ALIGNMENT, RED_ZONE
 from tests.support.assembler import build, launch
 
 HEAD = """S2R R0,SR_TID.X

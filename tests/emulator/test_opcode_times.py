@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from grader.emulator import Instruction
-from grader.emulator.decode import decode
-from grader.emulator.opcodes import OPCODES
+from grader.emulator.codegen.opcodes import OPCODES
+from grader.emulator.isa.decode import decode
 from grader.emulator.timing.code_table import describe_code
 from grader.emulator.timing.pipes import JUMP, NO_PIPE, UNIFORM, Kind, Pipe, Unit
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.convert import CONVERSIONS
+from grader.emulator.codegen.opcodes.convert import CONVERSIONS
 from tests.support.exact import BFLOAT, DOUBLE, HALF, SINGLE, Format, Mode, to_integer
 from tests.support.opcode_rows import (
     LANE_FORMS,

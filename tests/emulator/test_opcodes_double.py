@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.double import DOUBLE as TABLE
+from grader.emulator.codegen.opcodes.double import DOUBLE as TABLE
 from tests.support.exact import DOUBLE, Mode
 from tests.support.opcode_rows import (
     CONSTANT,

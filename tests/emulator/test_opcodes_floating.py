@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.floating import FLOATING
+from grader.emulator.codegen.opcodes.floating import FLOATING
 from tests.support.exact import HALF, SINGLE, Mode
 from tests.support.opcode_rows import (
     LANE_FORMS,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.half import HALVES
+from grader.emulator.codegen.opcodes.half import HALVES
 from tests.support.exact import BFLOAT, HALF, SINGLE, Format
 from tests.support.opcode_rows import (
     LANE_FORMS,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.integer import INTEGER
+from grader.emulator.codegen.opcodes.integer import INTEGER
 from tests.support.opcode_rows import (
     CONSTANT,
     LANE_FORMS,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.logic import LOGIC
+from grader.emulator.codegen.opcodes.logic import LOGIC
 from tests.support.opcode_rows import (
     CONSTANT,
     LANE_FORMS,

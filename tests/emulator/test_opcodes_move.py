@@ -7,15 +7,15 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from grader.emulator.opcodes.atomics import ATOMICS
-from grader.emulator.opcodes.barriers import BARRIERS
-from grader.emulator.opcodes.calls import CALLS
-from grader.emulator.opcodes.collective import COLLECTIVE
-from grader.emulator.opcodes.control import CONTROL
-from grader.emulator.opcodes.copies import COPIES
-from grader.emulator.opcodes.generic import GENERIC
-from grader.emulator.opcodes.load_store import MEMORY
-from grader.emulator.opcodes.move import MOVE
+from grader.emulator.codegen.opcodes.atomics import ATOMICS
+from grader.emulator.codegen.opcodes.barriers import BARRIERS
+from grader.emulator.codegen.opcodes.calls import CALLS
+from grader.emulator.codegen.opcodes.collective import COLLECTIVE
+from grader.emulator.codegen.opcodes.control import CONTROL
+from grader.emulator.codegen.opcodes.copies import COPIES
+from grader.emulator.codegen.opcodes.generic import GENERIC
+from grader.emulator.codegen.opcodes.load_store import MEMORY
+from grader.emulator.codegen.opcodes.move import MOVE
 from tests.support.assembler import build, launch
 from tests.support.opcode_rows import (
     CONSTANT,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.packed import PACKED
+from grader.emulator.codegen.opcodes.packed import PACKED
 from tests.support.opcode_rows import (
     LANE_FORMS,
     MASK,

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import pytest
 
-from grader.emulator.opcodes.special import SPECIAL
+from grader.emulator.codegen.opcodes.special import SPECIAL
 from tests.support.exact import BFLOAT, DOUBLE, HALF, SINGLE, Format
 from tests.support.opcode_rows import LANE_FORMS, Lane, Row, check_rows, run_rows, uncovered
 

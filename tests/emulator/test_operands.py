@@ -7,7 +7,7 @@ import struct
 
 import pytest
 
-from grader.emulator.operands import (
+from grader.emulator.isa.operands import (
     TRUE_PREDICATE,
     ZERO_REGISTER,
     Address,
@@ -20,7 +20,7 @@ from grader.emulator.operands import (
     parse_operand,
     parse_operands,
 )
-from grader.emulator.program import Unsupported
+from grader.emulator.isa.program import Unsupported
 
 R = Register
 

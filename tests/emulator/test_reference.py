@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.emulator.opcodes import OPCODES
-from grader.emulator.opcodes.reference import render_coverage
+from grader.emulator.codegen.opcodes import OPCODES
+from grader.emulator.codegen.opcodes.reference import render_coverage
 
 
 def rows() -> list[list[str]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator.counts import InstructionCounts
+from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.representative import (
     choose_representative,

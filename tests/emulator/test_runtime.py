@@ -12,9 +12,9 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import checked_layout, layout
 from grader.emulator import runtime as runtime_module
-from grader.emulator.kept_files import read_whole
-from grader.emulator.runtime import CompilerFailed, load
-from grader.emulator.runtime.header import write_header
+from grader.emulator.codegen.kept_files import read_whole
+from grader.emulator.cpp import CompilerFailed, load
+from grader.emulator.cpp.header import write_header
 from grader.folders import default_cache
 
 COMPILER = shutil.which("g++") or ""

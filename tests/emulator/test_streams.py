@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator.layout import FULL_MASK, WARP_LANES, TraceWord
+from grader.emulator.layouts.execution import FULL_MASK, WARP_LANES, TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows

@@ -1,7 +1,7 @@
 """Products of matrices on tensor cores, and the matrices that warps move for them, against the
 published rules in exact arithmetic.
 
-An H200 agreed with the rule in a million tiles of each form; see runtime/tensor.cpp.
+An H200 agreed with the rule in a million tiles of each form; see cpp/tensor/tensor.cpp.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 of floats of 8 bits, against the rules in exact arithmetic.
 
 An H200 agreed with the rule for half of a matrix in a million tiles of each form; see
-runtime/sparse.cpp.
+cpp/tensor/sparse.cpp.
 """
 
 from __future__ import annotations

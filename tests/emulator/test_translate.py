@@ -10,9 +10,9 @@ import pytest
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import translate
-from grader.emulator.decode import decode
-from grader.emulator.shapes import shape_key
-from grader.emulator.steps import Step, Steps
+from grader.emulator.codegen.shapes import shape_key
+from grader.emulator.codegen.steps import Step, Steps
+from grader.emulator.isa.decode import decode
 from tests.support.assembler import assemble, build, launch
 from tests.support.truth import find_kernel, kernel_names
 

@@ -7,7 +7,7 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import Fault, FaultKind, KernelCode, Unsupported, translate
-from grader.emulator.unsupported import Unknown, find_unsupported
+from grader.emulator.codegen.unsupported import Unknown, find_unsupported
 from tests.support.assembler import assemble, build, launch
 from tests.support.lane_programs import STORE, run
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator.memory import HOST_FUNCTIONS
+from grader.emulator.run.memory import HOST_FUNCTIONS
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.profile import simulate_profiled
 from grader.emulator.timing.sm import SimulatedSM

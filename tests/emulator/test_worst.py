@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import join_counts
-from grader.emulator.worst import WorstRequest
+from grader.emulator.run.worst import WorstRequest
 from tests.emulator.test_known_accesses import LOAD, STORE, run_blocks
 
 OFFSETS = (0, 128, 256, 4, 260, 512, 132, 64)

@@ -11,8 +11,8 @@ import grader
 from grader.devices.overdue import out_of_time
 from grader.explore.kernel_job import LIMITS
 from grader.explore.other_order import _is_same
+from grader.messages.hidden import tell
 from grader.records import Dim3, FindingKind, KernelRun, Launch
-from grader.words.hidden import tell
 
 BLOCKS = 64
 KERNELS = """

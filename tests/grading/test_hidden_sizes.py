@@ -36,6 +36,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.judging.score import failed_score, make_score
+from grader.messages.hidden import name_case
 from grader.records import (
     DeviceBuffer,
     Execution,
@@ -64,7 +65,6 @@ from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
-from grader.words.hidden import name_case
 
 ROOT = Path(__file__).resolve().parents[2]
 SEEDS = (7_000_000_011, 7_000_000_029, 7_000_000_093)

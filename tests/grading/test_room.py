@@ -11,8 +11,8 @@ import grader
 from grader.devices.gpus import read_gpus
 from grader.devices.room import check_room, out_of_memory
 from grader.errors import GraderError
+from grader.messages.hidden import tell
 from grader.records import DeviceBuffer, LaunchLimits, Role, Score, Status
-from grader.words.hidden import tell
 
 TRANSPOSE = Path(__file__).resolve().parents[2] / "exercises" / "transpose"
 KERNEL = """\

@@ -12,6 +12,7 @@ from grader.judging.evidence import Evidence, OtherCounts
 from grader.judging.needs import find_counted, find_open, find_timed
 from grader.judging.timing import REFERENCE, make_timing
 from grader.judging.values import collect_metrics, collect_others, missing_metrics
+from grader.messages.reasons import NOT_SHIPPED
 from grader.metrics import METRICS
 from grader.records import (
     SUBMISSION,
@@ -27,7 +28,6 @@ from grader.records import (
 )
 from grader.spec.exercise import CheckSpec, Threshold, Yardstick
 from grader.spec.statements import Plan
-from grader.words.reasons import NOT_SHIPPED
 from tests.support.factories import (
     BANDWIDTH,
     CHECKS,

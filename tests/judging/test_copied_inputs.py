@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import pytest
 
 from grader.judging.copied_inputs import find_copies
+from grader.messages.hints import Copy
 from grader.records import Counters, LineCounters
 from grader.spec.exercise import CheckSpec, Threshold
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
-from grader.words.hints import Copy
 from tests.support.factories import CORRECTNESS, make_exercise, make_graded, make_submission
 
 SOURCE = """\

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from grader.judging.diagnose import diagnose
+from grader.messages.outputs import describe_diagnosis
 from grader.spec.exercise import Tolerance
-from grader.words.outputs import describe_diagnosis
 
 
 def say(expected: np.ndarray, got: np.ndarray) -> str:

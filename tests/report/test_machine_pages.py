@@ -10,6 +10,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from grader.messages.warp_states import STATE_WORDS
 from grader.records import (
     CodeInstruction,
     CodeListing,
@@ -23,7 +24,6 @@ from grader.report.machine_rows import group_code
 from grader.report.terminal import make_console
 from grader.report.warp_time import make_bar, print_warp_time
 from grader.sass import Control
-from grader.words.warp_states import STATE_WORDS
 
 TEXTS = {3: "    float x = in[i];", 4: "out[i] = x;", 5: "}"}
 PLAIN = Control(4, False, None, None, (), 0)

@@ -10,6 +10,7 @@ import pytest
 
 from grader.cpp.cursor import LanguageError
 from grader.devices.parameter_space import pack_parameters
+from grader.messages.hidden import tell
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -24,7 +25,6 @@ from grader.records import (
 from grader.spec.launch_lines import parse_launch
 from grader.submission.arguments import Argument, address_of, bind_arguments, element_dtype
 from grader.submission.plan_mistakes import launch_mistake
-from grader.words.hidden import tell
 
 BUFFERS = {
     "f": DeviceBuffer("f", "float32", (4,), Role.INPUT),

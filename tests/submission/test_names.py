@@ -9,11 +9,11 @@ from __future__ import annotations
 import pytest
 
 from grader.cpp.cursor import LanguageError
+from grader.messages.hidden import tell
 from grader.records import Kernel, KernelParameter
 from grader.spec.launch_lines import KernelName, parse_launch
 from grader.submission.names import find_kernel, normalise_text
 from grader.submission.plan_mistakes import launch_mistake
-from grader.words.hidden import tell
 
 KERNELS = [
     "naive",

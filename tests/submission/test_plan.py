@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.cpp.tree import Real, Value
+from grader.messages.hidden import tell
 from grader.records import Failure, Kernel, NoConstant, PlanMistake, Status, Submission
 from grader.spec.launch_lines import parse_launch
 from grader.spec.statements import Plan
@@ -16,7 +17,6 @@ from grader.submission.plan import (
     read_plan,
     unanswered,
 )
-from grader.words.hidden import tell
 
 LAUNCH = "k<<<1, TILE>>>(out, rows)"
 

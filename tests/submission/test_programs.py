@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from grader.messages.hidden import tell
 from grader.records import (
     Copy,
     DeviceBuffer,
@@ -23,7 +24,6 @@ from grader.records import (
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import MAX_LAUNCHES, MAX_STATEMENTS, ResolvedPlan, resolve_plan
-from grader.words.hidden import tell
 
 LIMITS = LaunchLimits(
     1024, Dim3(1024, 1024, 64), Dim3((1 << 31) - 1, 65535, 65535), 232_448, 65_536

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from grader.messages.hidden import tell
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -27,7 +28,6 @@ from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.submission.scalars import NO_SCALARS, Scalar
-from grader.words.hidden import tell
 
 H100 = LaunchLimits(1024, Dim3(1024, 1024, 64), Dim3((1 << 31) - 1, 65535, 65535), 232_448, 65_536)
 PARAMETERS = tuple(

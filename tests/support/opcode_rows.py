@@ -25,7 +25,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from grader.emulator.opcodes.row import Opcode
+from grader.emulator.codegen.opcodes.row import Opcode
 from tests.support.assembler import build, launch
 
 MASK = 0xFFFFFFFF

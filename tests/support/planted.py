@@ -17,6 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
+from grader.messages.hidden import tell
+from grader.messages.observations import tell_observation, tell_order
 from grader.records import (
     Binary,
     CheckedMode,
@@ -30,8 +32,6 @@ from grader.records import (
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
-from grader.words.hidden import tell
-from grader.words.observations import tell_observation, tell_order
 from tests.support.compiling import compile_source
 
 FOLDER = Path(__file__).parents[1] / "data" / "planted_bugs"

@@ -20,7 +20,7 @@ import numpy as np
 from llvmlite import binding
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator.layout import FUNCTION_PREFIX
+from grader.emulator.layouts.execution import FUNCTION_PREFIX
 from grader.records import Submission
 from tests.support.compiling import compile_source
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from grader.errors import GraderError
+from grader.messages.hidden import tell
 from grader.records import Binary, Completed, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.diagnostics import explain_failed_run
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
-from grader.words.hidden import tell
 
 from .conftest import Compile, make_submission
 

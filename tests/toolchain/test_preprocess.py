@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
+from grader.messages.hidden import tell
 from grader.records import Completed, Fact, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.dependencies import parse_dependencies
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.preprocess import Preprocessed, preprocess
-from grader.words.hidden import tell
 
 from .conftest import make_submission
 

@@ -7,7 +7,7 @@ import os
 import shutil
 from functools import cache
 
-from grader.emulator.runtime import CompilerFailed, Runtime, load
+from grader.emulator.cpp import CompilerFailed, Runtime, load
 from grader.errors import ToolMissing
 from grader.folders import default_cache
 

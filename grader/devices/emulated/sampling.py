@@ -16,7 +16,7 @@ from random import Random
 from typing import Any, Protocol
 
 from grader.devices.emulated.plan_run import Ran, Ready, Tell
-from grader.devices.emulated.told_cycles import tell_cycles
+from grader.devices.emulated.stall_breakdown import tell_cycles
 from grader.emulator import LaunchOutcome, join_counts, join_lengths, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.intervals import interval_of

@@ -10,8 +10,8 @@ import numpy as np
 
 from grader.devices.emulated.finding_facts import name_element
 from grader.devices.emulated.plan_run import Plan, Ran, Ready, Tell, Way
-from grader.emulator.memory import WINDOW, GlobalMemory
-from grader.emulator.worst import WorstRequest, list_wavefronts
+from grader.emulator.run.memory import WINDOW, GlobalMemory
+from grader.emulator.run.worst import WorstRequest, list_wavefronts
 from grader.records import Dim3, Memory, Operation, SharedArray, WarpAccess
 
 MOST_LINES = 64

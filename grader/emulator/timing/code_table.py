@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.emulator.decode import Decoded
-from grader.emulator.opcodes import OPCODES
-from grader.emulator.operands import ZERO_REGISTER, Constant, Immediate, Predicate, Register
+from grader.emulator.codegen.opcodes import OPCODES
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import ZERO_REGISTER, Constant, Immediate, Predicate, Register
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from grader.emulator.layout import SECTOR_BYTES
+from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.footprint import L2_SET_BYTES, Capacity, Rows
 from grader.emulator.timing.meetings import Slice
 

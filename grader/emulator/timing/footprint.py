@@ -9,9 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.emulator.layout import SECTOR_BYTES
-from grader.emulator.memory import LIMIT
-from grader.emulator.runtime import Runtime
+from grader.emulator.cpp import Runtime
+from grader.emulator.layouts.execution import SECTOR_BYTES
+from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Region, Touched
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import make_pointing, make_rows
@@ -223,7 +223,7 @@ class Footprint:
         return np.asarray(np.maximum(0.0, row_bytes * np.minimum.reduce(opened) - unit_bytes))
 
     def _touch(self, streams: Streams) -> np.ndarray:
-        """What steps touch, a Region a buffer (runtime/timing_totals.cpp)."""
+        """What steps touch, a Region a buffer (cpp/timing/totals.cpp)."""
         found = make_regions(self._regions)
         lines = LIMIT // LINE_BYTES
         arrays = {

@@ -8,7 +8,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from grader.emulator.layout import TraceWord
+from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams

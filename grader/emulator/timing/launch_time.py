@@ -10,8 +10,9 @@ from functools import partial
 
 import numpy as np
 
-from grader.emulator.layout import SECTOR_BYTES
-from grader.emulator.runtime import Runtime
+from grader.emulator.codegen.translate import NativeKernel
+from grader.emulator.cpp import Runtime
+from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.bounds import Use, find_bounds
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
@@ -31,7 +32,6 @@ from grader.emulator.timing.timing_records import (
 )
 from grader.emulator.timing.walks import HARDLY_SHARED, follow_walks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
-from grader.emulator.translate import NativeKernel
 
 SIMULATED_INSTRUCTIONS = 400_000
 MUCH = 0.5

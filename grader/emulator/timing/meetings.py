@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.emulator.memory import LIMIT
-from grader.emulator.runtime import Runtime
+from grader.emulator.cpp import Runtime
+from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Meetings
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import AS_OFTEN
@@ -116,7 +116,7 @@ def find_meetings(
     slices: int,
     runtime: Runtime,
 ) -> Met:
-    """Where the atomics of streams meet (runtime/timing_meetings.cpp). `regions` has a Region a
+    """Where the atomics of streams meet (cpp/timing/meetings.cpp). `regions` has a Region a
     buffer."""
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
     room = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from grader.emulator.layout import SECTOR_BYTES
+from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Traffic
 from grader.emulator.timing.timing_records import LINE_BYTES, WAYS, Parameters

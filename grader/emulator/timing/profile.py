@@ -1,5 +1,5 @@
 """Where the cycles of the warps of a simulated SM go, by instruction and by what they wait for
-(runtime/timing_profile.cpp): a simulation once more, which ends at the same cycle."""
+(cpp/timing/profile.cpp): a simulation once more, which ends at the same cycle."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.emulator.runtime import Runtime
+from grader.emulator.cpp import Runtime
 from grader.emulator.timing.profile_records import Profile, Span
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
 from grader.emulator.timing.sm import SimulatedSM

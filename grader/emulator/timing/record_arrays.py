@@ -9,7 +9,7 @@ from typing import Annotated, Any, TypeVar, cast, get_type_hints
 
 import numpy as np
 
-from grader.emulator.block_layout import pointer_to
+from grader.emulator.layouts.blocks import pointer_to
 from grader.emulator.timing.timing_records import RECORDS
 
 R = TypeVar("R")

@@ -14,7 +14,7 @@ from random import Random
 
 import numpy as np
 
-from grader.emulator.counts import InstructionCounts
+from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.streams import Streams, Work
 from grader.sass import accesses_of

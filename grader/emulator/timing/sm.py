@@ -1,5 +1,5 @@
 """A simulated SM: its resident warps and blocks, its sub-partitions, its L1, and when each of the
-units that they share is free. The runtime simulates it (runtime/timing_sm.cpp)."""
+units that they share is free. The runtime simulates it (cpp/timing/sm.cpp)."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.emulator.layout import BANK_BYTES
-from grader.emulator.runtime import Runtime
+from grader.emulator.cpp import Runtime
+from grader.emulator.layouts.execution import BANK_BYTES
 from grader.emulator.timing.record_arrays import first_row, layout_of, make_pointing, make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.emulator.runtime import Runtime
+from grader.emulator.cpp import Runtime
 from grader.emulator.timing.analysis_records import Totals
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
@@ -123,7 +123,7 @@ def add_up(
     runtime: Runtime,
 ) -> Work:
     """What the blocks of streams do, of the instructions in the table
-    (runtime/timing_totals.cpp)."""
+    (cpp/timing/totals.cpp)."""
     blocks = (len(first) - 1) // warps_per_block
     executed = np.zeros((blocks, len(table)), dtype=np.int64)
     work = Work(executed, np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64))
@@ -141,7 +141,7 @@ def add_up(
 def _expand(
     arrays: dict[str, np.ndarray], numbers: dict[str, int], runtime: Runtime
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The steps, accesses and lines of a Trace (runtime/timing_traces.cpp)."""
+    """The steps, accesses and lines of a Trace (cpp/timing/traces.cpp)."""
     measured = make_pointing(Trace, arrays, numbers)
     runtime.measure_traces(measured.ctypes.data)
     room = first_row(Trace, measured)

@@ -2,7 +2,7 @@
 
 A record is a class of annotated fields: `int` and `float` have 64 bits, `Annotated[int, "i4"]`
 names another format of NumPy, and `Annotated[int, "Line *"]` is a host address. The runtime gets
-them as C++ structs in the namespace `timing` (runtime/header.py).
+them as C++ structs in the namespace `timing` (cpp/header.py).
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class Line:
 
 
 class Trace:
-    """The `words` of all warps, warp after warp (runtime/tracing.h), and what they are expanded to.
+    """The `words` of all warps, warp after warp (cpp/timing/tracing.h), and their expansion.
 
     `ends` has a 0 in front of the ends of warps; `starts` and `sizes` are of basic blocks; `widths`
     are the bytes a lane moves, by instruction, and `atomics` tell which are atomics. `first` has

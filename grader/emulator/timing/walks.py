@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grader.emulator.memory import LIMIT
-from grader.emulator.runtime import Runtime
+from grader.emulator.cpp import Runtime
+from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Walks
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import first_row, make_pointing
@@ -38,7 +38,7 @@ class Walked:
 def follow_walks(
     streams: Streams, resident: int, around: Sequence[Streams], code: CodeTable, runtime: Runtime
 ) -> Walked:
-    """How blocks walk along their data (runtime/timing_walks.cpp): those of one SM, on which so
+    """How blocks walk along their data (cpp/timing/walks.cpp): those of one SM, on which so
     many are resident, and others."""
     lines = LIMIT // LINE_BYTES
     shared = {

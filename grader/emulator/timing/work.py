@@ -10,12 +10,12 @@ from itertools import chain
 
 import numpy as np
 
-from grader.emulator.block_traces import BlockTrace, Lengths
-from grader.emulator.counts import InstructionCounts
+from grader.emulator.codegen.translate import NativeKernel
+from grader.emulator.run.block_traces import BlockTrace, Lengths
+from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.representative import choose_representative
 from grader.emulator.timing.streams import Streams, make_streams
-from grader.emulator.translate import NativeKernel
 from grader.sass import BULK_LOAD, BULK_STORE
 
 LATE_WORDS = 40_000

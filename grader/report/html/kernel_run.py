@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import chain
 
+from grader.messages.findings import describe_place
 from grader.records import KernelRun
 from grader.report.annotation import PAGE_COLUMNS, annotate_run
 from grader.report.html.machine import make_machine
@@ -13,7 +14,6 @@ from grader.report.html.source_table import make_lines
 from grader.report.html.warp_figures import make_figures
 from grader.report.run_tables import RunTable, list_launch_tables, list_output_table
 from grader.report.text import clean_line, clean_text
-from grader.words.findings import describe_place
 
 MOST_FINDINGS = 50
 

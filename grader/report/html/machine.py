@@ -8,17 +8,17 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from grader.records import LineCycles, MachineWork
-from grader.report.machine_rows import CodeRow, KernelCode, format_share, group_code
-from grader.report.text import clean_line
-from grader.words.sizes import list_sizes
-from grader.words.warp_states import (
+from grader.messages.sizes import list_sizes
+from grader.messages.warp_states import (
     LEAST_SHARE,
     STATE_WORDS,
     describe_states,
     order_states,
     sum_states,
 )
+from grader.records import LineCycles, MachineWork
+from grader.report.machine_rows import CodeRow, KernelCode, format_share, group_code
+from grader.report.text import clean_line
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from markupsafe import Markup
 
+from grader.messages.headlines import format_remark
 from grader.metrics import FIGURES, METRICS, TIMED
 from grader.records import (
     BatchEntry,
@@ -33,7 +34,6 @@ from grader.report.late_work import describe_rules, tell_days
 from grader.report.stored import metric_value
 from grader.report.text import clean_line
 from grader.statuses import Badge
-from grader.words.headlines import format_remark
 
 NOT_GRADED = "not graded"
 IN_DOUBT = "≈"

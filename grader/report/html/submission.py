@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from grader.messages.findings import describe_place, tell_finding
+from grader.messages.headlines import explain, format_check_value
+from grader.messages.reasons import summarise_points
+from grader.messages.sizes import list_sizes
 from grader.metrics import METRICS, format_value
 from grader.records import CaseResult, CheckResult, Finding, Score
 from grader.report.annotation import PAGE_COLUMNS, annotate
@@ -18,10 +22,6 @@ from grader.report.measurement import list_figures
 from grader.report.text import clean_line, clean_text
 from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import draw_mismatch
-from grader.words.findings import describe_place, tell_finding
-from grader.words.headlines import explain, format_check_value
-from grader.words.reasons import summarise_points
-from grader.words.sizes import list_sizes
 
 MAX_DETAIL = 20_000
 

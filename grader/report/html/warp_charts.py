@@ -10,6 +10,7 @@ from itertools import groupby
 
 from markupsafe import Markup, escape
 
+from grader.messages.warp_accesses import describe_lanes
 from grader.records import Memory, WarpAccess
 from grader.report.access_layout import (
     BANKS,
@@ -23,7 +24,6 @@ from grader.report.access_layout import (
 )
 from grader.report.drawing import draw_text
 from grader.report.text import clean_line
-from grader.words.warp_accesses import describe_lanes
 
 CELL, LABEL, HEAD, FOOT, SECTOR_GAP = 14, 24, 18, 20, 6
 Tell = Callable[[Row, int, Lanes], str] | None

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from grader.messages.sizes import list_sizes
+from grader.messages.warp_accesses import describe_bank, describe_cost, describe_warp
 from grader.records import Memory, WarpAccess
 from grader.report.access_layout import busiest_bank
 from grader.report.annotation import Annotation
 from grader.report.html.warp_charts import draw_actual, draw_ideal
 from grader.report.text import clean_line
-from grader.words.sizes import list_sizes
-from grader.words.warp_accesses import describe_bank, describe_cost, describe_warp
 
 
 @dataclass(frozen=True)

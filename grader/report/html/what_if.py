@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.records import MendEffect, Score, TriedMend
-from grader.report.text import clean_line, clean_text
-from grader.report.what_if import AS_IT_IS, label_effects, list_code, shown_mends
-from grader.words.what_if import (
+from grader.messages.what_if import (
     EXPLANATION,
     describe_best,
     format_effect,
@@ -17,6 +14,9 @@ from grader.words.what_if import (
     tell_none,
     tell_others,
 )
+from grader.records import MendEffect, Score, TriedMend
+from grader.report.text import clean_line, clean_text
+from grader.report.what_if import AS_IT_IS, label_effects, list_code, shown_mends
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 
+from grader.messages.headlines import explain
 from grader.records import CheckResult, CheckStatus, PendingRule, Score
 from grader.report.platforms.texts import check_name, describe_check, describe_score
 from grader.report.text import clean_line, clean_text
-from grader.words.headlines import explain
 
 
 def format_junit(score: Score, rule: PendingRule | None = None) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from grader.messages.findings import describe_finding
+from grader.messages.headlines import explain, format_check_value
+from grader.messages.reasons import describe_worth
 from grader.metrics import CHECKED_CASES, CORRECTNESS
 from grader.records import CheckResult, CheckStatus, PendingRule, Score
 from grader.report.text import clean_line, clean_text
 from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
-from grader.words.findings import describe_finding
-from grader.words.headlines import explain, format_check_value
-from grader.words.reasons import describe_worth
 
 MAX_DETAIL = 8000
 MAX_FINDINGS = 4

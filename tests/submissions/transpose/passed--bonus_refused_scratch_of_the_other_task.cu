@@ -1,5 +1,5 @@
 // The padded tile, and "in place" by way of the scratch buffer that the exercise itself declares: a part has buffers of its own.
-// expect bonus: failed (line 7, column 57: 'copy' is not known here)
+// expect bonus: failed (line 7, column 57: 'copy' is no constant)
 #define TILE 32
 #define ROWS 8
 // scratch: float copy[1024 * 1024]

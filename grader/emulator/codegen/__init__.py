@@ -1,0 +1,1 @@
+"""Typed instructions -> native code: one row and one function per opcode."""

@@ -1,0 +1,64 @@
+"""Words of constant memory: of bank 0, which a launch fills, and of banks with fixed contents."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from grader.emulator.codegen.shapes import BANK_OF_LAUNCH, offset_name
+from grader.emulator.codegen.tools import I32, I64, POINTER, Value, offset
+from grader.emulator.isa.operands import Constant
+from grader.emulator.isa.program import VARIABLES_BANK, KernelCode, Unsupported
+from grader.emulator.layouts.execution import CONSTANT_BANKS
+
+if TYPE_CHECKING:
+    from grader.emulator.codegen.emitter import Emitter
+
+WORDS = 8
+"""So many words at most are read from the offset on that a constant operand names."""
+
+
+def constant_word(e: Emitter, operand: Constant) -> Value:
+    """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
+    contents."""
+    position, behind = offset_name(operand.offset)
+    if operand.register is not None or behind % 4:
+        raise e.unsupported("with this constant")
+    word = e.data("constant", position * WORDS + behind // 4)
+    if operand.bank != BANK_OF_LAUNCH:
+        return word
+    base = e.context.load_pointer("constants")
+    return e.b.load(offset(e.b, base, e.b.zext(word, I64)), typ=I32)
+
+
+def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int:
+    """What a cell holds for a word of a constant operand: its offset in bank 0, its contents in
+    another bank. Raises Unsupported where they are not known."""
+    place = operand.offset // 4 * 4 + 4 * words_behind
+    size = constant_bank_bytes(code, operand.bank)
+    if operand.bank == VARIABLES_BANK and place >= size:
+        raise Unsupported(
+            f"of c[{operand.bank:#x}][{place:#x}], behind the {size} bytes of __constant__"
+            " variables"
+        )
+    if not 0 <= place <= size - 4 or not code.knows_constant(operand.bank, place):
+        raise Unsupported(f"of c[{operand.bank:#x}][{place:#x}]")
+    if operand.bank == BANK_OF_LAUNCH:
+        return place
+    return int.from_bytes(code.constants[operand.bank][place : place + 4], "little")
+
+
+def constant_bank_bytes(code: KernelCode, bank: int) -> int:
+    """Size of a constant bank. Raises Unsupported for one whose contents are not known (bank 4:
+    addresses)."""
+    if bank == BANK_OF_LAUNCH:
+        return code.constant_bytes
+    if bank not in code.constants or bank >= CONSTANT_BANKS:
+        raise Unsupported(f"with constant bank {bank}")
+    return len(code.constants[bank])
+
+
+def constant_bank(e: Emitter, bank: int) -> tuple[Value, Value]:
+    """Host address and size of a constant bank, for a register's offset into it."""
+    e.require("known bank", bank)
+    address = e.b.inttoptr(e.context.load("banks", bank), POINTER)
+    return address, e.context.load("bank_bytes", bank)

@@ -1,0 +1,83 @@
+"""The opcode table: one row per base opcode, one file per family. Whatever is not here is
+unsupported."""
+
+from contextlib import suppress
+
+from grader.emulator.codegen.opcodes.asynchronous import ASYNCHRONOUS
+from grader.emulator.codegen.opcodes.atomics import ATOMICS
+from grader.emulator.codegen.opcodes.barrier_objects import BARRIER_OBJECTS
+from grader.emulator.codegen.opcodes.barriers import BARRIERS
+from grader.emulator.codegen.opcodes.bulk_copies import BULK_COPIES
+from grader.emulator.codegen.opcodes.calls import CALLS
+from grader.emulator.codegen.opcodes.collective import COLLECTIVE
+from grader.emulator.codegen.opcodes.control import CONTROL
+from grader.emulator.codegen.opcodes.convert import CONVERSIONS
+from grader.emulator.codegen.opcodes.copies import COPIES
+from grader.emulator.codegen.opcodes.double import DOUBLE
+from grader.emulator.codegen.opcodes.floating import FLOATING
+from grader.emulator.codegen.opcodes.generic import GENERIC
+from grader.emulator.codegen.opcodes.half import HALVES
+from grader.emulator.codegen.opcodes.integer import INTEGER
+from grader.emulator.codegen.opcodes.load_store import MEMORY
+from grader.emulator.codegen.opcodes.logic import LOGIC
+from grader.emulator.codegen.opcodes.move import MOVE
+from grader.emulator.codegen.opcodes.packed import PACKED
+from grader.emulator.codegen.opcodes.row import Opcode
+from grader.emulator.codegen.opcodes.special import SPECIAL
+from grader.emulator.codegen.opcodes.tensor import TENSOR
+from grader.emulator.codegen.opcodes.textures import TEXTURES
+from grader.emulator.codegen.opcodes.warp_groups import WARP_GROUPS
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.program import Unsupported
+
+FAMILIES: dict[str, dict[str, Opcode]] = {
+    "integers": INTEGER,
+    "integers in parts of a word": PACKED,
+    "bits and predicates": LOGIC,
+    "moves, constants, votes, shuffles": MOVE,
+    "float32": FLOATING,
+    "special functions": SPECIAL,
+    "float64": DOUBLE,
+    "pairs of half or bfloat16": HALVES,
+    "conversions": CONVERSIONS,
+    "memory": MEMORY,
+    "generic addresses": GENERIC,
+    "atomics and reductions": ATOMICS,
+    "asynchronous copies": COPIES,
+    "tensor cores": TENSOR,
+    "tensor cores, four warps together": WARP_GROUPS,
+    "textures and surfaces": TEXTURES,
+    "control flow": CONTROL,
+    "lanes together": COLLECTIVE,
+    "barriers of a block": BARRIERS,
+    "barrier objects": BARRIER_OBJECTS,
+    "bulk copies": BULK_COPIES,
+    "stores that arrive at barrier objects": ASYNCHRONOUS,
+    "calls": CALLS,
+}
+OPCODES: dict[str, Opcode] = {
+    name: opcode for family in FAMILIES.values() for name, opcode in family.items()
+}
+
+
+def find_opcode(instruction: Decoded) -> Opcode:
+    """The row of an instruction. Raises Unsupported with its full name and line when there is none,
+    for an unknown modifier, and for a text that is not understood."""
+    found = OPCODES.get(instruction.base)
+    if found is None:
+        raise Unsupported(f"the instruction {instruction.opcode}", instruction.line)
+    unknown = [name for name in instruction.modifiers if name not in found.modifiers]
+    if unknown:
+        raise Unsupported(
+            f"the instruction {instruction.opcode} (its modifier {unknown[0]})", instruction.line
+        )
+    if instruction.unknown is not None:
+        raise Unsupported(instruction.unknown, instruction.line)
+    return found
+
+
+def look_up(instruction: Decoded) -> Opcode | None:
+    """The row of an instruction; None of one that is not known."""
+    with suppress(Unsupported):
+        return find_opcode(instruction)
+    return None

@@ -1,0 +1,136 @@
+"""Barrier objects in shared memory (PTX ISA, `mbarrier`): threads and asynchronous copies arrive,
+threads wait for a phase to end. cpp/warps/barrier_objects.cpp tells what the 64 bits of one hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.load_store import lane_addresses, lane_data, set_lane_data
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.tools import I32, Value, bits_to_lanes, const
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.flow import ControlFlow
+from grader.emulator.isa.operands import ZERO_REGISTER, Operand, Predicate, Register
+from grader.emulator.layouts.forms import ArrivalForm
+from grader.emulator.timing.pipes import BARRIER_OBJECT
+
+_AMOUNTS: dict[str, int] = {
+    "A1TR": ArrivalForm.ARRIVES | ArrivalForm.EXPECTS,
+    "A1T0": ArrivalForm.ARRIVES,
+    "ART0": ArrivalForm.ARRIVES | ArrivalForm.COUNTED,
+    "A0TR": ArrivalForm.EXPECTS,
+    "A0TX": ArrivalForm.COMPLETES,
+    "A0T1": ArrivalForm.EXPECTS | ArrivalForm.ONE,
+}
+"""What an arrival adds: A of the threads, T of the bytes or copies that are under way; each 0, 1,
+or (R, X) as a register says. The first form is not spelled out."""
+
+
+def synchronise(e: Emitter, i: Decoded) -> None:
+    """An operation on a barrier object (`mbarrier`): EXCH sets it up, ARRIVE counts threads and
+    bytes, PHASECHK asks whether a phase has ended.
+
+    PHASECHK.TRYWAIT waits for that, and is false only where nobody else can go on.
+    """
+    form = next((name for name in _FORMS if i.has(name)), None)
+    if form is None:
+        raise e.unsupported()
+    _FORMS[form](e, i)
+    if not e.b.block.is_terminated:
+        e.registers.write_back()
+        e.go_to(e.following)
+
+
+def _exchange(e: Emitter, i: Decoded) -> None:
+    target, address, source = i.operands
+    if target != Register(ZERO_REGISTER, uniform=True):
+        raise e.unsupported("with this destination")
+    uniform, e.uniform = e.uniform, False
+    set_lane_data(e, [e.i32(source), e.i32(e.upper(source))])
+    e.uniform = uniform
+    _call(e, address, "set_up_barrier")
+
+
+def _arrive(e: Emitter, i: Decoded) -> None:
+    target, address, source = i.operands
+    if not isinstance(target, Register):
+        raise e.unsupported("with this destination")
+    form = next((_AMOUNTS[name] for name in i.modifiers if name in _AMOUNTS), _AMOUNTS["A1TR"])
+    form |= ArrivalForm.LEAVES * i.has("OPTOUT")
+    set_lane_data(e, [e.i32(source)])
+    _call(e, address, "arrive", const(form))
+    if target.index == ZERO_REGISTER:
+        return
+    before, together = lane_data(e, 2)
+    e.set(e.upper(target), before)
+    if i.has("TMASK"):  # else the lower word stays as it is (seen on an H200)
+        e.set(target, together)
+
+
+def _check_phase(e: Emitter, i: Decoded) -> None:
+    truth, address, phase = i.operands
+    if not isinstance(truth, Predicate):
+        raise e.unsupported("with this destination")
+    set_lane_data(e, [e.i32(phase)])
+    _call(e, address, "check_phases")
+    over = e.context.load("lane_data", 0)
+    e.set_predicate(truth, bits_to_lanes(e.b, over))
+    e.registers.write_back()
+    missing = e.b.and_(e.lane_mask(), e.b.not_(over))
+    waiting = e.function.append_basic_block("waiting")
+    e.branch_if(e.b.icmp_unsigned("==", missing, const(0)), e.following, waiting)
+    e.b.position_at_end(waiting)
+    place = e.registers.place_of_predicate(truth.index)
+    tries = const(i.has("TRYWAIT"))
+    facts = (missing, e.following.block, place, tries)
+    e.call("wait_for_phases", e.context_pointer, e.warp_pointer, *facts)
+    e.switch_path()
+
+
+def _invalidate(e: Emitter, i: Decoded) -> None:
+    """`.IVALL` follows stores that set objects up (sm_100 and later): here memory holds them."""
+    if i.has("IVALL") and not i.operands:
+        return
+    (address,) = i.operands
+    if not i.has("IV"):
+        raise e.unsupported()
+    _call(e, address, "invalidate_barrier")
+
+
+_FORMS: dict[str, Callable[[Emitter, Decoded], None]] = {
+    "EXCH": _exchange,
+    "ARRIVE": _arrive,
+    "PHASECHK": _check_phase,
+    "CCTL": _invalidate,
+}
+
+
+def arrive_with_copies(e: Emitter, i: Decoded) -> None:
+    """Arrive at a barrier object once the thread's asynchronous copies so far are there: when a
+    thread waits for a phase that ends with it."""
+    (address,) = i.operands
+    form = ArrivalForm.COMPLETES if i.has("TRANSCNT") else ArrivalForm.ARRIVES
+    _call(e, address, "arrive", const(form | ArrivalForm.ONE | ArrivalForm.BEHIND_COPIES))
+
+
+def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
+    """Call a function of the runtime with all lanes' addresses, which ends the launch where one of
+    them is bad."""
+    low, _ = lane_addresses(e, address)
+    e.b.store(low, e.context.at("lane_addresses"), align=4)
+    arguments = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *facts)
+    e.return_if_nonzero(e.call(name, *arguments, result=I32))
+
+
+BARRIER_OBJECTS: dict[str, Opcode] = {
+    "SYNCS": row(
+        synchronise,
+        "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT TMASK RED OPTOUT 64"
+        " A1TR A1T0 ART0 A0TR A0TX A0T1",
+        pipe=BARRIER_OBJECT,
+        flow=ControlFlow(),
+    ),
+    "ARRIVES": row(arrive_with_copies, "LDGSTSBAR 64 ARVCNT TRANSCNT", pipe=BARRIER_OBJECT),
+}

@@ -1,0 +1,185 @@
+"""Copies of many bytes at once between global and shared memory, and reductions (PTX ISA,
+`cp.async.bulk`, `cp.reduce.async.bulk`): of consecutive bytes, or of a box of a tensor
+(cpp/memory/bulk_copies.cpp, tensor_maps.cpp). Both ends are checked at once; bytes move when a
+thread waits for them (cpp/memory/under_way.h).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.control import no_operation
+from grader.emulator.codegen.opcodes.copies import end_group
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.tools import I32, I64, Value, const
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.flow import always
+from grader.emulator.isa.operands import Address, Operand, Register, Special
+from grader.emulator.layouts.forms import BulkForm, ElementType, ReductionForm, WorkKind
+from grader.emulator.timing.pipes import BARRIER_OBJECT, NO_PIPE
+from grader.sass import BULK_LOAD, BULK_STORE
+
+_WAYS = {
+    ("S", "G"): BulkForm.FROM_GLOBAL,
+    ("G", "S"): BulkForm.TO_GLOBAL,
+    ("S", "S"): 0,
+}
+_OPERATIONS: dict[str, int] = {
+    name: getattr(ReductionForm, name)
+    for name in ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
+}
+_TYPES: dict[str, int] = {
+    name: getattr(ElementType, name) for name in ("S32", "U64", "S64", "F16", "BF16", "F32", "F64")
+}
+_DIMENSIONS = {f"{count}D": count for count in range(1, 6)}
+_TYPE_NAMES = f"{' '.join(_TYPES)} RN"
+_OPERATION_NAMES = " ".join(_OPERATIONS)
+_DIMENSION_NAMES = " ".join(_DIMENSIONS)
+
+
+def copy_bulk(e: Emitter, i: Decoded) -> None:
+    """As many times 16 bytes as a register says, to shared memory (S) or global memory (G) from the
+    other one, or within shared memory; `.MULTICAST`: to the same place in several blocks of the
+    cluster.
+
+    What goes to shared memory arrives at the barrier object that the next register names. Of the
+    size, the upper half names the blocks.
+    """
+    _copy(e, i, BulkForm.TO_BLOCKS * i.has("MULTICAST"))
+
+
+def reduce_bulk(e: Emitter, i: Decoded) -> None:
+    """As `UBLKCP`, but what comes is combined with what is there, element by element."""
+    _copy(e, i, reduction_form(e, i))
+
+
+def _copy(e: Emitter, i: Decoded, form: int) -> None:
+    target, source, size = _without_hint(i.operands)
+    way = _WAYS.get((i.modifiers[0], i.modifiers[1])) if len(i.modifiers) > 1 else None
+    if way is None or not isinstance(size, Register):
+        raise e.unsupported()
+    to, behind = _words(e, target, 2)
+    from_, behind_source = _words(e, source, 2)
+    ends = (
+        _long(e, to, behind if way == BulkForm.TO_GLOBAL else const(0)),
+        _long(e, from_, behind_source if way == BulkForm.FROM_GLOBAL else const(0)),
+    )
+    _call(e, "copy_bulk", (const(form | way), *ends, behind, e.i32(size)))
+
+
+def copy_tensor_in(e: Emitter, i: Decoded) -> None:
+    """A box of a tensor to shared memory: registers one behind the other name the place, the
+    barrier object it arrives at, and the coordinates; the next pair is the address of the tensor
+    map."""
+    place, map_address, *more = _without_hint(i.operands)
+    if len(more) != i.has("MULTICAST"):
+        raise e.unsupported()
+    blocks = e.b.lshr(e.i32(more[0]), const(BulkForm.BLOCKS_SHIFT)) if more else const(0)
+    _tensor(e, i, BulkForm.FROM_GLOBAL, place, map_address, blocks=blocks)
+
+
+def copy_tensor_out(e: Emitter, i: Decoded) -> None:
+    """A box of shared memory to a tensor: registers one behind the other name the place and the
+    coordinates."""
+    place, map_address = _without_hint(i.operands)
+    _tensor(e, i, BulkForm.TO_GLOBAL, place, map_address)
+
+
+def reduce_tensor(e: Emitter, i: Decoded) -> None:
+    """As `UTMASTG`, but what comes is combined with what is there, element by element."""
+    place, map_address = _without_hint(i.operands)
+    _tensor(e, i, BulkForm.TO_GLOBAL | _operation(e, i), place, map_address)
+
+
+def _tensor(
+    e: Emitter,
+    i: Decoded,
+    form: int,
+    place: Operand,
+    map_address: Operand,
+    *,
+    blocks: Value | None = None,
+) -> None:
+    axes = next((_DIMENSIONS[name] for name in i.modifiers if name in _DIMENSIONS), None)
+    if axes is None:
+        raise e.unsupported()
+    loads = form & BulkForm.FROM_GLOBAL
+    start, *words = _words(e, place, axes + (2 if loads else 1))
+    object_ = words.pop(0) if loads else const(0)
+    corner = [*words, *[const(0)] * (max(_DIMENSIONS.values()) - axes)]
+    address = _long(e, *_words(e, map_address, 2))
+    facts = (const(form | axes), address, start, object_, blocks or const(0), *corner)
+    _call(e, "copy_tensor", (e.data("slot bulk map"), *facts))
+
+
+def _operation(e: Emitter, i: Decoded) -> int:
+    operation = next((_OPERATIONS[name] for name in i.modifiers if name in _OPERATIONS), None)
+    if operation is None:
+        raise e.unsupported()
+    return BulkForm.REDUCES | operation << BulkForm.OPERATION_SHIFT
+
+
+def reduction_form(e: Emitter, i: Decoded) -> int:
+    """BulkForm bits of a reduction whose name says what its elements are."""
+    types = {**_TYPES, "64": ElementType.U64}
+    kind = next((types[name] for name in i.modifiers if name in types), ElementType.U32)
+    return _operation(e, i) | kind << BulkForm.TYPE_SHIFT
+
+
+def _without_hint(operands: Sequence[Operand]) -> Sequence[Operand]:
+    """The operands but for a last one that says how long caches are to keep what moves."""
+    return operands[:-1] if operands[-1] == Special("desc") else operands
+
+
+def _words(e: Emitter, operand: Operand, count: int) -> list[Value]:
+    """The uniform register that an address names, and those behind it."""
+    if not isinstance(operand, Address) or operand.register or not operand.uniform:
+        raise e.unsupported("with this address")
+    first = operand.uniform.index
+    words = [e.i32(Register(first + word, uniform=True)) for word in range(count)]
+    return [e.b.add(words[0], e.offset_of(operand)), *words[1:]]
+
+
+def _long(e: Emitter, low: Value, high: Value) -> Value:
+    return e.b.or_(e.b.zext(low, I64), e.b.shl(e.b.zext(high, I64), const(32, I64)))
+
+
+def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
+    """Call a function of the runtime, where the guard holds."""
+    slots = (e.data(f"slot {BULK_LOAD}"), e.data(f"slot {BULK_STORE}"))
+    arguments = (e.context_pointer, e.warp_pointer, e.index, *slots, *facts)
+    doing = e.function.append_basic_block("copy")
+    done = e.function.append_basic_block("done")
+    e.b.cbranch(const(1, e.truth) if e.guard is None else e.guard, doing, done)
+    e.b.position_at_end(doing)
+    e.return_if_nonzero(e.call(name, *arguments, result=I32))
+    e.b.branch(done)
+    e.b.position_at_end(done)
+
+
+BULK_COPIES: dict[str, Opcode] = {
+    "UBLKCP": row(copy_bulk, "S G MULTICAST", uniform=True, pipe=BARRIER_OBJECT),
+    "UBLKRED": row(
+        reduce_bulk,
+        f"S G {_OPERATION_NAMES} {_TYPE_NAMES}",
+        uniform=True,
+        pipe=BARRIER_OBJECT,
+        ordered=always,
+    ),
+    "UBLKPF": row(no_operation, "L2", uniform=True, pipe=BARRIER_OBJECT),
+    "UTMALDG": row(
+        copy_tensor_in, f"{_DIMENSION_NAMES} MULTICAST", uniform=True, pipe=BARRIER_OBJECT
+    ),
+    "UTMASTG": row(copy_tensor_out, _DIMENSION_NAMES, uniform=True, pipe=BARRIER_OBJECT),
+    "UTMAREDG": row(
+        reduce_tensor,
+        f"{_DIMENSION_NAMES} {_OPERATION_NAMES}",
+        uniform=True,
+        pipe=BARRIER_OBJECT,
+        ordered=always,
+    ),
+    "UTMAPF": row(no_operation, f"L2 {_DIMENSION_NAMES}", uniform=True, pipe=BARRIER_OBJECT),
+    "UTMACCTL": row(no_operation, "PF IV IVALL", uniform=True, pipe=BARRIER_OBJECT),
+    "UTMACMDFLUSH": row(end_group(WorkKind.STORES), pipe=NO_PIPE),
+}

@@ -1,0 +1,83 @@
+"""Calls of functions of the same kernel, by name or by pointer, and of the system's functions that
+the emulator provides."""
+
+from __future__ import annotations
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.control import JUMPS, bra, go_to_computed
+from grader.emulator.codegen.opcodes.intrinsics import not_emulated, trace_value
+from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
+from grader.emulator.codegen.tools import I1, I32, I64, const, lane_bits, splat
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.flow import ControlFlow
+from grader.emulator.isa.operands import Immediate, Register
+from grader.emulator.timing.pipes import JUMP, SYSTEM_CALL
+
+_RETURN_ADDRESS = Register(20)
+"""The pair in which a function of the system finds the address that it returns to."""
+
+
+def call(e: Emitter, i: Decoded) -> None:
+    """`CALL.REL` of a function in the kernel's code, by its offset or by a register; `CALL.ABS` of
+    one of the system."""
+    if i.has("ABS"):
+        call_system(e, i)
+    elif _by_pointer(i):
+        go_to_computed(e, i, i.operands[0], JUMPS)
+    else:
+        bra(e, i)
+
+
+def _by_pointer(i: Decoded) -> bool:
+    """Whether it calls a function of the kernel that a register names."""
+    return bool(i.operands) and isinstance(i.operands[0], Register) and not i.has("ABS")
+
+
+def call_system(e: Emitter, i: Decoded) -> None:
+    """Call back with the path's lanes, which must all name the same function and return behind the
+    call."""
+    (target,) = i.operands
+    if i.guard is not None or not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    addresses = e.i64(target)
+    address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
+    returns = e.b.icmp_unsigned(
+        "!=", e.i64(_RETURN_ADDRESS), splat(e.b, e.b.zext(e.data("next offset"), I64))
+    )
+    others = e.b.or_(returns, e.b.icmp_unsigned("!=", addresses, splat(e.b, address)))
+    others = e.b.and_(e.mask, lane_bits(e.b, others))
+    together, apart, failed = (
+        e.function.append_basic_block(name) for name in ("together", "several", "failed")
+    )
+    e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), together, apart)
+    e.b.position_at_end(apart)
+    not_emulated(e, i)
+    e.b.position_at_end(together)
+    e.context.store("call_target", address)
+    trace_value(e, splat(e.b, e.b.trunc(address, I32)))
+    code = e.call("call_system", e.context_pointer, e.warp_pointer, e.mask, result=I32)
+    e.branch_if(e.b.icmp_unsigned("==", code, const(0)), e.following, failed)
+    e.b.position_at_end(failed)
+    e.context.store("fault_instruction", e.index)
+    e.b.ret(code)
+
+
+def load_address(e: Emitter, i: Decoded) -> None:
+    """d = the address of an instruction, of this one where none is named: its offset in the
+    code."""
+    target, *place = i.operands
+    if len(place) > 1 or not all(isinstance(operand, Immediate) for operand in place):
+        raise e.unsupported("with these operands")
+    here = splat(e.b, e.b.zext(e.data("code offset"), I64))
+    e.set64(target, e.i64(place[0]) if place else here)
+
+
+CALLS: dict[str, Opcode] = {
+    "CALL": row(
+        call,
+        "REL ABS NOINC",
+        pipe={PLAIN: JUMP, "ABS": SYSTEM_CALL},
+        flow=ControlFlow(indirect=_by_pointer),
+    ),
+    "LEPC": row(load_address),
+}

@@ -1,0 +1,207 @@
+"""What a warp's lanes do together: wait for each other, and combine or compare a value of each.
+
+ptxas runs an operation of lanes that came from different places with WARPSYNC.COLLECTIVE: they
+wait, execute it once as one path, and ENDCOLLECTIVE sends each of them back to where it came from.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.absent import note_absent_lanes
+from grader.emulator.codegen.opcodes.intrinsics import (
+    call_external,
+    not_emulated,
+    note_meeting,
+    release_paths,
+    repeat_while,
+    skip_together,
+)
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.tools import (
+    I1,
+    I32,
+    LANES_I32,
+    Value,
+    bits_to_lanes,
+    const,
+    lane_bits,
+    loop_while,
+    splat,
+)
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.flow import ControlFlow, always
+from grader.emulator.isa.operands import TRUE_PREDICATE, ZERO_REGISTER, Predicate, Register
+from grader.emulator.layouts.execution import (
+    COLLECTIVE_BARRIER,
+    WAIT_APART,
+    WARP_LANES,
+    WARPSYNC_BARRIER,
+    Repeat,
+)
+from grader.emulator.timing.pipes import MATCH, NO_PIPE, REDUCTION
+
+
+def warpsync(e: Emitter, i: Decoded) -> None:
+    """`__syncwarp()`: the named lanes wait for each other and go on as one path. `.ALL` names all.
+
+    `.EXCLUSIVE` and `.COLLECTIVE`: lanes that name other lanes go on apart; the collective ones
+    come back by ENDCOLLECTIVE.
+    """
+    collective = i.has("COLLECTIVE")
+    masks = [] if i.has("ALL") else [i.operands[0]]
+    if len(i.operands) != len(masks) + collective:
+        raise e.unsupported("with these operands")
+    named = e.i32(masks[0]) if masks else splat(e.b, const(0xFFFFFFFF))
+    apart = collective or i.has("EXCLUSIVE")
+    if e.converged and not apart:
+        note_meeting(e)
+        return
+    if i.guard is not None:
+        waiting = skip_together(e, e.lane_mask())
+        not_emulated(e, i)
+        e.b.position_at_end(waiting)
+    barrier = COLLECTIVE_BARRIER if collective else WARPSYNC_BARRIER
+    _store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
+    if collective:
+        _store_lanes(e, e.warp.at("collective_return"), splat(e.b, e.target.block))
+    if apart:
+        _push_groups(e, named, e.following.block, barrier)
+    else:
+        e.push_path(e.mask, e.following.block, const(barrier))
+    release_paths(e, const(Repeat.NEVER) if collective else _repeat_unless_gathered(e))
+    e.switch_path()
+
+
+def _repeat_unless_gathered(e: Emitter) -> Value:
+    """Paths that meet at a WARPSYNC execute it once more, unless the last one was chosen there: it
+    is then executed by those who wait, too."""
+    here = e.b.icmp_unsigned("==", e.warp.load("gathered_at"), e.data("block"))
+    first = e.b.icmp_unsigned("==", e.data("length"), const(1))
+    return e.b.select(e.b.and_(here, first), const(Repeat.NEVER), const(Repeat.WHERE_SEVERAL_MEET))
+
+
+def end_collective(e: Emitter, i: Decoded) -> None:
+    """Each lane goes on where its WARPSYNC.COLLECTIVE said."""
+    if i.guard is not None:
+        raise e.unsupported("with a guard")
+    _push_groups(e, e.warp.load_lanes("collective_return"), None, WAIT_APART)
+    e.switch_path()
+
+
+def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
+    """Write the path's lanes of an array of the warp's record."""
+    others = e.b.load(address, typ=LANES_I32, align=4)
+    e.b.store(e.b.select(e.active, values, others), address, align=4)
+
+
+def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
+    """One path for each value among the path's lanes, at `pc`, or at the block that is the
+    value."""
+    e.b.store(values, e.context.at("lane_addresses"), align=4)
+    remaining = e.stack_word(e.mask)
+
+    def split_one() -> None:
+        here = e.b.load(remaining, typ=I32)
+        value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
+        together = e.b.and_(
+            here, lane_bits(e.b, e.b.icmp_unsigned("==", values, splat(e.b, value)))
+        )
+        e.push_path(together, value if pc is None else pc, const(wait))
+        left = e.b.xor(here, together)
+        repeat_while(e, left)
+        e.b.store(left, remaining)
+
+    loop_while(
+        e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
+    )
+
+
+def branch_if_apart(e: Emitter, i: Decoded) -> None:
+    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path with a guard that
+    holds; `BRA.CONV`: if they are.
+
+    sm_75 names no lanes: all are meant.
+    """
+    *named, _ = i.operands
+    if len(named) > 1:
+        raise e.unsupported("with these operands")
+    mask = e.i32(named[0]) if named else e.const(-1)
+    e.b.store(mask, e.context.at("lane_addresses"), align=4)
+    living = e.b.and_(e.context.load("lane_addresses", 0), e.warp.load("live"))
+    missing = e.b.and_(living, e.b.not_(e.lane_mask()))
+    together = e.b.icmp_unsigned("==", missing, const(0))
+    if i.has("CONV"):
+        together = e.b.not_(together)
+    apart = e.function.append_basic_block("apart")
+    e.branch_if(together, e.following, apart)
+    e.b.position_at_end(apart)
+    e.go_to(e.target)
+
+
+def match(e: Emitter, i: Decoded) -> None:
+    """`.ANY`: d = the lanes of the path with the same value; `.ALL`: d = the path's lanes and P
+    where all have it, else 0."""
+    *truths, target, source = i.operands
+    everyone = i.has("ALL")
+    if i.guard is not None or len(truths) != everyone or not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    note_absent_lanes(e, i)
+    value = e.i64(source) if i.has("U64") else e.i32(source)
+    result = ir.Constant(LANES_I32, ir.Undefined)
+    for lane in range(WARP_LANES):
+        same = e.b.icmp_unsigned("==", value, splat(e.b, e.b.extract_element(value, const(lane))))
+        result = e.b.insert_element(result, e.b.and_(lane_bits(e.b, same), e.mask), const(lane))
+    if everyone:
+        agreed = e.b.icmp_unsigned("==", result, splat(e.b, e.mask))
+        result = e.b.select(agreed, result, e.const(0))
+        e.set_predicate(truths[0], agreed)
+    e.set(target, result)
+
+
+_REDUCTIONS = {"SUM": ("add", 0), "AND": ("and", 0xFFFFFFFF), "OR": ("or", 0), "XOR": ("xor", 0)}
+_EXTREMES = {
+    ("MIN", False): ("umin", 0xFFFFFFFF),
+    ("MIN", True): ("smin", 0x7FFFFFFF),
+    ("MAX", False): ("umax", 0),
+    ("MAX", True): ("smax", 0x80000000),
+}
+
+
+def reduce_lanes(e: Emitter, i: Decoded) -> None:
+    """A uniform register = the values of the path's lanes combined; without a name, by `and`."""
+    target, source = i.operands
+    if i.guard is not None or not isinstance(target, Register) or not target.uniform:
+        raise e.unsupported("with these operands")
+    note_absent_lanes(e, i)
+    name = next((name for name in i.modifiers if name in (*_REDUCTIONS, "MIN", "MAX")), "AND")
+    operation, neutral = (
+        _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
+    )
+    values = e.b.select(e.active, e.i32(source), e.const(neutral))
+    e.set(target, call_external(e, f"llvm.vector.reduce.{operation}.v32i32", I32, [values]))
+
+
+def elect(e: Emitter, i: Decoded) -> None:
+    """P = this lane is the leader, which is the lowest lane that asks; the uniform register holds
+    its number."""
+    truth, target, source = i.operands
+    if source != Predicate(TRUE_PREDICATE) or not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    lanes = e.lane_mask()
+    e.set_predicate(truth, bits_to_lanes(e.b, e.b.and_(lanes, e.b.neg(lanes))))
+    if i.guard is not None and target.index != ZERO_REGISTER:
+        raise e.unsupported("with these operands")
+    e.guard = None
+    e.set(target, e.b.cttz(lanes, const(0, I1)))
+
+
+COLLECTIVE: dict[str, Opcode] = {
+    "WARPSYNC": row(warpsync, "ALL EXCLUSIVE COLLECTIVE", pipe=NO_PIPE, flow=ControlFlow()),
+    "ENDCOLLECTIVE": row(end_collective, flow=ControlFlow(leaves=always)),
+    "MATCH": row(match, "ANY ALL U64", gathers=True, pipe=MATCH),
+    "CREDUX": row(reduce_lanes, "MIN MAX S32", gathers=True, pipe=REDUCTION),
+    "REDUX": row(reduce_lanes, "SUM MIN MAX AND OR XOR S32", gathers=True, pipe=REDUCTION),
+    "ELECT": row(elect),
+}

@@ -1,0 +1,369 @@
+"""Control flow: branches, convergence barriers, the block's barrier, exit. Each ends its basic
+block.
+
+In the converged form all living lanes are on one path, so BSYNC has nothing to wait for; a branch
+that splits them hands over to the diverged form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.collective import branch_if_apart
+from grader.emulator.codegen.opcodes.intrinsics import (
+    end_launch,
+    not_emulated,
+    note_meeting,
+    release_paths,
+    repeat_while,
+    trace_value,
+)
+from grader.emulator.codegen.opcodes.load_store import lane_addresses, slot_pointer
+from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
+from grader.emulator.codegen.tools import (
+    I1,
+    I32,
+    I64,
+    LANES_I32,
+    Record,
+    Value,
+    const,
+    lane_bits,
+    loop_while,
+    splat,
+)
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.flow import ControlFlow, always
+from grader.emulator.isa.operands import Address, Immediate, Predicate, Register, Special
+from grader.emulator.layouts.execution import (
+    SLOT,
+    WAIT_APART,
+    WAIT_NONE,
+    WARP_LANES,
+    FaultCode,
+    JumpTable,
+    Repeat,
+)
+from grader.emulator.timing.pipes import (
+    FENCE_BLOCK,
+    FENCE_GPU,
+    FENCE_SYSTEM,
+    INDIRECT,
+    INVALIDATE,
+    JUMP,
+    LAUNCH_NEXT,
+    NO_PIPE,
+    PREFETCH,
+    QUEUED,
+    SLEEP,
+)
+
+JUMPS, RETURNS = JumpTable.JUMPS, JumpTable.RETURNS
+_BARRIERS = tuple(f"B{number}" for number in range(16))
+
+
+def branch(e: Emitter, i: Decoded) -> None:
+    """`BRA` in its forms."""
+    (branch_if_apart if i.has("DIV") or i.has("CONV") else bra)(e, i)
+
+
+def bra(e: Emitter, i: Decoded) -> None:
+    """Go to the target with the lanes whose guard and extra predicates hold; the others go on. The
+    fewer lanes run first. `.ANY`: all go, if it holds for one."""
+    taken = _lanes_where(e, i.operands[:-1])
+    if i.has("ANY"):
+        taken = e.b.select(e.b.icmp_unsigned("!=", taken, const(0)), e.mask, const(0))
+    target = e.target
+    if i.guard is None and len(i.operands) == 1:
+        e.go_to(target)
+        return
+    following = e.following
+    split = e.function.append_basic_block("split")
+    some = e.function.append_basic_block("some")
+    e.branch_if(e.b.icmp_unsigned("==", taken, e.mask), target, some)
+    e.b.position_at_end(some)
+    e.branch_if(e.b.icmp_unsigned("==", taken, const(0)), following, split)
+    e.b.position_at_end(split)
+    rest = e.b.and_(e.mask, e.b.not_(taken))
+    jumps_first = e.b.icmp_unsigned("<", e.b.ctpop(taken), e.b.ctpop(rest))
+
+    def first_or_later(jumping: Value, going_on: Value) -> tuple[Value, Value]:
+        return e.b.select(jumps_first, jumping, going_on), e.b.select(
+            jumps_first, going_on, jumping
+        )
+
+    (mask, later_mask), (pc, later_pc) = (
+        first_or_later(taken, rest),
+        first_or_later(target.block, following.block),
+    )
+    e.push_path(later_mask, later_pc, const(WAIT_NONE))
+    e.warp.store("mask", mask)
+    if e.converged:
+        e.warp.store("pc", pc)
+        e.dispatch()
+    else:
+        stays = e.function.append_basic_block("stays")
+        e.branch_if(jumps_first, target, stays)
+        e.b.position_at_end(stays)
+        e.go_to(following)
+
+
+def ret(e: Emitter, i: Decoded) -> None:
+    """Return to the offset in a register pair, which must lie behind a call."""
+    if len(i.operands) != 2:
+        raise e.unsupported("with these operands")
+    go_to_computed(e, i, i.operands[0], RETURNS)
+
+
+def brx(e: Emitter, i: Decoded) -> None:
+    """Go to the next instruction's address plus a register pair plus a literal that cancels that
+    address: by a jump table."""
+    target, literal = i.operands
+    if not isinstance(literal, Immediate):
+        raise e.unsupported("with this target")
+    behind = e.b.add(e.i32(literal), splat(e.b, e.data("next offset")))
+    go_to_computed(e, i, target, JUMPS, behind)
+
+
+def go_to_computed(
+    e: Emitter, i: Decoded, target: object, table: int, behind: Value | None = None
+) -> None:
+    """Go to the blocks at the offsets that the lanes name, `behind` added: one path for each, which
+    executes the jump. They must be in a table of the kernel."""
+    if not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    offsets = e.i32(target) if behind is None else e.b.add(e.i32(target), behind)
+    e.b.store(offsets, e.context.at("lane_addresses"), align=4)
+    remaining = e.stack_word(e.lane_mask())
+    if i.guard is not None:
+        _stay_behind(e)
+    nowhere = e.function.append_basic_block("nowhere")
+
+    def split_one() -> None:
+        here = e.b.load(remaining, typ=I32)
+        offset = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
+        place = [e.context_pointer, offset, const(table)]
+        block = e.call("find_block", *place, result=I32)
+        known = e.function.append_basic_block("known")
+        e.b.cbranch(e.b.icmp_unsigned("==", block, const(-1)), nowhere, known)
+        e.b.position_at_end(known)
+        together = e.b.and_(
+            here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset)))
+        )
+        e.push_path(together, block, const(WAIT_APART))
+        left = e.b.xor(here, together)
+        repeat_while(e, left)
+        e.b.store(left, remaining)
+
+    loop_while(
+        e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
+    )
+    e.switch_path()
+    e.b.position_at_end(nowhere)
+    not_emulated(e, i)
+
+
+def _lanes_where(e: Emitter, predicates: Sequence[object]) -> Value:
+    """The path's lanes whose guard and all these predicates hold."""
+    lanes = e.lane_mask()
+    for predicate in predicates:
+        if not isinstance(predicate, Predicate):
+            raise e.unsupported("with this operand")
+        lanes = e.b.and_(lanes, lane_bits(e.b, e.predicate(predicate)))
+    return lanes
+
+
+def _stay_behind(e: Emitter) -> None:
+    """The lanes whose guard fails go on with the next instruction, as a path of their own."""
+    rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
+    with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0))):
+        e.push_path(rest, e.following.block, const(WAIT_NONE))
+
+
+def exit_lanes(e: Emitter, i: Decoded) -> None:
+    """The lanes end whose guard and extra predicates hold; convergence barriers no longer wait for
+    them."""
+    leaving = _lanes_where(e, i.operands)
+    staying = e.b.and_(e.mask, e.b.not_(leaving))
+    e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
+    e.warp.store("mask", staying)
+    if not e.converged:
+        release_paths(e, const(Repeat.AS_OTHERS_LEFT))
+    if i.guard is None and _leaves(i):
+        e.next_path()
+        return
+    none_left = e.function.append_basic_block("all_exit")
+    some_left = e.function.append_basic_block("some_stay")
+    e.b.cbranch(e.b.icmp_unsigned("==", staying, const(0)), none_left, some_left)
+    e.b.position_at_end(none_left)
+    e.next_path()
+    e.b.position_at_end(some_left)
+    e.go_to(e.following)
+
+
+def bssy(e: Emitter, i: Decoded) -> None:
+    """The path's lanes are the ones that will wait for each other at this convergence barrier."""
+    _unguarded(e, i)
+    barrier = _barrier(e, i.operands[0])
+    address = e.warp.at("participants", barrier * 32)
+    together = splat(e.b, e.mask)
+    if not e.converged:
+        from_memory = e.b.load(address, typ=together.type, align=4)
+        together = e.b.select(e.active, together, from_memory)
+    e.b.store(together, address, align=4)
+    _note_restored(e, barrier, restored=False)
+
+
+def _note_restored(e: Emitter, barrier: int, *, restored: bool) -> None:
+    known = e.warp.load("restored", barrier)
+    noted = e.b.or_(known, e.mask) if restored else e.b.and_(known, e.b.not_(e.mask))
+    e.warp.store("restored", noted, barrier)
+
+
+def bsync(e: Emitter, i: Decoded) -> None:
+    """Wait for the barrier's living lanes; then all go on as one path. They execute it once more if
+    BMOV took the barrier back (seen on an H100)."""
+    _unguarded(e, i)
+    barrier = _barrier(e, i.operands[0])
+    restored = e.b.and_(e.warp.load("restored", barrier), e.mask)
+    again = e.b.icmp_unsigned("!=", restored, const(0))
+    if e.converged:
+        with e.b.if_then(again, likely=False):
+            e.call("repeat_block_end", e.context_pointer, e.data("block"))
+        return
+    e.push_path(e.mask, e.following.block, const(barrier))
+    release_paths(e, e.b.select(again, const(Repeat.ALWAYS), const(Repeat.NEVER)))
+    e.next_path()
+
+
+def break_barrier(e: Emitter, i: Decoded) -> None:
+    """The lanes leave a convergence barrier: nobody waits for them there."""
+    (barrier,) = (_barrier(e, operand) for operand in i.operands if isinstance(operand, Special))
+    leaving = e.lane_mask()
+    for operand in (operand for operand in i.operands if not isinstance(operand, Special)):
+        leaving = e.b.and_(leaving, lane_bits(e.b, e.predicate(operand)))
+    address = e.warp.at("participants", barrier * 32)
+    together = e.b.load(address, typ=LANES_I32, align=4)
+    e.b.store(e.b.and_(together, splat(e.b, e.b.not_(leaving))), address, align=4)
+    if not e.converged:
+        release_paths(e, const(Repeat.AS_OTHERS_LEFT))
+
+
+def move_barrier(e: Emitter, i: Decoded) -> None:
+    """Save a convergence barrier in a register (`.CLEAR` leaves it empty), or take it back: who
+    waits there with each lane."""
+    _unguarded(e, i)
+    target, source = i.operands
+    if isinstance(target, Register):
+        address = e.warp.at("participants", _barrier(e, source) * WARP_LANES)
+        together = e.b.load(address, typ=LANES_I32, align=4)
+        e.set(target, together)
+        if i.has("CLEAR"):
+            e.b.store(e.b.select(e.active, e.const(0), together), address, align=4)
+        return
+    address = e.warp.at("participants", _barrier(e, target) * WARP_LANES)
+    others = e.b.load(address, typ=LANES_I32, align=4)
+    e.b.store(e.b.select(e.active, e.i32(source), others), address, align=4)
+    _note_restored(e, _barrier(e, target), restored=True)
+
+
+def trap(e: Emitter, i: Decoded) -> None:
+    """`__trap()`: the launch ends with a fault if any lane gets here."""
+    end_launch(e, FaultCode.TRAP)
+
+
+def fence(e: Emitter, i: Decoded) -> None:
+    """Orders nothing here, where accesses are done at once; one for the whole system is counted,
+    and the checked mode notes all."""
+    if i.has("SYS"):
+        someone = e.b.icmp_unsigned("!=", e.lane_mask(), const(0))
+        Record(e.b, slot_pointer(e, "global"), SLOT).add("requests_total", e.b.zext(someone, I64))
+    with e.if_checked():
+        e.call("fence", e.context_pointer, const(not i.has("CTA")))
+
+
+def cache_control(e: Emitter, i: Decoded) -> None:
+    """Changes no result; a prefetch, or another request about an address, is traced."""
+    for place in (each for each in i.operands if isinstance(each, Address)):
+        base = place.register and replace(place.register, suffix=place.register.suffix or "64")
+        low, high = lane_addresses(e, replace(place, register=base, wide=True))
+        e.b.store(low, e.context.at("lane_addresses"), align=4)
+        e.b.store(high, e.context.at("lane_uppers"), align=4)
+        e.call("trace_prefetch", e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
+
+
+def sleep(e: Emitter, i: Decoded) -> None:
+    """Orders nothing; the least of the lanes' times in nanoseconds is traced. `.SYNCS` waits for a
+    barrier object at most so long."""
+    if i.operands and not i.has("SYNCS"):
+        trace_value(e, e.i32(i.operands[-1]))
+
+
+def no_operation(e: Emitter, i: Decoded) -> None:
+    """Counts as an instruction and does nothing."""
+
+
+def nop(e: Emitter, i: Decoded) -> None:
+    """Counts as an instruction. ptxas leaves it of a `__syncwarp()` whose lanes are together
+    anyway: the checked mode notes that."""
+    note_meeting(e)
+
+
+def _unguarded(e: Emitter, i: Decoded) -> None:
+    if i.guard is not None:
+        raise e.unsupported("with a guard")
+
+
+def _barrier(e: Emitter, operand: object) -> int:
+    if not isinstance(operand, Special) or operand.name not in _BARRIERS:
+        raise e.unsupported("with this barrier")
+    return _BARRIERS.index(operand.name)
+
+
+def _leaves(i: Decoded) -> bool:
+    """Whether all lanes that an EXIT is for end there."""
+    return not i.operands
+
+
+def _always_taken(i: Decoded) -> bool:
+    """Whether a branch without a guard always goes to its target."""
+    return len(i.operands) == 1 and not i.has("DIV") and not i.has("CONV")
+
+
+_WHY = "RECONVERGENT RELIABLE"
+"""What ptxas waits at a convergence barrier for, since sm_100: it changes nothing here."""
+
+CONTROL: dict[str, Opcode] = {
+    "BRA": row(branch, "DIV CONV U ANY", pipe=JUMP, flow=ControlFlow(leaves=_always_taken)),
+    "RET": row(ret, "REL NODEC", pipe=JUMP, flow=ControlFlow(leaves=always)),
+    "BRX": row(brx, pipe=INDIRECT, flow=ControlFlow(leaves=always, indirect=always)),
+    "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=_leaves)),
+    "BSSY": row(bssy, _WHY, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
+    "BSYNC": row(bsync, _WHY, pipe=NO_PIPE, flow=ControlFlow()),
+    "BREAK": row(break_barrier, _WHY),
+    "BMOV": row(move_barrier, "32 CLEAR"),
+    "MEMBAR": row(
+        fence,
+        "SC ALL CTA SM GPU SYS VC",
+        pipe={PLAIN: FENCE_GPU, "CTA": FENCE_BLOCK, "SM": FENCE_BLOCK, "SYS": FENCE_SYSTEM},
+        ordered=lambda i: not i.has("CTA"),
+    ),
+    "ERRBAR": row(no_operation, pipe=NO_PIPE),
+    "CGAERRBAR": row(no_operation),
+    "FENCE": row(no_operation, "VIEW ASYNC S G", pipe=NO_PIPE),
+    "CCTL": row(
+        cache_control,
+        "IVALL IV E PF1 PF2 PML2 DML2 RML2",
+        pipe={PLAIN: PREFETCH, "IVALL": INVALIDATE, "IV": INVALIDATE},
+    ),
+    "CCTLL": row(no_operation, "PF1 PF2", pipe=QUEUED),
+    "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels run one after the other here
+    "PREEXIT": row(no_operation, pipe=LAUNCH_NEXT),
+    "PMTRIG": row(no_operation, pipe=NO_PIPE),
+    "NANOSLEEP": row(sleep, "WARP SYNCS", pipe={PLAIN: SLEEP, "SYNCS": NO_PIPE}),
+    "BPT": row(trap, "TRAP"),
+    "NOP": row(nop, pipe=NO_PIPE),
+    "YIELD": row(no_operation, pipe=NO_PIPE),
+}

@@ -1,0 +1,121 @@
+"""float64 arithmetic: each operation rounds once. Of NaN operands, the second comes before the
+third and that before the first.
+
+The result keeps the operand's payload and its sign as it stands in the register, made quiet; where
+no operand is a NaN, it is 0xfff8000000000000 (all seen on an H100: `double_nan.cu` of the corpus).
+"""
+
+from __future__ import annotations
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.integer import combine
+from grader.emulator.codegen.opcodes.intrinsics import (
+    QUIET_BIT,
+    f64,
+    float_compare,
+    intrinsic,
+    set_f64,
+    without_sign_changes,
+)
+from grader.emulator.codegen.opcodes.rounding import rounded_double
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.opcodes.small_floats import ROUNDINGS, Rounding, rounding_of
+from grader.emulator.codegen.tools import Value
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import TRUE_PREDICATE, Predicate
+from grader.emulator.timing.pipes import FLOAT64
+
+INVALID = 0xFFF8 << 48
+"""The NaN of an operation without NaN operands, such as infinity - infinity."""
+
+
+def dadd(e: Emitter, i: Decoded) -> None:
+    """d = a + b"""
+    _arithmetic(e, i, "fadd")
+
+
+def dmul(e: Emitter, i: Decoded) -> None:
+    """d = a * b"""
+    _arithmetic(e, i, "fmul")
+
+
+def dfma(e: Emitter, i: Decoded) -> None:
+    """d = a * b + c, rounded once"""
+    _arithmetic(e, i, "fma")
+
+
+def _arithmetic(e: Emitter, i: Decoded, name: str) -> None:
+    target, *operands = i.operands
+    if len(operands) != (3 if name == "fma" else 2):
+        raise e.unsupported("with these operands")
+    sources = [f64(e, operand) for operand in operands]
+    mode = rounding_of(i)
+    if mode is not Rounding.NEAREST:
+        result = rounded_double(e, name, sources, mode)
+    elif name == "fma":
+        result = intrinsic(e, name, sources)
+    else:
+        left, right = sources
+        result = (e.b.fadd if name == "fadd" else e.b.fmul)(left, right)
+    set_f64(
+        e,
+        target,
+        _with_nans(e, result, [f64(e, without_sign_changes(operand)) for operand in operands]),
+    )
+
+
+def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
+    """The result with each NaN replaced by the one that the hardware returns."""
+    nan = e.const64(INVALID)
+    first, *others = sources
+    for source in (first, *reversed(others)):
+        quieted = e.b.or_(e.b.bitcast(source, e.double_word), e.const64(QUIET_BIT))
+        nan = e.b.select(e.b.fcmp_unordered("uno", source, source), quieted, nan)
+    return e.b.select(e.b.fcmp_ordered("ord", result, result), result, e.b.bitcast(nan, e.double))
+
+
+def dsetp(e: Emitter, i: Decoded) -> None:
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.MIN`, `.MAX`: P says whether a is chosen,
+    Q whether both are NaN."""
+    first, second, a, b, combined = i.operands
+    left, right = f64(e, a), f64(e, b)
+    if i.has("MIN") or i.has("MAX"):
+        if (
+            not isinstance(combined, Predicate)
+            or combined.index != TRUE_PREDICATE
+            or combined.negated
+        ):
+            raise e.unsupported("with a predicate to combine")
+        chosen, neither = _choice(e, left, right, smaller=i.has("MIN"))
+        e.set_predicate(first, chosen)
+        e.set_predicate(second, neither)
+        return
+    result, other = float_compare(e, i, left, right), e.predicate(combined)
+    e.set_predicate(first, combine(e, i, result, other))
+    e.set_predicate(second, combine(e, i, e.b.not_(result), other))
+
+
+def _choice(e: Emitter, left: Value, right: Value, *, smaller: bool) -> tuple[Value, Value]:
+    """Whether the minimum (maximum) is the left operand, and whether it is neither; -0 is less than
+    +0, and a NaN loses."""
+    left_nan, right_nan = (e.b.fcmp_unordered("uno", value, value) for value in (left, right))
+    less, more = (right, left) if not smaller else (left, right)
+    zeros = e.b.fcmp_ordered("==", left, right)
+    less_negative, more_negative = (
+        e.b.icmp_signed("<", e.b.bitcast(value, e.double_word), e.const64(0))
+        for value in (less, more)
+    )
+    by_sign = e.b.and_(zeros, e.b.and_(less_negative, e.b.not_(more_negative)))
+    chosen = e.b.or_(e.b.fcmp_ordered("<", less, more), by_sign)
+    only_right = e.b.and_(right_nan, e.b.not_(left_nan))
+    return e.b.or_(chosen, only_right), e.b.and_(left_nan, right_nan)
+
+
+_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR MIN MAX"
+
+DOUBLE: dict[str, Opcode] = {
+    "DADD": row(dadd, ROUNDINGS, pipe=FLOAT64),
+    "DMUL": row(dmul, ROUNDINGS, pipe=FLOAT64),
+    "DFMA": row(dfma, ROUNDINGS, pipe=FLOAT64),
+    "DSETP": row(dsetp, _COMPARISONS, pipe=FLOAT64),
+}

@@ -1,0 +1,130 @@
+"""Generic addresses: 64 bits whose upper word says which space they lie in. LD, ST, and the
+question where they lie."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.emulator.codegen.access import AccessKind
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.load_store import (
+    HINTS,
+    WIDTHS,
+    lane_addresses,
+    load_words,
+    sees_others,
+    store_words,
+)
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.tools import Value, bits_to_lanes, const, lane_bits, splat
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import ZERO_REGISTER, Address, Predicate, Register
+from grader.emulator.layouts.execution import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_HIGH
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE
+
+_WINDOWS = {"shared": SHARED_HIGH, "local": LOCAL_WINDOW}
+"""Upper words of generic addresses; all others are global, or nowhere."""
+
+
+def lanes_in(e: Emitter, space: str, high: Value, lanes: Value) -> Value:
+    """The lanes of a mask whose address lies in the window of shared or local memory."""
+    return e.b.and_(lanes, lane_bits(e.b, e.b.icmp_unsigned("==", high, e.const(_WINDOWS[space]))))
+
+
+def load_generic(e: Emitter, i: Decoded) -> None:
+    """d = the data at an address of any space: the lanes of each space make an access of their
+    own."""
+    target, address = i.operands
+    if not isinstance(target, Register) or not _wide(address):
+        raise e.unsupported("with these operands")
+    low, high = lane_addresses(e, address)
+    values = [e.register_or_zero(target, word) for word in range(max(1, i.access_bytes // 4))]
+    signed = i.has("S8") or i.has("S16")
+    count_bytes_elsewhere(e, low, high, width=i.access_bytes)
+    for space, lanes in _split(e, high):
+        loaded = load_words(
+            e,
+            i,
+            AccessKind(space, load=True, width=i.access_bytes),
+            Lanes(low, high, lanes),
+            signed=signed,
+        )
+        here = bits_to_lanes(e.b, lanes)
+        values = [e.b.select(here, new, old) for new, old in zip(loaded, values, strict=True)]
+    if target.index != ZERO_REGISTER:
+        for word, value in enumerate(values):
+            e.set(Register(target.index + word), value)
+
+
+def store_generic(e: Emitter, i: Decoded) -> None:
+    """The data at an address of any space = d"""
+    address, source = i.operands
+    if not isinstance(source, Register) or source.uniform or source.negated or not _wide(address):
+        raise e.unsupported("with these operands")
+    low, high = lane_addresses(e, address)
+    words = [e.register_or_zero(source, word) for word in range(max(1, i.access_bytes // 4))]
+    count_bytes_elsewhere(e, low, high, width=i.access_bytes)
+    for space, lanes in _split(e, high):
+        kind = AccessKind(space, load=False, width=i.access_bytes)
+        store_words(e, i, kind, Lanes(low, high, lanes), words)
+
+
+def count_bytes_elsewhere(e: Emitter, low: Value, high: Value, *, width: int) -> None:
+    """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of
+    shared and of local memory."""
+    slot = e.data("slot global")
+    e.b.store(low, e.context.at("lane_addresses"), align=4)
+    for space in _WINDOWS:
+        lanes = lanes_in(e, space, high, e.lane_mask())
+        e.call("count_bytes_elsewhere", e.context_pointer, slot, lanes, const(width))
+
+
+def _wide(address: object) -> bool:
+    return isinstance(address, Address) and address.wide
+
+
+def _split(e: Emitter, high: Value) -> list[tuple[str, Value]]:
+    lanes = e.lane_mask()
+    in_shared, in_local = (lanes_in(e, space, high, lanes) for space in ("shared", "local"))
+    in_global = e.b.and_(lanes, e.b.not_(e.b.or_(in_shared, in_local)))
+    return [("global", in_global), ("shared", in_shared), ("local", in_local)]
+
+
+_QUERIES = {"S": "shared", "L": "local", "G": "global", "D": "elsewhere"}
+"""D: shared memory of another block of the cluster."""
+
+
+def query_space(e: Emitter, i: Decoded) -> None:
+    """P = whether the address lies in the space that the modifier names; d = 1 or 0 is not known to
+    be written."""
+    truth, target, address = i.operands
+    space = next(
+        (name for letter, name in _QUERIES.items() if i.has(letter)),
+        None,
+    )
+    if (
+        not isinstance(truth, Predicate)
+        or target != Register(ZERO_REGISTER)
+        or not isinstance(address, Address)
+        or space is None
+    ):
+        raise e.unsupported("with these operands")
+    if address.uniform is None and address.register is not None:  # of a pair the lower one is named
+        address = replace(address, register=replace(address.register, suffix="64"))
+    low, high = lane_addresses(e, replace(address, wide=True))
+    everyone = const(0xFFFFFFFF)
+    inside = {name: lanes_in(e, name, high, everyone) for name in _WINDOWS}
+    inside["global"] = e.b.not_(e.b.or_(inside["shared"], inside["local"]))
+    rank = splat(e.b, e.context.load("cluster_rank"))
+    own = e.b.icmp_unsigned("==", e.b.lshr(low, e.const(CLUSTER_SHIFT)), rank)
+    inside["elsewhere"] = e.b.and_(inside["shared"], e.b.not_(lane_bits(e.b, own)))
+    inside["shared"] = e.b.and_(inside["shared"], lane_bits(e.b, own))
+    e.set_predicate(truth, bits_to_lanes(e.b, inside[space]))
+
+
+GENERIC: dict[str, Opcode] = {
+    "LD": row(load_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_LOAD, ordered=sees_others),
+    "ST": row(store_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_STORE),
+    "QSPC": row(query_space, "E S L G D"),
+}

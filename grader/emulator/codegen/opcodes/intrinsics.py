@@ -1,0 +1,191 @@
+"""What several families of opcodes share: LLVM intrinsics, the NaN of the hardware, and where the
+emulator gives up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from llvmlite import ir
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.tools import (
+    F32,
+    F64,
+    I1,
+    I32,
+    I64,
+    LANES_F32,
+    LANES_I32,
+    LANES_I64,
+    Value,
+    call_by_name,
+    const,
+)
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import Constant, Immediate, Operand, Register
+from grader.emulator.layouts.execution import FaultCode
+
+CANONICAL_NAN = 0x7FFFFFFF
+"""The NaN that float32 arithmetic of NVIDIA GPUs returns (PTX ISA, "Floating-Point Instructions":
+NaN results are canonical)."""
+
+QUIET_BIT = 1 << 51
+"""Of a float64 NaN."""
+
+_ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
+_TYPE_NAMES = {
+    I32: "i32",
+    I64: "i64",
+    LANES_I32: "v32i32",
+    LANES_I64: "v32i64",
+    F32: "f32",
+    F64: "f64",
+    LANES_F32: "v32f32",
+    ir.VectorType(F64, 32): "v32f64",
+}
+
+
+def canonical(e: Emitter, value: Value) -> Value:
+    """A float32 result with every NaN replaced by the one that the hardware returns."""
+    ordered = e.b.fcmp_ordered("ord", value, value)
+    nan = e.b.bitcast(e.const(CANONICAL_NAN), e.real)
+    return e.b.select(ordered, value, nan)
+
+
+def quiet(e: Emitter, value: Value) -> Value:
+    """A float64 result whose NaNs have the quiet bit set; their payloads stay."""
+    bits = e.b.bitcast(value, e.double_word)
+    quieted = e.b.bitcast(e.b.or_(bits, e.const64(QUIET_BIT)), e.double)
+    return e.b.select(e.b.fcmp_unordered("uno", value, value), quieted, value)
+
+
+def f64(e: Emitter, operand: Operand) -> Value:
+    """A source operand as float64: a pair, or a literal."""
+    if isinstance(operand, Immediate):
+        return e.b.bitcast(e.f64_literal(operand), e.double)
+    if not isinstance(operand, Register | Constant):
+        raise e.unsupported("with this 64-bit operand")
+    value = e.i64(without_sign_changes(operand))
+    if operand.absolute:
+        value = e.b.and_(value, e.const64((1 << 63) - 1))
+    if operand.negated:
+        value = e.b.xor(value, e.const64(1 << 63))
+    return e.b.bitcast(value, e.double)
+
+
+def without_sign_changes(operand: Operand) -> Operand:
+    """The operand as it stands in its register or constant, neither negated nor made absolute."""
+    return (
+        replace(operand, negated=False, absolute=False)
+        if isinstance(operand, Register | Constant)
+        else operand
+    )
+
+
+def inside_bars(e: Emitter, operand: Operand) -> Operand:
+    """x of |x|."""
+    if not isinstance(operand, Register | Constant) or not operand.absolute or operand.negated:
+        raise e.unsupported("with this operand")
+    return without_sign_changes(operand)
+
+
+def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
+    """Write a float64 to a pair."""
+    e.set64(operand, e.b.bitcast(value, e.double_word))
+
+
+def float_compare(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
+    """The comparison that the modifiers name; the `U` forms are true when an operand is NaN."""
+    for name in i.modifiers:
+        if name == "NUM":
+            return e.b.fcmp_ordered("ord", left, right)
+        if name == "NAN":
+            return e.b.fcmp_unordered("uno", left, right)
+        if name in _ORDERED:
+            return e.b.fcmp_ordered(_ORDERED[name], left, right)
+        if name.endswith("U") and name[:-1] in _ORDERED:
+            return e.b.fcmp_unordered(_ORDERED[name[:-1]], left, right)
+    raise e.unsupported("with this comparison")
+
+
+def intrinsic(e: Emitter, name: str, arguments: list[Value]) -> Value:
+    """An LLVM intrinsic of the arguments' type, returning that type."""
+    kind = arguments[0].type
+    return call_external(e, f"llvm.{name}.{type_name(kind)}", kind, arguments)
+
+
+def type_name(kind: ir.Type) -> str:
+    """What a type is called in the name of an intrinsic."""
+    return _TYPE_NAMES[kind]
+
+
+def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]) -> Value:
+    """Call a function by its name, declaring it on first use."""
+    return call_by_name(e.b, name, result, arguments)
+
+
+def release_paths(e: Emitter, repeat: Value) -> None:
+    """Let go on who waits for nobody any more: lanes have come to a barrier or, with
+    Repeat.AS_OTHERS_LEFT, will not come."""
+    e.call("release_paths", e.context_pointer, e.warp_pointer, repeat)
+
+
+def trace_value(e: Emitter, lanes: Value) -> None:
+    """Tell the timing model a word of each lane: of a sleep its time, of a call its function."""
+    e.b.store(lanes, e.context.at("lane_addresses"), align=4)
+    e.call("trace_value", e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
+
+
+def note_meeting(e: Emitter) -> None:
+    """The checked mode notes that the path's lanes have waited for each other."""
+    with e.if_checked():
+        e.call("meet", e.warp_pointer, e.mask)
+
+
+def repeat_while(e: Emitter, lanes_left: Value) -> None:
+    """An instruction that sends lanes apart by a value of each is executed once for each value
+    (seen on an H100).
+
+    Called once a value; `lanes_left` are the lanes with other values that are still to go. It is
+    the last of its basic block.
+    """
+    with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
+        e.call("repeat_block_end", e.context_pointer, e.data("block"))
+
+
+def skip_together(e: Emitter, coming: Value) -> ir.Block:
+    """A guarded instruction that a path does or skips as a whole; `coming` are the lanes whose
+    guard is true.
+
+    Leaves the builder where only a part of the path comes, for the caller to end; returns the block
+    where all of it does.
+    """
+    waiting, elsewhere, apart = (
+        e.function.append_basic_block(name) for name in ("come", "skip", "apart")
+    )
+    e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
+    e.b.position_at_end(elsewhere)
+    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
+    e.b.position_at_end(apart)
+    return waiting
+
+
+def end_launch(e: Emitter, code: int) -> None:
+    """The launch ends with this fault if any lane executes the instruction."""
+    lanes = e.lane_mask()
+    with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
+        _end_with(e, code, lanes)
+
+
+def not_emulated(e: Emitter, i: Decoded) -> None:
+    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed
+    targets). Ends the launch."""
+    _end_with(e, FaultCode.UNSUPPORTED, e.mask)
+
+
+def _end_with(e: Emitter, code: int, lanes: Value) -> None:
+    """Say that the first of these lanes met a fault, and leave."""
+    e.context.store("fault_code", code)
+    e.context.store("fault_instruction", e.index)
+    e.context.store("fault_lane", e.b.cttz(lanes, const(0, I1)))
+    e.b.ret(const(code))

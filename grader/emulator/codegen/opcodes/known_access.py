@@ -1,0 +1,168 @@
+"""The short way of an access: a whole warp's, like the last one of its instruction. The step itself
+compares the lanes' addresses with the pattern that the runtime remembers, adds what the access
+costs, and moves what lies together. The runtime looks at all others (cpp/memory/accesses.cpp)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from llvmlite import ir
+
+from grader.emulator.codegen.access import AccessKind
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.tools import (
+    I16,
+    I32,
+    I64,
+    LANES_I32,
+    POINTER,
+    VOID,
+    Record,
+    Value,
+    call_by_name,
+    const,
+    lane_bits,
+    offset,
+    splat,
+)
+from grader.emulator.layouts.execution import (
+    CACHE_LINE,
+    COSTS,
+    FULL_MASK,
+    PATTERN,
+    SECTOR_BYTES,
+    SLOT,
+    WARP_LANES,
+    PatternKind,
+)
+
+_WORD_BYTES = 4
+_WARP_BYTES = _WORD_BYTES * WARP_LANES
+_TOTALS, _COST = ir.VectorType(I64, COSTS), ir.VectorType(I16, COSTS)
+_COST_BYTES = 2 * COSTS
+_OFTEN = (1000, 1)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of a mask, and the lower and upper 32 bits of every lane's address."""
+
+    low: Value
+    high: Value
+    mask: Value
+
+
+@dataclass(frozen=True)
+class Ways:
+    """What else is done with an access. `move` moves the data of one that is checked and counted;
+    `look` does all of it."""
+
+    move: Callable[[], None]
+    look: Callable[[], None]
+
+
+def has_short_way(e: Emitter, kind: AccessKind) -> bool:
+    """Whether a step does accesses of this kind itself."""
+    return e.converged and not kind.atomic and not kind.part and kind.space != "local"
+
+
+def emit_short_way(
+    e: Emitter, kind: AccessKind, lanes: Lanes, *, slot: Value, words: Value, ways: Ways
+) -> None:
+    """Do an access, its data from or to the address `words`; `slot` is the address of its SLOT."""
+    record, base = Record(e.b, slot, SLOT), e.b.extract_element(lanes.low, const(0))
+    pattern = Record(e.b, record.at("patterns", record.load("current")), PATTERN)
+    careful = e.function.append_basic_block("careful")
+    done = e.function.append_basic_block("done")
+    cost = _cost_place(e, pattern, base)
+    for condition in _conditions(e, kind, lanes, pattern, base=base, cost=cost):
+        known = e.function.append_basic_block("known")
+        e.b.cbranch(condition, known, careful).set_weights(_OFTEN)
+        e.b.position_at_end(known)
+    if not kind.copied:
+        add_cost(e, record, cost)
+    if not kind.later:
+        _move(e, kind, pattern, base, words=words, done=done)
+    ways.move()
+    e.b.branch(done)
+    e.b.position_at_end(careful)
+    ways.look()
+    e.b.branch(done)
+    e.b.position_at_end(done)
+
+
+def _cost_place(e: Emitter, pattern: Record, base: Value) -> Value:
+    row = e.b.zext(e.b.and_(base, const(SECTOR_BYTES - 1)), I64)
+    return offset(e.b, pattern.at("costs"), e.b.mul(row, const(_COST_BYTES, I64)))
+
+
+def _conditions(
+    e: Emitter, kind: AccessKind, lanes: Lanes, pattern: Record, *, base: Value, cost: Value
+) -> Iterator[Value]:
+    """Of a whole warp's access that nobody watches, and that repeats the pattern at a base where it
+    was counted before and near which it is good: what `count_known` of patterns.h asks for."""
+    b = e.b
+    yield b.icmp_unsigned(">=", e.warp.load("trace"), e.warp.load("trace_end"))
+    yield b.not_(e.is_checked())
+    yield b.icmp_unsigned("==", b.and_(lanes.mask, pattern.load("mask")), const(FULL_MASK))
+    yield b.icmp_unsigned("!=", b.load(cost, typ=I16), const(0, I16))
+    yield b.icmp_unsigned("==", b.and_(base, const(kind.width - 1)), const(0))
+    behind = b.sub(b.zext(base, I64), pattern.load("first_base"))
+    yield b.icmp_unsigned("<=", behind, pattern.load("more_bases"))
+    deltas = b.sub(lanes.low, splat(b, base))
+    differing = b.xor(deltas, pattern.load_lanes("deltas"))
+    if kind.space == "global":
+        window = splat(b, e.context.load("global_window"))
+        differing = b.or_(differing, b.xor(lanes.high, window))
+    some = b.icmp_unsigned("!=", differing, splat(b, const(0)))
+    yield b.icmp_unsigned("==", lane_bits(b, some), const(0))
+
+
+def add_cost(e: Emitter, slot: Record, cost: Value) -> None:
+    """Add a Cost to the slot's totals, which lie in its order."""
+    totals = slot.at("requests_total")
+    added = e.b.zext(e.b.load(cost, typ=_COST, align=2), _TOTALS)
+    e.b.store(e.b.add(e.b.load(totals, typ=_TOTALS, align=8), added), totals, align=8)
+
+
+def _move(
+    e: Emitter, kind: AccessKind, pattern: Record, base: Value, *, words: Value, done: ir.Block
+) -> None:
+    """Move what lies together in memory, and go to `done` then."""
+    pattern_kind = pattern.load("kind")
+    host = e.b.add(e.context.load(f"{kind.space}_host"), e.b.zext(base, I64))
+    place = e.b.inttoptr(host, POINTER)
+
+    def move_if(wanted: int, move: Callable[[], None]) -> None:
+        holds = e.b.icmp_unsigned("==", pattern_kind, const(wanted))
+        with e.b.if_then(holds):
+            move()
+            e.b.branch(done)
+
+    def move_row() -> None:
+        source, target = (place, words) if kind.load else (words, place)
+        e.b.store(e.b.load(source, typ=LANES_I32, align=4), target, align=4)
+        if kind.space == "global":
+            _prefetch_behind(e, place)
+
+    def spread() -> None:
+        for word in range(kind.words):
+            value = e.b.load(offset(e.b, place, _WORD_BYTES * word), typ=I32)
+            there = offset(e.b, words, _WARP_BYTES * word)
+            e.b.store(splat(e.b, value), there, align=4)
+
+    # of stores to global memory, the runtime knows where the next one is likely to go
+    if kind.width == _WORD_BYTES and (kind.load or kind.space == "shared"):
+        move_if(PatternKind.CONTIGUOUS, move_row)
+    if kind.width >= _WORD_BYTES and kind.load:
+        move_if(PatternKind.BROADCAST, spread)
+
+
+def _prefetch_behind(e: Emitter, place: Value) -> None:
+    """Fetch what lies behind a row for the next block or turn of a loop, see `prefetch_next` in
+    moves.h."""
+    for byte in range(_WARP_BYTES, 2 * _WARP_BYTES, CACHE_LINE):
+        read, near, data = const(0), const(3), const(1)
+        arguments = [offset(e.b, place, byte), read, near, data]
+        call_by_name(e.b, "llvm.prefetch.p0", VOID, arguments)

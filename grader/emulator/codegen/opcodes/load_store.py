@@ -1,0 +1,246 @@
+"""Loads and stores of global, shared and local memory. Cache hints and scopes change no result of a
+race-free kernel.
+
+Other families use `load_words`, `store_words`, `access` and `lane_addresses` too.
+"""
+
+from __future__ import annotations
+
+from grader.emulator.codegen.access import AccessKind
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.known_access import Lanes, Ways, emit_short_way, has_short_way
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.tools import I32, I64, LANES_I32, Value, const, offset, splat
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import ZERO_REGISTER, Address, Operand, Register
+from grader.emulator.layouts.execution import SLOT, WARP_LANES, AccessFlag
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
+
+WIDTHS = "U8 S8 U16 S16 64 128"
+HINTS = (
+    "E CONSTANT STRONG WEAK GPU SM SYS CTA EF EL LU NA EU LTC64B LTC128B LTC256B EFL2 ELL2 MMIO"
+    " PRIVATE U"
+)
+
+
+def load(space: str) -> Opcode:
+    """The row of a load from `shared` or `global` memory."""
+
+    def emit(e: Emitter, i: Decoded) -> None:
+        """d = the data at an address; `.256` into two groups of four registers, the upper one
+        first"""
+        *targets, address = i.operands
+        if len(targets) != (2 if i.has("256") else 1):
+            raise e.unsupported("with extra operands")
+        kind = AccessKind(space, load=True, width=i.access_bytes)
+        signed = i.has("S8") or i.has("S16")
+        low, high = lane_addresses(e, address)
+        lanes = Lanes(low, high, e.lane_mask())
+        if len(targets) == 2:
+            _set_quads(e, targets[::-1], load_words(e, i, kind, lanes))
+            return
+        (target,) = targets
+        if not isinstance(target, Register):
+            raise e.unsupported("with this destination")
+        words = e.registers.place_of(target.index) if target.index != ZERO_REGISTER else None
+        access(e, i, kind, lanes, signed=signed, words=words)
+
+    if space == "global":
+        names = f"{HINTS} {_widths(space)}"
+        return row(emit, names, pipe=GLOBAL_LOAD, ordered=sees_others)
+    return row(emit, f"{HINTS} {WIDTHS}", pipe=SHARED_ACCESS if space == "shared" else GLOBAL_LOAD)
+
+
+def sees_others(i: Decoded) -> bool:
+    """Whether a load sees what other threads store meanwhile: of a `volatile` or atomic value."""
+    return i.has("STRONG")
+
+
+def _widths(space: str) -> str:
+    return f"{WIDTHS} ENL2 256" if space == "global" else WIDTHS
+
+
+def _set_quads(e: Emitter, targets: list[Operand], words: list[Value]) -> None:
+    for number, target in enumerate(targets):
+        if not isinstance(target, Register):
+            raise e.unsupported("with this destination")
+        for word, value in enumerate(words[4 * number : 4 * number + 4]):
+            if target.index != ZERO_REGISTER:
+                e.set(Register(target.index + word), value)
+
+
+def store(space: str) -> Opcode:
+    """The row of a store to `shared` or `global` memory."""
+
+    def emit(e: Emitter, i: Decoded) -> None:
+        """The data at an address = d; `.256` from two groups of four registers"""
+        address, *sources = i.operands
+        if len(sources) != (2 if i.has("256") else 1):
+            raise e.unsupported("with extra operands")
+        kind = AccessKind(space, load=False, width=i.access_bytes)
+        low, high = lane_addresses(e, address)
+        plain = [
+            each
+            for each in sources
+            if isinstance(each, Register) and not each.uniform and not each.negated
+        ]
+        if plain != sources:
+            raise e.unsupported("with this source")
+        lanes = Lanes(low, high, e.lane_mask())
+        if len(plain) == 1 and plain[0].index != ZERO_REGISTER:
+            access(e, i, kind, lanes, words=e.registers.place_of(plain[0].index))
+            return
+        count = kind.words // len(plain)
+        words = [e.register_or_zero(source, word) for source in plain for word in range(count)]
+        store_words(e, i, kind, lanes, words)
+
+    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_STORE
+    return row(emit, f"{HINTS} {_widths(space)}", pipe=pipe)
+
+
+def load_words(
+    e: Emitter,
+    i: Decoded,
+    kind: AccessKind,
+    lanes: Lanes,
+    *,
+    signed: bool = False,
+    slot: str | None = None,
+) -> list[Value]:
+    """What the lanes load, a word each of up to eight. Other lanes' words are undefined.
+
+    It is counted under the name of the space; under another one, which nothing reads, with `slot`.
+    """
+    access(e, i, kind, lanes, signed=signed, slot=slot)
+    return lane_data(e, kind.words)
+
+
+def store_words(e: Emitter, i: Decoded, kind: AccessKind, lanes: Lanes, words: list[Value]) -> None:
+    """The lanes store their words."""
+    set_lane_data(e, words)
+    access(e, i, kind, lanes)
+
+
+def access(
+    e: Emitter,
+    i: Decoded,
+    kind: AccessKind,
+    lanes: Lanes,
+    *,
+    signed: bool = False,
+    slot: str | None = None,
+    words: Value | None = None,
+) -> None:
+    """Check, count, trace and compare an access; of loads and stores, move the data from or to the
+    address `words`: that of registers, and of `lane_data` where none is given.
+
+    Ends the launch where it may not go on."""
+    data = e.context.at("lane_data") if words is None else words
+    flags = const(
+        kind.flags | AccessFlag.SIGNED * signed | AccessFlag.UNTRACED * (slot is not None)
+    )
+    slot_index = e.data(f"slot {slot or kind.space}")
+
+    def name_words() -> None:
+        e.b.store(data, e.context.at("words"))
+        e.b.store(lanes.low, e.context.at("lane_addresses"), align=4)
+
+    def look() -> None:
+        name_words()
+        if kind.space == "global":
+            e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
+        facts = (slot_index, e.index, lanes.mask, flags)
+        code = e.call(kind.function, e.context_pointer, e.warp_pointer, *facts, result=I32)
+        e.return_if_nonzero(code)
+
+    def move() -> None:
+        name_words()
+        if not kind.later:
+            e.call(f"move_{kind.function}", e.context_pointer, place, flags)
+
+    if not has_short_way(e, kind):
+        look()
+        return
+    place = _slot_place(e, slot_index)
+    emit_short_way(e, kind, lanes, slot=place, words=data, ways=Ways(move, look))
+
+
+def lane_data(e: Emitter, words: int) -> list[Value]:
+    """What an access left in `lane_data`."""
+    return [
+        e.b.load(e.context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4)
+        for word in range(words)
+    ]
+
+
+def set_lane_data(e: Emitter, words: list[Value]) -> None:
+    """Put the data words of a store where the access takes them from."""
+    for word, value in enumerate(words):
+        e.b.store(value, e.context.at("lane_data", word * WARP_LANES), align=4)
+
+
+def slot_pointer(e: Emitter, space: str) -> Value:
+    """Address of the instruction's SLOT record for a space."""
+    return _slot_place(e, e.data(f"slot {space}"))
+
+
+def _slot_place(e: Emitter, index: Value) -> Value:
+    place = e.b.mul(e.b.zext(index, I64), const(SLOT.itemsize, I64))
+    return offset(e.b, e.context.load_pointer("slots"), place)
+
+
+def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
+    """Lower and upper 32 bits of every lane's address."""
+    if not isinstance(operand, Address):
+        raise e.unsupported("without an address")
+    if operand.wide:
+        return _wide_addresses(e, operand)
+    low = splat(e.b, e.offset_of(operand))
+    for register in (operand.register, operand.uniform):
+        if register is not None:
+            word = e.i32(Register(register.index, register.uniform))
+            scale = _SCALES[register.suffix]
+            low = e.b.add(low, e.b.shl(word, e.const(scale)) if scale else word)
+    return low, e.const(0)
+
+
+_SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
+"""By how much a register of a shared or local address is shifted, before sm_90."""
+
+
+def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
+    offset_word = e.offset_of(operand)
+    low, high = splat(e.b, offset_word), splat(e.b, e.b.ashr(offset_word, const(31)))
+    for register in (operand.register, operand.uniform):
+        if register is not None:
+            low, high = _add_words(e, (low, high), _address_words(e, register))
+    return low, high
+
+
+def _address_words(e: Emitter, register: Register) -> tuple[Value, Value]:
+    """What a register of an address adds to it, as lower and upper words."""
+    plain = Register(register.index, register.uniform)
+    low = e.i32(plain)
+    if register.suffix == "64" or register.uniform:
+        return low, e.i32(e.upper(plain))
+    return low, e.const(0) if register.suffix == "U32" else e.b.ashr(low, e.const(31))
+
+
+def _add_words(
+    e: Emitter, left: tuple[Value, Value], right: tuple[Value, Value]
+) -> tuple[Value, Value]:
+    """The sum of two 64-bit numbers of each lane, given as words: half as many vectors as numbers
+    of 64 bits take."""
+    low = e.b.add(left[0], right[0])
+    carry = e.b.zext(e.b.icmp_unsigned("<", low, right[0]), LANES_I32)
+    return low, e.b.add(e.b.add(left[1], right[1]), carry)
+
+
+MEMORY: dict[str, Opcode] = {
+    "LDG": load("global"),
+    "STG": store("global"),
+    "LDS": load("shared"),
+    "STS": store("shared"),
+    "LDL": load("local"),
+    "STL": store("local"),
+}

@@ -1,0 +1,400 @@
+"""Moves between register files, special registers and constant memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from llvmlite import ir
+
+from grader.emulator.codegen.constants import constant_bank
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.absent import note_absent_lanes, note_absent_sources
+from grader.emulator.codegen.opcodes.intrinsics import not_emulated
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.shapes import offset_name
+from grader.emulator.codegen.tools import (
+    I1,
+    I32,
+    I64,
+    LANES_I32,
+    Value,
+    bits_to_lanes,
+    const,
+    lane_bits,
+    lanes,
+    offset,
+    splat,
+)
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import (
+    ZERO_REGISTER,
+    Constant,
+    Immediate,
+    Operand,
+    Predicate,
+    Register,
+    Special,
+)
+from grader.emulator.layouts.execution import SHARED_HIGH, WARP_LANES, AccessFlag
+from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL_REGISTER
+
+PREDICATES = 7
+_LANE_RECORDS = {"SR_TID.X": "tid_x", "SR_TID.Y": "tid_y", "SR_TID.Z": "tid_z"}
+_CONTEXT_WORDS = {
+    "SR_CTAID.X": "ctaid_x",
+    "SR_CTAID.Y": "ctaid_y",
+    "SR_CTAID.Z": "ctaid_z",
+    "SR_CgaCtaId": "cluster_rank",
+    "SR_SMEMSZ": "shared_allocated",
+}
+_LANE_MASKS: dict[str, Callable[[int], int]] = {
+    "SR_EQMASK": lambda lane: 1 << lane,
+    "SR_LTMASK": lambda lane: (1 << lane) - 1,
+    "SR_LEMASK": lambda lane: (2 << lane) - 1,
+    "SR_GTMASK": lambda lane: ~((2 << lane) - 1),
+    "SR_GEMASK": lambda lane: ~((1 << lane) - 1),
+}
+_COUNTERS = tuple(f"SR_PM{number}" for number in range(8))
+_ZERO = frozenset({"SRZ", "SR_CgaSize", "SR_LMEMHIOFF", *_COUNTERS})
+"""`SR_CgaSize` is a code of the size of a thread-block cluster: 0 for kernels launched without
+clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts
+here. The performance counters count nothing where nobody has set them up (seen on an H200)."""
+
+
+def move(e: Emitter, i: Decoded) -> None:
+    """d = a; `.64` of pairs"""
+    target, source = i.operands
+    if i.has("64"):
+        e.set64(target, e.integer64(source))
+    else:
+        e.set(target, e.i32(source))
+
+
+def special_register(e: Emitter, i: Decoded) -> None:
+    """d = a special register; `CS2R` and `CS2UR` write a pair, with `.32` one word."""
+    target, source = i.operands
+    if not isinstance(source, Special) or not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    value = _special_value(e, source.name)
+    e.set(target, value)
+    if i.base in ("CS2R", "CS2UR") and not i.has("32"):
+        upper = _CLOCKS.get(source.name)
+        if upper is None and source.name not in ("SRZ", *_COUNTERS):
+            raise e.unsupported(f"of {source.name}")
+        e.set(e.upper(target), _special_value(e, upper) if upper else value)
+
+
+def _special_value(e: Emitter, name: str) -> Value:
+    if name in _ZERO:
+        return e.const(0)
+    if name == "SR_SWINHI":
+        return e.const(SHARED_HIGH)
+    if name in _SCALARS:
+        value = _SCALARS[name](e)
+        return value if e.uniform else splat(e.b, value)
+    if name in _CONTEXT_WORDS:
+        value = e.context.load(_CONTEXT_WORDS[name])
+        return value if e.uniform else splat(e.b, value)
+    if e.uniform:
+        raise e.unsupported(f"of {name}")
+    if name in _LANE_RECORDS:
+        return e.warp.load_lanes(_LANE_RECORDS[name])
+    if name in _LANE_MASKS:
+        return lanes([_LANE_MASKS[name](lane) & 0xFFFFFFFF for lane in range(32)])
+    if name == "SR_LANEID":
+        return lanes(range(32))
+    raise e.unsupported(f"of {name}")
+
+
+def _clock(e: Emitter, *, upper: bool) -> Value:
+    """Half of the clock: the warp instructions that the block has executed so far. It stands for
+    cycles and for nanoseconds."""
+    spent = e.b.sub(
+        e.context.load("block_budget"), e.context.load("budget")
+    )  # the basic block is counted as a whole at its start
+    now = e.b.sub(spent, e.b.zext(e.data("behind"), I64))
+    return e.b.trunc(e.b.lshr(now, const(32, I64)) if upper else now, I32)
+
+
+def _multiprocessor(e: Emitter) -> Value:
+    """Blocks go to multiprocessors in turn; which one a GPU takes is not told."""
+    row = e.b.add(
+        e.context.load("ctaid_y"), e.b.mul(e.context.load("grid_y"), e.context.load("ctaid_z"))
+    )
+    linear = e.b.add(e.context.load("ctaid_x"), e.b.mul(e.context.load("grid_x"), row))
+    return e.b.urem(linear, e.context.load("multiprocessors"))
+
+
+_CLOCKS = {"SR_CLOCKLO": "SR_CLOCKHI", "SR_GLOBALTIMERLO": "SR_GLOBALTIMERHI"}
+"""Lower words, with their upper words."""
+_SCALARS: dict[str, Callable[[Emitter], Value]] = {
+    **dict.fromkeys(_CLOCKS, lambda e: _clock(e, upper=False)),
+    **dict.fromkeys(_CLOCKS.values(), lambda e: _clock(e, upper=True)),
+    "SR_VIRTUALSMID": _multiprocessor,
+    "SR_VIRTID": lambda e: e.b.shl(e.warp.load("index"), const(8)),  # %warpid is bits 8 to 14
+    "SR_VIRTCFG": lambda e: const(64 << 8),  # %nwarpid is bits 8 to 15
+}
+
+
+def barrier_result(e: Emitter, i: Decoded) -> None:
+    """What the warp's last `BAR.RED` found: a register gets the count of true threads, a predicate
+    the and / or."""
+    target, *truths = i.operands
+    e.set(target, splat(e.b, e.warp.load("voted_count")))
+    for truth in truths:
+        e.set_predicate(
+            truth, splat(e.b, e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0)))
+        )
+
+
+def load_constant(e: Emitter, i: Decoded) -> None:
+    """d = a word (`.64` two, `.U8` ... a part) of a constant bank: 0 holds dimensions and launch
+    parameters."""
+    target, source = i.operands
+    if not isinstance(source, Constant) or not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    if source.register is not None:
+        e.require("known place", offset_name(source.offset)[0])
+        (_load_at_one_index if e.uniform else _load_indexed)(e, i, target, source)
+        return
+    narrow = next((name for name in i.modifiers if name in ("U8", "S8", "U16", "S16")), None)
+    if narrow is not None:
+        e.set(target, _narrow(e, source, narrow))
+        return
+    for word in range(i.access_bytes // 4):
+        place = Register(target.index + word, target.uniform) if word else target
+        e.set(place, e.i32(Constant(source.bank, source.offset + 4 * word)))
+
+
+def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
+    """A constant per lane, at a register plus an offset."""
+    assert source.register is not None
+    width = i.access_bytes
+    offsets = e.b.add(e.i32(source.register), splat(e.b, e.offset_of(source)))
+    old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
+    mask = e.lane_mask()
+    e.b.store(offsets, e.context.at("lane_addresses"), align=4)
+    bank = constant_bank(e, source.bank)
+    flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
+    words = (e.index, mask, const(width), const(flags))
+    pointers = (e.context_pointer, e.warp_pointer)
+    e.return_if_nonzero(e.call("gather_constants", *pointers, *bank, *words, result=I32))
+    taken = bits_to_lanes(e.b, mask)
+    for word, before in enumerate(old):
+        loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)
+        e.set(Register(target.index + word), e.b.select(taken, loaded, before))
+
+
+def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
+    """Constants for the warp, at a uniform register plus an offset."""
+    assert source.register is not None
+    width = i.access_bytes
+    if width < 4 or target.index == ZERO_REGISTER:
+        raise e.unsupported("with an index")
+    start = e.b.add(e.i32(source.register), e.offset_of(source))
+    base, size = constant_bank(e, source.bank)
+    beyond = e.b.icmp_unsigned(">", start, e.b.sub(size, const(width)))
+    crooked = e.b.icmp_unsigned("!=", e.b.and_(start, const(width - 1)), const(0))
+    bad = e.b.or_(beyond, crooked)
+    with e.b.if_then(bad if e.guard is None else e.b.and_(bad, e.guard), likely=False):
+        e.b.store(splat(e.b, start), e.context.at("lane_addresses"), align=4)
+        facts = (base, size, e.index, e.mask, const(width), const(0))
+        pointers = (e.context_pointer, e.warp_pointer)
+        e.return_if_nonzero(e.call("gather_constants", *pointers, *facts, result=I32))
+    place = e.b.zext(e.b.select(bad, const(0), start), I64)
+    for word in range(width // 4):
+        value = e.b.load(offset(e.b, base, e.b.add(place, const(4 * word, I64))), typ=I32)
+        e.set(Register(target.index + word, uniform=True), value)
+
+
+def _narrow(e: Emitter, source: Constant, name: str) -> Value:
+    word = e.i32(Constant(source.bank, source.offset & ~3))
+    bits = int(name[1:])
+    raised = e.b.shl(word, e.const(32 - bits - 8 * (source.offset & 3)))
+    shift = e.b.ashr if name[0] == "S" else e.b.lshr
+    return shift(raised, e.const(32 - bits))
+
+
+def to_uniform(e: Emitter, i: Decoded) -> None:
+    """A uniform register = the value of the lowest active lane; P = the lane has another one; or,
+    `.OR`, P was true.
+
+    With a guard and without a P, the lanes for which it holds must have the same value: which one's
+    counts is not known.
+    """
+    *truths, target, source = i.operands
+    if not isinstance(target, Register):
+        raise e.unsupported("with these operands")
+    value = e.i32(source)
+    lanes = e.lane_mask()
+    chosen = e.b.extract_element(value, e.b.and_(e.b.cttz(lanes, const(0, I1)), const(31)))
+    differs = e.b.icmp_unsigned("!=", value, splat(e.b, chosen))
+    for truth in truths:
+        if i.has("OR"):
+            differs = e.b.or_(differs, e.predicate(truth))
+        e.set_predicate(truth, differs)
+    if i.guard is not None:
+        e.guard = None
+        chosen = e.b.select(
+            e.b.icmp_unsigned("!=", lanes, const(0)), chosen, _uniform_word(e, target)
+        )
+    if i.guard is not None and not truths:
+        others = e.b.and_(lanes, lane_bits(e.b, differs))
+        with e.b.if_then(e.b.icmp_unsigned("!=", others, const(0)), likely=False):
+            not_emulated(e, i)
+    e.set(target, chosen)
+
+
+def _uniform_word(e: Emitter, register: Register) -> Value:
+    return const(0) if register.index == ZERO_REGISTER else e.uniform_register(register.index)
+
+
+def return_address(e: Emitter, i: Decoded) -> None:
+    """d = a word of the register that is meant for return addresses, or the other way round: ptxas
+    keeps words there for a while."""
+    target, source = i.operands
+    if isinstance(target, Special):
+        word = e.warp.at("return_address", WARP_LANES * _half_of(e, target))
+        others, writing = e.b.load(word, typ=LANES_I32, align=4), e.write_condition()
+        kept = e.i32(source)
+        e.b.store(kept if writing is None else e.b.select(writing, kept, others), word, align=4)
+    else:
+        word = e.warp.at("return_address", WARP_LANES * _half_of(e, source))
+        e.set(target, e.b.load(word, typ=LANES_I32, align=4))
+
+
+def _half_of(e: Emitter, operand: Operand) -> int:
+    halves = ("Rpc.LO", "Rpc.HI")
+    if not isinstance(operand, Special) or operand.name not in halves:
+        raise e.unsupported("with these operands")
+    return halves.index(operand.name)
+
+
+def predicates_to_register(e: Emitter, i: Decoded) -> None:
+    """The bits of d that the mask names become the predicates P0 to P6 and one that is true; the
+    others come from a. `.B1` to `.B3` shift to that byte."""
+    target, a, mask = (operand for operand in i.operands if not isinstance(operand, Special))
+    place = 8 * _byte_of(i.modifiers)
+    chosen = _predicate_mask(e, mask)
+    result = e.b.and_(e.i32(a), e.const(~(chosen << place)))
+    for index in range(PREDICATES + 1):
+        if chosen >> index & 1:
+            predicate = e.predicate(Predicate(index, uniform=e.uniform))
+            bit = e.b.shl(e.b.zext(predicate, e.word), e.const(index + place))
+            result = e.b.or_(result, bit)
+    e.set(target, result)
+
+
+def register_to_predicates(e: Emitter, i: Decoded) -> None:
+    """Each predicate that the mask names, or all, becomes its bit of a byte of a."""
+    a, *masks = (operand for operand in i.operands if not isinstance(operand, Special))
+    if not isinstance(a, Register):
+        raise e.unsupported("with this source")
+    plain = replace(a, suffix="")
+    value = e.b.lshr(e.i32(plain), e.const(8 * _byte_of((a.suffix, *i.modifiers))))
+    chosen = _predicate_mask(e, *masks) if masks else (1 << PREDICATES) - 1
+    for index in range(PREDICATES):
+        if chosen >> index & 1:
+            bit = e.b.and_(value, e.const(1 << index))
+            e.set_predicate(
+                Predicate(index, uniform=e.uniform), e.b.icmp_unsigned("!=", bit, e.const(0))
+            )
+
+
+def _byte_of(names: tuple[str, ...]) -> int:
+    return next((int(name[1]) for name in names if name in ("B0", "B1", "B2", "B3")), 0)
+
+
+def _predicate_mask(e: Emitter, operand: Operand) -> int:
+    if not isinstance(operand, Immediate) or operand.integer() >> PREDICATES + 1:
+        raise e.unsupported("with this mask")
+    return operand.integer()
+
+
+def vote(e: Emitter, i: Decoded) -> None:
+    """Over the lanes that take part: a register gets the mask of true ones; a predicate whether
+    any, all, or an equal vote."""
+    *targets, source = i.operands
+    note_absent_lanes(e, i)
+    lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
+    uniform, e.uniform = e.uniform, False
+    truths = lane_bits(e.b, e.predicate(source))
+    e.uniform = uniform
+    ballot = e.b.and_(truths, lanes_here)
+    every = e.b.icmp_unsigned("==", ballot, lanes_here)
+    some = e.b.icmp_unsigned("!=", ballot, const(0))
+    result = {"ANY": some, "ALL": every, "EQ": e.b.or_(every, e.b.not_(some))}
+    mode = next((name for name in i.modifiers if name in result), None)
+    if mode is None:
+        raise e.unsupported()
+    for target in targets:
+        value = result[mode] if isinstance(target, Predicate) else ballot
+        spread = value if e.uniform else splat(e.b, value)
+        (e.set_predicate if isinstance(target, Predicate) else e.set)(target, spread)
+
+
+def shuffle(e: Emitter, i: Decoded) -> None:
+    """d = a of another lane; P = that lane is within the segment (PTX ISA, `shfl.sync`)."""
+    inside, target, source, operand_b, operand_c = i.operands
+    value, b, c = e.i32(source), e.i32(operand_b), e.i32(operand_c)
+    lane = lanes(range(32))
+    segment = e.b.and_(e.b.lshr(c, e.const(8)), e.const(31))
+    clamp = e.b.and_(c, e.const(31))
+    b = e.b.and_(b, e.const(31))
+    keep = e.b.and_(lane, segment)
+    edge = e.b.or_(keep, e.b.and_(clamp, e.b.not_(segment)))
+    mode = next((name for name in i.modifiers if name in ("IDX", "UP", "DOWN", "BFLY")), None)
+    if mode == "UP":
+        wanted = e.b.sub(lane, b)
+        valid = e.b.icmp_signed(">=", wanted, edge)
+    else:
+        computed = {
+            "DOWN": e.b.add(lane, b),
+            "BFLY": e.b.xor(lane, b),
+            "IDX": e.b.or_(keep, e.b.and_(b, e.b.not_(segment))),
+        }
+        if mode not in computed:
+            raise e.unsupported()
+        wanted = computed[mode]
+        valid = e.b.icmp_signed("<=", wanted, edge)
+    wanted = e.b.and_(e.b.select(valid, wanted, lane), e.const(31))
+    note_absent_lanes(e, i)
+    e.set(target, note_absent_sources(e, i, _permute(e, value, wanted), wanted, valid))
+    e.set_predicate(inside, valid)
+
+
+def _permute(e: Emitter, value: Value, index: Value) -> Value:
+    """Lane n of the result is lane index[n] of the value."""
+    source, picks = e.context.at("lane_addresses"), e.context.at("lane_data")
+    e.b.store(value, source, align=4)
+    e.b.store(index, picks, align=4)
+    result = ir.Constant(LANES_I32, ir.Undefined)
+    for lane in range(32):
+        pick = e.b.load(e.b.gep(picks, [const(lane, I64)], source_etype=I32), typ=I32)
+        word = e.b.load(e.b.gep(source, [e.b.zext(pick, I64)], source_etype=I32), typ=I32)
+        result = e.b.insert_element(result, word, const(lane))
+    return result
+
+
+MOVE: dict[str, Opcode] = {
+    "MOV": row(move, "64"),
+    "UMOV": row(move, "64", uniform=True),
+    "S2R": row(special_register, pipe=SPECIAL_REGISTER),
+    "S2UR": row(special_register, uniform=True, pipe=SPECIAL_REGISTER),
+    "CS2R": row(special_register, "32", pipe=NO_PIPE),
+    "CS2UR": row(special_register, "32", uniform=True),
+    "LDC": row(load_constant, "64 U8 S8 U16 S16", pipe=CONSTANT_LOAD),
+    "ULDC": row(load_constant, "64 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
+    "LDCU": row(load_constant, "64 128 U8 S8 U16 S16", uniform=True, pipe=CONSTANT_LOAD),
+    "B2R": row(barrier_result, "RESULT"),
+    "R2UR": row(to_uniform, "OR BROADCAST", pipe=QUEUED),
+    "P2R": row(predicates_to_register, "B0 B1 B2 B3"),
+    "R2P": row(register_to_predicates, "B0 B1 B2 B3"),
+    "UP2UR": row(predicates_to_register, "B0 B1 B2 B3", uniform=True),
+    "UR2UP": row(register_to_predicates, "B0 B1 B2 B3", uniform=True),
+    "RPCMOV": row(return_address, "32"),
+    "VOTE": row(vote, "ANY ALL EQ", gathers=True),
+    "VOTEU": row(vote, "ANY ALL EQ", uniform=True, gathers=True, pipe=QUEUED),
+    "SHFL": row(shuffle, "IDX UP DOWN BFLY", gathers=True, pipe=QUEUED),
+}

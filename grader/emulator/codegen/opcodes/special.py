@@ -1,0 +1,85 @@
+"""The special-function unit, whose functions the runtime evaluates (cpp/warps/special.cpp), and the
+check that guards float32 division."""
+
+from __future__ import annotations
+
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.convert import read_float
+from grader.emulator.codegen.opcodes.load_store import lane_data, set_lane_data
+from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.tools import LANES_F32, Value
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import Immediate
+from grader.emulator.timing.pipes import SPECIAL_UNIT
+
+_FUNCTIONS = "RCP RSQ SQRT EX2 LG2 SIN COS TANH"
+_UPPER_WORDS = "RCP64H RSQ64H"
+
+
+def special_function(e: Emitter, i: Decoded) -> None:
+    """d = f(a), of a float32 with denormals flushed before and after, of a half or bfloat16, or of
+    a float64's upper word."""
+    target, operand = i.operands
+    known = (*_FUNCTIONS.split(), *_UPPER_WORDS.split())
+    name = next((name for name in i.modifiers if name in known), "")
+    if not name:
+        raise e.unsupported()
+    if name in _UPPER_WORDS.split():
+        # A literal is printed as the float64 that it is the upper word of.
+        word = (
+            e.const(operand.float64_bits() >> 32)
+            if isinstance(operand, Immediate)
+            else e.i32(operand)
+        )
+        e.set(target, _call(e, f"mufu_{name.lower()}", word))
+        return
+    kind = next((kind for kind in ("F16", "BF16") if i.has(kind)), "F32")
+    value = read_float(e, operand, kind)
+    single = value if value.type == LANES_F32 else e.b.fptrunc(value, e.real)
+    result = _call(e, f"mufu_{name.lower()}", e.b.bitcast(single, e.word))
+    if kind == "F16":
+        result = _call(e, "cut_to_half", result)
+    elif kind == "BF16":
+        result = e.b.lshr(result, e.const(16))
+    e.set(target, result)
+
+
+def _call(e: Emitter, function: str, word: Value) -> Value:
+    """What a function of the runtime makes of a word of each lane."""
+    set_lane_data(e, [word])
+    e.call(function, e.context.at("lane_data"))
+    return lane_data(e, 1)[0]
+
+
+def check_division(e: Emitter, i: Decoded) -> None:
+    """P = a / b needs the slow way: an operand is special, or a step of the fast way could leave
+    the normal range.
+
+    The bounds are those of an H200, seen for all pairs of exponents.
+    """
+    target, a, b = i.operands
+    dividend, divisor = (_exponent(e, e.f32(operand)) for operand in (a, b))
+    difference = e.b.sub(dividend, divisor)
+    slow = _outside(e, divisor, 2, 251)
+    slow = e.b.or_(slow, _outside(e, dividend, 25, 254))
+    e.set_predicate(target, e.b.or_(slow, _outside(e, difference, -124, 126)))
+
+
+def _exponent(e: Emitter, value: Value) -> Value:
+    return e.b.and_(e.b.lshr(e.b.bitcast(value, e.word), e.const(23)), e.const(255))
+
+
+def _outside(e: Emitter, value: Value, lowest: int, highest: int) -> Value:
+    return e.b.or_(
+        e.b.icmp_signed("<", value, e.const(lowest)), e.b.icmp_signed(">", value, e.const(highest))
+    )
+
+
+SPECIAL: dict[str, Opcode] = {
+    "MUFU": row(
+        special_function,
+        f"{_FUNCTIONS} {_UPPER_WORDS} F16 BF16",
+        pipe=SPECIAL_UNIT,
+    ),
+    "FCHK": row(check_division, pipe=SPECIAL_UNIT),
+}

@@ -1,0 +1,217 @@
+"""Textures and surfaces: TEX, TLD, TLD4 and TXD read through a texture unit, SULD and SUST reach
+the elements of a surface. The runtime works out what texels they mean (cpp/memory/textures.cpp).
+
+Textures here have one level, so that a level of detail changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from grader.emulator.codegen.access import AccessKind
+from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.load_store import access, lane_data, load_words, set_lane_data
+from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
+from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
+from grader.emulator.codegen.tools import I32, I64, Value, bits_to_lanes, const, offset, splat
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import (
+    ZERO_REGISTER,
+    Address,
+    Immediate,
+    Operand,
+    Register,
+    Special,
+)
+from grader.emulator.layouts.textures import SurfaceForm, TextureForm
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, TEXTURE
+
+_KINDS = {
+    "1D": 1,
+    "2D": 2,
+    "3D": 3,
+    "ARRAY_1D": 1 | TextureForm.ARRAY,
+    "ARRAY_2D": 2 | TextureForm.ARRAY,
+}
+_SURFACES = {"1D": 1, "2D": 2, "3D": 3, "2D_ARRAY": 2 | SurfaceForm.ARRAY}
+_COMPONENTS = "RGBA"
+_ALL_CHANNELS = 0xF
+
+
+@dataclass(frozen=True)
+class _Read:
+    """The operands of an instruction that reads a texture. `sources` are registers: those of the
+    coordinates, and behind them that of the level or the derivatives."""
+
+    targets: tuple[Register, Register]
+    sources: tuple[Register, ...]
+    handle: Value
+    form: int
+    channels: int
+
+
+def sample(e: Emitter, i: Decoded) -> None:
+    """d = a texture at coordinates: the nearest texel, or a blend of its neighbours with weights of
+    8 bits."""
+    _emit_read(e, i, _parse_read(e, i, sources=2 if i.has("LL") else 1))
+
+
+def sample_with_derivatives(e: Emitter, i: Decoded) -> None:
+    """d = a texture at coordinates, with derivatives that would choose a level."""
+    _emit_read(e, i, _parse_read(e, i, sources=2))
+
+
+def fetch(e: Emitter, i: Decoded) -> None:
+    """d = a texel of linear memory, by its number (`tex1Dfetch`)."""
+    if not i.has("LZ"):
+        raise e.unsupported()
+    _emit_read(e, i, _parse_read(e, i, sources=1, form=TextureForm.FETCH))
+
+
+def gather(e: Emitter, i: Decoded) -> None:
+    """d = one component, `.R` to `.A`, of the four texels that a blend would take
+    (`tex2Dgather`)."""
+    component = next((at for at, name in enumerate(_COMPONENTS) if i.has(name)), None)
+    if component is None:
+        raise e.unsupported()
+    form = TextureForm.GATHER | component << TextureForm.COMPONENT_SHIFT
+    _emit_read(e, i, _parse_read(e, i, sources=2 if i.has("SCR") else 1, form=form))
+
+
+def _parse_read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> _Read:
+    *registers, last = _without_mask(i.operands)
+    count = 2 + sources
+    named, handle = registers[:count], registers[count:]
+    if len(named) != count or not isinstance(last, Special) or last.name not in _KINDS:
+        raise e.unsupported("with these operands")
+    plain = tuple(each for each in named if isinstance(each, Register) and not each.uniform)
+    if len(plain) != count:
+        raise e.unsupported("with these operands")
+    mask = i.operands[-1]
+    channels = mask.integer() if isinstance(mask, Immediate) else _ALL_CHANNELS
+    handle_word = _handle(e, handle)
+    return _Read((plain[0], plain[1]), plain[2:], handle_word, form | _KINDS[last.name], channels)
+
+
+def _without_mask(operands: Sequence[Operand]) -> Sequence[Operand]:
+    return operands[:-1] if isinstance(operands[-1], Immediate) else operands
+
+
+def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
+    """The lower word of an object: in a uniform register with a zero behind it, or at a place of
+    constant bank 0, in words."""
+    match operands:
+        case [Register(uniform=True) as register, *none] if not any(map(_names_more, none)):
+            return e.scalar_i32(register)
+        case [Immediate() as bank, Immediate() as word] if bank.integer() == BANK_OF_LAUNCH:
+            place = e.b.zext(e.data("object", word.integer()), I64)
+            return e.b.load(offset(e.b, e.context.load_pointer("constants"), place), typ=I32)
+    raise e.unsupported("with this object")
+
+
+def _names_more(operand: Operand) -> bool:
+    """Whether something else than a zero stands behind an object's register."""
+    return not isinstance(operand, Immediate) or operand.integer() != 0
+
+
+def _coordinates(e: Emitter, i: Decoded, read: _Read) -> list[Value]:
+    """The layer, if there is one, and the coordinates: in registers one behind the other. With
+    `.SCR`, two lie in the first registers (of a gather, one), and the others in those of the second
+    operand."""
+    count = (read.form & TextureForm.DIMENSIONS) + bool(read.form & TextureForm.ARRAY)
+    scattered = 1 if read.form & TextureForm.GATHER else 2
+    together = scattered if i.has("SCR") else count
+    words = []
+    for number in range(count):
+        source = read.sources[number // together]
+        words.append(e.register_or_zero(source, number % together))
+    return words
+
+
+def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
+    set_lane_data(e, _coordinates(e, i, read))
+    facts = (e.context_pointer, e.index, e.lane_mask(), read.handle)
+    forms = (const(read.form), const(read.channels))
+    e.return_if_nonzero(e.call("read_texture", *facts, *forms, result=I32))
+    upper, lower = read.targets
+    for number, value in enumerate(lane_data(e, read.channels.bit_count())):
+        target = (lower, upper)[number // 2]
+        if target.index != ZERO_REGISTER:
+            e.set(Register(target.index + number % 2), value)
+
+
+# --- surfaces -------------------------------------------------------------------------------------
+
+
+def surface(*, load: bool) -> Emit:
+    """A row's function, which loads or stores elements of a surface."""
+
+    def load_surface(e: Emitter, i: Decoded) -> None:
+        """d = the bytes of a surface from x on; x is in bytes (`surf2Dread`)."""
+        target, address, *handle = i.operands
+        kind, lanes = _locate(e, i, address, handle, load=True)
+        if not isinstance(target, Register):
+            raise e.unsupported("with this destination")
+        here = bits_to_lanes(e.b, lanes.mask)
+        words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
+        for number, word in enumerate(words):
+            if target.index != ZERO_REGISTER:
+                value = e.b.select(here, word, e.const(0))
+                e.set(Register(target.index + number), value)
+
+    def store_surface(e: Emitter, i: Decoded) -> None:
+        """The bytes of a surface from x on = d (`surf2Dwrite`)."""
+        address, source, *handle = i.operands
+        if not isinstance(source, Register) or source.uniform or source.negated:
+            raise e.unsupported("with this source")
+        kind, lanes = _locate(e, i, address, handle, load=False)
+        set_lane_data(e, [e.register_or_zero(source, word) for word in range(kind.words)])
+        access(e, i, kind, lanes, slot=_SLOT)
+
+    return load_surface if load else store_surface
+
+
+_SLOT = "surface"
+"""Nsight Compute counts neither loads nor stores of surfaces as those of global memory."""
+
+
+def _locate(
+    e: Emitter, i: Decoded, address: Operand, handle: Sequence[Operand], *, load: bool
+) -> tuple[AccessKind, Lanes]:
+    """The access to the buffer in which a surface's elements lie, by the lanes that reach it."""
+    form = next((form for name, form in _SURFACES.items() if i.has(name)), None)
+    if (
+        not isinstance(address, Address)
+        or address.register is None
+        or address.uniform is not None
+        or form is None
+        or not (i.has("D") and i.has("BA"))
+    ):
+        raise e.unsupported("with these operands")
+    e.require("no offset", i.operands.index(address))
+    form |= SurfaceForm.TRAP * i.has("TRAP") | SurfaceForm.IGNORE * i.has("IGN")
+    count = (form & SurfaceForm.DIMENSIONS) + bool(form & SurfaceForm.ARRAY)
+    first = Register(address.register.index)
+    set_lane_data(e, [e.register_or_zero(first, word) for word in range(count)])
+    facts = (e.context_pointer, e.index, e.lane_mask(), _handle(e, handle))
+    code = e.call("locate_surface", *facts, const(form), const(i.access_bytes), result=I32)
+    e.return_if_nonzero(code)
+    low, inside = lane_data(e, 2)
+    mask = e.b.extract_element(inside, const(0))
+    high = splat(e.b, e.context.load("global_window"))
+    kind = AccessKind("global", load=load, width=i.access_bytes)
+    return kind, Lanes(low, high, mask)
+
+
+_FORMS = "D BA 1D 2D 3D 2D_ARRAY U8 S8 U16 S16 64 128 STRONG WEAK CTA SM GPU SYS TRAP IGN"
+
+TEXTURES: dict[str, Opcode] = {
+    "TEX": row(sample, "LL SCR", pipe=TEXTURE),
+    "TXD": row(sample_with_derivatives, pipe=TEXTURE),
+    "TLD": row(fetch, "LZ SCR", pipe=TEXTURE),
+    "TLD4": row(gather, "R G B A SCR", pipe=TEXTURE),
+    "SULD": row(surface(load=True), _FORMS, pipe=GLOBAL_LOAD),
+    "SUST": row(surface(load=False), _FORMS, pipe=GLOBAL_STORE),
+}

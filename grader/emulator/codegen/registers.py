@@ -1,0 +1,117 @@
+"""Registers and predicates of a warp while an instruction is emitted: read from the warp's record
+once, kept as SSA values, and written back at the instruction's end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llvmlite import ir
+
+from grader.emulator.codegen.shapes import (
+    field_place,
+    lane_register_place,
+    predicate_name,
+    register_name,
+)
+from grader.emulator.codegen.tools import (
+    I1,
+    I32,
+    I64,
+    LANES_I32,
+    Value,
+    bits_to_lanes,
+    lane_bits,
+    offset,
+)
+from grader.emulator.layouts.execution import WARP_LANES
+
+Name = tuple[str, int]
+"""A kind of register, which is the name of a method of Registers, and its index."""
+
+
+class Registers:
+    """What is known of a warp's registers in one instruction. `data` gives words of its cell."""
+
+    def __init__(
+        self, builder: ir.IRBuilder, warp: Value, data: Callable[[str, int], Value]
+    ) -> None:
+        self._b, self._warp, self._data = builder, warp, data
+        self._known: dict[Name, Value] = {}
+        self._changed: set[Name] = set()
+
+    def lanes(self, index: int) -> Value:
+        """`R<index>` of all lanes."""
+        return self._read(("lanes", index))
+
+    def uniform(self, index: int) -> Value:
+        """`UR<index>`."""
+        return self._read(("uniform", index))
+
+    def predicate(self, index: int) -> Value:
+        """`P<index>` as 32 i1."""
+        return self._read(("predicate", index))
+
+    def uniform_predicate(self, index: int) -> Value:
+        """`UP<index>` as an i1."""
+        return self._read(("uniform_predicate", index))
+
+    def set(self, kind: str, index: int, value: Value) -> None:
+        """Change a register of a kind, which is the name of one of the methods above."""
+        self._known[kind, index] = value
+        self._changed.add((kind, index))
+
+    def write_back(self) -> None:
+        """Write all that was changed to the warp's record."""
+        for name in sorted(self._changed):
+            self._write(name, self._known[name])
+        self._changed.clear()
+
+    def place_of(self, index: int) -> Value:
+        """Address of `R<index>` of all lanes, behind which the next registers lie."""
+        return self._place(("lanes", index))
+
+    def place_of_predicate(self, index: int) -> Value:
+        """Address of `P<index>` as a mask of lanes."""
+        return self._place(("predicate", index))
+
+    def _read(self, name: Name) -> Value:
+        if name not in self._known:
+            self._known[name] = self._load(name)
+        return self._known[name]
+
+    def _load(self, name: Name) -> Value:
+        kind, _ = name
+        if kind == "lanes":
+            return self._b.load(self._place(name), typ=LANES_I32, align=4)
+        word = self._b.load(self._place(name), typ=I32)
+        if kind == "uniform":
+            return word
+        return bits_to_lanes(self._b, word) if kind == "predicate" else self._b.trunc(word, I1)
+
+    def _write(self, name: Name, value: Value) -> None:
+        kind, _ = name
+        if kind == "predicate":
+            value = lane_bits(self._b, value)
+        elif kind == "uniform_predicate":
+            value = self._b.zext(value, I32)
+        self._b.store(value, self._place(name), align=4)
+
+    def _place(self, name: Name) -> Value:
+        """Address of a register or predicate: in the cell where its number is a name, else
+        fixed."""
+        kind, index = name
+        behind = 0
+        if kind.endswith("predicate"):
+            hole = predicate_name(index)
+            fixed = field_place(f"{kind}s", index)
+        else:
+            step = 4 * WARP_LANES if kind == "lanes" else 4
+            place = register_name(index)
+            hole = None
+            if place is not None:
+                hole, behind = place[0], place[1] * step
+            fixed = lane_register_place(index) if kind == "lanes" else field_place(kind, index)
+        if hole is None:
+            return offset(self._b, self._warp, fixed)
+        word = self._data("predicate" if kind.endswith("predicate") else "register", hole)
+        return offset(self._b, offset(self._b, self._warp, self._b.zext(word, I64)), behind)

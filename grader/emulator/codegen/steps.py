@@ -1,0 +1,166 @@
+"""The steps that this machine has: native code of shapes of instructions, made once and kept.
+
+Every shape has a file of its own, under a name that says all that its code depends on: the shape,
+the sources of the emulator, LLVM, the processor. It is written as a whole, by any number of
+processes at once. One that is damaged, or cannot be kept, costs the time to make it again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import llvmlite
+from llvmlite import binding
+
+from grader.emulator.codegen.kept_files import read_whole, write_whole
+from grader.emulator.codegen.opcodes import find_opcode
+from grader.emulator.codegen.shapes import Hole, LiteralRead, shape_key, shape_of
+from grader.emulator.codegen.step_code import StepCode, compile_steps, target_machine
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.program import Unsupported
+
+_SOURCES = Path(__file__).parent
+_NAME_LENGTH = 32
+
+
+@dataclass(frozen=True)
+class Step:
+    """The loaded steps of a shape: the words of data of its cells in their order, and the addresses
+    of its code for whole and for split warps."""
+
+    holes: tuple[Hole, ...]
+    converged: int
+    diverged: int
+
+
+Spelled = frozenset[int]
+"""Positions of literals. In place of steps: the code depends on these literals, so that the shapes
+with them spelled out have steps."""
+
+
+class Steps:
+    """The steps of a folder. May be used from several threads. `unkept` counts the shapes whose
+    steps were made here and could not be kept."""
+
+    def __init__(self, folder: Path) -> None:
+        with suppress(OSError):
+            folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
+        self._lock = threading.Lock()
+        self._known: dict[str, Step | Spelled] = {}
+        self._engine: Any = None
+        self.unkept = 0
+
+    def find(self, instructions: Sequence[Decoded]) -> list[Step | Unsupported]:
+        """The steps of instructions, in their order; of one that is not known, what of it."""
+        with self._lock:
+            loading: dict[str, tuple[Hole, ...]] = {}
+            keys = [self._try_key(i, loading) for i in instructions]
+            self._load(loading)
+            found = [key if isinstance(key, Unsupported) else self._known[key] for key in keys]
+            return [each for each in found if isinstance(each, Step | Unsupported)]
+
+    def find_one(self, i: Decoded) -> Step:
+        """The steps of an instruction. Raises Unsupported, with the line, for one that is not
+        known."""
+        (found,) = self.find([i])
+        if isinstance(found, Unsupported):
+            raise found
+        return found
+
+    def _try_key(self, i: Decoded, loading: dict[str, tuple[Hole, ...]]) -> str | Unsupported:
+        try:
+            if i.unknown is not None:
+                find_opcode(i)
+            return self._final_key(i, loading)
+        except Unsupported as problem:
+            return Unsupported(problem.what, i.line)
+
+    def _final_key(self, i: Decoded, loading: dict[str, tuple[Hole, ...]]) -> str:
+        """The key of the shape whose steps do the instruction; it is known, or about to be
+        loaded."""
+        spelled: Spelled = frozenset()
+        while True:
+            key = shape_key(i, spelled)
+            known = self._known.get(key)
+            if isinstance(known, Step) or key in loading:
+                return key
+            if known is None:
+                found = self._obtain(key, i, spelled)
+                if isinstance(found, StepCode):
+                    loading[key] = found.holes
+                    self._add(found)
+                    return key
+                known = self._known[key] = found
+            spelled = known
+
+    def _obtain(self, key: str, i: Decoded, spelled: Spelled) -> StepCode | Spelled:
+        """What is kept of a shape, or made of it now."""
+        path = self.folder / _name(key)
+        content = read_whole(path)
+        if content is not None:
+            return _unpack(content)
+        try:
+            made: StepCode | Spelled = compile_steps(shape_of(i, spelled), *_symbols(key))
+        except LiteralRead as literal:
+            made = spelled | {literal.position}
+        try:
+            write_whole(path, _pack(made))
+        except OSError:  # a folder that cannot be written
+            self.unkept += 1
+        return made
+
+    def _add(self, code: StepCode) -> None:
+        if self._engine is None:
+            self._engine = binding.create_mcjit_compiler(
+                binding.parse_assembly(""), target_machine()
+            )
+        self._engine.add_object_file(binding.ObjectFileRef.from_data(code.content))
+
+    def _load(self, loading: dict[str, tuple[Hole, ...]]) -> None:
+        if loading:
+            self._engine.finalize_object()
+        for key, holes in loading.items():
+            places = map(self._engine.get_function_address, _symbols(key))
+            self._known[key] = Step(holes, *places)
+
+
+def _symbols(key: str) -> tuple[str, str]:
+    """The names of a shape's steps for whole and for split warps."""
+    return f"converged_{_name(key)}", f"diverged_{_name(key)}"
+
+
+@cache
+def _name(key: str) -> str:
+    return hashlib.sha256(f"{_origin()} {key}".encode()).hexdigest()[:_NAME_LENGTH]
+
+
+@cache
+def _origin() -> str:
+    """A digest of all that steps depend on besides their shape."""
+    sources = [path.read_bytes() for path in sorted(_SOURCES.rglob("*.py"))]
+    host = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
+    parts = (sources, llvmlite.__version__, binding.llvm_version_info, host)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+def _pack(made: StepCode | Spelled) -> bytes:
+    if isinstance(made, StepCode):
+        return json.dumps({"holes": made.holes}).encode() + b"\n" + made.content
+    return json.dumps({"spelled": sorted(made)}).encode() + b"\n"
+
+
+def _unpack(content: bytes) -> StepCode | Spelled:
+    head, _, code = content.partition(b"\n")
+    facts = json.loads(head)
+    if "spelled" in facts:
+        return frozenset(facts["spelled"])
+    return StepCode(tuple((kind, which) for kind, which in facts["holes"]), code)

@@ -1,0 +1,388 @@
+"""A kernel's machine code -> cells: for each instruction the address of the native code that does
+it (its step), and the data that this code reads.
+
+A step ends by jumping to the step of the next cell. So a kernel is ready as soon as its cells are
+filled; native code is made for shapes of instructions, once (steps.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from grader.emulator.codegen.block_cycles import cycles_alone
+from grader.emulator.codegen.cells import cell_bytes
+from grader.emulator.codegen.constants import WORDS, constant_bank_bytes, constant_data
+from grader.emulator.codegen.opcodes import find_opcode, look_up
+from grader.emulator.codegen.opcodes.absent import lanes_named_before
+from grader.emulator.codegen.opcodes.copy_costs import copy_form
+from grader.emulator.codegen.shapes import Hole, operand_at, register_and_predicate_values
+from grader.emulator.codegen.step_code import DRAW, ENTER, UNKNOWN
+from grader.emulator.codegen.steps import Step, Steps
+from grader.emulator.codegen.traits import CheckedCode
+from grader.emulator.codegen.wait_loops import describe_blocks
+from grader.emulator.cpp import Runtime
+from grader.emulator.isa.decode import Decoded, decode
+from grader.emulator.isa.flow import Block, ControlFlow, Flow, find_blocks
+from grader.emulator.isa.operands import (
+    ZERO_REGISTER,
+    Address,
+    Constant,
+    Immediate,
+    Register,
+)
+from grader.emulator.isa.program import (
+    INSTRUCTION_BYTES,
+    MAX_INSTRUCTIONS,
+    MAX_LOCAL_BYTES,
+    KernelCode,
+    Unsupported,
+)
+from grader.emulator.layouts.blocks import CODE_BLOCK, CODE_PLACE
+from grader.emulator.layouts.execution import JumpTable, warp_layout
+from grader.emulator.run.counts import CountTable
+from grader.sass import Way, is_branch
+
+_LAST_ARGUMENT = 11
+"""The last register with arguments of a function of the system (host.py)."""
+_MASK = 0xFFFFFFFF
+_DISTANCE = ("distance", 0)
+
+
+@dataclass(frozen=True)
+class NativeKernel:
+    """A kernel ready to run by its `runtime`.
+
+    `ordered`: the outcome depends on which block comes first, or blocks may wait for each other, so
+    that one host thread is to run them all. `unknown` are the instructions, by index, that are not
+    known, and what of each: a launch that reaches one ends there. `slots` maps the index of a
+    memory instruction and a space that it touches to its SLOT. `converged` and `diverged` are its
+    cells, with steps for whole and for split warps; `entries` says where each basic block begins in
+    them, in bytes. `jump_tables` are, by JumpTable, the blocks that computed branches may go to.
+    """
+
+    code: KernelCode
+    decoded: tuple[Decoded, ...]
+    flow: Flow
+    warp_type: np.dtype
+    slots: dict[tuple[int, str], int]
+    unknown: dict[int, str]
+    ordered: bool
+    runtime: Runtime
+    converged: np.ndarray
+    diverged: np.ndarray
+    entries: np.ndarray
+    jump_tables: tuple[np.ndarray, np.ndarray]
+
+    @cached_property
+    def count_table(self) -> CountTable:
+        """What its counters are of."""
+        return CountTable(self.flow, self.slots)
+
+    @cached_property
+    def code_blocks(self) -> np.ndarray:
+        """What the runtime has to know of its basic blocks: see CODE_BLOCK."""
+        return np.array(list(describe_blocks(self.flow)), dtype=CODE_BLOCK)
+
+    @cached_property
+    def cycles_by_instruction(self) -> np.ndarray:
+        """Cycles of a warp that is alone, by instruction: of a basic block they are at its
+        first."""
+        cycles = np.zeros(len(self.decoded), dtype=np.int64)
+        for block in self.flow.blocks:
+            cycles[block.instructions[0].index] = cycles_alone(block, self.code.encoding)
+        return cycles
+
+    @cached_property
+    def checked_code(self) -> CheckedCode:
+        """What the checked mode has to know of it."""
+        return CheckedCode(self.code, self.decoded)
+
+    @cached_property
+    def meets_others(self) -> bool:
+        """Whether blocks may meet in atomics on global memory, or wait for each other: some of them
+        do not show the outcome then."""
+        return self.ordered or any(
+            access.atomic and access.space == "global"
+            for block in self.flow.blocks
+            for i in block.instructions
+            for access in i.accesses
+        )
+
+
+def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
+    """Translate one kernel. Raises Unsupported, with the source line, where nothing can be said of
+    what it executes."""
+    if len(code.instructions) > MAX_INSTRUCTIONS:
+        raise Unsupported(
+            f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are"
+            " the most)"
+        )
+    if code.local_bytes > MAX_LOCAL_BYTES:
+        raise Unsupported(f"a stack of {code.local_bytes:,} bytes a thread")
+    if code.cluster_blocks > 1 and code.architecture.words.cluster is None:
+        raise Unsupported(f"thread-block clusters on {code.architecture.name}")
+    decoded = decode(code.instructions)
+    flow = find_blocks(decoded, find_flow, code.jump_targets)
+    flow = _name_lanes(flow)
+    reachable = [i for block in flow.blocks for i in block.instructions]
+    ordered = code.cluster_blocks > 1 or any(
+        (found := look_up(i)) and found.ordered(i) for i in reachable
+    )
+    cells = _Cells(code, flow, runtime.steps)
+    steps = iter(runtime.steps.find(reachable))
+    cells.fill((block, i, next(steps)) for block in flow.blocks for i in block.instructions)
+    converged, diverged = cells.arrays()
+    return NativeKernel(
+        code,
+        decoded,
+        flow,
+        warp_layout(_register_count(reachable)),
+        cells.slots,
+        cells.unknown,
+        ordered,
+        runtime,
+        converged,
+        diverged,
+        np.array(cells.entries, dtype=np.uint32),
+        _jump_tables(flow),
+    )
+
+
+def find_flow(i: Decoded) -> ControlFlow | None:
+    """What an instruction does to the flow of control. Raises Unsupported for a branch that is not
+    known; behind anything else comes the next instruction."""
+    found = find_opcode(i) if is_branch(i.base) else look_up(i)
+    return None if found is None else found.flow
+
+
+def _name_lanes(flow: Flow) -> Flow:
+    """Operations of lanes, with the lanes that they are for."""
+    code = [i for block in flow.blocks for i in block.instructions]
+    gathering = {i.index for i in code if (found := look_up(i)) and found.gathers}
+    if not gathering:
+        return flow
+    blocks = tuple(
+        replace(
+            block,
+            instructions=tuple(
+                replace(i, named=lanes_named_before(code, i)) if i.index in gathering else i
+                for i in block.instructions
+            ),
+        )
+        for block in flow.blocks
+    )
+    return replace(flow, blocks=blocks)
+
+
+def _register_count(reachable: list[Decoded]) -> int:
+    """One more than the highest register used; functions of the system take R4 to R11."""
+    ends = [
+        operand.index + found.registers
+        for instruction in reachable
+        if (found := look_up(instruction))
+        for operand in _registers(instruction)
+        if not operand.uniform and operand.index != ZERO_REGISTER
+    ]
+    return max(*ends, _LAST_ARGUMENT + 1, 0)
+
+
+def _registers(instruction: Decoded) -> list[Register]:
+    direct = [operand for operand in instruction.operands if isinstance(operand, Register)]
+    inside = [getattr(operand, "register", None) for operand in instruction.operands]
+    return direct + [register for register in inside if register is not None]
+
+
+def _jump_tables(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
+    tables = {
+        JumpTable.JUMPS: [flow.blocks[block] for block in flow.jump_blocks],
+        JumpTable.RETURNS: list(flow.return_points),
+    }
+    jumps, returns = (
+        np.array(
+            [(block.instructions[0].offset, block.index) for block in tables[table]],
+            dtype=CODE_PLACE,
+        )
+        for table in (JumpTable.JUMPS, JumpTable.RETURNS)
+    )
+    return jumps, returns
+
+
+class _Cells:
+    """The cells of a kernel while they are filled, as words; `unknown` is what could not be."""
+
+    def __init__(self, code: KernelCode, flow: Flow, find: Steps) -> None:
+        self._code, self._flow, self._find = code, flow, find
+        self._words: list[int] = []
+        self._steps: list[tuple[int, Step]] = []
+        self._branches: list[tuple[int, int, int]] = []
+        self.slots: dict[tuple[int, str], int] = {}
+        self.unknown: dict[int, str] = {}
+        self.entries: list[int] = []
+
+    def fill(self, chain: Iterable[tuple[Block, Decoded, Step | Unsupported]]) -> None:
+        """Append the cells of all instructions, with one in front of each block."""
+        enter = self._find.find_one(ENTER)
+        for block, i, step in chain:
+            if i is block.instructions[0]:
+                self.entries.append(4 * len(self._words))
+                draws = any(map(_draws, block.instructions))
+                self._append(block, i, self._find.find_one(DRAW) if draws else enter, {})
+            try:
+                self._try_append(block, i, step)
+            except Unsupported as problem:
+                if is_branch(i.base):
+                    raise
+                self._append_unknown(block, i, problem.what)
+            if i is block.instructions[-1]:
+                _end(block, i)
+
+    def _try_append(self, block: Block, i: Decoded, step: Step | Unsupported) -> None:
+        if isinstance(step, Unsupported):
+            raise step
+        try:
+            self._append(block, i, step, register_and_predicate_values(i))
+        except Unsupported as problem:
+            raise Unsupported(f"{i.opcode} {_with(problem.what)}", i.line) from None
+
+    def _append_unknown(self, block: Block, i: Decoded, what: str) -> None:
+        """Append a cell that ends the launch of who executes it."""
+        self.unknown[i.index] = what
+        standing = replace(UNKNOWN, guard=i.guard)
+        step = self._find.find_one(standing)
+        self._append(block, i, step, register_and_predicate_values(standing))
+
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """The cells with the steps for whole, and with those for split warps."""
+        for place, cell, block in self._branches:
+            self._words[place] = (self.entries[block] - 4 * cell) & _MASK
+        words = np.array(self._words, dtype=np.uint32)
+        places = np.array([place for place, _ in self._steps])
+        found = []
+        for ways in ("converged", "diverged"):
+            addresses = np.array([getattr(step, ways) for _, step in self._steps], dtype=np.uint64)
+            cells = words.copy()
+            cells[places], cells[places + 1] = addresses & _MASK, addresses >> 32
+            found.append(cells)
+        return found[0], found[1]
+
+    def _append(self, block: Block, i: Decoded, step: Step, values: dict[Hole, int]) -> None:
+        start = len(self._words)
+        words = [0, 0]
+        for hole in step.holes:
+            value = values.get(hole)
+            if value is None:
+                value = self._fact(block, i, *hole)
+            words.append(value & _MASK)
+        if _DISTANCE in step.holes:
+            place = start + 2 + step.holes.index(_DISTANCE)
+            self._branches.append((place, start, self._flow.target(i)))
+        self._steps.append((start, step))
+        self._words += words
+        self._words += [0] * (cell_bytes(len(step.holes)) // 4 - len(words))
+
+    def _fact(self, block: Block, i: Decoded, kind: str, which: int) -> int:
+        """What a cell holds besides places of registers."""
+        if kind.startswith(_SLOT):
+            return self.slots.setdefault((i.index, kind.removeprefix(_SLOT)), len(self.slots))
+        if kind in _LITERALS:
+            operand = operand_at(i, which)
+            assert isinstance(operand, Immediate)
+            return _LITERALS[kind](operand)
+        return _FACTS[kind](self._code, self._flow, block, i, which)
+
+
+_SLOT = "slot "
+_LITERALS: dict[str, Callable[[Immediate], int]] = {
+    "integer": lambda operand: operand.integer(),
+    "integer64 low": lambda operand: operand.integer64() & _MASK,
+    "integer64 high": lambda operand: operand.integer64() >> 32,
+    "float32": lambda operand: operand.float32_bits(),
+    "float64 low": lambda operand: operand.float64_bits() & _MASK,
+    "float64 high": lambda operand: operand.float64_bits() >> 32,
+}
+_Fact = Callable[[KernelCode, Flow, Block, Decoded, int], int]
+
+
+def _following(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    if block.following is None:
+        raise Unsupported("at the end of the code")
+    return block.following
+
+
+def _constant(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    position, words_behind = divmod(which, WORDS)
+    operand = operand_at(i, position)
+    assert isinstance(operand, Constant)
+    return constant_data(code, operand, words_behind)
+
+
+def _known_place(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    """Whether what a register is added to is no word of the system that is not known."""
+    operand = operand_at(i, which)
+    assert isinstance(operand, Constant)
+    by_cluster = operand.offset in code.architecture.words.by_cluster
+    if by_cluster and not code.knows_constant(operand.bank, operand.offset):
+        raise Unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
+    return 0
+
+
+def _one_register(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    if len({operand for operand in i.operands if isinstance(operand, Register)}) != 1:
+        raise Unsupported("with these operands")
+    return 0
+
+
+def _offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    operand = operand_at(i, which)
+    assert isinstance(operand, Address | Constant)
+    return operand.offset
+
+
+def _no_offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+    if _offset(code, flow, block, i, which) != 0:
+        raise Unsupported("with this address")
+    return 0
+
+
+_FACTS: dict[str, _Fact] = {
+    "index": lambda code, flow, block, i, which: i.index,
+    "code offset": lambda code, flow, block, i, which: i.offset,
+    "next offset": lambda code, flow, block, i, which: i.offset + INSTRUCTION_BYTES,
+    "block": lambda code, flow, block, i, which: block.index,
+    "cycles": lambda code, flow, block, i, which: cycles_alone(block, code.encoding),
+    "length": lambda code, flow, block, i, which: len(block.instructions),
+    "behind": lambda code, flow, block, i, which: block.instructions[-1].index + 1 - i.index,
+    "following": _following,
+    "target": lambda code, flow, block, i, which: flow.target(i),
+    "distance": lambda code, flow, block, i, which: 0,  # filled in when all entries are known
+    "constant": _constant,
+    "known place": _known_place,
+    "known bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
+    "one register": _one_register,
+    "offset": _offset,
+    "no offset": _no_offset,
+    "object": lambda code, flow, block, i, which: constant_data(code, Constant(0, 4 * which), 0),
+    "copy form": lambda code, flow, block, i, which: copy_form(i),
+    "tensor places": lambda code, flow, block, i, which: code.architecture.tensor_places,
+    "tensor bytes": lambda code, flow, block, i, which: code.architecture.tensor_bytes,
+}
+
+
+def _draws(i: Decoded) -> bool:
+    """Whether it returns what was in memory that other blocks change, too."""
+    return any(each.way is Way.FETCH and each.space == "global" for each in i.accesses)
+
+
+def _end(block: Block, i: Decoded) -> None:
+    """Whether the code may end behind the last instruction of a block."""
+    found = look_up(i)
+    if block.following is None and not (found and found.ends_block):
+        raise Unsupported(f"{i.opcode} at the end of the code", i.line)
+
+
+def _with(what: str) -> str:
+    return what if what.startswith(("at ", "of ", "with ")) else f"with {what}"

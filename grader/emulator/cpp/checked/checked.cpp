@@ -1,0 +1,296 @@
+// Every access of a warp is compared with the tags of its granules (layouts/checked.py) and leaves
+// its own.
+//
+// Only lanes whose granule looks suspicious go through the exact rules (findings.cpp). Warps run
+// one after another up to a barrier, and blocks one after another: the first reader of an epoch is
+// enough to find every write of another warp that should have waited for one; of the warp's own
+// reads the last one is kept, and whether it was alone.
+#include "checked/checked.h"
+
+// --- where threads meet --------------------------------------------------------------------------
+
+void end_epoch(CheckedState &state) { ++state.epoch; }
+
+void start_block(CheckedState &state, uint64_t linear)
+{
+    memset(host_pointer(state.shared_writers), 0, state.shared_tag_bytes);
+    memset(host_pointer(state.shared_readers), 0, state.shared_tag_bytes);
+    if (state.block != 0)
+        state.block = linear + 1;
+    state.acquired = 0;
+    end_epoch(state);
+}
+
+// The block's writes so far are visible to whoever sees what it writes from here on.
+static void pass_fence(CheckedState &state)
+{
+    uint16_t &count = state.fences[state.block];
+    if (count < DETAIL_MASK)
+        ++count;
+}
+
+// A fence; `beyond` the block, or of it alone.
+EXPORT void emulator_fence(Context *context, uint32_t beyond)
+{
+    end_epoch(*context->checked_state);
+    if (beyond)
+        pass_fence(*context->checked_state);
+}
+
+// --- one access ----------------------------------------------------------------------------------
+
+// The access that is being looked at: its tags by lane, and what its warp has waited for.
+struct Own {
+    const uint64_t *tags;
+    uint64_t first_unsynced;
+    uint32_t meeting; // lanes that meet another one at their address
+};
+
+// How a tag of shared memory stands to the own one; `unsynced` holds for tags of the own warp.
+struct Relation {
+    bool now, of_another_warp, of_another_lane, unsynced;
+
+    Relation(uint64_t tag, uint64_t own, const Own &access)
+    {
+        Tag difference{tag ^ own};
+        now = difference.owner() == 0;
+        of_another_warp = difference.warp() != 0;
+        of_another_lane = difference.thread() != 0;
+        unsynced = (tag & uint64_t(DETAIL_MASK) << DETAIL_SHIFT) >= access.first_unsynced;
+    }
+};
+
+enum class Role { WRITER, READER };
+
+// Whether a tag is not surely ordered before this access.
+template <bool SHARED>
+HOT bool is_foreign(const CheckedState &state, uint64_t tag, uint64_t own, const Own &access,
+                    Role role)
+{
+    if (!SHARED)
+        return tag != 0 && Tag{tag}.owner() != state.block;
+    Relation found(tag, own, access);
+    bool late = tag & FLAG;
+    if (role == Role::WRITER)
+        return (found.now &&
+                (found.of_another_warp || (found.of_another_lane && found.unsynced))) ||
+               late;
+    return found.now &&
+           (found.of_another_warp || ((found.of_another_lane || late) && found.unsynced));
+}
+
+// The tag that a load from shared memory leaves where `reader` is; 0: that one stays. Another
+// warp's tag stays while its epoch lasts; one of the own warp that lanes have not waited for is
+// marked once others read too.
+static uint64_t reading_tag(uint64_t reader, uint64_t own, bool meets, const Own &access)
+{
+    Relation found(reader, own, access);
+    bool recent = found.now && !found.of_another_warp && found.unsynced;
+    bool marked = reader & FLAG, alone = !(found.of_another_lane || meets);
+    if ((found.now && found.of_another_warp) || (recent && (marked || alone)))
+        return 0;
+    return meets || (recent && found.of_another_lane) ? own | FLAG : own;
+}
+
+static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
+{
+    const CheckedState &state = checked.state;
+    uint64_t owner = state.block, flag = 1, detail;
+    if (checked.shared()) {
+        owner = state.epoch;
+        flag = checked.asynchronous();
+        detail = smaller(checked.warp.meetings, DETAIL_MASK);
+    } else {
+        detail = state.fences[state.block];
+    }
+    uint64_t common = owner << OWNER_SHIFT | flag << FLAG_SHIFT |
+                      (detail & DETAIL_MASK) << DETAIL_SHIFT |
+                      uint64_t(checked.instruction) << INSTRUCTION_SHIFT |
+                      uint64_t(checked.warp.index) * WARP_LANES;
+    bool bulk = checked.access.is(AccessFlag::BULK);
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+        tags[lane] = common | (bulk ? lowest_lane(checked.warp.mask) : lane);
+}
+
+// The lanes whose granule somebody else may have touched without waiting; a load leaves its tag
+// where it is the first reader. All lanes look before any leaves its tag. Space and direction are
+// known to the compiler: this is where the checked mode spends its time.
+template <bool SHARED, bool LOAD>
+static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
+{
+    const CheckedState &state = checked.state;
+    const uint64_t *writers = checked.writers();
+    uint64_t *readers = checked.readers();
+    bool reads = checked.reads();
+    uint32_t suspects = 0, leaving = 0;
+    uint64_t places[WARP_LANES], left[WARP_LANES];
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t place = checked.place(checked.context.lane_addresses[lane]) + granule;
+        uint64_t writer = writers[place], reader = readers[place], tag = own.tags[lane];
+        bool suspect = is_foreign<SHARED>(state, writer, tag, own, Role::WRITER) ||
+                       (SHARED && reads && writer == 0);
+        if (!LOAD)
+            suspect |= is_foreign<SHARED>(state, reader, tag, own, Role::READER);
+        suspects |= suspect ? bit(lane) : 0;
+        if (!LOAD || (!SHARED && reader != 0))
+            continue;
+        places[lane] = place;
+        left[lane] = SHARED ? reading_tag(reader, tag, has(own.meeting, lane), own) : tag;
+        leaving |= left[lane] != 0 ? bit(lane) : 0;
+    }
+    for (uint32_t lane : Lanes{leaving})
+        readers[places[lane]] = left[lane];
+    return suspects;
+}
+
+static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
+{
+    if (checked.shared())
+        return checked.access.load ? look<true, true>(checked, granule, mask, own)
+                                   : look<true, false>(checked, granule, mask, own);
+    return checked.access.load ? look<false, true>(checked, granule, mask, own)
+                               : look<false, false>(checked, granule, mask, own);
+}
+
+constexpr uint8_t ALL_WRITTEN[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+                                   1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+
+// The lanes that read bytes of global memory which nobody wrote.
+template <uint32_t BYTES>
+static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
+{
+    uint32_t missing = 0;
+    for (uint32_t lane : Lanes{mask}) {
+        const uint8_t *marks = checked.written(checked.context.lane_addresses[lane]);
+        missing |= memcmp(marks, ALL_WRITTEN, BYTES) == 0 ? 0 : bit(lane);
+    }
+    return missing;
+}
+
+static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
+{
+    switch (checked.access.bounded_bytes()) {
+    case 1:
+        return look_at_written<1>(checked, mask);
+    case 2:
+        return look_at_written<2>(checked, mask);
+    case 4:
+        return look_at_written<4>(checked, mask);
+    case 8:
+        return look_at_written<8>(checked, mask);
+    case 16:
+        return look_at_written<16>(checked, mask);
+    default:
+        return look_at_written<32>(checked, mask);
+    }
+}
+
+static void mark_written(const CheckedAccess &checked, uint32_t mask)
+{
+    for (uint32_t lane : Lanes{mask})
+        memset(checked.written(checked.context.lane_addresses[lane]), 1,
+               checked.access.bounded_bytes());
+}
+
+// The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next
+// may not have waited for that one.
+static uint32_t keeping_lanes(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
+                              const Own &own)
+{
+    uint32_t keeping = 0;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
+        uint64_t writer = *checked.writer(address), tag = own.tags[lane];
+        bool foreign = checked.shared()
+                           ? is_foreign<true>(checked.state, writer, tag, own, Role::WRITER)
+                           : is_foreign<false>(checked.state, writer, tag, own, Role::WRITER);
+        keeping |= foreign ? bit(lane) : 0;
+    }
+    return keeping;
+}
+
+static void leave_writer_tags(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
+                              const Own &own)
+{
+    bool atomic = checked.access.atomic;
+    uint32_t keeping = atomic ? keeping_lanes(checked, granule, mask, own) : 0;
+    uint32_t drawer = checked.has(Trait::DRAWS) ? checked.drawer_number() : 0;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
+        if (!has(keeping, lane))
+            *checked.writer(address) = own.tags[lane];
+        if (atomic)
+            *checked.drawer(address) = drawer;
+    }
+}
+
+static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mask)
+{
+    Access access = checked.access;
+    fill_tags(checked, checked.state.own_tags);
+    Own own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
+            access.atomic ? 0 : pattern_of(slot).meeting};
+    // All lanes read one place: the lowest one stands for them.
+    bool together = access.load && access.width >= 4 && pattern_of(slot).kind == PatternKind::BROADCAST;
+    uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
+    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
+        suspects |= look(checked, granule, looked_at, own);
+    if (!checked.shared() && checked.reads())
+        suspects |= look_at_written(checked, looked_at);
+    if (checked.shared())
+        report_work(checked, looked_at);
+    for (uint32_t lane : Lanes{suspects})
+        judge(checked, lane);
+    if (!checked.reads())
+        report_collisions(checked, own.meeting & mask);
+    if (access.load)
+        return;
+    if (!checked.shared())
+        mark_written(checked, mask);
+    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
+        leave_writer_tags(checked, granule, mask, own);
+}
+
+// An exchange gives a lock back, and what returns a value, or a volatile read, may have got one:
+// may tell what another block wrote.
+static void pass_on(const CheckedAccess &checked)
+{
+    CheckedState &state = checked.state;
+    if (checked.has(Trait::EXCHANGES))
+        end_epoch(state);
+    if (checked.shared())
+        return;
+    if (checked.has(Trait::EXCHANGES))
+        pass_fence(state);
+    bool is_volatile = checked.access.load && !checked.plain();
+    if (is_volatile || checked.has(Trait::DRAWS))
+        state.acquired = 1;
+}
+
+// The lanes in the part of shared memory that the system reserves: cooperative groups order what
+// they do there by themselves.
+static uint32_t lanes_in_system_shared(const Context &context)
+{
+    uint32_t first = context.shared_base + context.system_shared_first;
+    return lanes_where([&context, first](uint32_t lane) {
+        return context.lane_addresses[lane] - first < context.system_shared_bytes;
+    });
+}
+
+void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
+                  uint32_t instruction, uint32_t mask)
+{
+    CheckedState &state = *context.checked_state;
+    bool shared = access.space == Space::SHARED;
+    CheckedAccess checked{context,     state, warp, access,
+                    instruction, shared ? state.shared_shift : state.global_shift,
+                    state.traits[instruction]};
+    if (shared) {
+        mask &= ~lanes_in_system_shared(context);
+        if (mask == 0)
+            return;
+        report_overrun(checked, mask);
+    }
+    compare(checked, slot, mask);
+    pass_on(checked);
+}

@@ -1,0 +1,88 @@
+// The checked mode: every access of a warp is compared with those before it. A context has a
+// CheckedState in this mode only.
+#pragma once
+
+#include "memory/counting.h"
+
+// An access that may go on; the data of a store lies at the context's words.
+void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
+                  uint32_t instruction, uint32_t mask);
+
+// Forget the last block's shared memory.
+void start_block(CheckedState &state, uint64_t linear);
+// What all threads of the block have done so far is ordered before what any of them does from here
+// on.
+void end_epoch(CheckedState &state);
+
+// The fields of a tag, see layouts/checked.py.
+struct Tag {
+    uint64_t value;
+
+    uint32_t thread() const { return value & THREAD_MASK; }
+    uint32_t lane() const { return thread() % WARP_LANES; }
+    uint32_t warp() const { return thread() / WARP_LANES; }
+    uint32_t instruction() const { return value >> INSTRUCTION_SHIFT & INSTRUCTION_MASK; }
+    uint32_t detail() const { return value >> DETAIL_SHIFT & DETAIL_MASK; }
+    bool flag() const { return value >> FLAG_SHIFT & 1; }
+    uint64_t owner() const { return value >> OWNER_SHIFT; }
+    bool exists() const { return value != 0; }
+};
+
+constexpr uint64_t FLAG = uint64_t(1) << FLAG_SHIFT;
+
+// The tag of a copy that a lane begins, without its time.
+inline uint64_t tag_of(const Warp &warp, uint32_t instruction, uint32_t lane)
+{
+    return FLAG | uint64_t(instruction) << INSTRUCTION_SHIFT | (warp.index * WARP_LANES + lane);
+}
+
+// An access of the checked mode. `shift`: log2 of the granule.
+struct CheckedAccess {
+    Context &context;
+    CheckedState &state;
+    const Warp &warp;
+    Access access;
+    uint32_t instruction, shift;
+    uint8_t traits;
+
+    bool shared() const { return access.space == Space::SHARED; }
+    bool reads() const { return access.load || access.atomic; }
+    bool has(uint32_t trait) const { return traits & trait; }
+    bool plain() const { return !has(Trait::ATOMIC); }
+    // A copy that arrives later.
+    bool asynchronous() const { return shared() && !access.load && has(Trait::ASYNC); }
+    uint32_t granules() const { return access.width >> shift ? access.width >> shift : 1; }
+
+    // The number of an address's granule, and the tags that are kept of each.
+    uint64_t place(uint64_t address) const
+    {
+        return (shared() ? address - context.shared_base : address) >> shift;
+    }
+    uint64_t *writers() const
+    {
+        return reinterpret_cast<uint64_t *>(shared() ? state.shared_writers : state.global_writers);
+    }
+    uint64_t *readers() const
+    {
+        return reinterpret_cast<uint64_t *>(shared() ? state.shared_readers : state.global_readers);
+    }
+    uint64_t *writer(uint64_t address) const { return writers() + place(address); }
+    uint64_t *reader(uint64_t address) const { return readers() + place(address); }
+    uint32_t *drawer(uint64_t address) const
+    {
+        uint64_t drawers = shared() ? state.shared_drawers : state.global_drawers;
+        return reinterpret_cast<uint32_t *>(drawers) + place(address);
+    }
+    // Who draws, see layouts/checked.py.
+    uint32_t drawer_number() const { return shared() ? warp.index + 1 : uint32_t(state.block); }
+    // Of each byte of global memory, whether it was written.
+    uint8_t *written(uint64_t address) const { return host_pointer(state.written + address); }
+};
+
+// findings.cpp: report what a lane does wrong by the exact rules, lanes of one store that leave
+// different values at one address, and lanes that leave the array that the program means.
+void judge(const CheckedAccess &checked, uint32_t lane);
+void report_collisions(const CheckedAccess &checked, uint32_t mask);
+void report_overrun(const CheckedAccess &checked, uint32_t mask);
+// Likewise lanes that meet bulk copies, or asynchronous stores, which are under way.
+void report_work(const CheckedAccess &checked, uint32_t mask);

@@ -1,0 +1,242 @@
+// The exact rules of the checked mode for one lane after another: is what looked suspicious a
+// mistake?
+//
+// Ordered, and so no race, are accesses of one thread; of lanes of a warp that have waited for each
+// other since (__syncwarp(): CUDA C++ Programming Guide, "Independent Thread Scheduling"; that they
+// are on one path, or exchange values by shuffles and votes, "does not imply a memory barrier"); of
+// threads with a __syncthreads() between (the epoch differs); of blocks where the first one has
+// fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws
+// a value from where others have drawn (a ticket) comes behind all that they did there up to then.
+// Atomic and volatile accesses do not race among themselves. Storing the value that is already
+// there harms nobody, nor do lanes that store the same value to one address in one instruction;
+// which one of different values stays is undefined. A plain read in front of a compare-and-swap, a
+// minimum or a maximum belongs to the usual loop around it.
+#include "checked/checked.h"
+#include "memory/under_way.h"
+
+static uint32_t block_number(const Context &context)
+{
+    return context.ctaid_x +
+           context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
+}
+
+// Note a finding, the first one of its code at this instruction.
+static void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
+                   uint64_t address, uint32_t mask = 0)
+{
+    CheckedState &state = *context.checked_state;
+    uint8_t &reported = state.reported[code * state.instructions + instruction];
+    if (reported)
+        return;
+    reported = 1;
+    auto others_block = uint32_t(other.owner());
+    Found &found = state.found[state.found_count++];
+    found.code = code;
+    found.instruction = instruction;
+    found.other_instruction = other.instruction();
+    found.thread = own.thread();
+    found.other_thread = other.thread();
+    found.block = block_number(context);
+    found.other_block = others_block != 0 ? others_block - 1 : block_number(context);
+    found.mask = mask;
+    found.address = address;
+}
+
+// Note something about lanes of a warp: that they are absent (`lane` is one that needs them), or
+// where they are (`lane` at `address`).
+EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint32_t code,
+                                  uint32_t instruction, uint32_t lane, uint32_t mask,
+                                  uint64_t address)
+{
+    Tag own{warp->index * WARP_LANES + lane};
+    report(*context, code, instruction, own, own, address, mask);
+}
+
+// --- the order of two accesses -------------------------------------------------------------------
+
+// Whether a lane of the own warp has not been waited for; of more meetings than a tag can count
+// nothing is known.
+static bool is_unsynced(const CheckedAccess &checked, Tag own, Tag other)
+{
+    uint32_t known = checked.warp.met[own.lane()][other.lane()], synced = checked.warp.synced;
+    return other.detail() != DETAIL_MASK && other.detail() >= (known > synced ? known : synced);
+}
+
+static bool is_unordered(const CheckedAccess &checked, Tag own, Tag other, bool after_read)
+{
+    const CheckedState &state = checked.state;
+    if (!other.exists())
+        return false;
+    if (!checked.shared()) {
+        bool fenced = state.fences[other.owner()] > other.detail();
+        return other.owner() != own.owner() && !(fenced && state.acquired);
+    }
+    if (other.owner() != own.owner())
+        return false;
+    if (other.warp() != checked.warp.index)
+        return true;
+    // A reader's flag: other lanes read too. A writer's: a copy, which has rules of its own.
+    bool another = other.thread() != own.thread();
+    another = after_read ? another || other.flag() : another && !other.flag();
+    return another && is_unsynced(checked, own, other);
+}
+
+// Whether the granule's last atomic operation was the own block's (in shared memory, the own
+// warp's), and gave it a value.
+static bool drew_last(const CheckedAccess &checked, uint64_t address)
+{
+    return *checked.drawer(address) == checked.drawer_number();
+}
+
+// Whether an instruction's source line is not behind another one's; so it is where a line is not
+// known.
+static bool in_front(const CheckedState &state, uint32_t instruction, uint32_t other)
+{
+    return state.lines[other] == 0 || state.lines[instruction] <= state.lines[other];
+}
+
+// Whether what these two instructions do is no race in whatever order it comes.
+static bool is_excused(const CheckedAccess &checked, Tag other, uint64_t address, bool after_read)
+{
+    uint8_t traits = checked.state.traits[other.instruction()];
+    if (!checked.plain() && (traits & Trait::ATOMIC))
+        return true;
+    if (checked.plain() && (traits & Trait::CHANGES) && drew_last(checked, address))
+        return true;
+    if (checked.access.load && checked.plain() && (traits & Trait::RETRIED) &&
+        in_front(checked.state, checked.instruction, other.instruction()))
+        return true;
+    return checked.access.atomic && after_read && checked.has(Trait::RETRIED) &&
+           in_front(checked.state, other.instruction(), checked.instruction);
+}
+
+static void judge_pair(const CheckedAccess &checked, Tag own, Tag other, uint64_t address,
+                       bool after_read)
+{
+    if (!is_unordered(checked, own, other, after_read) ||
+        is_excused(checked, other, address, after_read))
+        return;
+    uint32_t code = !checked.shared()                       ? +FindingCode::GLOBAL_RACE
+                    : other.warp() == checked.warp.index ? +FindingCode::WARP_RACE
+                                                            : +FindingCode::SHARED_RACE;
+    report(checked.context, code, checked.instruction, own, other, address);
+}
+
+// --- a lane --------------------------------------------------------------------------------------
+
+// Whether a plain store changes what is in memory.
+static bool changes_memory(const CheckedAccess &checked, uint32_t lane)
+{
+    const Context &context = checked.context;
+    if (checked.reads() || checked.access.is(AccessFlag::BULK))
+        return true;
+    uint64_t host = checked.shared() ? context.shared_host : context.global_host;
+    const uint8_t *place = host_pointer(host + context.lane_addresses[lane]);
+    uint32_t size = checked.access.width < 4 ? checked.access.width : 4;
+    for (uint32_t word = 0; word < checked.access.words(); ++word)
+        if (memcmp(&context.words[word * WARP_LANES + lane], place + 4 * word, size) != 0)
+            return true;
+    return false;
+}
+
+static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t address, bool changes)
+{
+    Tag writer{*checked.writer(address)};
+    if (checked.shared() && checked.reads()) {
+        if (!writer.exists())
+            report(checked.context, FindingCode::MAYBE_SHARED_UNWRITTEN, checked.instruction, own,
+                   own, address);
+        if (writer.flag() && is_written_later(checked.context, address))
+            report(checked.context, FindingCode::ASYNC_COPY, checked.instruction, own, writer,
+                   address);
+    }
+    // A copy that another one is behind most often brings the same.
+    if (!changes)
+        return;
+    if (!checked.asynchronous() || !writer.flag())
+        judge_pair(checked, own, writer, address, false);
+    if (!checked.access.load)
+        judge_pair(checked, own, Tag{*checked.reader(address)}, address, true);
+}
+
+void judge(const CheckedAccess &checked, uint32_t lane)
+{
+    Tag own{checked.state.own_tags[lane]};
+    uint64_t address = checked.context.lane_addresses[lane];
+    bool changes = changes_memory(checked, lane);
+    for (uint32_t granule = 0; granule < checked.granules(); ++granule)
+        judge_granule(checked, own, address + (granule << checked.shift), changes);
+    if (checked.shared() || !checked.reads())
+        return;
+    for (uint32_t byte = 0; byte < checked.access.bounded_bytes(); ++byte)
+        if (*checked.written(address + byte) == 0)
+            report(checked.context, FindingCode::MAYBE_GLOBAL_UNWRITTEN, checked.instruction, own,
+                   own, address + byte);
+}
+
+// --- all lanes -----------------------------------------------------------------------------------
+
+// The lanes that store something else than this one.
+static uint32_t lanes_with_other_data(const CheckedAccess &checked, uint32_t lane)
+{
+    uint32_t stored = checked.access.width < 4 ? (1u << 8 * checked.access.width) - 1 : ~0u;
+    uint32_t others = 0;
+    for (uint32_t word = 0; word < checked.access.words(); ++word) {
+        const uint32_t *data = checked.context.words + word * WARP_LANES;
+        others |= lanes_where(
+            [=](uint32_t each) { return ((data[each] ^ data[lane]) & stored) != 0; });
+    }
+    return others;
+}
+
+void report_collisions(const CheckedAccess &checked, uint32_t mask)
+{
+    const Context &context = checked.context;
+    for (uint32_t rest = mask; rest != 0;) {
+        uint32_t lane = lowest_lane(rest), address = context.lane_addresses[lane];
+        uint32_t there = lanes_equal(context.lane_addresses, address) & rest;
+        uint32_t others = there & lanes_with_other_data(checked, lane);
+        if (others != 0) {
+            Tag first{checked.state.own_tags[lane]};
+            Tag second{checked.state.own_tags[lowest_lane(others)]};
+            report(context, checked.shared() ? FindingCode::WARP_RACE : FindingCode::GLOBAL_RACE,
+                   checked.instruction, second, first, address);
+        }
+        rest ^= there;
+    }
+}
+
+void report_work(const CheckedAccess &checked, uint32_t mask)
+{
+    Context &context = checked.context;
+    if (context.under_way == nullptr)
+        return;
+    for (const Traces *each : traces_of_work(context))
+        for (uint32_t lane : Lanes{mask}) {
+            uint32_t address = context.lane_addresses[lane];
+            const uint8_t *place = host_pointer(context.shared_host) + address;
+            if (each->touches(place, true) || (!checked.access.load && each->touches(place, false)))
+                report(context, FindingCode::ASYNC_COPY, checked.instruction,
+                       Tag{checked.state.own_tags[lane]}, Tag{each->tag}, address);
+        }
+}
+
+// An access to shared memory that leaves the array that the program means is no fault where it has
+// a neighbour.
+void report_overrun(const CheckedAccess &checked, uint32_t mask)
+{
+    const Context &context = checked.context;
+    auto [first, past] = checked.state.extents[checked.instruction];
+    if (first == past) // not known
+        return;
+    int32_t least = first, most = past - int32_t(checked.access.width);
+    uint32_t strays = mask & lanes_where([&context, least, most](uint32_t lane) {
+        auto start = int32_t(context.lane_addresses[lane] - context.shared_base);
+        return start < least || start > most;
+    });
+    if (strays != 0) {
+        uint32_t lane = lowest_lane(strays);
+        emulator_report_lanes(&context, &checked.warp, FindingCode::SHARED_OVERRUN,
+                              checked.instruction, lane, strays, context.lane_addresses[lane]);
+    }
+}

@@ -1,0 +1,88 @@
+// The heap of device code: malloc, new, free and delete, a warp at a time. Each piece costs 64 bytes
+// more than it holds (an H200's lie 80 bytes apart, or more).
+#include "warps/lanes.h"
+
+constexpr uint32_t HEAD_STEPS = 64 / HEAP_STEP_BYTES, FIRST_ARGUMENT = 4;
+constexpr uint64_t SYSTEM = uint64_t(SYSTEM_WINDOW) << 32;
+
+// The number of a piece's first step, or 0. A piece that was given back is given out again only when
+// there is no other place, so that its next owner and the last are rarely confused.
+static uint32_t take(HeapState &heap, uint64_t bytes)
+{
+    if (bytes > HEAP_BYTES)
+        return 0;
+    uint32_t size = bytes == 0 ? 1 : uint32_t((bytes + HEAP_STEP_BYTES - 1) / HEAP_STEP_BYTES);
+    if (heap.live == 0 && heap.next + HEAD_STEPS + size > HEAP_STEPS) {
+        memset(heap.unused, 0, sizeof heap.unused);
+        heap.next = 0;
+    }
+    uint32_t place = heap.next + HEAD_STEPS;
+    if (place + size <= HEAP_STEPS) {
+        heap.next = place + size;
+    } else {
+        uint32_t largest = 2 * size + HEAD_STEPS;
+        while (size < HEAP_STEPS && size < largest && heap.unused[size] == 0)
+            ++size;
+        place = size < HEAP_STEPS ? heap.unused[size] : 0;
+        if (place == 0)
+            return 0;
+        heap.unused[size] = heap.links[place];
+    }
+    heap.sizes[place] = size;
+    ++heap.live;
+    return place;
+}
+
+// Whether the piece was given out, and not yet given back.
+static bool give_back(HeapState &heap, uint64_t address)
+{
+    uint64_t offset = address - heap.address, place = offset / HEAP_STEP_BYTES;
+    if (offset >= HEAP_BYTES || offset % HEAP_STEP_BYTES != 0 || heap.sizes[place] == 0)
+        return false;
+    uint32_t size = heap.sizes[place];
+    heap.sizes[place] = 0;
+    heap.links[place] = heap.unused[size];
+    heap.unused[size] = uint32_t(place);
+    --heap.live;
+    return true;
+}
+
+// A piece holds what is rarely taken for a value.
+static uint64_t allocate(Context &context, uint64_t bytes)
+{
+    HeapState &heap = *context.heap;
+    uint64_t offset = uint64_t(take(heap, bytes)) * HEAP_STEP_BYTES;
+    if (offset == 0)
+        return 0;
+    memset(host_pointer(heap.host + offset), int(context.shared_poison), bytes);
+    return heap.address + offset;
+}
+
+// A function of the system, called by a path's lanes: of the heap, or of Python (host.py).
+EXPORT uint32_t emulator_call_system(Context *context, Warp *warp, uint32_t mask)
+{
+    uint64_t target = context->call_target;
+    if (context->heap == nullptr || (target != SYSTEM + MALLOC && target != SYSTEM + FREE)) {
+        using Callback = uint32_t(Context *, Warp *, uint32_t);
+        return reinterpret_cast<Callback *>(context->host_functions)(context, warp, mask);
+    }
+    uint32_t *low = reinterpret_cast<uint32_t *>(warp + 1) + FIRST_ARGUMENT * WARP_LANES;
+    uint32_t *high = low + WARP_LANES, code = FaultCode::NONE;
+    while (__atomic_exchange_n(&context->heap->lock, 1, __ATOMIC_ACQUIRE) != 0)
+        ;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t value = low[lane] | uint64_t(high[lane]) << 32;
+        if (target == SYSTEM + MALLOC) {
+            value = allocate(*context, value);
+            low[lane] = uint32_t(value);
+            high[lane] = uint32_t(value >> 32);
+        } else if (value != 0 && !give_back(*context->heap, value)) {
+            context->fault_lane = lane;
+            context->fault_address = value;
+            code = context->fault_code = FaultCode::BAD_FREE;
+            break;
+        }
+    }
+    __atomic_store_n(&context->heap->lock, 0, __ATOMIC_RELEASE);
+    return code;
+}

@@ -1,0 +1,178 @@
+// Accesses that are looked at with care: the first of a pattern, those that leave the buffer of the
+// one before, and bad ones.
+#include "warps/clusters.h"
+#include "memory/patterns.h"
+
+// --- what is wrong with an access ----------------------------------------------------------------
+
+bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address)
+{
+    context.fault_code = code;
+    context.fault_lane = lane;
+    context.fault_address = address;
+    return false;
+}
+
+// Whether a lane's bytes lie in a buffer, which the slot then remembers.
+static bool find_buffer(const Context &context, Access access, Slot &slot, uint32_t lane)
+{
+    int64_t start = context.lane_addresses[lane], end = start + access.bounded_bytes();
+    if (access.space == Space::SHARED) {
+        slot.first = shared_base_of(context, context.lane_addresses[lane]);
+        slot.end = slot.first + context.shared_bytes;
+        return start >= slot.first && end <= slot.end;
+    }
+    if (context.lane_uppers[lane] != context.global_window)
+        return false;
+    bool found = false;
+    for (uint32_t index = 0; index < context.buffer_count; ++index) {
+        auto [first, past] = context.buffers[index];
+        if (start >= int64_t(first) && end <= int64_t(past)) {
+            found = true;
+            slot.first = first;
+            slot.end = past;
+        }
+    }
+    return found;
+}
+
+// Lane by lane; notes the first bad one.
+static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    bool global = access.space == Space::GLOBAL;
+    for (uint32_t lane : Lanes{mask}) {
+        uint64_t upper = global ? context.lane_uppers[lane] : 0;
+        uint64_t address = context.lane_addresses[lane] | upper << 32;
+        if (address % access.width != 0)
+            return note_fault(context,
+                              global ? FaultCode::GLOBAL_ALIGNMENT : FaultCode::SHARED_ALIGNMENT,
+                              lane, address);
+        if (!find_buffer(context, access, slot, lane))
+            return note_fault(context, global ? FaultCode::GLOBAL_BOUNDS : FaultCode::SHARED_BOUNDS,
+                              lane, address);
+    }
+    return true;
+}
+
+// Note at which bases the slot's pattern lies in the slot's buffer.
+static void note_good_bases(Access access, Slot &slot)
+{
+    Pattern &pattern = pattern_of(slot);
+    int64_t first = slot.first - pattern.lowest;
+    int64_t last = slot.end - pattern.highest - access.bounded_bytes();
+    bool none = last < first || pattern.low_bits % access.width != 0;
+    pattern.first_base = none ? UINT64_MAX : uint64_t(first);
+    pattern.more_bases = none ? 0 : uint64_t(last - first);
+}
+
+bool check_access(Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    bool good = check_lanes(context, access, slot, mask);
+    note_good_bases(access, slot);
+    return good;
+}
+
+// --- the pattern of an access --------------------------------------------------------------------
+
+// The active lanes whose address another active lane has too.
+static uint32_t meeting_lanes(const uint32_t *deltas, uint32_t mask)
+{
+    uint32_t meeting = 0;
+    for (uint32_t lane : Lanes{mask}) {
+        uint32_t same = lanes_equal(deltas, deltas[lane]) & mask;
+        if (same & (same - 1))
+            meeting |= same;
+    }
+    return meeting;
+}
+
+// Whether in each group of so many neighbouring lanes the addresses ascend by a step.
+static bool ascend_in_groups(const uint32_t *deltas, uint32_t group, uint32_t step)
+{
+    return none_differs(FULL_MASK, [=](uint32_t lane) {
+        return deltas[lane] - deltas[lane & -group] - lane % group * step;
+    });
+}
+
+static uint32_t find_kind(Pattern &pattern, Access access)
+{
+    bool full = pattern.mask == FULL_MASK, words = access.width >= 4;
+    bool distinct = !access.load && distinct_lanes(pattern.deltas, pattern.mask, WARP_LANES) == pattern.mask;
+    for (pattern.group = WARP_LANES; full && pattern.group >= SMALLEST_GROUP; pattern.group /= 2) {
+        bool all = pattern.group == WARP_LANES;
+        if (words && (access.load || distinct) &&
+            ascend_in_groups(pattern.deltas, pattern.group, access.width))
+            return all ? PatternKind::CONTIGUOUS : PatternKind::CONTIGUOUS_GROUPS;
+        if (words && access.load && ascend_in_groups(pattern.deltas, pattern.group, 0))
+            return all ? PatternKind::BROADCAST : PatternKind::BROADCAST_GROUPS;
+    }
+    return distinct ? PatternKind::DISTINCT : PatternKind::GENERAL;
+}
+
+// Remember a pattern, its extent and its kind.
+static void learn(Context &context, Access access, Slot &slot, uint32_t base, uint32_t mask)
+{
+    Pattern &pattern = pattern_of(slot);
+    pattern.serial = ++context.patterns_learned;
+    pattern.mask = mask;
+    pattern.lowest = pattern.highest = pattern.low_bits = 0; // the base itself is an active lane's
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
+        uint32_t delta = has(mask, lane) ? context.lane_addresses[lane] - base : 0;
+        pattern.deltas[lane] = delta;
+        pattern.low_bits |= delta;
+        pattern.lowest = int32_t(delta) < pattern.lowest ? int32_t(delta) : pattern.lowest;
+        pattern.highest = int32_t(delta) > pattern.highest ? int32_t(delta) : pattern.highest;
+    }
+    pattern.kind = find_kind(pattern, access);
+    if (context.checked_state != nullptr && !access.atomic)
+        pattern.meeting = meeting_lanes(pattern.deltas, mask);
+    memset(pattern.costs, 0, sizeof pattern.costs);
+    pattern.copy.source = 0;
+    note_good_bases(access, slot);
+}
+
+static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, uint16_t *cost)
+{
+    bool global = access.space == Space::GLOBAL;
+    uint32_t relative[WARP_LANES], start = global ? base_low : base_low % BANK_BYTES;
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+        relative[lane] = pattern.deltas[lane] + start;
+    if (global)
+        count_sectors(access, cost, relative, pattern.mask);
+    else
+        count_wavefronts(access, cost, relative, pattern.mask);
+}
+
+void count_access(Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)], base_low = base % SECTOR_BYTES;
+    Access anywhere = access; // uppers are no part of the pattern
+    anywhere.space = Space::SHARED;
+    slot.current = place_of_pattern(context, mask);
+    Pattern &pattern = pattern_of(slot);
+    if (mask != pattern.mask || !repeats(context, anywhere, pattern, base, mask))
+        learn(context, access, slot, base, mask);
+    uint16_t *cost = pattern.costs[base_low];
+    if (cost[Cost::REQUESTS] == 0)
+        find_cost(access, pattern, base_low, cost);
+    add_cost(access, slot, cost);
+}
+
+// --- the worst one -------------------------------------------------------------------------------
+
+void keep_worst(const Context &context, const Warp &warp, Access access, Slot &slot, uint32_t mask,
+                const uint16_t *cost, uint32_t rank)
+{
+    Worst &worst = slot.worst;
+    worst.rank = rank;
+    worst.mask = mask;
+    worst.width = access.width;
+    worst.flags = access.flags;
+    worst.passes = cost[Cost::PASSES];
+    worst.passes_ideal = cost[Cost::PASSES_IDEAL];
+    worst.bytes = cost[Cost::BYTES];
+    worst.block = context.ctaid_x +
+                  context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
+    worst.warp = warp.index;
+    memcpy(worst.addresses, context.lane_addresses, sizeof worst.addresses);
+}

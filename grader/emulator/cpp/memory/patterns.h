@@ -1,0 +1,115 @@
+// The pattern of an access: the lanes' addresses relative to their base, that of the lowest active
+// lane. Wavefronts and sectors depend on nothing else but the base modulo 32, and so does how the
+// data is moved: what an instruction's accesses were like is remembered in its slot.
+#pragma once
+
+#include "memory/counting.h"
+
+// Notes why an access may not go on; false.
+bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
+
+// Make the pattern of lane_addresses the slot's, if it is not yet, and count this access.
+void count_access(Context &context, Access access, Slot &slot, uint32_t mask);
+
+// Whether every lane's bytes lie aligned in a buffer; notes the first bad lane. The slot remembers
+// the buffer.
+bool check_access(Context &context, Access access, Slot &slot, uint32_t mask);
+
+// Whether a difference is 0 in all active lanes.
+template <class Difference> HOT bool none_differs(uint32_t mask, Difference difference)
+{
+    uint32_t differing = 0;
+    if (likely(mask == FULL_MASK)) {
+        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+            differing |= difference(lane);
+    } else {
+        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+            differing |= difference(lane) & -(mask >> lane & 1);
+    }
+    return differing == 0;
+}
+
+// Whether the active lanes' addresses are those of a pattern, moved to another base; in
+// global memory, with the upper word that every good address has.
+HOT bool repeats(const Context &context, Access access, const Pattern &pattern, uint32_t base,
+                 uint32_t mask)
+{
+    const uint32_t *addresses = context.lane_addresses, *uppers = context.lane_uppers;
+    const uint32_t *deltas = pattern.deltas, window = context.global_window;
+    if (access.space == Space::GLOBAL)
+        return none_differs(mask, [=](uint32_t lane) {
+            return ((addresses[lane] - base) ^ deltas[lane]) | (uppers[lane] ^ window);
+        });
+    return none_differs(mask,
+                        [=](uint32_t lane) { return (addresses[lane] - base) ^ deltas[lane]; });
+}
+
+HOT void add_cost(Access access, Slot &slot, const uint16_t *cost)
+{
+    if (access.is(AccessFlag::COPIED))
+        return;
+    slot.requests_total += cost[Cost::REQUESTS];
+    slot.passes_total += cost[Cost::PASSES];
+    slot.passes_ideal_total += cost[Cost::PASSES_IDEAL];
+    slot.bytes_total += cost[Cost::BYTES];
+}
+
+// Of an access that was counted just now.
+inline uint32_t passes_of(const Context &context, const Slot &slot, uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)];
+    return pattern_of(slot).costs[base % SECTOR_BYTES][Cost::PASSES];
+}
+
+// Keep the access that was counted just now as the worst one of its instruction so far.
+void keep_worst(const Context &context, const Warp &warp, Access access, Slot &slot, uint32_t mask,
+                const uint16_t *cost, uint32_t rank);
+
+// What an access costs beyond what it needs: wavefronts, or bytes that nobody asked for.
+HOT uint32_t excess_of(Access access, const uint16_t *cost)
+{
+    if (access.space == Space::SHARED)
+        return cost[Cost::PASSES] - cost[Cost::PASSES_IDEAL];
+    uint32_t moved = cost[Cost::PASSES] * SECTOR_BYTES, used = cost[Cost::BYTES];
+    return moved > used ? moved - used : 0;
+}
+
+// It is enough to look at accesses that are new to their slot: another one at the same place in its
+// bank or sector costs the same. Of equals the first one stays, so that threads that share the
+// blocks agree with one that runs all. What a copy past the registers takes of the banks is counted
+// elsewhere (copies.cpp).
+HOT void note_worst(const Context &context, const Warp &warp, Access access, Slot &slot,
+                    uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)];
+    const uint16_t *cost = pattern_of(slot).costs[base % SECTOR_BYTES];
+    uint32_t rank = excess_of(access, cost);
+    bool copied = access.space == Space::SHARED && access.is(AccessFlag::COPIED);
+    if (unlikely(rank > slot.worst.rank) && !copied)
+        keep_worst(context, warp, access, slot, mask, cost, rank);
+}
+
+// Where a slot keeps a pattern: neighbours, and parts of the warp, tell patterns from each other.
+HOT uint32_t place_of_pattern(const Context &context, uint32_t mask)
+{
+    const uint32_t *addresses = context.lane_addresses;
+    uint32_t base = addresses[lowest_lane(mask)], hash = 0;
+    for (uint32_t lane = 1; lane < WARP_LANES; lane *= 2)
+        hash = (hash + addresses[lane] - base) * 0x9e3779b1; // the golden ratio: mixes upwards
+    return hash >> 16 & (PATTERNS - 1);
+}
+
+// Count an access of the slot's current pattern at a base where it was checked before, and near which it is
+// good, too. False: nothing is done, it has to be looked at with care.
+HOT bool count_known(const Context &context, Access access, Slot &slot, uint32_t mask)
+{
+    uint32_t base = context.lane_addresses[lowest_lane(mask)];
+    const Pattern &pattern = pattern_of(slot);
+    const uint16_t *cost = pattern.costs[base % SECTOR_BYTES];
+    bool known = mask == pattern.mask && cost[Cost::REQUESTS] != 0 && base % access.width == 0 &&
+                 base - pattern.first_base <= pattern.more_bases &&
+                 repeats(context, access, pattern, base, mask);
+    if (likely(known))
+        add_cost(access, slot, cost);
+    return known;
+}

@@ -1,0 +1,302 @@
+// Texture and surface objects: what a texture unit makes of coordinates, and where surfaces lie.
+//
+// Coordinates lie in lane_data, a word of all lanes for each; there the results go, too.
+#include "memory/blends.h"
+
+constexpr uint32_t CHANNELS = 4;
+constexpr double COORDINATE_STEPS = 1 << 21;
+// Farther away than any texel, in texels.
+constexpr double FAR = 1 << 24;
+
+APART uint32_t fail(Context &context, uint32_t instruction, uint32_t code, uint32_t mask)
+{
+    context.fault_code = code;
+    context.fault_instruction = instruction;
+    context.fault_lane = lowest_lane(mask);
+    return code;
+}
+
+// --- texels --------------------------------------------------------------------------------------
+
+static float half_to_float(uint32_t code)
+{
+    uint32_t exponent = code >> 10 & 31, fraction = code & 0x3FF, sign = (code & 0x8000) << 16;
+    if (exponent == 31)
+        return bits_as<float>(sign | 0x7F800000 | fraction << 13);
+    float magnitude = exponent == 0 ? std::ldexp(float(fraction), -24)
+                                    : std::ldexp(float(fraction | 0x400), int(exponent) - 25);
+    return bits_as<float>(sign | bits_as<uint32_t>(magnitude));
+}
+
+// A signed number's lowest value is -1, as the one above it.
+static float signed_fraction(int32_t value, int32_t largest)
+{
+    return value < -largest ? -1.0f : float(value) / float(largest);
+}
+
+// A channel of a texel as a word: an integer, or the bits of a float32.
+static uint32_t read_channel(const Texture &texture, const uint8_t *texel, uint32_t channel)
+{
+    const uint8_t *place = texel + channel * texture.texel_bytes / texture.channels;
+    uint16_t code;
+    memcpy(&code, place, texture.texel_bytes / texture.channels == 1 ? 1 : 2);
+    switch (texture.texels) {
+    case Texels::UNSIGNED_8:
+        return *place;
+    case Texels::SIGNED_8:
+        return int8_t(*place);
+    case Texels::UNSIGNED_16:
+        return code;
+    case Texels::SIGNED_16:
+        return int16_t(code);
+    case Texels::UNSIGNED_8_FRACTIONS:
+        return bits_as<uint32_t>(float(*place) / 255.0f);
+    case Texels::SIGNED_8_FRACTIONS:
+        return bits_as<uint32_t>(signed_fraction(int8_t(*place), 127));
+    case Texels::UNSIGNED_16_FRACTIONS:
+        return bits_as<uint32_t>(float(code) / 65535.0f);
+    case Texels::SIGNED_16_FRACTIONS:
+        return bits_as<uint32_t>(signed_fraction(int16_t(code), 32767));
+    case Texels::HALVES:
+        return bits_as<uint32_t>(half_to_float(code));
+    default:
+        return read<uint32_t>(place);
+    }
+}
+
+// The texel that is meant on an axis; negative: the border.
+static int64_t resolve(const Texture &texture, uint32_t axis, int64_t texel)
+{
+    int64_t extent = texture.extents[axis];
+    uint32_t edge = texture.edge;
+    if (edge == Edge::BORDER || texture.fetched)
+        return texel < extent ? texel : -1;
+    if (edge == Edge::CLAMP || !texture.normalized)
+        return texel < 0 ? 0 : texel < extent ? texel : extent - 1;
+    int64_t period = edge == Edge::WRAP ? extent : 2 * extent;
+    int64_t within = ((texel % period) + period) % period;
+    return within < extent ? within : period - 1 - within;
+}
+
+// A channel of the texel at these places; zero where the elements have none.
+static uint32_t read_texel(const Context &context, const Texture &texture, const int64_t *texels,
+                           uint32_t layer, uint32_t channel)
+{
+    if (channel >= texture.channels)
+        return 0;
+    uint64_t number = layer;
+    for (uint32_t axis = AXES; axis-- > 0;) {
+        int64_t texel = resolve(texture, axis, texels[axis]);
+        if (texel < 0)
+            return 0;
+        number = number * texture.extents[axis] + texel;
+    }
+    const uint8_t *host = host_pointer(context.global_host);
+    return read_channel(texture, host + texture.first + number * texture.texel_bytes, channel);
+}
+
+// --- filters -------------------------------------------------------------------------------------
+
+// Where a coordinate lies on an axis, in texels; what is no number is 0. Normalized ones have
+// 21 bits behind the point (seen in thresholds on an H200).
+static double position(const Texture &texture, uint32_t axis, float coordinate)
+{
+    bool repeats = texture.edge == Edge::WRAP || texture.edge == Edge::MIRROR;
+    double place = std::isnan(coordinate) ? 0 : coordinate;
+    if (texture.normalized && repeats) {
+        double period = texture.edge == Edge::WRAP ? 1 : 2;
+        place = std::isinf(place) ? 0 : place - period * std::floor(place / period);
+    }
+    place = place < -FAR ? -FAR : place > FAR ? FAR : place;
+    if (texture.normalized)
+        place = std::floor(place * COORDINATE_STEPS) / COORDINATE_STEPS * texture.extents[axis];
+    return place;
+}
+
+static Spot nearest(double place) { return {int64_t(std::floor(place)), 0}; }
+
+static Spot between(double place)
+{
+    int64_t fixed = std::floor((place - 0.5) * ONE + 0.5);
+    return {fixed >> FRACTION_BITS, uint32_t(fixed & (ONE - 1))};
+}
+
+// A sum of integers by shares, in 256ths, as a fraction of the largest one of 16 bits.
+static uint32_t finish_fraction(const Texture &texture, int64_t sum)
+{
+    bool narrow = texture.texels == Texels::UNSIGNED_8_FRACTIONS;
+    int64_t scaled = narrow ? sum * 257 : sum; // of 8 bits to 16
+    int64_t rounded = (scaled + ONE / 2) >> FRACTION_BITS;
+    bool is_signed = texture.texels == Texels::SIGNED_16_FRACTIONS;
+    int32_t largest = is_signed ? 0x7FFF : 0xFFFF;
+    return bits_as<uint32_t>(signed_fraction(int32_t(rounded), largest));
+}
+
+// Where a filter lies whose texels are the same one, beside an edge that clamps.
+static Spot clamp(const Texture &texture, uint32_t axis, Spot spot)
+{
+    bool repeats = texture.normalized && texture.edge != Edge::CLAMP;
+    bool clamps = texture.edge != Edge::BORDER && !repeats;
+    int64_t last = int64_t(texture.extents[axis]) - 1;
+    if (!clamps || (spot.texel >= 0 && spot.texel < last))
+        return spot;
+    return {spot.texel < 0 ? 0 : last, 0};
+}
+
+// A channel where the spots lie: the texels around, each by its share. Of a volume, the two slices
+// are added apart.
+static uint32_t blend(const Context &context, const Texture &texture, const Spot *at,
+                      uint32_t layer, uint32_t channel)
+{
+    bool volume = texture.dimensions == AXES, half = texture.texels == Texels::HALVES;
+    bool fraction = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
+    Texture added = texture; // the integers behind fractions
+    if (fraction)
+        added.texels -= Texels::UNSIGNED_8_FRACTIONS;
+    uint32_t guard = half ? GUARD_BITS : GUARD_BITS + BELOW_HALF;
+    Spot spots[AXES];
+    for (uint32_t axis = 0; axis < AXES; ++axis)
+        spots[axis] = clamp(texture, axis, at[axis]);
+    int64_t whole_sum = 0;
+    Sum sum = {};
+    for (uint32_t number = 0; number <= volume; ++number) {
+        Slice slice = cut_slice(spots, number);
+        for (uint32_t corner = 0; corner < CORNERS; ++corner) {
+            int64_t texels[AXES] = {spots[0].texel + (corner & 1), spots[1].texel + (corner >> 1),
+                                    spots[2].texel + number};
+            if (slice.shares[corner] != 0 || slice.meant[corner])
+                slice.texels[corner] = read_texel(context, added, texels, layer, channel);
+            whole_sum += int64_t(int32_t(slice.texels[corner])) * slice.shares[corner];
+        }
+        Sum part = add_texels(slice, guard);
+        sum = number ? join(sum, part) : part;
+    }
+    if (fraction)
+        return finish_fraction(texture, whole_sum);
+    double value = value_of(sum, guard);
+    return half ? finish_half(value) : finish_float(value);
+}
+
+// The corners of a gather in the order of its results: counter-clockwise from the one below left.
+constexpr uint32_t GATHERED[CHANNELS] = {2, 3, 1, 0};
+
+static uint32_t gather(const Context &context, const Texture &texture, const Spot *spots,
+                       uint32_t layer, uint32_t corner, uint32_t channel)
+{
+    int64_t texels[AXES] = {spots[0].texel + (GATHERED[corner] & 1),
+                            spots[1].texel + (GATHERED[corner] >> 1), 0};
+    return read_texel(context, texture, texels, layer, channel);
+}
+
+// --- instructions --------------------------------------------------------------------------------
+
+// The object of a handle that an instruction with so many coordinates may use; null for none. A
+// texture with one axis may be read as one with two: ptxas makes that of tex1D, with 0 for y, so
+// that the border above counts by one half.
+static const Texture *find(const Context &context, uint32_t handle, uint32_t dimensions,
+                           bool layered, bool surface)
+{
+    if (handle - 1 >= context.texture_count)
+        return nullptr;
+    const Texture &texture = context.textures[handle - 1];
+    bool fits = texture.dimensions == dimensions ||
+                (texture.dimensions == 1 && dimensions == 2 && !surface);
+    return fits && texture.layered == layered && texture.surface == surface ? &texture : nullptr;
+}
+
+static uint32_t layer_of(const Texture &texture, uint32_t word)
+{
+    return smaller(word, texture.layers - 1);
+}
+
+// Whether a blend is known: not that of signed bytes, nor of a volume of reals, and there is none of
+// integers that stay integers.
+static bool can_blend(const Texture &texture)
+{
+    bool fractions = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
+    bool real = texture.texels == Texels::HALVES || texture.texels == Texels::WORDS;
+    return (fractions && texture.texels != Texels::SIGNED_8_FRACTIONS) ||
+           (real && texture.dimensions < AXES);
+}
+
+// Read a texture. The layer comes first. `channels` is a mask of the results that are wanted, which
+// are left one behind the other. Returns a FaultCode.
+EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, uint32_t mask,
+                                      uint32_t handle, uint32_t form, uint32_t channels)
+{
+    if (mask == 0)
+        return FaultCode::NONE;
+    bool layered = form & TextureForm::ARRAY, fetch = form & TextureForm::FETCH;
+    bool gathers = form & TextureForm::GATHER;
+    const Texture *found =
+        find(*context, handle, form & TextureForm::DIMENSIONS, layered, false);
+    if (found == nullptr || found->fetched != (fetch && !layered && found->dimensions == 1) ||
+        (gathers && found->dimensions != 2) || (found->linear && !can_blend(*found)) ||
+        (gathers && found->texels == Texels::SIGNED_8_FRACTIONS))
+        return fail(*context, instruction, FaultCode::UNSUPPORTED, mask);
+    const Texture &texture = *found;
+    uint32_t results[CHANNELS][WARP_LANES];
+    for (uint32_t lane : Lanes{mask}) {
+        const uint32_t *words = context->lane_data + lane;
+        uint32_t layer = layered ? layer_of(texture, words[0]) : 0, count = 0;
+        Spot spots[AXES] = {};
+        for (uint32_t axis = 0; axis < (form & TextureForm::DIMENSIONS); ++axis) {
+            uint32_t word = words[(axis + layered) * WARP_LANES];
+            double place = fetch ? 0 : position(texture, axis, bits_as<float>(word));
+            spots[axis] = fetch ? Spot{int32_t(word), 0}
+                          : texture.linear || gathers ? between(place) : nearest(place);
+        }
+        for (uint32_t channel = 0; channel < CHANNELS; ++channel) {
+            if (!has(channels, channel))
+                continue;
+            int64_t texels[AXES] = {spots[0].texel, spots[1].texel, spots[2].texel};
+            uint32_t component = form >> TextureForm::COMPONENT_SHIFT;
+            results[count++][lane] =
+                gathers ? gather(*context, texture, spots, layer, channel, component)
+                : texture.linear && !fetch && channel < texture.channels
+                    ? blend(*context, texture, spots, layer, channel)
+                    : read_texel(*context, texture, texels, layer, channel);
+        }
+    }
+    memcpy(context->lane_data, results, sizeof results);
+    return FaultCode::NONE;
+}
+
+// The place of a surface's element: the bytes from x on, of the row y, of z or the layer. Leaves
+// the lower words of the addresses, and a mask of the lanes that reach the surface in lane 0 of the
+// next word. Returns a FaultCode.
+EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, uint32_t mask,
+                                        uint32_t handle, uint32_t form, uint32_t width)
+{
+    bool layered = form & SurfaceForm::ARRAY;
+    uint32_t dimensions = form & SurfaceForm::DIMENSIONS, inside = 0, addresses[WARP_LANES] = {};
+    const Texture *found = find(*context, handle, dimensions, layered, true);
+    if (mask != 0 && found == nullptr)
+        return fail(*context, instruction, FaultCode::UNSUPPORTED, mask);
+    for (uint32_t lane : Lanes{mask}) {
+        const Texture &surface = *found;
+        const uint32_t extents[] = {surface.extents[0] * surface.texel_bytes, surface.extents[1],
+                                    surface.extents[2], surface.layers};
+        int64_t address = 0, bytes = 1;
+        bool within = true;
+        for (uint32_t axis = 0; axis < dimensions + layered; ++axis) {
+            int64_t extent = extents[axis < dimensions ? axis : AXES], size = axis ? 1 : width;
+            int64_t place = int32_t(context->lane_data[axis * WARP_LANES + lane]);
+            bool reaches = place >= 0 && place <= extent - size;
+            within &= reaches;
+            if (!reaches && !(form & SurfaceForm::TRAP))
+                place = place < 0 ? 0 : extent - size;
+            address += place * bytes;
+            bytes *= extent;
+        }
+        addresses[lane] = uint32_t(surface.first + address);
+        if (!within && form & SurfaceForm::TRAP) {
+            context->fault_address = uint64_t(context->global_window) << 32 | addresses[lane];
+            return fail(*context, instruction, FaultCode::GLOBAL_BOUNDS, bit(lane));
+        }
+        inside |= within || !(form & SurfaceForm::IGNORE) ? bit(lane) : 0;
+    }
+    memcpy(context->lane_data, addresses, sizeof addresses);
+    context->lane_data[WARP_LANES] = inside;
+    return FaultCode::NONE;
+}

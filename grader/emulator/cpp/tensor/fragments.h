@@ -1,0 +1,122 @@
+// How the lanes of a warp hold the matrices of a tensor core (PTX ISA, "Matrix Fragments for mma"),
+// and the codes of a number's formats.
+//
+// Lane 4 * g + q has of A rows g and g + 8, of B column g, of C and D columns 2 * q and 2 * q + 1.
+// Registers are words of all lanes, one register behind the other.
+#pragma once
+
+#include "warps/lanes.h"
+
+constexpr uint32_t COLUMNS = 8, ROWS = 8;
+
+struct Half {
+    static constexpr uint32_t FRACTION = 10, EXPONENTS = 31, BITS = 16;
+};
+
+struct BFloat {
+    static constexpr uint32_t FRACTION = 7, EXPONENTS = 255, BITS = 16;
+};
+
+// Floats of 8 bits, by the bits of their exponents (PTX ISA, "Alternate Floating-Point Data
+// Formats").
+struct Exponents4 {
+    static constexpr uint32_t FRACTION = 3, EXPONENTS = 15, BITS = 8;
+};
+
+struct Exponents5 {
+    static constexpr uint32_t FRACTION = 2, EXPONENTS = 31, BITS = 8;
+};
+
+struct Single {
+    static constexpr uint32_t FRACTION = 23, EXPONENTS = 255, BITS = 32;
+};
+
+// A register that reads as zero.
+inline const uint32_t *words_of(const uint32_t *registers)
+{
+    static const uint32_t ZEROS[16 * WARP_LANES] = {};
+    return registers == nullptr ? ZEROS : registers;
+}
+
+// The elements of A, of so many rows and columns K, row by row.
+template <class Format, uint32_t HEIGHT, uint32_t K>
+HOT void read_left(const uint32_t *registers, uint32_t (*codes)[K])
+{
+    constexpr uint32_t TOGETHER = 32 / Format::BITS, BLOCKS = HEIGHT / ROWS;
+    constexpr uint32_t COUNT = BLOCKS * K / (4 * TOGETHER);
+    for (uint32_t n = 0; n < COUNT; ++n)
+        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+            for (uint32_t part = 0; part < TOGETHER; ++part) {
+                uint32_t row = lane / 4 + ROWS * (n % BLOCKS);
+                uint32_t column = (lane % 4 + 4 * (n / BLOCKS)) * TOGETHER + part;
+                uint64_t word = registers[n * WARP_LANES + lane];
+                codes[row][column] = uint32_t(word << (64 - Format::BITS * (part + 1)) >>
+                                              (64 - Format::BITS));
+            }
+}
+
+// The elements of B, which has K rows, row by row.
+template <class Format, uint32_t K>
+HOT void read_right(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
+{
+    uint32_t columns[COLUMNS][K];
+    read_left<Format, ROWS, K>(registers, columns);
+    for (uint32_t k = 0; k < K; ++k)
+        for (uint32_t n = 0; n < COLUMNS; ++n)
+            codes[k][n] = columns[n][k];
+}
+
+// Where C and D hold an element that is a word.
+inline uint32_t place_of(uint32_t row, uint32_t column)
+{
+    uint32_t lane = row % ROWS * 4 + column / 2, number = row / ROWS * 2 + column % 2;
+    return number * WARP_LANES + lane;
+}
+
+template <uint32_t HEIGHT>
+HOT void read_words(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
+{
+    for (uint32_t row = 0; row < HEIGHT; ++row)
+        for (uint32_t n = 0; n < COLUMNS; ++n)
+            codes[row][n] = registers[place_of(row, n)];
+}
+
+template <uint32_t HEIGHT>
+HOT void write_words(const uint32_t (*codes)[COLUMNS], uint32_t *registers)
+{
+    for (uint32_t row = 0; row < HEIGHT; ++row)
+        for (uint32_t n = 0; n < COLUMNS; ++n)
+            registers[place_of(row, n)] = codes[row][n];
+}
+
+// Halves of C and D: two columns a word.
+template <uint32_t HEIGHT>
+HOT void read_halves(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
+{
+    for (uint32_t row = 0; row < HEIGHT; ++row)
+        for (uint32_t n = 0; n < COLUMNS; ++n) {
+            uint32_t lane = row % ROWS * 4 + n / 2;
+            codes[row][n] = registers[row / ROWS * WARP_LANES + lane] >> (16 * (n % 2)) & 0xFFFF;
+        }
+}
+
+template <uint32_t HEIGHT>
+HOT void write_halves(const uint32_t (*codes)[COLUMNS], uint32_t *registers)
+{
+    for (uint32_t row = 0; row < HEIGHT; ++row)
+        for (uint32_t n = 0; n < COLUMNS; n += 2)
+            registers[row / ROWS * WARP_LANES + row % ROWS * 4 + n / 2] =
+                codes[row][n] | codes[row][n + 1] << 16;
+}
+
+// Matrices are for whole warps: 0 lanes do nothing, and what a part of them would get is undefined.
+// A FaultCode by which a launch ends, if it does.
+HOT uint32_t check_warp(Context &context, uint32_t instruction, uint32_t mask)
+{
+    if (likely(mask == FULL_MASK || mask == 0))
+        return FaultCode::NONE;
+    context.fault_code = FaultCode::UNSUPPORTED;
+    context.fault_instruction = instruction;
+    context.fault_lane = lowest_lane(mask);
+    return FaultCode::UNSUPPORTED;
+}

@@ -1,0 +1,119 @@
+// Products of matrices A of which only two of each four elements in a row are there (PTX ISA,
+// `mma.sp`), of words one of two: it names the rows of B that they meet. An H200 agrees in a million
+// tiles of each form.
+#include "tensor/byte_products.h"
+#include "tensor/products.h"
+
+// Two bits for each element that is there, of words for each half of one, lie in one register of a
+// lane of a row's four; a selector says in which lanes.
+struct Places {
+    const uint32_t *words;
+    uint32_t selector;
+
+    // The row of B that element `j` of a row of K elements meets.
+    template <class Format, uint32_t K> uint32_t row_of(uint32_t row, uint32_t j) const
+    {
+        constexpr bool BYTES = Format::BITS == 8, WORDS = Format::BITS == 32;
+        constexpr uint32_t IN_WORD = BYTES ? 16 : 8, FIELDS = WORDS ? 2 * K : K;
+        uint32_t field = WORDS ? 2 * j : j, lane = row % ROWS * 4;
+        if (BYTES)
+            lane += 2 * (selector + field / IN_WORD) + row / ROWS;
+        else
+            lane += selector * (FIELDS / IN_WORD) + field / IN_WORD;
+        uint32_t place = field % IN_WORD + (BYTES ? 0 : row / ROWS * IN_WORD);
+        uint32_t code = words[lane % WARP_LANES] >> 2 * place & 3;
+        return WORDS ? 2 * j + code / 2 : j / 2 * 4 + code;
+    }
+
+    // The rows of B that a row of A meets.
+    template <class Format, uint32_t K>
+    void pick(const uint32_t (*right)[COLUMNS], uint32_t row, uint32_t (*picked)[COLUMNS]) const
+    {
+        for (uint32_t j = 0; j < K; ++j)
+            memcpy(picked[j], right[row_of<Format, K>(row, j)], sizeof picked[j]);
+    }
+};
+
+// K elements of each row of A are there.
+template <class Format, class Result, uint32_t K>
+HOT void multiply_floats(Rule rule, uint32_t *d, const uint32_t *a, const uint32_t *b,
+                         const uint32_t *c, Places places)
+{
+    uint32_t left[HEIGHT][K], right[2 * K][COLUMNS], codes[HEIGHT][COLUMNS];
+    read_left<Format, HEIGHT, K>(words_of(a), left);
+    read_right<Format, 2 * K>(words_of(b), right);
+    cut_codes<Format>(left[0], HEIGHT * K);
+    cut_codes<Format>(right[0], 2 * K * COLUMNS);
+    Result::BITS == 16 ? read_halves<HEIGHT>(words_of(c), codes)
+                       : read_words<HEIGHT>(words_of(c), codes);
+    for (uint32_t row = 0; row < HEIGHT; ++row) {
+        uint32_t picked[K][COLUMNS];
+        places.pick<Format, K>(right, row, picked);
+        multiply<Format, Format, Result, K>(rule, 1, left + row, picked, codes + row);
+    }
+    Result::BITS == 16 ? write_halves<HEIGHT>(codes, d) : write_words<HEIGHT>(codes, d);
+}
+
+template <uint32_t K>
+HOT void multiply_bytes(uint32_t form, uint32_t *d, const uint32_t *a, const uint32_t *b,
+                        const uint32_t *c, Places places)
+{
+    uint32_t left[HEIGHT][K], right[2 * K][COLUMNS], codes[HEIGHT][COLUMNS];
+    read_left<Byte, HEIGHT, K>(words_of(a), left);
+    read_right<Byte, 2 * K>(words_of(b), right);
+    read_words<HEIGHT>(words_of(c), codes);
+    extend(left[0], HEIGHT * K, form & ByteForm::LEFT_SIGNED);
+    extend(right[0], 2 * K * COLUMNS, form & ByteForm::RIGHT_SIGNED);
+    for (uint32_t row = 0; row < HEIGHT; ++row) {
+        uint32_t picked[K][COLUMNS];
+        places.pick<Byte, K>(right, row, picked);
+        add_byte_products<1, K>(left + row, picked, form & ByteForm::SATURATED, codes + row,
+                                of_numbers);
+    }
+    write_words<HEIGHT>(codes, d);
+}
+
+// --- what kernels call ---------------------------------------------------------------------------
+
+template <class Product>
+HOT uint32_t do_together(Context *context, uint32_t instruction, uint32_t mask, Product product)
+{
+    uint32_t code = check_warp(*context, instruction, mask);
+    if (code == FaultCode::NONE && mask != 0)
+        product();
+    return code;
+}
+
+// The addresses are those of registers; null stands for one that reads as zero.
+#define DEFINE_FLOATS(format, result, k)                                                           \
+    EXPORT uint32_t emulator_multiply_sparse_##format##_##k##_##result(                            \
+        Context *context, uint32_t instruction, uint32_t mask, int32_t places,                     \
+        uint32_t block_bytes, uint32_t *d, const uint32_t *a, const uint32_t *b,                   \
+        const uint32_t *c, const uint32_t *words, uint32_t selector)                               \
+    {                                                                                              \
+        return do_together(context, instruction, mask, [&] {                                       \
+            multiply_floats<format, result, k>({places, block_bytes}, d, a, b, c,                  \
+                                               {words_of(words), selector});                       \
+        });                                                                                        \
+    }
+#define DEFINE_BYTES(name, k)                                                                      \
+    EXPORT uint32_t emulator_multiply_sparse_bytes_##name(                                         \
+        Context *context, uint32_t instruction, uint32_t mask, uint32_t form, uint32_t *d,         \
+        const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *words,            \
+        uint32_t selector)                                                                         \
+    {                                                                                              \
+        return do_together(context, instruction, mask, [&] {                                       \
+            multiply_bytes<k>(form, d, a, b, c, {words_of(words), selector});                      \
+        });                                                                                        \
+    }
+
+DEFINE_FLOATS(Half, Single, 16)
+DEFINE_FLOATS(Half, Single, 8)
+DEFINE_FLOATS(Half, Half, 16)
+DEFINE_FLOATS(Half, Half, 8)
+DEFINE_FLOATS(BFloat, Single, 16)
+DEFINE_FLOATS(BFloat, Single, 8)
+DEFINE_FLOATS(Single, Single, 8)
+DEFINE_FLOATS(Single, Single, 4)
+DEFINE_BYTES(16832, 16)
+DEFINE_BYTES(16864, 32)

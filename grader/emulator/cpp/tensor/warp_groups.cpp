@@ -1,0 +1,284 @@
+// Products of matrices that four warps make together (PTX ISA, `wgmma.mma_async`): each warp has 16
+// rows of A and of D, and reads all of B. A may lie in registers, as for products of one warp; what
+// lies in shared memory is read in units of 16 bytes, as accesses of lanes: so it is checked as any
+// other. A product is made when its group is waited for.
+#include "tensor/byte_products.h"
+#include "tensor/products.h"
+#include "memory/under_way.h"
+
+extern "C" uint32_t emulator_load_shared_16(Context *, Warp *, uint32_t slot, uint32_t instruction,
+                                            uint32_t mask, uint32_t flags);
+
+constexpr uint32_t ROW_BYTES = 32, UNIT = 16, UNIT_WORDS = 4;
+constexpr uint32_t ROW_UNITS = ROW_BYTES / UNIT;
+constexpr uint32_t WAVEFRONT_BYTES = 128;
+constexpr uint32_t SHARED_PLACES = (1 << 18) - 1;
+// Bits at which sums of products of 8-bit floats are cut, and their float32 sums.
+constexpr int32_t SMALL_PLACES = 13;
+// Rows of a transposed matrix whose bytes lie side by side, and the lines that hold them.
+constexpr uint32_t LINES = ROW_BYTES / 2;
+
+// --- matrices in shared memory -------------------------------------------------------------------
+
+// What a matrix descriptor says (PTX ISA, "Matrix Descriptor Format"), in bytes. `width`: of a line
+// of the pattern in which units are swapped, 16 where none are.
+// One of zeros names no matrix: so ptxas writes groups without products, whose sum nobody reads.
+struct Descriptor {
+    bool empty;
+    uint32_t start, leading, stride, base, width;
+
+    Descriptor(uint32_t low, uint32_t high)
+        : empty(low == 0 && high == 0), start((low & 0x3FFF) << 4), leading((low >> 16 & 0x3FFF) << 4),
+          stride((high & 0x3FFF) << 4), base(high >> 17 & 7)
+    {
+        constexpr uint32_t WIDTHS[] = {16, 128, 64, 32};
+        width = WIDTHS[high >> 30];
+    }
+
+    // Where a unit of a row's bytes begins; of a transposed matrix, one of eight rows' bytes in a
+    // line.
+    uint32_t place_of(uint32_t row, uint32_t unit) const
+    {
+        if (width == UNIT)
+            return swap(row / ROWS * stride + row % ROWS * UNIT + unit * leading);
+        return swap(row / ROWS * stride + row % ROWS * width + unit * UNIT);
+    }
+
+    uint32_t place_of_line(uint32_t line, uint32_t rows) const
+    {
+        if (width == UNIT)
+            return swap(rows * stride + line / ROWS * leading + line % ROWS * UNIT);
+        uint32_t units = width / UNIT;
+        return swap(rows / units * leading + rows % units * UNIT + line / ROWS * stride +
+                    line % ROWS * width);
+    }
+
+  private:
+    uint32_t swap(uint32_t behind) const
+    {
+        uint32_t address = start + behind;
+        address ^= (((address >> 7) - base) & (width / UNIT - 1)) << 4;
+        return address & SHARED_PLACES;
+    }
+};
+
+// Who reads matrices.
+struct Reader {
+    Context &context;
+    Warp &warp;
+    uint32_t slot, instruction;
+
+    // The bytes of HEIGHT rows from one on. Returns a FaultCode.
+    template <uint32_t HEIGHT>
+    uint32_t read(const Descriptor &matrix, uint32_t first, bool transposed,
+                  uint8_t (*bytes)[ROW_BYTES]) const
+    {
+        constexpr uint32_t UNITS = HEIGHT * ROW_UNITS, MASK = FULL_MASK >> (WARP_LANES - UNITS);
+        uint32_t block = context.cluster_rank << CLUSTER_SHIFT;
+        if (matrix.empty) {
+            memset(bytes, 0, HEIGHT * ROW_BYTES);
+            return FaultCode::NONE;
+        }
+        for (uint32_t n = 0; n < UNITS; ++n)
+            context.lane_addresses[n] =
+                block + (transposed ? matrix.place_of_line(n % LINES, first / ROWS + n / LINES)
+                                    : matrix.place_of(first + n / ROW_UNITS, n % ROW_UNITS));
+        context.words = context.lane_data;
+        uint32_t code = emulator_load_shared_16(&context, &warp, slot, instruction, MASK,
+                                                AccessFlag::UNTRACED);
+        if (unlikely(code != FaultCode::NONE)) {
+            context.fault_lane = lowest_lane(warp.mask);
+            return code;
+        }
+        for (uint32_t n = 0; n < UNITS; ++n) {
+            uint32_t unit[UNIT_WORDS];
+            for (uint32_t word = 0; word < UNIT_WORDS; ++word)
+                unit[word] = context.lane_data[word * WARP_LANES + n];
+            if (transposed)
+                spread(unit, n % LINES, bytes + n / LINES * ROWS);
+            else
+                memcpy(bytes[n / ROW_UNITS] + n % ROW_UNITS * UNIT, unit, UNIT);
+        }
+        return FaultCode::NONE;
+    }
+
+  private:
+    // Halves of eight rows.
+    static void spread(const uint32_t *unit, uint32_t line, uint8_t (*rows)[ROW_BYTES])
+    {
+        for (uint32_t row = 0; row < ROWS; ++row)
+            memcpy(rows[row] + 2 * line, reinterpret_cast<const uint8_t *>(unit) + 2 * row, 2);
+    }
+};
+
+// What a product takes of shared memory's bandwidth: WAVEFRONT_BYTES of a matrix a wavefront, however
+// it lies there; B once for the four warps.
+void count_operands(Slot &slot, const Warp &warp, uint32_t columns, uint32_t form)
+{
+    uint32_t rows = form & GroupForm::LEFT_SHARED ? HEIGHT : 0;
+    if (warp.index % GROUP_WARPS == 0)
+        rows += columns;
+    uint32_t wavefronts = rows * ROW_BYTES / WAVEFRONT_BYTES;
+    slot.requests_total += 1;
+    slot.passes_total += wavefronts;
+    slot.passes_ideal_total += wavefronts;
+}
+
+template <class Format, uint32_t K> HOT void read_codes(const uint8_t *row, uint32_t *codes)
+{
+    for (uint32_t k = 0; k < K; ++k) {
+        codes[k] = 0;
+        memcpy(&codes[k], row + k * Format::BITS / 8, Format::BITS / 8);
+    }
+}
+
+// --- a product -----------------------------------------------------------------------------------
+
+// D, A and C are registers, of which C may be null, as is A where it lies in shared memory.
+struct Operands {
+    uint32_t columns, form;
+    uint32_t *d;
+    const uint32_t *a, *c;
+    Descriptor left, right;
+
+    bool is(uint32_t flag) const { return form & flag; }
+};
+
+// The warp's rows of A. Returns a FaultCode.
+template <class Format, uint32_t K>
+APART uint32_t read_left_matrix(const Reader &reader, const Operands &of, uint32_t (*left)[K])
+{
+    if (!of.is(GroupForm::LEFT_SHARED)) {
+        read_left<Format, HEIGHT, K>(words_of(of.a), left);
+        return FaultCode::NONE;
+    }
+    uint8_t rows[HEIGHT][ROW_BYTES];
+    uint32_t first = reader.warp.index % GROUP_WARPS * HEIGHT;
+    uint32_t code =
+        reader.read<HEIGHT>(of.left, first, of.is(GroupForm::LEFT_TRANSPOSED), rows);
+    for (uint32_t row = 0; row < HEIGHT; ++row)
+        read_codes<Format, K>(rows[row], left[row]);
+    return code;
+}
+
+// Eight columns of B, from one on. Returns a FaultCode.
+template <class Format, uint32_t K>
+APART uint32_t read_right_matrix(const Reader &reader, const Operands &of, uint32_t first,
+                               uint32_t (*right)[COLUMNS])
+{
+    uint8_t columns[COLUMNS][ROW_BYTES];
+    uint32_t code =
+        reader.read<COLUMNS>(of.right, first, of.is(GroupForm::RIGHT_TRANSPOSED), columns);
+    for (uint32_t column = 0; column < COLUMNS; ++column) {
+        uint32_t codes[K];
+        read_codes<Format, K>(columns[column], codes);
+        for (uint32_t k = 0; k < K; ++k)
+            right[k][column] = codes[k];
+    }
+    return code;
+}
+
+// `prepare(codes, count, is_left)` makes factors of codes, `product(left, right, codes)` eight
+// columns of D of those of C.
+template <class Left, class Right, uint32_t K, class Prepare, class Product>
+HOT uint32_t multiply_matrices(const Reader &reader, const Operands &of, bool halves,
+                               Prepare prepare, Product product)
+{
+    uint32_t left[HEIGHT][K], registers = halves ? 2 : 4;
+    uint32_t code = read_left_matrix<Left, K>(reader, of, left);
+    prepare(left[0], HEIGHT * K, true);
+    for (uint32_t first = 0; first < of.columns && code == FaultCode::NONE; first += COLUMNS) {
+        uint32_t right[K][COLUMNS], codes[HEIGHT][COLUMNS];
+        uint32_t behind = first / COLUMNS * registers * WARP_LANES;
+        const uint32_t *c = words_of(of.c == nullptr ? nullptr : of.c + behind);
+        code = read_right_matrix<Right, K>(reader, of, first, right);
+        prepare(right[0], K * COLUMNS, false);
+        halves ? read_halves<HEIGHT>(c, codes) : read_words<HEIGHT>(c, codes);
+        product(left, right, codes);
+        halves ? write_halves<HEIGHT>(codes, of.d + behind)
+               : write_words<HEIGHT>(codes, of.d + behind);
+    }
+    return code;
+}
+
+template <class Left, class Right, class Result>
+HOT uint32_t multiply_floats(const Reader &reader, const Operands &of, Rule rule)
+{
+    constexpr uint32_t K = ROW_BYTES * 8 / Left::BITS;
+    auto prepare = [&](uint32_t *codes, uint32_t count, bool is_left) {
+        bool negated = of.is(is_left ? GroupForm::LEFT_NEGATED : GroupForm::RIGHT_NEGATED);
+        for (uint32_t n = 0; negated && n < count; ++n)
+            codes[n] ^= SIGN<Left>;
+        cut_codes<Left>(codes, count);
+    };
+    auto product = [&](const auto &left, const auto &right, auto &codes) {
+        multiply<Left, Right, Result, K>(rule, HEIGHT, left, right, codes);
+    };
+    return multiply_matrices<Left, Right, K>(reader, of, Result::BITS == 16, prepare, product);
+}
+
+template <class Times>
+HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times times)
+{
+    auto prepare = [&](uint32_t *codes, uint32_t count, bool is_left) {
+        extend(codes, count, of.is(is_left ? GroupForm::LEFT_SIGNED : GroupForm::RIGHT_SIGNED));
+    };
+    auto product = [&](const auto &left, const auto &right, auto &codes) {
+        add_byte_products<HEIGHT, ROW_BYTES>(left, right, of.is(GroupForm::SATURATED), codes,
+                                             times);
+    };
+    return multiply_matrices<Byte, Byte, ROW_BYTES>(reader, of, false, prepare, product);
+}
+
+// --- what kernels call ---------------------------------------------------------------------------
+
+// `product(reader, of)` is made when it is waited for, of the four registers of A as they are now;
+// those of C are those of D, which earlier products write before.
+template <class Product>
+static uint32_t multiply_later(const Reader &reader, Operands of, Product product)
+{
+    std::vector<uint32_t> left;
+    if (of.a != nullptr)
+        left.assign(of.a, of.a + 4 * WARP_LANES);
+    put_off(reader.context, reader.warp, WorkKind::PRODUCTS, [=]() mutable {
+        of.a = left.empty() ? nullptr : left.data();
+        return product(reader, of);
+    });
+    return FaultCode::NONE;
+}
+
+// `places` and `block_bytes` are the architecture's rule for sums of floats.
+#define DEFINE_PRODUCT(name, ...)                                                                  \
+    EXPORT uint32_t emulator_multiply_group_##name(                                                \
+        Context *context, Warp *warp, uint32_t instruction, uint32_t mask, uint32_t slot,          \
+        uint32_t operands, [[maybe_unused]] int32_t places, [[maybe_unused]] uint32_t block_bytes, \
+        uint32_t columns, uint32_t form, uint32_t *d, const uint32_t *a, const uint32_t *c,        \
+        uint32_t left_low, uint32_t left_high, uint32_t right_low, uint32_t right_high)            \
+    {                                                                                              \
+        uint32_t code = check_warp(*context, instruction, mask);                                   \
+        if (code != FaultCode::NONE || mask == 0)                                                  \
+            return code;                                                                           \
+        count_operands(context->slots[operands], *warp, columns, form);                            \
+        Reader now{*context, *warp, slot, instruction};                                            \
+        Operands in{columns, form, d, a, c, {left_low, left_high}, {right_low, right_high}};       \
+        return multiply_later(now, in, [=](const Reader &reader, const Operands &of) {             \
+            return __VA_ARGS__;                                                                    \
+        });                                                                                        \
+    }
+#define DEFINE_FLOATS(left, right, result, ...)                                                    \
+    DEFINE_PRODUCT(left##_##right##_##result,                                                      \
+                   multiply_floats<left, right, result>(reader, of, Rule{__VA_ARGS__}))
+#define DEFINE_SMALL(left, right)                                                                  \
+    DEFINE_FLOATS(left, right, Single, SMALL_PLACES, block_bytes, SMALL_PLACES)                    \
+    DEFINE_FLOATS(left, right, Half, SMALL_PLACES, block_bytes)
+
+DEFINE_FLOATS(Half, Half, Single, places, block_bytes)
+DEFINE_FLOATS(Half, Half, Half, places, block_bytes)
+DEFINE_FLOATS(BFloat, BFloat, Single, places, block_bytes)
+DEFINE_FLOATS(Single, Single, Single, places, block_bytes)
+DEFINE_SMALL(Exponents4, Exponents4)
+DEFINE_SMALL(Exponents4, Exponents5)
+DEFINE_SMALL(Exponents5, Exponents4)
+DEFINE_SMALL(Exponents5, Exponents5)
+DEFINE_PRODUCT(bytes, multiply_bytes(reader, of, of_numbers))
+DEFINE_PRODUCT(AND, multiply_bytes(reader, of, of_bits))

@@ -1,0 +1,161 @@
+// Where the atomics of traced blocks meet: at which slices of the L2, and at which words.
+//
+// What blocks have in common they all come back to; what one block alone touched stands for a part
+// of its buffer, all of which is touched likewise.
+#include "timing/timing.h"
+
+namespace timing {
+
+constexpr uint32_t SEVERAL = ~uint32_t(0);
+// Lines of a buffer that is as good as spread over all slices evenly.
+constexpr int64_t EVEN_LINES = 32768;
+
+// The slice of the L2 that holds a line. The hardware's hash is not published. By a map of which
+// lines of an H200 slow each other's atomics down, two slices take turns at the 256 bytes of a KB,
+// and the KBs of 16 have pairs of slices of their own; what lies further apart is spread at random.
+static int64_t slice_of(const Meetings &meetings, int64_t line)
+{
+    constexpr int64_t CHUNK_LINES = 2, PAIR_LINES = 8, RUN_PAIRS = 16;
+    constexpr uint64_t HASH = 0x9E3779B97F4A7C15;
+    int64_t place = line / PAIR_LINES;
+    uint64_t mixed = uint64_t(place / RUN_PAIRS) * HASH;
+    mixed = (mixed ^ mixed >> 32) * HASH >> 33;
+    uint64_t pair = (mixed + uint64_t(place % RUN_PAIRS)) % uint64_t(meetings.slice_count / 2);
+    int64_t first = int64_t(uint64_t(place) * HASH >> 63);
+    return int64_t(pair) * 2 + (line / CHUNK_LINES + first) % 2;
+}
+
+// The buffer that holds a line, -1 for none.
+static int64_t region_of(const Meetings &meetings, int64_t line)
+{
+    for (int64_t index = 0; index < meetings.region_count; ++index)
+        if (meetings.regions[index].first_line <= line && line < meetings.regions[index].end_line)
+            return index;
+    return -1;
+}
+
+// Note that a block's atomic touches a line.
+static void visit(const Meetings &meetings, const Line &line, uint32_t block)
+{
+    uint32_t &visitor = meetings.visitors[line.number];
+    visitor = visitor == 0 || visitor == block ? block : SEVERAL;
+    uint16_t &known = meetings.known[line.number];
+    int64_t region = region_of(meetings, line.number), before = count_pairs(known);
+    known |= uint16_t(line.touched);
+    if (region >= 0)
+        meetings.pairs[region] += count_pairs(known) - before;
+}
+
+// The lines that one block touched of a buffer stand for all of it; of what is no buffer, for
+// themselves.
+static void add_alone(const Meetings &meetings, const Line &line, double turns)
+{
+    int64_t region = region_of(meetings, line.number);
+    if (region >= 0)
+        meetings.alone[region] += turns;
+    else
+        meetings.turns[slice_of(meetings, line.number)] += turns;
+}
+
+// An atomic takes turns of the line's slice. Floats that are added to one word wait for each other.
+static void meet(Meetings &meetings, const Line &line, int64_t atomic)
+{
+    double turns = turns_of(line, atomic);
+    meetings.visits += 1;
+    meetings.pair_visits += count_pairs(uint32_t(line.touched));
+    if (meetings.visitors[line.number] != SEVERAL && meetings.block_count > 1) {
+        add_alone(meetings, line, turns);
+        return;
+    }
+    meetings.turns[slice_of(meetings, line.number)] += turns;
+    uint32_t &chain = meetings.chains[line.number];
+    if (atomic == FLOAT_ATOMIC) {
+        chain += line.chain;
+        meetings.longest_chain = max(meetings.longest_chain, int64_t(chain));
+    } else if (atomic == SWAP_ATOMIC && line.words != 0) { // of each word, one lane's stands
+        meetings.swapped[line.number] |= line.words;
+        chain += uint32_t(__builtin_popcount(line.words));
+    }
+}
+
+// Add how many swaps there are at the words of a swap: its own alone where no other block comes.
+static void add_swaps(Meetings &meetings, const Line &line)
+{
+    double mine = __builtin_popcount(line.words), chain = meetings.chains[line.number];
+    uint32_t words = meetings.swapped[line.number];
+    meetings.swaps += mine;
+    meetings.met_swaps += mine * (words == 0 ? 1.0 : chain / __builtin_popcount(words));
+}
+
+// Spread what single blocks did to a buffer over its lines.
+static void spread(const Meetings &meetings, const Region &region, double turns)
+{
+    int64_t lines = region.end_line - region.first_line;
+    if (turns == 0.0)
+        return;
+    if (lines >= EVEN_LINES) {
+        for (int64_t slice = 0; slice < meetings.slice_count; ++slice)
+            meetings.turns[slice] += turns / double(meetings.slice_count);
+        return;
+    }
+    for (int64_t line = region.first_line; line < region.end_line; ++line)
+        meetings.turns[slice_of(meetings, line)] += turns / double(lines);
+}
+
+// Call `each` for all lines that atomics of global memory touch, with the instruction and the
+// number of the block, from 1 on.
+template <class Each> static void for_lines(const Meetings &meetings, Each each)
+{
+    for (int64_t block = 0; block < meetings.block_count; ++block) {
+        int64_t end = meetings.first[(block + 1) * meetings.warps_per_block];
+        for (int64_t n = meetings.first[block * meetings.warps_per_block]; n < end; ++n) {
+            const Step &step = meetings.steps[n];
+            const CodeRow &row = meetings.table[step.code];
+            if (row.kind != Kind::ATOMIC || step.access < 0)
+                continue;
+            const Access &access = meetings.accesses[step.access];
+            for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
+                each(meetings.lines[k], row, uint32_t(block + 1));
+        }
+    }
+}
+
+// Add the turns of tries to swap words of global memory. Each lane of a try counts the others, too:
+// as long as it fails it asks again, and they with it.
+static void add_tries(Meetings &meetings)
+{
+    for (int64_t n = 0; n < meetings.first[meetings.block_count * meetings.warps_per_block]; ++n) {
+        const Step &step = meetings.steps[n];
+        if (step.access < 0 || meetings.table[step.code].atomic != SWAP_ATOMIC)
+            continue;
+        const Access &access = meetings.accesses[step.access];
+        double lanes = double(access.lanes);
+        meetings.tries += lanes * lanes;
+        for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
+            meetings.swap_turns += lanes * turns_of(meetings.lines[k], SWAP_ATOMIC);
+    }
+}
+
+static void find_meetings(Meetings &meetings)
+{
+    for_lines(meetings, [&](const Line &line, const CodeRow &, uint32_t block) {
+        visit(meetings, line, block);
+    });
+    for_lines(meetings, [&](const Line &line, const CodeRow &row, uint32_t) {
+        meet(meetings, line, row.atomic);
+    });
+    for_lines(meetings, [&](const Line &line, const CodeRow &row, uint32_t) {
+        if (row.atomic == SWAP_ATOMIC)
+            add_swaps(meetings, line);
+    });
+    add_tries(meetings);
+    for (int64_t index = 0; index < meetings.region_count; ++index)
+        spread(meetings, meetings.regions[index], meetings.alone[index]);
+}
+
+} // namespace timing
+
+EXPORT void emulator_find_meetings(timing::Meetings *meetings)
+{
+    timing::find_meetings(*meetings);
+}

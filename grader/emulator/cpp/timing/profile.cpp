@@ -1,0 +1,171 @@
+// Tells each cycle of each simulated warp by instruction and by what the warp does in it: once,
+// beside the simulation, which does not depend on it.
+//
+// What a warp's next instruction waits for is known when the one before it is issued, and is told
+// then. From there on its sub-partition tells, each time that it looks for a warp to issue.
+#include "timing/timing.h"
+
+namespace timing {
+
+constexpr int64_t NOBODY = -1;
+
+// A warp's slot among those of the SM.
+static int64_t slot_of(const SM &sm, const Warp &warp) { return &warp - sm.warps; }
+
+static int64_t next_code(const SM &sm, const Warp &warp) { return sm.steps[warp.position].code; }
+
+// Keep what a warp does from a cycle on; what it went on with grows.
+static void keep_span(const SM &sm, int64_t w, const Span &span)
+{
+    Profile &profile = *sm.profile;
+    if (profile.span_room == 0)
+        return;
+    int64_t &latest = profile.latest[w];
+    if (latest >= 0) {
+        Span &before = profile.spans[latest];
+        bool on = before.start + before.length == span.start && before.block == span.block;
+        if (on && before.code == span.code && before.stall == span.stall) {
+            before.length += span.length;
+            return;
+        }
+    }
+    if (profile.span_count == profile.span_room) {
+        profile.filled_at = min(profile.filled_at, double(span.start));
+        latest = NOBODY;
+        return;
+    }
+    latest = profile.span_count++;
+    profile.spans[latest] = span;
+}
+
+// Tell the cycles of a warp that are not told yet, up to one: it is at this instruction, and waits
+// for what another one, the cause, does.
+static void tell(const SM &sm, int64_t w, int64_t code, uint32_t stall, double until,
+                 int64_t cause = NOBODY)
+{
+    Profile &profile = *sm.profile;
+    double from = profile.told[w];
+    until = __builtin_ceil(until);
+    if (until <= from)
+        return;
+    profile.told[w] = until;
+    profile.cycles[code * STALLS + stall] += until - from;
+    if (cause >= 0)
+        profile.awaited[cause] += until - from;
+    int64_t block = sm.blocks[sm.warps[w].place].number;
+    keep_span(sm, w, {int64_t(from), int64_t(until - from), int32_t(w), int32_t(block),
+                      int32_t(code), int32_t(cause), int32_t(stall), 0});
+}
+
+// Whether an instruction accesses global or local memory.
+static bool is_global(const CodeRow &row)
+{
+    return row.kind == Kind::LOAD || row.kind == Kind::STORE || row.kind == Kind::ATOMIC ||
+           row.kind == Kind::COPY || row.kind == Kind::PREFETCH;
+}
+
+// What keeps an instruction from a unit that is not free.
+static uint32_t throttle_of(const CodeRow &row)
+{
+    if (row.unit != Unit::MEMORY)
+        return Stall::MATH_PIPE_THROTTLE;
+    return is_global(row) ? Stall::LG_THROTTLE : Stall::MIO_THROTTLE;
+}
+
+// Tell how long a warp's next instruction waits for scoreboards, or for groups of copies: for the
+// one that it gets last.
+static void tell_scoreboards(const SM &sm, const Warp &warp)
+{
+    int64_t w = slot_of(sm, warp), code = next_code(sm, warp), cause = NOBODY;
+    const CodeRow &row = sm.table[code];
+    double latest = warp.ready;
+    for (uint32_t scoreboard : Lanes{uint32_t(row.wait_mask)})
+        if (warp.board[scoreboard] > latest) {
+            latest = warp.board[scoreboard];
+            cause = sm.profile->setters[w * SCOREBOARDS + scoreboard];
+        }
+    if (latest < warp.met) // for a group
+        cause = NOBODY;
+    bool is_long = cause < 0 || is_global(sm.table[cause]);
+    tell(sm, w, code, is_long ? Stall::LONG_SCOREBOARD : Stall::SHORT_SCOREBOARD, warp.met, cause);
+}
+
+void profile_start(const SM &sm, const Warp &warp)
+{
+    Profile &profile = *sm.profile;
+    int64_t w = slot_of(sm, warp);
+    profile.told[w] = __builtin_ceil(warp.ready);
+    profile.latest[w] = NOBODY;
+    for (uint32_t scoreboard = 0; scoreboard < SCOREBOARDS; ++scoreboard)
+        profile.setters[w * SCOREBOARDS + scoreboard] = NOBODY;
+    profile.resident_cycles -= profile.told[w];
+}
+
+void profile_end(const SM &sm, double t) { sm.profile->resident_cycles += t + 1.0; }
+
+void profile_setter(const SM &sm, const Warp &warp, const CodeRow &row, Ends ends)
+{
+    int64_t *setters = sm.profile->setters + slot_of(sm, warp) * SCOREBOARDS;
+    int64_t code = &row - sm.table, write = row.write_scoreboard, read = row.read_scoreboard;
+    if (write < SCOREBOARDS && ends.done >= warp.board[write])
+        setters[write] = code;
+    if (read < SCOREBOARDS && ends.read >= warp.board[read])
+        setters[read] = code;
+}
+
+// What a warp does behind an instruction that holds it up.
+static uint32_t held_by(int64_t kind)
+{
+    if (kind == Kind::SLEEP)
+        return Stall::SLEEPING;
+    if (kind == Kind::INDIRECT)
+        return Stall::BRANCH_RESOLVING;
+    return kind == Kind::CALL ? Stall::LONG_SCOREBOARD : Stall::MEMBAR;
+}
+
+void profile_next(const SM &sm, const Warp &warp, double counted)
+{
+    int64_t w = slot_of(sm, warp), code = next_code(sm, warp);
+    tell(sm, w, code, Stall::WAIT, counted);
+    int64_t before = warp.position > 0 ? sm.steps[warp.position - 1].code : code;
+    if (holds_up(sm.table[before].kind))
+        tell(sm, w, code, held_by(sm.table[before].kind), warp.ready, before);
+    else if (code != before + 1)
+        tell(sm, w, code, Stall::BRANCH_RESOLVING, min(warp.ready, counted + sm.p->jump_cycles));
+    tell(sm, w, code, Stall::NO_INSTRUCTION, warp.ready);
+    tell_scoreboards(sm, warp);
+}
+
+void profile_release(const SM &sm, const Warp &warp, double t)
+{
+    int64_t barrier = sm.steps[warp.position - 1].code;
+    tell(sm, slot_of(sm, warp), barrier, Stall::BARRIER, t);
+    profile_next(sm, warp, warp.ready);
+}
+
+void profile_turn(const SM &sm, int64_t number, const double *units, int64_t chosen, double t,
+                  double at)
+{
+    double &issued_until = sm.profile->issued_until[number];
+    for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
+        const Warp &warp = sm.warps[w];
+        if (warp.met > t)
+            continue;
+        int64_t code = next_code(sm, warp);
+        uint32_t throttle = throttle_of(sm.table[code]);
+        double free = units[warp.unit];
+        tell(sm, w, code, throttle, min(t, free)); // since the last turn
+        tell(sm, w, code, Stall::DISPATCH_STALL, min(t, issued_until));
+        tell(sm, w, code, throttle, t);
+        if (w == chosen) {
+            tell(sm, w, code, Stall::DISPATCH_STALL, at);
+            tell(sm, w, code, Stall::SELECTED, at + 1.0);
+        } else {
+            tell(sm, w, code, free > t ? throttle : Stall::NOT_SELECTED, t + 1.0);
+        }
+    }
+    if (chosen >= 0)
+        issued_until = sm.partitions[number].next_ready;
+}
+
+} // namespace timing

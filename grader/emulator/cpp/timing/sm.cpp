@@ -1,0 +1,414 @@
+// Simulates the warps that are resident on one SM, cycle by cycle where anything happens.
+//
+// Four sub-partitions issue one instruction a cycle each, of the block that started first among
+// those with a ready warp (on an H200 blocks that do the same end one after another, though all are
+// resident): the warp that issued last as long as it is ready, else the one with the highest number.
+// A warp is ready when its stall count has passed, the scoreboards of its wait mask are free, and
+// the pipe that it needs can take it: the control bits of the machine code hold the dependencies.
+// Issuing waits for the register banks. What an instruction does in memory is in timing_memory.cpp.
+// Every unit takes what comes in order and is known by the cycle at which it is free, so that an
+// instruction's end is known when it is issued. Where the cycles of its warps go is told by the same
+// simulation compiled once more (timing_sm_profiled.cpp): looking whether that is asked takes 5 %.
+#include "timing/timing.h"
+
+#ifndef PROFILED
+#define PROFILED false
+#endif
+
+namespace timing {
+
+// From the issue of an instruction that is queued until its registers are read.
+constexpr double READ_CYCLES = 6.0;
+// Cycles by which reads of a register bank, one a cycle, may lag behind the issue before it waits:
+// operands are read in a window of three cycles.
+constexpr double PORT_QUEUE = 2.0;
+// From the issue of an integer product of 64 bits until another instruction can be issued. Without
+// 20 of them, of 148 instructions, a round of a loop takes an H200's sub-partition 157 cycles, not
+// 210 (patched machine code).
+constexpr double WIDE_CYCLES = 4.0;
+// Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines
+// are so many further on each time.
+constexpr int64_t FRESH = int64_t(1) << 42;
+
+// --- choosing a warp -----------------------------------------------------------------------------
+
+constexpr uint32_t UNITS = Unit::TENSOR + 1;
+
+struct Choice {
+    int64_t warp; // -1: none
+    double wake;  // when the first of the others is ready
+};
+
+// When the stall count has passed, and what the next instruction waits for has come.
+static double dependencies_met(const Warp &warp, const CodeRow &row)
+{
+    double at = warp.ready;
+    for (uint32_t scoreboard : Lanes{uint32_t(row.wait_mask)})
+        at = max(at, warp.board[scoreboard]);
+    if (row.kind == Kind::LOAD)
+        at = max(at, warp.loads_from);
+    if (row.kind == Kind::DEPEND) {
+        int64_t group = max(int64_t(0), warp.committed - COPY_GROUPS);
+        for (; group < warp.committed - row.argument; ++group)
+            at = max(at, warp.groups[group % COPY_GROUPS]);
+    }
+    return at;
+}
+
+// Look at the next instruction of a warp, once: what it waits for is known when the one before it
+// is issued, and only the warp's own instructions change it.
+static void look_ahead(const SM &sm, Warp &warp)
+{
+    const CodeRow &row = sm.table[sm.steps[warp.position].code];
+    warp.met = dependencies_met(warp, row);
+    warp.unit = row.unit;
+}
+
+// When a sub-partition can take an instruction, by the unit that it needs.
+struct Free {
+    double units[UNITS], queue; // that of the load/store unit
+};
+
+static Free find_free(const SM &sm, const Partition &partition)
+{
+    const double *pipes = partition.pipes;
+    Free free{};
+    for (uint32_t unit = 0; unit < UNITS; ++unit)
+        free.units[unit] = pipes[unit];
+    free.units[Unit::FMA] = sm.p->float_halves > 1.0 ? min(pipes[Unit::HEAVY], pipes[Unit::FMA])
+                                                     : pipes[Unit::HEAVY];
+    free.queue = max(sm.shared->lsu_free, sm.shared->tags_free) - sm.p->lsu_queue;
+    free.units[Unit::MEMORY] = max(pipes[Unit::MEMORY], free.queue);
+    return free;
+}
+
+// When a warp can issue its next instruction.
+static double ready_at(const Warp &warp, const Free &free)
+{
+    return max(warp.met, free.units[warp.unit]);
+}
+
+// Whether the next instruction of a warp is an access to global or local memory.
+static bool accesses_memory(const SM &sm, const Warp &warp)
+{
+    int64_t kind = sm.table[sm.steps[warp.position].code].kind;
+    return kind == Kind::LOAD || kind == Kind::STORE || kind == Kind::ATOMIC ||
+           kind == Kind::COPY || kind == Kind::PREFETCH;
+}
+
+// Of the ready warps of the block that started first: the one that issued last, else the one with
+// the highest number. Warps whose accesses to memory had to wait for a full queue take turns behind
+// all others, whatever their block: the one that has waited longest goes first. So lines of all
+// warps meet in the L1 (of threads that each copy a line of their own, an H200's L1 has 60 % of the
+// words with 32 warps an SM, and 24 % with 48; warps that went on one after another would have all).
+static Choice choose_warp(const SM &sm, int64_t number, double t)
+{
+    const Partition &partition = sm.partitions[number];
+    const Free free = find_free(sm, partition);
+    Choice found{-1, NEVER};
+    int64_t oldest = INT64_MAX, highest = -1, waiting = -1;
+    double longest = NEVER;
+    for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
+        const Warp &warp = sm.warps[w];
+        double at = ready_at(warp, free);
+        if (at > t) {
+            found.wake = min(found.wake, at);
+            continue;
+        }
+        if (w != partition.latest && warp.met < free.queue && accesses_memory(sm, warp)) {
+            waiting = warp.met < longest ? w : waiting;
+            longest = min(longest, warp.met);
+            continue;
+        }
+        int64_t block = sm.blocks[warp.place].number;
+        int64_t rank = w == partition.latest ? sm.warp_count : w;
+        if (block < oldest || (block == oldest && rank > highest)) {
+            found.warp = w;
+            oldest = block;
+            highest = rank;
+        }
+    }
+    if (found.warp < 0)
+        found.warp = waiting;
+    return found;
+}
+
+// --- blocks --------------------------------------------------------------------------------------
+
+static void wake_partitions(const SM &sm, double at)
+{
+    for (uint32_t number = 0; number < SUB_PARTITIONS; ++number)
+        sm.partitions[number].next_ready = min(sm.partitions[number].next_ready, at);
+}
+
+static int64_t warps_per_block(const SM &sm) { return sm.warp_count / sm.block_count; }
+
+// The place of a warp of a block among those of the SM, which go to one sub-partition after the
+// other. A block of whole rounds begins one sub-partition further on than the one before it (%warpid
+// on an H200).
+static int64_t place_of(int64_t slot, int64_t warps, int64_t index)
+{
+    if (warps % SUB_PARTITIONS == 0)
+        index += (index + slot) % SUB_PARTITIONS - index % SUB_PARTITIONS;
+    return slot * warps + index;
+}
+
+// Let a place of the SM run the next block of the order from the cycle `at`.
+static void start_block(const SM &sm, int64_t slot, double at)
+{
+    at = max(at, sm.shared->start_free);
+    sm.shared->start_free = at + sm.p->dispatch_cycles;
+    int64_t warps = warps_per_block(sm), traced_blocks = sm.traced_warps / warps;
+    int64_t number = sm.shared->started++, traced = sm.order[number];
+    sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0};
+    const int64_t *first = sm.first + traced % traced_blocks * warps;
+    for (int64_t index = 0; index < warps; ++index) {
+        Warp &warp = sm.warps[place_of(slot, warps, index)];
+        warp.position = first[index];
+        warp.last = first[index + 1];
+        warp.ready = at + double(index / SUB_PARTITIONS);
+        warp.at_barrier = false;
+        warp.committed = 0;
+        warp.open_copy = warp.stored = warp.loads_from = 0.0;
+        memset(warp.board, 0, sizeof warp.board);
+        look_ahead(sm, warp);
+        if (PROFILED)
+            profile_start(sm, warp);
+    }
+}
+
+// Let the warps of a block go on where all that live have arrived.
+static void pass_barrier(const SM &sm, int64_t slot, double t)
+{
+    Block &block = sm.blocks[slot];
+    if (block.arrived == 0 || block.arrived < block.living)
+        return;
+    block.arrived = 0;
+    double at = t + sm.p->barrier_latency;
+    int64_t warps = warps_per_block(sm);
+    for (int64_t w = slot * warps; w < (slot + 1) * warps; ++w) {
+        Warp &warp = sm.warps[w];
+        if (!warp.at_barrier)
+            continue;
+        warp.at_barrier = false;
+        warp.ready = max(warp.ready, at);
+        look_ahead(sm, warp);
+        if (PROFILED)
+            profile_release(sm, warp, at);
+    }
+    wake_partitions(sm, at);
+}
+
+// A warp has ended: its block may end, and another one start, or a barrier has all that are left.
+static void retire(const SM &sm, Warp &warp, double t)
+{
+    int64_t slot = warp.place;
+    Block &block = sm.blocks[slot];
+    warp.met = NEVER;
+    if (PROFILED)
+        profile_end(sm, t);
+    if (--block.living > 0) {
+        pass_barrier(sm, slot, t);
+        return;
+    }
+    sm.ends[block.number] = t;
+    ++sm.shared->ended;
+    if (sm.shared->started < sm.order_count) {
+        start_block(sm, slot, t + sm.p->block_launch);
+        wake_partitions(sm, t + sm.p->block_launch);
+    } else if (sm.statistics->full_cycles == 0.0) {
+        sm.statistics->full_cycles = t;
+        sm.statistics->full_issued = sm.statistics->issued;
+    }
+}
+
+// --- issuing -------------------------------------------------------------------------------------
+
+// The registers of an instruction are read from their banks, but for those that the register cache
+// keeps: what an instruction marked for it, until another one reads that bank for the same operand
+// (Huerta and others, MICRO 2025; confirmed on an H200). A register of several operands is read
+// once, each time that the instruction passes its pipe; matrices while a tensor core multiplies, in
+// less time than that takes. Where the banks lag behind, the next instruction waits for them when
+// its warp has been chosen.
+static void read_registers(Partition &partition, const CodeRow &row, int64_t warp, double t)
+{
+    double latest = t, turns = row.unit == Unit::TENSOR ? 1.0 : double(row.passes);
+    int64_t read[OPERANDS];
+    for (uint32_t slot = 0; slot < OPERANDS; ++slot) {
+        int64_t number = row.sources >> 8 * slot & 0xFF, bank = number % REGISTER_BANKS;
+        read[slot] = number;
+        if (number == NO_REGISTER)
+            continue;
+        int64_t &kept = partition.kept[bank * OPERANDS + slot];
+        if (kept != (warp | number) && !is_among(read, slot, number))
+            partition.banks[bank] = max(partition.banks[bank], t) + turns;
+        kept = row.reuse >> slot & 1 ? warp | number : 0;
+        latest = max(latest, partition.banks[bank]);
+    }
+    partition.read_ready = latest - PORT_QUEUE;
+}
+
+static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, double t)
+{
+    const Parameters &p = *sm.p;
+    double *pipes = partition.pipes, passes = double(row.passes);
+    switch (row.unit) {
+    case Unit::FMA:
+    case Unit::HEAVY: {
+        bool light = p.float_halves > 1.0 && pipes[Unit::FMA] <= pipes[Unit::HEAVY];
+        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + passes * p.fma_cycles;
+        sm.statistics->fma += passes * p.fma_cycles / p.float_halves;
+        break;
+    }
+    case Unit::ALU:
+        pipes[Unit::ALU] = t + p.alu_cycles;
+        sm.statistics->alu += p.alu_cycles;
+        break;
+    case Unit::DOUBLE:
+        pipes[Unit::DOUBLE] = t + p.double_cycles;
+        sm.statistics->float64 += p.double_cycles;
+        break;
+    case Unit::SPECIAL:
+        pipes[Unit::SPECIAL] = t + p.special_cycles;
+        sm.statistics->special += p.special_cycles;
+        break;
+    case Unit::MEMORY:
+        pipes[Unit::MEMORY] = t + p.memory_issue;
+        break;
+    case Unit::TENSOR:
+        pipes[Unit::TENSOR] = t + passes;
+        break;
+    }
+}
+
+// A barrier or constants pass the unit for address divergence, which all warps share, one different
+// word after another; returns when they have.
+static double pass_divergence(const SM &sm, double words, double t)
+{
+    double &free = sm.shared->divergence_free;
+    free = max(free, t) + words * sm.p->divergence_cycles;
+    return free;
+}
+
+// Do an instruction that is issued now.
+static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access, double t)
+{
+    switch (row.kind) {
+    case Kind::UNTIMED:
+    case Kind::VARIABLE: {
+        double start = row.unit == Unit::MEMORY ? pass_queue(sm, double(row.passes), t) : t;
+        return {start + row.latency, t + READ_CYCLES};
+    }
+    case Kind::CONSTANT: {
+        double end = pass_divergence(sm, access < 0 ? 1.0 : sm.accesses[access].wavefronts, t);
+        return {end + row.latency, end};
+    }
+    case Kind::SHARED:
+    case Kind::LOAD:
+    case Kind::STORE:
+    case Kind::ATOMIC:
+    case Kind::COPY:
+    case Kind::PREFETCH:
+        return access_memory(sm, warp, row, access, t);
+    case Kind::INVALIDATE:
+        sm.shared->invalidated = t;
+        warp.loads_from = t + sm.p->invalidation;
+        return {t, t};
+    case Kind::COMMIT:
+        warp.groups[warp.committed++ % COPY_GROUPS] = warp.open_copy;
+        warp.open_copy = 0.0;
+        return {t, t};
+    default:
+        if (holds_up(row.kind))
+            warp.ready = max(warp.ready, end_wait(sm, warp, row.kind, access, t));
+        return {t, t};
+    }
+}
+
+// Issue the next instruction of a warp.
+static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
+{
+    const Step &step = sm.steps[warp.position];
+    const CodeRow &row = sm.table[step.code];
+    sm.statistics->issued += 1;
+    ++warp.position;
+    warp.ready = t + max(1.0, double(row.stall));
+    if (warp.position < warp.last && sm.steps[warp.position].code != step.code + 1)
+        warp.ready += sm.p->jump_cycles;
+    read_registers(partition, row, (&warp - sm.warps + 1) << 8, t);
+    take_pipe(sm, partition, row, t);
+    Ends ends = execute(sm, warp, row, step.access, t);
+    if (PROFILED)
+        profile_setter(sm, warp, row, ends);
+    if (row.write_scoreboard < SCOREBOARDS)
+        warp.board[row.write_scoreboard] = max(warp.board[row.write_scoreboard], ends.done);
+    if (row.read_scoreboard < SCOREBOARDS)
+        warp.board[row.read_scoreboard] = max(warp.board[row.read_scoreboard], ends.read);
+    if (warp.position >= warp.last) {
+        retire(sm, warp, t);
+    } else if (row.kind == Kind::BARRIER) {
+        warp.at_barrier = true;
+        warp.met = NEVER;
+        ++sm.blocks[warp.place].arrived;
+        pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t));
+    } else {
+        int64_t line = sm.steps[warp.position].code / CODE_LINE;
+        if (sm.code_lines != nullptr && line != step.code / CODE_LINE)
+            warp.ready = max(warp.ready, fetch_code(sm, line, t));
+        look_ahead(sm, warp);
+        if (PROFILED)
+            profile_next(sm, warp, t + max(1.0, double(row.stall)));
+    }
+}
+
+// --- running -------------------------------------------------------------------------------------
+
+// A cycle of a sub-partition: choose a warp and issue its next instruction.
+static void run_partition(const SM &sm, int64_t number, double t)
+{
+    Partition &partition = sm.partitions[number];
+    if (partition.next_ready > t)
+        return;
+    Choice choice = choose_warp(sm, number, t);
+    if (choice.warp < 0) {
+        if (PROFILED)
+            profile_turn(sm, number, find_free(sm, partition).units, choice.warp, t, t);
+        partition.next_ready = choice.wake < NEVER ? max(choice.wake, t + 1.0) : NEVER;
+        return;
+    }
+    partition.latest = choice.warp;
+    double at = max(t, partition.read_ready);
+    const CodeRow &row = sm.table[sm.steps[sm.warps[choice.warp].position].code];
+    bool wide = row.unit == Unit::HEAVY && row.passes > 1;
+    partition.next_ready = at + (wide ? WIDE_CYCLES : 1.0);
+    if (PROFILED)
+        profile_turn(sm, number, find_free(sm, partition).units, choice.warp, t, at);
+    issue(sm, partition, sm.warps[choice.warp], at);
+}
+
+// Run the blocks of the SM's order; its `ends` and `statistics` hold what came of it.
+static void simulate(const SM &sm)
+{
+    double t = 0.0;
+    for (int64_t slot = 0; slot < sm.block_count && slot < sm.order_count; ++slot)
+        start_block(sm, slot, 0.0);
+    for (uint32_t turn = 1;; ++turn) { // the sub-partitions take turns at what they share
+        for (uint32_t offset = 0; offset < SUB_PARTITIONS; ++offset)
+            run_partition(sm, (turn + offset) % SUB_PARTITIONS, t);
+        double following = NEVER;
+        for (uint32_t number = 0; number < SUB_PARTITIONS; ++number)
+            following = min(following, sm.partitions[number].next_ready);
+        if (sm.shared->ended >= sm.order_count || following >= NEVER)
+            break;
+        t = max(t + 1.0, __builtin_ceil(following));
+    }
+    sm.statistics->cycles = t;
+}
+
+} // namespace timing
+
+#if PROFILED
+EXPORT void emulator_simulate_profiled(const timing::SM *sm) { timing::simulate(*sm); }
+#else
+EXPORT void emulator_simulate(const timing::SM *sm) { timing::simulate(*sm); }
+#endif

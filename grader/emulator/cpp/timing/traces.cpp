@@ -1,0 +1,279 @@
+// Traces of warps (see tracing.h) -> what the simulation of an SM walks along: instructions in
+// order, and what each access asks of the memory system.
+//
+// An access is described by its wavefronts in the data stage (the most distinct words in one of 32
+// banks, per phase of 32 lanes up to 4 bytes, 16 lanes of 8 and 8 lanes of 16: for global memory
+// too, which shares the banks: an H100 takes 34 cycles for a load of 32 rows that lie a power of
+// two apart, and 18 for two such loads of 16 rows and 2), its wavefronts in the tag stage (see
+// tag_wavefronts), and the 32-byte sectors that it touches. Of a store, the words that it covers
+// are known, and of an atomic how often lanes meet.
+#include "timing/timing.h"
+
+namespace timing {
+
+constexpr int64_t WORD_BYTES = BANK_BYTES;
+constexpr uint32_t TAG_BANKS = 4, INDEX_MASK = 0xFFFF;
+
+// The lanes of an access, each with the first word that it accesses, and the byte in that word.
+struct LaneWords {
+    uint32_t mask;
+    int64_t width; // bytes a lane
+    int64_t first[WARP_LANES];
+    uint32_t byte[WARP_LANES];
+};
+
+// A bit for each byte of a line.
+using LineBytes = unsigned __int128;
+
+// --- words of a trace ----------------------------------------------------------------------------
+
+// Whether a record is of a basic block, else it is of an access.
+static bool is_block(uint32_t word) { return word >> 30 == TraceWord::BLOCK >> 30; }
+
+static uint32_t space_of(uint32_t word) { return word >> TraceWord::SPACE_SHIFT & 3; }
+
+// Whether an access tells the address of each lane.
+static bool has_addresses(uint32_t word)
+{
+    return space_of(word) == TraceWord::GLOBAL || space_of(word) == TraceWord::LOCAL;
+}
+
+// Words of a record.
+static int64_t length_of(uint32_t word)
+{
+    if (is_block(word))
+        return 1;
+    return has_addresses(word) ? 3 + WARP_LANES : 3;
+}
+
+// Whether there is a whole record at the position: the last one of a warp may be cut off.
+static bool has_record(const Trace &trace, int64_t position, int64_t end)
+{
+    return position < end && position + length_of(trace.words[position]) <= end;
+}
+
+// --- what an access asks for ---------------------------------------------------------------------
+
+// Where a line is among those of an access, else their end. Neighbours share lines: from the latest
+// one on.
+static int64_t find_line(const Line *lines, int64_t start, int64_t end, int64_t number)
+{
+    for (int64_t place = end - 1; place >= start; --place)
+        if (lines[place].number == number)
+            return place;
+    return end;
+}
+
+// The words of a line all of whose bytes are covered.
+static uint32_t whole_words(LineBytes covered)
+{
+    uint32_t words = 0;
+    for (int64_t word = 0; word < BANKS; ++word, covered >>= WORD_BYTES)
+        words |= uint32_t((covered & 0xF) == 0xF) << word;
+    return words;
+}
+
+// Append the lines that the lanes touch; returns the number of lines so far.
+static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
+{
+    LineBytes covered[WARP_LANES]; // the bytes of each line that are accessed
+    LineBytes bytes = (LineBytes(1) << lanes.width) - 1;
+    int64_t used = start;
+    for (uint32_t lane : Lanes{lanes.mask}) {
+        int64_t number = lanes.first[lane] / BANKS, word = lanes.first[lane] % BANKS;
+        int64_t place = find_line(lines, start, used, number);
+        if (place == used) {
+            ++used;
+            lines[place].number = number;
+            covered[place - start] = 0;
+        }
+        lines[place].touched |= 1 << (word / SECTOR_WORDS);
+        covered[place - start] |= bytes << (WORD_BYTES * word + lanes.byte[lane]);
+    }
+    for (int64_t place = start; place < used; ++place) {
+        lines[place].words = whole_words(covered[place - start]);
+        lines[place].whole = covered_sectors(lines[place].words);
+    }
+    return used;
+}
+
+// Of the lines of an atomic, how often their slice of the L2 has to turn to them: once for the
+// words of a sector that are all different, and once more for each further lane at a word.
+static void count_rounds(Line *lines, int64_t start, int64_t end, const LaneWords &lanes)
+{
+    uint8_t meeting[WARP_LANES][BANKS] = {}; // lanes at each word of each line
+    for (uint32_t lane : Lanes{lanes.mask}) {
+        int64_t place = find_line(lines, start, end, lanes.first[lane] / BANKS);
+        ++meeting[place - start][lanes.first[lane] % BANKS];
+    }
+    for (int64_t place = start; place < end; ++place) {
+        uint8_t most[LINE_SECTORS] = {};
+        for (int64_t word = 0; word < BANKS; ++word) {
+            uint8_t count = meeting[place - start][word], &of_sector = most[word / SECTOR_WORDS];
+            of_sector = count > of_sector ? count : of_sector;
+        }
+        for (uint8_t rounds : most) {
+            lines[place].rounds += rounds;
+            lines[place].chain = lines[place].chain > rounds ? lines[place].chain : rounds;
+        }
+    }
+}
+
+// Cycles of the tag stage: the most lines in one of its banks, whose number is the line's, folded
+// to two bits by exclusive or (fitted on te42kyfo/gpu-benches).
+static int32_t tag_wavefronts(const Line *lines, int64_t start, int64_t end)
+{
+    int32_t counts[TAG_BANKS] = {}, most = 1;
+    for (int64_t place = start; place < end; ++place) {
+        int64_t line = lines[place].number;
+        int64_t folded = line ^ line >> 2 ^ line >> 4 ^ line >> 6 ^ line >> 8;
+        int32_t count = ++counts[folded & (TAG_BANKS - 1)];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+// Cycles of the data stage for so many neighbouring lanes: the most distinct words in a bank.
+static int32_t phase_wavefronts(const LaneWords &lanes, uint32_t mask, int64_t words_per_lane)
+{
+    int64_t distinct[BANKS][WARP_LANES]; // the words of each bank
+    int32_t counts[BANKS] = {}, most = 0;
+    for (uint32_t lane : Lanes{lanes.mask & mask})
+        for (int64_t index = 0; index < words_per_lane; ++index) {
+            int64_t word = lanes.first[lane] + index;
+            int64_t *others = distinct[word % BANKS];
+            int32_t &count = counts[word % BANKS];
+            if (is_among(others, count, word))
+                continue;
+            others[count++] = word;
+            most = count > most ? count : most;
+        }
+    return most;
+}
+
+// Cycles of the data stage, phase by phase.
+static int32_t data_wavefronts(const LaneWords &lanes)
+{
+    int64_t phases = max(int64_t(1), lanes.width / WORD_BYTES), size = WARP_LANES / phases;
+    int32_t total = 0;
+    for (int64_t phase = 0; phase < phases; ++phase)
+        total += phase_wavefronts(lanes, lanes_of_part(phase, size), phases);
+    return total > 1 ? total : 1;
+}
+
+// --- walking along the traces --------------------------------------------------------------------
+
+// The words that the lanes of an access to global or local memory access.
+static LaneWords lane_words(const Trace &trace, const uint32_t *record)
+{
+    LaneWords lanes{record[1], trace.widths[record[0] & INDEX_MASK], {}, {}};
+    bool local = space_of(record[0]) == TraceWord::LOCAL;
+    for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
+        int64_t word = int64_t(record[3 + lane]) / WORD_BYTES;
+        lanes.first[lane] = local ? (LOCAL_LINES + word) * BANKS + lane : word;
+        lanes.byte[lane] = record[3 + lane] % WORD_BYTES;
+    }
+    return lanes;
+}
+
+// Append the lines of an access to local memory, which is interleaved: a word of each lane to a
+// line. Returns their number so far.
+static int64_t add_local_lines(Line *lines, int64_t used, LaneWords lanes)
+{
+    int64_t words = max(int64_t(1), lanes.width / WORD_BYTES);
+    lanes.width = lanes.width < WORD_BYTES ? lanes.width : WORD_BYTES;
+    for (int64_t word = 0; word < words; ++word) {
+        used = add_lines(lines, used, lanes);
+        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
+            lanes.first[lane] += BANKS;
+    }
+    return used;
+}
+
+// Fill access `a` from its record, and append its lines; returns their number so far.
+static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a, int64_t used)
+{
+    Access &access = trace.accesses[a];
+    access.space = space_of(record[0]);
+    access.lanes = __builtin_popcount(record[1]);
+    access.first = used;
+    access.wavefronts = max(int64_t(1), record[2]);
+    if (has_addresses(record[0])) {
+        bool local = access.space == TraceWord::LOCAL;
+        LaneWords lanes = lane_words(trace, record);
+        used = local ? add_local_lines(trace.lines, used, lanes)
+                     : add_lines(trace.lines, used, lanes);
+        if (trace.atomics[record[0] & INDEX_MASK])
+            count_rounds(trace.lines, access.first, used, lanes);
+        access.tags = tag_wavefronts(trace.lines, access.first, used);
+        access.wavefronts = local ? max(int64_t(1), lanes.width / WORD_BYTES)
+                                  : data_wavefronts(lanes);
+    }
+    access.end = used;
+    return used;
+}
+
+// Append the instructions of a basic block to the steps; returns their number so far.
+static int64_t add_block(const Trace &trace, uint32_t block, int64_t n)
+{
+    for (int64_t index = 0; index < trace.sizes[block]; ++index)
+        trace.steps[n + index] = {int32_t(trace.starts[block] + index), -1};
+    return n + trace.sizes[block];
+}
+
+// Lines of an access at most.
+static int64_t most_lines(const Trace &trace, uint32_t word)
+{
+    bool local = space_of(word) == TraceWord::LOCAL;
+    int64_t words = local ? max(int64_t(1), trace.widths[word & INDEX_MASK] / WORD_BYTES) : 1;
+    return has_addresses(word) ? WARP_LANES * words : 0;
+}
+
+// Count the instructions, accesses and (at most) lines that the traces hold.
+static void measure(Trace &trace)
+{
+    trace.step_count = trace.access_count = trace.line_count = 0;
+    for (int64_t warp = 0; warp < trace.warp_count; ++warp)
+        for (int64_t at = trace.ends[warp]; has_record(trace, at, trace.ends[warp + 1]);) {
+            uint32_t word = trace.words[at];
+            if (is_block(word)) {
+                trace.step_count += trace.sizes[word & INDEX_MASK];
+            } else {
+                ++trace.access_count;
+                trace.line_count += most_lines(trace, word);
+            }
+            at += length_of(word);
+        }
+}
+
+// Fill the steps, accesses and lines, of which there is room for as many as measured, with zeros in
+// it; the number of lines becomes the true one.
+static void expand(Trace &trace)
+{
+    int64_t n = 0, a = 0, used = 0; // steps, accesses, lines
+    for (int64_t warp = 0; warp < trace.warp_count; ++warp) {
+        int64_t place = n; // of the last step that made an access
+        for (int64_t at = trace.ends[warp]; has_record(trace, at, trace.ends[warp + 1]);) {
+            const uint32_t *record = trace.words + at;
+            uint32_t index = record[0] & INDEX_MASK;
+            if (is_block(record[0])) {
+                place = n;
+                n = add_block(trace, index, n);
+            } else {
+                while (place < n && trace.steps[place].code != int32_t(index))
+                    ++place;
+                if (place < n && trace.steps[place].access < 0)
+                    trace.steps[place].access = a;
+                used = add_access(trace, record, a++, used);
+            }
+            at += length_of(record[0]);
+        }
+        trace.first[warp + 1] = n;
+    }
+    trace.line_count = used;
+}
+
+} // namespace timing
+
+EXPORT void emulator_measure_traces(timing::Trace *trace) { timing::measure(*trace); }
+EXPORT void emulator_expand_traces(timing::Trace *trace) { timing::expand(*trace); }

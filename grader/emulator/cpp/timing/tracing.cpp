@@ -1,0 +1,76 @@
+#include "timing/tracing.h"
+
+// The step in front of a basic block calls it where the warp's record has room.
+EXPORT void emulator_trace_block(Warp *warp, uint32_t block)
+{
+    *warp->trace++ = TraceWord::BLOCK | block;
+}
+
+static uint32_t space_number(Space space)
+{
+    switch (space) {
+    case Space::GLOBAL:
+        return TraceWord::GLOBAL;
+    case Space::SHARED:
+        return TraceWord::SHARED;
+    default:
+        return TraceWord::LOCAL;
+    }
+}
+
+void trace_access(const Context &context, Warp &warp, Access access, uint32_t passes,
+                  uint32_t instruction, uint32_t mask)
+{
+    uint32_t space = space_number(access.space) << TraceWord::SPACE_SHIFT;
+    *warp.trace++ = TraceWord::ACCESS | space | instruction;
+    *warp.trace++ = mask;
+    *warp.trace++ = passes;
+    if (access.space != Space::SHARED) {
+        memcpy(warp.trace, context.lane_addresses, sizeof context.lane_addresses);
+        warp.trace += WARP_LANES;
+    }
+}
+
+void trace_constants(const Context &context, Warp &warp, uint32_t instruction, uint32_t mask)
+{
+    uint32_t space = TraceWord::CONSTANT << TraceWord::SPACE_SHIFT;
+    *warp.trace++ = TraceWord::ACCESS | space | instruction;
+    *warp.trace++ = mask;
+    *warp.trace++ = count_lanes(distinct_lanes(context.lane_addresses, mask, WARP_LANES));
+}
+
+// The least of the active lanes' words in lane_addresses: of a sleep its nanoseconds, of a call of
+// the system the function's address. Lanes that ask for different times sleep for little more than
+// the least of them (H200).
+EXPORT void emulator_trace_value(const Context *context, Warp *warp, uint32_t instruction,
+                                 uint32_t mask)
+{
+    if (warp->trace >= warp->trace_end || mask == 0)
+        return;
+    uint32_t least = 0x7FFFFFFF;
+    for (uint32_t lane : Lanes{mask})
+        least = context->lane_addresses[lane] < least ? context->lane_addresses[lane] : least;
+    *warp->trace++ = TraceWord::ACCESS | TraceWord::CONSTANT << TraceWord::SPACE_SHIFT | instruction;
+    *warp->trace++ = mask;
+    *warp->trace++ = least;
+}
+
+// A prefetch of the lanes whose addresses lie in buffers: others have no effect.
+EXPORT void emulator_trace_prefetch(const Context *context, Warp *warp, uint32_t instruction,
+                                    uint32_t mask)
+{
+    if (warp->trace >= warp->trace_end)
+        return;
+    uint32_t valid = 0;
+    for (uint32_t lane : Lanes{mask})
+        for (uint32_t index = 0; index < context->buffer_count; ++index) {
+            const Buffer &buffer = context->buffers[index];
+            uint64_t address = context->lane_addresses[lane];
+            bool inside = buffer.first <= address && address < buffer.end;
+            valid |= uint32_t(inside && context->lane_uppers[lane] == context->global_window)
+                     << lane;
+        }
+    if (valid != 0)
+        trace_access(*context, *warp, Access{Space::GLOBAL, true, false, 4, 0}, 0, instruction,
+                     valid);
+}

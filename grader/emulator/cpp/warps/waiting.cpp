@@ -1,0 +1,261 @@
+// Warps that wait in a loop for a value that another thread has to write: a spin lock, a flag.
+//
+// Where a kernel reads what others may have written meanwhile, a warp runs for a slice of
+// instructions. Then its loop is looked at: if its path comes to the same basic block again, has read
+// so, and no register has changed, it waits; likewise if it is sure to have looked for others and
+// hardly any has (it may count how often). Others then have a turn. A warp that waits goes once
+// through its loop in each of its turns.
+#include <ctime>
+
+#include "warps/barrier_objects.h"
+#include "warps/blocks.h"
+
+constexpr int64_t LONGEST_WAITING_SLICE = 1 << 14, LONGEST_SLICE = 1 << 20;
+constexpr uint32_t LONGEST_LOOP = 64; // in basic blocks
+constexpr uint32_t LEAST_SPENT = 256; // instructions of a slice
+constexpr uint32_t FEW_REGISTERS = 2;
+constexpr uint32_t PATIENCE = 3; // so many turns without any change are a stall
+
+// --- running for so many instructions -------------------------------------------------------------
+
+static void put_aside(Context &context, int64_t instructions)
+{
+    context.budget -= instructions;
+    context.block_budget -= instructions; // the clock is the difference of the two
+}
+
+// The whole budget is spent, or the time: it counts as executed what would be too much.
+COLD uint32_t overrun(Context &context, const Warp &warp)
+{
+    uint64_t *counts = context.block_counts + uint64_t(warp.pc) * COUNTS_PER_BLOCK;
+    counts[0] += 1;
+    counts[1] += count_lanes(warp.mask);
+    context.budget -= context.code_blocks[warp.pc].length;
+    return context.fault_code = FaultCode::BUDGET;
+}
+
+static int64_t processor_time()
+{
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
+
+// Takes more instructions from the reserve. False: there are none, or the time is over.
+COLD bool extend_budget(Context &context)
+{
+    if (context.reserve <= 0 || processor_time() >= context.processor_end)
+        return false;
+    int64_t more = context.reserve < BUDGET_STRETCH ? context.reserve : BUDGET_STRETCH;
+    context.reserve -= more;
+    put_aside(context, -more);
+    return true;
+}
+
+// Run until every path waits or has ended (NONE), or until so many instructions are executed
+// (SLICE_END). Returns one of these or a FaultCode.
+HOT uint32_t run_for(Context &context, Warp &warp, int64_t length)
+{
+    int64_t aside = context.budget > length ? context.budget - length : 0;
+    put_aside(context, aside);
+    uint32_t code = FaultCode::NONE;
+    while ((warp.mask & ~warp.at_barrier) != 0) {
+        const uint8_t *cells = warp.mask == warp.live ? context.converged : context.diverged;
+        const uint8_t *cell = cells + context.entries[warp.pc];
+        code = (*reinterpret_cast<Step *const *>(cell))(&context, &warp, cell);
+        if (code != DISPATCH)
+            break;
+        code = FaultCode::NONE;
+    }
+    put_aside(context, -aside);
+    if (unlikely(code == SLICE_END && aside == 0))
+        return extend_budget(context) ? run_for(context, warp, length) : overrun(context, warp);
+    return code;
+}
+
+static uint32_t run_one_block(Context &context, Warp &warp)
+{
+    return run_for(context, warp, context.code_blocks[warp.pc].length);
+}
+
+// Run until the warp is to be looked at (SLICE_END), or as run_for. A turn at an atomic counts, too:
+// a loop that waits may consist of these.
+static uint32_t run_slice(Context &context, Warp &warp)
+{
+    int64_t before = context.budget;
+    uint32_t code = run_for(context, warp, int64_t(warp.slice) - warp.spent);
+    if (code == DRAWS) {
+        int64_t executed = before - context.budget;
+        int64_t spent = warp.spent + (executed > LEAST_SPENT ? executed : LEAST_SPENT);
+        warp.spent = spent < warp.slice ? uint32_t(spent) : warp.slice;
+        return code;
+    }
+    warp.spent = 0;
+    if (code != SLICE_END)
+        warp.slice = FIRST_SLICE;
+    return code;
+}
+
+// --- one round of a loop --------------------------------------------------------------------------
+
+constexpr uint64_t ROW = WARP_LANES * sizeof(uint32_t);
+
+// What a warp holds: its registers, of which each is a row, then its predicates and uniform ones.
+struct Held {
+    uint8_t *bytes;
+    uint64_t rows;
+
+    Held(const Context &context, const Warp &warp)
+        : rows((context.warp_bytes - sizeof(Warp)) / ROW)
+    {
+        bytes = static_cast<uint8_t *>(__builtin_malloc(rows * ROW + own_bytes));
+        memcpy(bytes, &warp + 1, rows * ROW);
+        memcpy(bytes + rows * ROW, warp.uniform, own_bytes);
+    }
+    ~Held() { __builtin_free(bytes); }
+    Held(const Held &) = delete;
+
+    uint32_t changed(const Warp &warp) const
+    {
+        uint32_t count = memcmp(bytes + rows * ROW, warp.uniform, own_bytes) != 0;
+        auto now = reinterpret_cast<const uint8_t *>(&warp + 1);
+        for (uint64_t row = 0; row < rows && count <= FEW_REGISTERS; ++row)
+            count += memcmp(bytes + row * ROW, now + row * ROW, ROW) != 0;
+        return count;
+    }
+
+    static constexpr uint64_t own_bytes =
+        sizeof Warp::uniform + sizeof Warp::predicates + sizeof Warp::uniform_predicates;
+};
+static_assert(offsetof(Warp, predicates) == offsetof(Warp, uniform) + sizeof Warp::uniform);
+static_assert(offsetof(Warp, uniform_predicates) ==
+              offsetof(Warp, predicates) + sizeof Warp::predicates);
+
+// Nothing changes; hardly anything does; it is no loop that waits.
+enum class Loop { STILL, COUNTS, MOVES };
+
+// Go once through a loop, if it is one, and stop at that of its basic blocks which comes first in
+// the code. Returns SLICE_END and what it does, or what run_for returns.
+static uint32_t go_round(Context &context, Warp &warp, Loop &found)
+{
+    found = Loop::MOVES;
+    bool sure = false;
+    uint32_t start = warp.pc, mask = warp.mask, first = start, look = 0, left = LONGEST_LOOP;
+    Held before(context, warp);
+    do {
+        if (warp.mask == mask && warp.pc < first)
+            first = warp.pc;
+        const CodeBlock &block = context.code_blocks[warp.pc];
+        if (block.look != 0 && (look == 0 || block.sure)) {
+            look = block.look;
+            sure |= block.sure != 0;
+        }
+        uint32_t code = run_one_block(context, warp);
+        if (code != SLICE_END)
+            return code;
+    } while ((warp.pc != start || warp.mask != mask) && --left != 0);
+    if (left == 0)
+        return SLICE_END;
+    uint32_t changed = before.changed(warp);
+    if (look == 0 || changed > (sure ? FEW_REGISTERS : 0))
+        return SLICE_END;
+    found = changed == 0 ? Loop::STILL : Loop::COUNTS;
+    warp.waits_at = look - 1;
+    for (left = LONGEST_LOOP; (warp.pc != first || warp.mask != mask) && left != 0; --left) {
+        uint32_t code = run_one_block(context, warp);
+        if (code != SLICE_END)
+            return code;
+    }
+    return SLICE_END;
+}
+
+// --- a turn ---------------------------------------------------------------------------------------
+
+static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
+{
+    context.waited |= waits;
+    warp.stale = changed ? 0 : warp.stale + 1;
+    return warp.stale >= PATIENCE ? STALLED : WAITS;
+}
+
+// A slice is over, or the warp has waited before.
+COLD uint32_t look_and_run_on(Context &context, Warp &warp)
+{
+    bool changed = !warp.waits, waits = false;
+    uint32_t waiting = 0; // paths in a row that wait
+    for (;;) {
+        Loop loop;
+        int64_t horizon = context.horizon;
+        context.horizon = NEVER;
+        uint32_t code = go_round(context, warp, loop);
+        context.horizon = horizon;
+        warp.waits = code == SLICE_END && loop == Loop::STILL;
+        if (code != SLICE_END) {
+            warp.slice = FIRST_SLICE;
+            return code;
+        }
+        int64_t longest = loop == Loop::COUNTS ? LONGEST_WAITING_SLICE : LONGEST_SLICE;
+        changed |= loop != Loop::STILL;
+        waits |= loop != Loop::MOVES;
+        bool long_turn = warp.slice >= LONGEST_SLICE;
+        warp.slice = loop == Loop::STILL ? FIRST_SLICE
+                     : 2 * warp.slice < longest ? 2 * warp.slice : longest;
+        if (loop == Loop::MOVES && !long_turn)
+            waiting = 0;
+        else if (++waiting <= change_path(warp))
+            continue;
+        else if (!pass_barrier(warp))
+            return end_turn(context, warp, changed, waits);
+        else {
+            changed = true;
+            change_path(warp);
+            continue;
+        }
+        code = run_slice(context, warp);
+        if (code != SLICE_END)
+            return code;
+        if (unlikely(warp.clock - context.started >= context.late_from))
+            trace_late(context);
+    }
+}
+
+static uint32_t run_on(Context &context, Warp &warp)
+{
+    uint32_t code;
+    while ((code = run_for(context, warp, FIRST_SLICE)) == SLICE_END)
+        if (unlikely(warp.clock - context.started >= context.late_from))
+            trace_late(context);
+    return code;
+}
+
+uint32_t run_warp(Context &context, Warp &warp)
+{
+    if ((warp.mask & ~warp.at_barrier) == 0)
+        return FaultCode::NONE;
+    if (unlikely(warp.clock - context.started >= context.late_from))
+        trace_late(context);
+    if (likely(!context.may_wait))
+        return run_on(context, warp);
+    if (likely(!warp.waits)) {
+        uint32_t code = run_slice(context, warp);
+        if (likely(code != SLICE_END))
+            return code;
+    }
+    return look_and_run_on(context, warp);
+}
+
+uint32_t blame_waiting(Context &context)
+{
+    context.fault_code = FaultCode::ENDLESS_WAIT;
+    for (uint32_t index = 0; index < context.warp_count; ++index) {
+        const Warp &warp = warp_at(context, index);
+        if (!warp.waits)
+            continue;
+        context.fault_warp = index;
+        context.fault_lane = lowest_lane(warp.mask);
+        context.fault_instruction = warp.waits_at;
+        return context.fault_code;
+    }
+    blame_path(context);
+    return context.fault_code;
+}

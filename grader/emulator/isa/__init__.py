@@ -1,0 +1,1 @@
+"""The instruction set: text of nvdisasm -> typed instructions, basic blocks and loops."""

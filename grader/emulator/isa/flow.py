@@ -1,0 +1,166 @@
+"""Basic blocks of a kernel: runs of instructions that are entered at the top and left at the
+bottom."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import Immediate
+from grader.emulator.isa.program import INSTRUCTION_BYTES, Unsupported
+from grader.sass import is_call, may_name_code
+
+Test = Callable[[Decoded], bool]
+
+
+def always(i: Decoded) -> bool:
+    return True
+
+
+def never(i: Decoded) -> bool:
+    return False
+
+
+@dataclass(frozen=True)
+class ControlFlow:
+    """What an opcode does to the flow of control, which may go elsewhere behind one that
+    `ends_block`.
+
+    `leaves`: without a guard, it never goes on to the next instruction. `indirect`: it goes where a
+    table of the kernel, or a pointer, says.
+    """
+
+    ends_block: bool = True
+    leaves: Test = never
+    indirect: Test = never
+
+
+FindFlow = Callable[[Decoded], ControlFlow | None]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A basic block: its number, and its instructions in order. `following` is the block after it,
+    None at the end."""
+
+    index: int
+    instructions: tuple[Decoded, ...]
+    following: int | None
+
+
+@dataclass(frozen=True)
+class Flow:
+    """All basic blocks that can be reached; `block_at` maps an instruction's index to the block
+    that it starts.
+
+    `jump_blocks` are the ones that indirect branches may go to.
+    """
+
+    blocks: tuple[Block, ...]
+    block_at: dict[int, int]
+    instruction_count: int
+    jump_blocks: tuple[int, ...] = ()
+
+    @property
+    def return_points(self) -> tuple[Block, ...]:
+        """The blocks behind calls: where a return may go."""
+        calls = (block for block in self.blocks if is_call(block.instructions[-1].base))
+        return tuple(self.blocks[block.following] for block in calls if block.following is not None)
+
+    def ends_without(self, code: tuple[Decoded, ...], find_flow: FindFlow, index: int) -> bool:
+        """Whether a way through all `code` may come to an exit, or a return, past the block that
+        holds this instruction; where that is not known, it does."""
+        blocks = [[i.index for i in block.instructions] for block in self.blocks]
+        extents = {each[0]: each[-1] + 1 for each in blocks if index not in each}
+        jumps = {blocks[number][0] for number in self.jump_blocks}
+        passed = _reachable(code, find_flow, extents, jumps)
+        return any(_is_end(code[extents[start] - 1], find_flow) for start in passed)
+
+    def target(self, instruction: Decoded) -> int:
+        """The block that a branch (or BSSY) names."""
+        return self.block_at[target_index(instruction, self.instruction_count)]
+
+
+def target_index(instruction: Decoded, count: int) -> int:
+    """Index of the instruction that a branch names, in a kernel of `count` instructions."""
+    address = instruction.operands[-1] if instruction.operands else None
+    if (
+        not isinstance(address, Immediate)
+        or address.bits is None
+        or address.bits % INSTRUCTION_BYTES
+    ):
+        raise Unsupported(f"{instruction.opcode} with a computed target", instruction.line)
+    index = address.bits // INSTRUCTION_BYTES
+    if not 0 <= index < count:
+        raise Unsupported(f"{instruction.opcode} to outside of the kernel", instruction.line)
+    return index
+
+
+def find_blocks(
+    code: tuple[Decoded, ...], find_flow: FindFlow, jump_targets: Collection[int] = ()
+) -> Flow:
+    """Split the code at branch targets and after the instructions that end a block; what cannot be
+    reached is left out.
+
+    `find_flow` gives an instruction's part in the flow of control, None where it always goes on.
+    `jump_targets` are the offsets that indirect branches may go to, where there are any.
+    """
+    starts, jumps = {0}, set[int]()
+    for instruction in code:
+        flow = find_flow(instruction)
+        if flow is None:
+            continue
+        if flow.ends_block:
+            starts.add(instruction.index + 1)
+        if _names_code(instruction, flow):
+            starts.add(target_index(instruction, len(code)))
+        if flow.indirect(instruction):
+            jumps = {offset // INSTRUCTION_BYTES for offset in jump_targets}
+    ordered = sorted(start for start in starts | jumps if start < len(code))
+    ends = [*ordered[1:], len(code)]
+    extents = dict(zip(ordered, ends, strict=True))
+    reachable = _reachable(code, find_flow, extents, jumps)
+    kept = [start for start in ordered if start in reachable]
+    number = {start: index for index, start in enumerate(kept)}
+    blocks = tuple(
+        Block(number[start], code[start : extents[start]], number.get(extents[start]))
+        for start in kept
+    )
+    return Flow(blocks, number, len(code), tuple(number[start] for start in sorted(jumps)))
+
+
+def _reachable(
+    code: tuple[Decoded, ...], find_flow: FindFlow, extents: dict[int, int], jumps: set[int]
+) -> set[int]:
+    seen: set[int] = set()
+    waiting = [0, *jumps]
+    while waiting:
+        start = waiting.pop()
+        if start in seen or start not in extents:
+            continue
+        seen.add(start)
+        leaves = False
+        for instruction in code[start : extents[start]]:
+            flow = find_flow(instruction)
+            if flow is not None and _names_code(instruction, flow):
+                waiting.append(target_index(instruction, len(code)))
+            leaves = flow is not None and instruction.guard is None and flow.leaves(instruction)
+        if not leaves:
+            waiting.append(extents[start])
+    return seen
+
+
+def _is_end(last: Decoded, find_flow: FindFlow) -> bool:
+    """Whether lanes may leave at the last instruction of a block, and go nowhere in the code."""
+    flow = find_flow(last)
+    if flow is None or flow.indirect(last):
+        return False
+    return flow.leaves(last) and not _names_code(last, flow)
+
+
+def _names_code(instruction: Decoded, flow: ControlFlow) -> bool:
+    """Whether the last operand is a code address; calls of the system (ABS) and by pointers have
+    none."""
+    named = may_name_code(instruction.opcode) and not instruction.has("ABS")
+    return named and not flow.indirect(instruction)

@@ -1,0 +1,297 @@
+"""Operand text of nvdisasm -> typed operands. Whatever is not fully understood raises
+`Unsupported`."""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from grader.emulator.isa.program import Unsupported
+
+ZERO_REGISTER = 255
+"""Index that stands for RZ and URZ: reads zero, swallows writes."""
+TRUE_PREDICATE = 7
+"""Index that stands for PT and UPT: reads true, swallows writes."""
+DESCRIPTORS = "gdesc"
+"""Begins the suffix of the first of four uniform registers that hold the descriptors of two
+matrices: `gdesc[UR4].tnspB`."""
+LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 79
+"""The highest that ptxas emits (up to sm_90: UR62); a warp's record has no room for more."""
+
+
+@dataclass(frozen=True)
+class Register:
+    """`R5`, `-R5`, `~R5`, `|R5|`; `uniform` for `UR5`; `suffix` is what follows the number (`64`,
+    `H0_H0`), without `reuse`."""
+
+    index: int
+    uniform: bool = False
+    negated: bool = False
+    inverted: bool = False
+    absolute: bool = False
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Predicate:
+    """`P0`, `!P0`, `PT`; `uniform` for `UP0`."""
+
+    index: int
+    uniform: bool = False
+    negated: bool = False
+
+
+@dataclass(frozen=True)
+class Constant:
+    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]` or `c[bank][UR1+offset]`; the
+    offset in bytes."""
+
+    bank: int
+    offset: int
+    register: Register | None = None
+    negated: bool = False
+    inverted: bool = False
+    absolute: bool = False
+    suffix: str = ""
+
+
+@dataclass(frozen=True)
+class Immediate:
+    """A literal: `bits` when written as an integer, `real` when written as a decimal float, both
+    for a NaN, whose bits are those of a float32 or the upper half of a float64. Instructions say
+    which they take."""
+
+    bits: int | None
+    real: float | None
+
+    def integer(self) -> int:
+        """The value as 32 bits, for integer instructions."""
+        if self.bits is None:
+            raise Unsupported(f"a floating-point literal {self.real} in an integer instruction")
+        return self.bits & 0xFFFFFFFF
+
+    def integer64(self) -> int:
+        """The value as 64 bits, for instructions on 64-bit integers."""
+        if self.bits is None:
+            raise Unsupported(f"a floating-point literal {self.real} in an integer instruction")
+        return self.bits & 0xFFFFFFFFFFFFFFFF
+
+    def float32_bits(self) -> int:
+        """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a
+        float instruction."""
+        if self.real is None:
+            raise Unsupported(f"the literal {self.bits:#x} in a floating-point instruction")
+        if self.real != self.real and self.bits is not None:
+            return self.bits
+        try:
+            return int.from_bytes(struct.pack("<f", self.real), "little")
+        except OverflowError:
+            raise Unsupported(
+                f"the literal {self.real} in a single-precision instruction"
+            ) from None
+
+    def float64_bits(self) -> int:
+        """The value as the bits of a float64."""
+        if self.real is not None and self.real != self.real and self.bits is not None:
+            return self.bits << 32
+        if self.real is None or self.real != self.real:
+            raise Unsupported(f"the literal {self.real} in a double-precision instruction")
+        return int.from_bytes(struct.pack("<d", self.real), "little")
+
+
+@dataclass(frozen=True)
+class Address:
+    """`[R2+UR4+0x10]`, `[R2.X4]` (times 4) or `desc[UR4][R2.64+0x10]`: base registers (64 bit when
+    `wide`) plus a byte offset."""
+
+    register: Register | None
+    uniform: Register | None
+    offset: int
+    wide: bool
+
+
+@dataclass(frozen=True)
+class Special:
+    """A special register (`SR_TID.X`), a convergence barrier (`B0`), a texture's kind (`2D`) or
+    another bare name; `desc`: how long caches are to keep what moves (`desc[UR4]`);
+    `scoreboards`: those of a set (`{5,4}`)."""
+
+    name: str
+
+
+Operand = Register | Predicate | Constant | Immediate | Address | Special
+
+_REGISTER = re.compile(
+    r"(?P<sign>[-~!]?)(?P<bar>\|?)(?P<kind>UR|R)(?P<index>\d+|Z)(?P<suffix>(\.\w+)*)\|?(?P<after>(\.\w+)*)$"
+)
+_DESCRIPTORS = re.compile(rf"{DESCRIPTORS}\[(?P<register>UR(?:\d+|Z))\](?P<suffix>(?:\.\w+)*)$")
+_PREDICATE = re.compile(r"(?P<sign>[!~]?)(?P<kind>UP|P)(?P<index>[0-6T])$")
+_CONSTANT = re.compile(
+    r"(?P<sign>[-~]?)(?P<bar>\|?)c\[(?P<bank>0x[0-9a-f]+)\]\[(?P<inside>[^\]]+)\]\|?(\.(?P<suffix>\w+))?$"
+)
+_TWO_ADDRESSES = re.compile(r"^(\[[^\]]*\])(\[)")
+_INTEGER = re.compile(r"(?P<sign>[-~]?)(?P<digits>0x[0-9a-f]+|\d+)$")
+_REAL = re.compile(r"[-+]?(\d+\.?\d*(e[-+]?\d+)?|\.\d+)$")
+_NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
+_SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[123]D|[A-Za-z_][\w.]*)$")
+_HINT = re.compile(r"desc\[UR(?:\d+|Z)\]$")
+_SCOREBOARDS = re.compile(r"\{[\d,]+\}$")
+_NAMED_REALS = {
+    "+INF": "7f800000",
+    "-INF": "ff800000",
+    "INF": "7f800000",
+    "+QNAN": "7fffffff",
+    "-QNAN": "ffffffff",
+    "QNAN": "7fffffff",
+}
+
+
+def parse_operands(text: str) -> tuple[Operand, ...]:
+    """Operands in order, separated by commas outside of brackets; before sm_90 nothing separates
+    the two addresses of LDGSTS."""
+    text = _TWO_ADDRESSES.sub(r"\1,\2", text)
+    return tuple(parse_operand(part) for part in _split(text))
+
+
+@lru_cache(maxsize=1 << 14)
+def parse_operand(text: str) -> Operand:
+    """One operand. Raises Unsupported with the text when it has a form that is not known."""
+    text = text.strip()
+    for pattern, build in _FORMS:
+        match = pattern.match(text)
+        if match:
+            return build(match)
+    if text.startswith(("[", "desc[")):
+        return _address(text)
+    if text in _NAMED_REALS:
+        return Immediate(
+            int(_NAMED_REALS[text], 16), struct.unpack(">f", bytes.fromhex(_NAMED_REALS[text]))[0]
+        )
+    raise Unsupported(f"the operand {text!r}")
+
+
+def _split(text: str) -> list[str]:
+    parts, depth, start = [], 0, 0
+    for position, character in enumerate(text):
+        depth += (character in "[{") - (character in "]}")
+        if character == "," and depth == 0:
+            parts.append(text[start:position])
+            start = position + 1
+    tail = text[start:].strip()
+    return [*parts, tail] if tail else parts
+
+
+def _register(match: re.Match[str]) -> Register:
+    if match["index"] != "Z" and int(match["index"]) > (
+        LAST_UNIFORM_REGISTER if match["kind"] == "UR" else LAST_REGISTER
+    ):
+        raise Unsupported(f"the register {match[0]!r}")
+    names = [
+        name for name in (match["suffix"] + match["after"]).split(".") if name and name != "reuse"
+    ]
+    return Register(
+        index=ZERO_REGISTER if match["index"] == "Z" else int(match["index"]),
+        uniform=match["kind"] == "UR",
+        negated=match["sign"] == "-",
+        inverted=match["sign"] in ("~", "!") and bool(match["sign"]),
+        absolute=bool(match["bar"]),
+        suffix=".".join(names),
+    )
+
+
+def _descriptors(match: re.Match[str]) -> Register:
+    register = parse_operand(match["register"])
+    assert isinstance(register, Register)
+    return replace(register, suffix=f"{DESCRIPTORS}{match['suffix']}")
+
+
+def _predicate(match: re.Match[str]) -> Predicate:
+    index = TRUE_PREDICATE if match["index"] == "T" else int(match["index"])
+    return Predicate(index, uniform=match["kind"] == "UP", negated=match["sign"] != "")
+
+
+def _constant(match: re.Match[str]) -> Constant:
+    register, offset = None, 0
+    for term in _terms(match["inside"]):
+        if isinstance(term, int):
+            offset += term
+        elif term.index == ZERO_REGISTER:
+            continue  # `c[0x0][RZ]` is how an LDC of offset 0 is printed
+        elif register is None:
+            register = term
+        else:
+            raise Unsupported(f"the operand {match.string!r}")
+    flags = {
+        "negated": match["sign"] == "-",
+        "inverted": match["sign"] == "~",
+        "absolute": bool(match["bar"]),
+    }
+    return Constant(int(match["bank"], 16), offset, register, **flags, suffix=match["suffix"] or "")
+
+
+def _integer(match: re.Match[str]) -> Immediate:
+    value = int(match["digits"], 0)
+    value = {"": value, "-": -value, "~": ~value}[match["sign"]]
+    real = None if match["digits"].startswith("0x") else float(match[0].replace("~", ""))
+    return Immediate(value, real)
+
+
+def _address(text: str) -> Address:
+    inside = re.fullmatch(r"(?:desc\[UR(?:\d+|Z)\])?\[([^\]]*)\]", text)
+    if inside is None:
+        raise Unsupported(f"the address {text!r}")
+    register = uniform = None
+    offset = 0
+    for term in _terms(inside[1]):
+        if isinstance(term, int):
+            offset += term
+        elif term.uniform and uniform is None:
+            uniform = term
+        elif not term.uniform and register is None:
+            register = term
+        else:
+            raise Unsupported(f"the address {text!r}")
+    wide = any(term is not None and term.suffix == "64" for term in (register, uniform))
+    if any(
+        term is not None and term.suffix not in ("", "64", "U32", "X4", "X8", "X16")
+        for term in (register, uniform)
+    ):
+        raise Unsupported(f"the address {text!r}")
+    if wide and any(
+        term is not None and term.suffix.startswith("X") for term in (register, uniform)
+    ):
+        raise Unsupported(f"the scaled address {text!r}")
+    return Address(register, uniform, offset, wide)
+
+
+def _terms(text: str) -> list[Register | int]:
+    terms: list[Register | int] = []
+    for part in text.replace("+-", "-").replace("-", "+-").split("+"):
+        if not part:
+            continue
+        integer = _INTEGER.match(part)
+        register = _REGISTER.match(part)
+        if integer:
+            terms.append(_integer(integer).bits or 0)
+        elif register and register["sign"] == "":
+            terms.append(_register(register))
+        else:
+            raise Unsupported(f"the address term {part!r}")
+    return terms
+
+
+_FORMS = (
+    (_REGISTER, _register),
+    (_DESCRIPTORS, _descriptors),
+    (_PREDICATE, _predicate),
+    (_CONSTANT, _constant),
+    (_INTEGER, _integer),
+    (_REAL, lambda match: Immediate(None, float(match[0]))),
+    (_NAN, lambda match: Immediate(int(match[1], 16), math.nan)),
+    (_SPECIAL, lambda match: Special(match[0])),
+    (_HINT, lambda match: Special("desc")),
+    (_SCOREBOARDS, lambda match: Special("scoreboards")),
+)

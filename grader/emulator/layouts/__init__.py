@@ -1,0 +1,1 @@
+"""Records that Python, native code and the C++ runtime share."""

@@ -1,0 +1,1 @@
+"""Launches of translated kernels: memory, blocks, counters, faults."""

@@ -1,0 +1,184 @@
+"""The checked mode of a launch: the tags of its memory, and what was found wrong, in the order in
+which it was found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from grader.emulator.codegen.traits import CheckedCode
+from grader.emulator.layouts.checked import (
+    CHECKED_STATE,
+    FOUND,
+    MAX_BLOCKS,
+    FindingCode,
+    Trait,
+)
+from grader.emulator.layouts.execution import WARP_LANES
+from grader.emulator.run.lazy_pages import make_zeros
+from grader.emulator.run.memory import FIRST_OFFSET, GlobalMemory
+
+Triple = tuple[int, int, int]
+
+_WORD = 1 << 64
+
+
+class HazardKind(StrEnum):
+    """What the checked mode finds."""
+
+    RACE = "race"
+    COPY_UNDER_WAY = "copy_under_way"
+    ABSENT_LANES = "absent_lanes"
+    OVERRUN = "overrun"
+    UNWRITTEN = "unwritten"
+    ABSENT_LANE_READ = "absent_lane_read"
+
+
+@dataclass(frozen=True)
+class Party:
+    """A thread at an instruction, which is `offset` bytes into the code. `line` is its source
+    line."""
+
+    line: int | None
+    offset: int
+    opcode: str
+    block: Triple
+    thread: Triple
+    stores: bool
+    atomic: bool
+
+
+@dataclass(frozen=True)
+class Hazard:
+    """One finding: `first` came before `second`; they are one where nobody else is concerned.
+
+    `certain`: it is a mistake whatever the outcome; else only if the outcome depends on what the
+    memory held before. `address`: in its `space`, of shared memory the byte of the block's; `lanes`
+    are those that a collective operation waits for in vain. `in_warp`: the two are lanes of one
+    warp; where `first` is the same thread as `second`, which lane it was is not known.
+    """
+
+    kind: HazardKind
+    certain: bool
+    first: Party
+    second: Party
+    space: str | None
+    address: int
+    lanes: tuple[int, ...] = ()
+    in_warp: bool = False
+
+
+_MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
+    FindingCode.SHARED_RACE: (HazardKind.RACE, "shared", True),
+    FindingCode.WARP_RACE: (HazardKind.RACE, "shared", True),
+    FindingCode.GLOBAL_RACE: (HazardKind.RACE, "global", True),
+    FindingCode.ASYNC_COPY: (HazardKind.COPY_UNDER_WAY, "shared", True),
+    FindingCode.SHARED_OVERRUN: (HazardKind.OVERRUN, "shared", True),
+    FindingCode.ABSENT_LANES: (HazardKind.ABSENT_LANES, None, True),
+    FindingCode.MAYBE_SHARED_UNWRITTEN: (HazardKind.UNWRITTEN, "shared", False),
+    FindingCode.MAYBE_GLOBAL_UNWRITTEN: (HazardKind.UNWRITTEN, "global", False),
+    FindingCode.MAYBE_ABSENT_LANE: (HazardKind.ABSENT_LANE_READ, None, False),
+}
+
+
+class CheckedLaunch:
+    """The tags of one launch. `memory` must track what is written."""
+
+    def __init__(
+        self,
+        code: CheckedCode,
+        memory: GlobalMemory,
+        *,
+        shared_bytes: int,
+        grid: Triple,
+        block: Triple,
+    ) -> None:
+        assert memory.written is not None
+        self._code, self._grid, self._block = code, grid, block
+        shifts, count = code.shifts, len(code.code)
+        blocks = grid[0] * grid[1] * grid[2]
+        shared_granules = (shared_bytes >> shifts["shared"]) + 4
+        global_granules = (len(memory.written) >> shifts["global"]) + 4
+        self._reported = np.zeros(FindingCode.COUNT * count, dtype=np.uint8)
+        self._found = np.zeros(FindingCode.COUNT * count, dtype=FOUND)
+        self._fences = np.zeros(min(blocks, MAX_BLOCKS) + 1, dtype=np.uint16)
+        self._shared = np.zeros((2, shared_granules), dtype=np.uint64)
+        sparse = memory.sparse
+        self._global = make_zeros(2 * global_granules, np.uint64, sparse=sparse).reshape(2, -1)
+        self._shared_drawers = np.zeros(shared_granules, dtype=np.uint32)
+        self._global_drawers = make_zeros(global_granules, np.uint32, sparse=sparse)
+        self.record = np.zeros(1, dtype=CHECKED_STATE)
+        record = self.record[0]
+        record["shared_shift"], record["global_shift"] = shifts["shared"], shifts["global"]
+        record["block"] = blocks <= MAX_BLOCKS
+        record["shared_tag_bytes"] = self._shared[0].nbytes
+        record["shared_writers"], record["shared_readers"] = (
+            row.ctypes.data for row in self._shared
+        )
+        before = FIRST_OFFSET >> shifts["global"]
+        record["global_writers"], record["global_readers"] = (
+            (row.ctypes.data - 8 * before) % _WORD for row in self._global
+        )
+        record["shared_drawers"] = self._shared_drawers.ctypes.data
+        record["global_drawers"] = (self._global_drawers.ctypes.data - 4 * before) % _WORD
+        record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
+        record["instructions"] = count
+        record["traits"], record["lines"] = code.traits.ctypes.data, code.lines.ctypes.data
+        record["extents"] = code.extents.ctypes.data
+        for name in ("fences", "reported", "found"):
+            record[name] = getattr(self, f"_{name}").ctypes.data
+
+    @property
+    def hazards(self) -> tuple[Hazard, ...]:
+        """What was found so far."""
+        return tuple(self._describe())
+
+    def _describe(self) -> Iterator[Hazard]:
+        for found in self._found[: int(self.record[0]["found_count"])]:
+            kind, space, certain = _MEANINGS[int(found["code"])]
+            second = self._party(
+                int(found["instruction"]), int(found["block"]), int(found["thread"])
+            )
+            others_block = (
+                int(found["other_block"])
+                if space == "global" and kind is HazardKind.RACE
+                else int(found["block"])
+            )
+            pair = kind in (HazardKind.RACE, HazardKind.COPY_UNDER_WAY)
+            first = (
+                self._party(
+                    int(found["other_instruction"]), others_block, int(found["other_thread"])
+                )
+                if pair
+                else second
+            )
+            lanes = tuple(lane for lane in range(32) if int(found["mask"]) >> lane & 1)
+            address = int(found["address"]) - (self._code.shared_start if space == "shared" else 0)
+            threads = (int(found["thread"]), int(found["other_thread"]))
+            in_warp = (
+                pair
+                and first.block == second.block
+                and threads[0] // WARP_LANES == threads[1] // WARP_LANES
+            )
+            yield Hazard(kind, certain, first, second, space, address, lanes, in_warp)
+
+    def _party(self, instruction: int, block: int, thread: int) -> Party:
+        code = self._code.code[instruction]
+        bits = int(self._code.traits[instruction])
+        return Party(
+            line=code.line,
+            offset=code.offset,
+            opcode=code.opcode,
+            block=_place(block, self._grid),
+            thread=_place(thread, self._block),
+            stores=bool(bits & Trait.STORES),
+            atomic=bool(bits & Trait.ATOMIC),
+        )
+
+
+def _place(linear: int, extent: Triple) -> Triple:
+    x, y, _ = extent
+    return linear % x, linear // x % y, linear // (x * y)

@@ -1,0 +1,150 @@
+"""Why a launch was stopped, from what native code left in its context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from grader.emulator.codegen.translate import NativeKernel
+from grader.emulator.isa.decode import Decoded
+from grader.emulator.layouts.execution import WARP_LANES, FaultCode
+
+Triple = tuple[int, int, int]
+
+
+class FaultKind(StrEnum):
+    """Why a launch was stopped."""
+
+    OUT_OF_BOUNDS = "out_of_bounds"
+    MISALIGNED = "misaligned"
+    BARRIER_DIVERGENCE = "barrier_divergence"
+    INSTRUCTION_LIMIT = "instruction_limit"
+    TIME_LIMIT = "time_limit"
+    TRAP = "trap"
+    ASSERT = "assert"
+    ABSENT_LANES = "absent_lanes"
+    TOO_MANY_ARRIVALS = "too_many_arrivals"
+    ENDLESS_WAIT = "endless_wait"
+    BAD_FREE = "bad_free"
+    UNSUPPORTED = "unsupported"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`.
+    `address` is the lane's; of shared memory, the byte of the block's.
+
+    `line` is the source line of the instruction, which is `offset` bytes into the code; for a
+    barrier, `other_line` is where the missing threads wait, `lanes` of the warp. `message` is what
+    a failed assertion says, or what is not known of the instruction; empty where it is a way that
+    is not gone. `loop_lines` are the first and the last one of a loop that does not end.
+    """
+
+    kind: FaultKind
+    line: int | None
+    opcode: str
+    block: Triple
+    thread: Triple
+    space: str | None = None
+    store: bool = False
+    width: int = 0
+    address: int = 0
+    shared_bytes: int = 0
+    other_line: int | None = None
+    message: str = ""
+    resident: int = 0
+    unstarted: int = 0
+    offset: int = 0
+    loop_lines: tuple[int, int] | None = None
+    lanes: tuple[int, ...] = ()
+
+
+_KINDS = {
+    FaultCode.SHARED_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    FaultCode.GLOBAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    FaultCode.SHARED_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.LOCAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    FaultCode.LOCAL_ALIGNMENT: FaultKind.MISALIGNED,
+    FaultCode.CONSTANT_BOUNDS: FaultKind.OUT_OF_BOUNDS,
+    FaultCode.UNSUPPORTED: FaultKind.UNSUPPORTED,
+    FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
+    FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
+    FaultCode.TRAP: FaultKind.TRAP,
+    FaultCode.ASSERT: FaultKind.ASSERT,
+    FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
+    FaultCode.TOO_MANY_ARRIVALS: FaultKind.TOO_MANY_ARRIVALS,
+    FaultCode.ENDLESS_WAIT: FaultKind.ENDLESS_WAIT,
+    FaultCode.BAD_FREE: FaultKind.BAD_FREE,
+}
+_SPACES = {
+    FaultCode.SHARED_BOUNDS: "shared",
+    FaultCode.SHARED_ALIGNMENT: "shared",
+    FaultCode.GLOBAL_BOUNDS: "global",
+    FaultCode.GLOBAL_ALIGNMENT: "global",
+    FaultCode.CONSTANT_BOUNDS: "constant",
+    FaultCode.LOCAL_BOUNDS: "local",
+    FaultCode.LOCAL_ALIGNMENT: "local",
+}
+
+
+def describe_stop(
+    kernel: NativeKernel,
+    context: Any,  # noqa: ANN401
+    block: Triple,
+    *,
+    shared_bytes: int,
+    message: str,
+) -> Fault:
+    """The fault in a CONTEXT record, of a launch whose blocks have these extents. `message` is what
+    a failed assertion says."""
+    code = int(context["fault_code"])
+    waits = int(context["fault_block"])
+    instruction = (
+        _last_before(kernel, waits) if waits else kernel.decoded[int(context["fault_instruction"])]
+    )
+    linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
+    x, y, _ = block
+    space = _SPACES.get(code)
+    resident = int(context["most_resident"]) if code == FaultCode.ENDLESS_WAIT else 0
+    other = int(context["fault_other"])
+    return Fault(
+        kind=_KINDS[code],
+        line=instruction.line,
+        opcode=instruction.opcode,
+        block=(int(context["ctaid_x"]), int(context["ctaid_y"]), int(context["ctaid_z"])),
+        thread=(linear % x, linear // x % y, linear // (x * y)),
+        space=space,
+        store=instruction.base.startswith("ST"),
+        width=instruction.access_bytes if space else 0,
+        address=int(context["fault_address"])
+        - (_own_shared(kernel, context) if space == "shared" else 0),
+        shared_bytes=shared_bytes,
+        other_line=(
+            _last_before(kernel, other).line
+            if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES)
+            else None
+        ),
+        message=message or kernel.unknown.get(instruction.index, ""),
+        resident=resident,
+        offset=instruction.offset,
+        lanes=tuple(lane for lane in range(WARP_LANES) if int(context["fault_mask"]) >> lane & 1),
+        unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
+    )
+
+
+def _own_shared(kernel: NativeKernel, context: Any) -> int:  # noqa: ANN401
+    """Where the block's own shared memory starts in its window."""
+    code = kernel.code
+    return int(context["shared_base"]) - code.shared_base + code.architecture.shared_window
+
+
+def _grid_volume(context: Any) -> int:  # noqa: ANN401
+    return int(context["grid_x"]) * int(context["grid_y"]) * int(context["grid_z"])
+
+
+def _last_before(kernel: NativeKernel, block: int) -> Decoded:
+    """The instruction in front of a basic block: the barrier at which a path that goes on there
+    waits."""
+    return kernel.flow.blocks[max(block - 1, 0)].instructions[-1]

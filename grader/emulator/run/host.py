@@ -1,0 +1,187 @@
+"""Functions of the system that device code calls and Python provides: vprintf and __assertfail
+(cpp/memory/heap.cpp has the heap's).
+
+Native code calls back with the context's address, the warp's and the lanes; registers hold the
+arguments (R4 on, as nvcc passes them).
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from weakref import WeakMethod
+
+import numpy as np
+
+from grader.emulator.layouts.execution import (
+    CONTEXT,
+    LOCAL_WINDOW,
+    SHARED_HIGH,
+    WARP_LANES,
+    FaultCode,
+)
+from grader.emulator.run.formatting import (
+    Arguments,
+    BadAddressError,
+    count_arguments,
+    format_text,
+    read_string,
+)
+from grader.emulator.run.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory
+
+PRINT_LIMIT = 64 << 10
+"""Characters that are kept of what one launch prints."""
+_FIRST_ARGUMENT = 4
+_CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
+
+
+class HostFunctions:
+    """The callback of one worker, and what it gathered: `printed` by block in order, `message` of a
+    failed assertion."""
+
+    def __init__(self, warp_type: np.dtype, memory: GlobalMemory) -> None:
+        self._warp_type = warp_type
+        self._memory = memory
+        self._room = PRINT_LIMIT
+        self.printed: list[tuple[int, str]] = []
+        self.message = ""
+        self.error: BaseException | None = None
+        self._callback = _CALLBACK(
+            partial(_call, WeakMethod(self._called))
+        )  # one that held us would keep all memory in a cycle
+
+    @property
+    def entry(self) -> int:
+        """Address of the callback: `i32 (context, warp, mask)` returns a FaultCode."""
+        return ctypes.cast(self._callback, ctypes.c_void_p).value or 0
+
+    def _called(self, context_address: int, warp_address: int, mask: int) -> int:
+        try:
+            context = _record(context_address, CONTEXT)
+            warp = _record(warp_address, self._warp_type)
+            function = _FUNCTIONS.get(int(context["call_target"]))
+            lanes = [lane for lane in range(WARP_LANES) if mask >> lane & 1]
+            return (
+                self._fail(context, FaultCode.UNSUPPORTED, lanes[0])
+                if function is None
+                else function(self, context, warp, lanes)
+            )
+        except BaseException as problem:  # none passes through native code, nor does Ctrl-C
+            self.error = problem
+            return FaultCode.INTERNAL
+
+    def print_lanes(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401 - NumPy records
+        """vprintf(format, arguments): each lane's text, and the number of its arguments as the
+        result."""
+        if self._room <= 0:
+            return self._count_arguments(context, warp, lanes)
+        for lane in lanes:
+            read, template, address = (
+                self._reader(context, warp, lane),
+                _argument(warp, lane, 0),
+                _argument(warp, lane, 1),
+            )
+            arguments = Arguments(read, address)
+            try:
+                text = format_text(read_string(read, template), arguments, read)
+            except BadAddressError:
+                return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
+            warp["registers"][_FIRST_ARGUMENT, lane] = arguments.taken
+            if self._room > 0:
+                self.printed.append((_block_number(context), text[: self._room]))
+                self._room -= max(1, len(text))  # an empty text takes time, too
+        return FaultCode.NONE
+
+    def _count_arguments(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
+        """vprintf's result for a text that nobody will see: once for all lanes that give the same
+        format."""
+        templates = [_argument(warp, lane, 0) for lane in lanes]
+        taken: dict[int, int] = {}
+        for lane, template in zip(lanes, templates, strict=True):
+            if template not in taken:
+                try:
+                    taken[template] = count_arguments(
+                        read_string(self._reader(context, warp, lane), template)
+                    )
+                except BadAddressError:
+                    return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
+            warp["registers"][_FIRST_ARGUMENT, lane] = taken[template]
+        return FaultCode.NONE
+
+    def fail_assertion(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
+        """__assertfail(condition, file, line, function, size of a character): the launch ends."""
+        read = self._reader(context, warp, lanes[0])
+        try:
+            condition, function = (
+                read_string(read, _argument(warp, lanes[0], number)) for number in (0, 3)
+            )
+        except BadAddressError:
+            condition, function = "?", "?"
+        self.message = f"assert({condition}) failed in {function}"
+        return self._fail(context, FaultCode.ASSERT, lanes[0])
+
+    def _reader(self, context: Any, warp: Any, lane: int) -> Callable[[int, int], bytes]:  # noqa: ANN401
+        """What gives bytes at a generic address as a lane sees them; it raises BadAddressError."""
+        thread = int(warp["index"]) * WARP_LANES + lane
+        return lambda address, size: _read(self._memory, context, thread, address, size)
+
+    @staticmethod
+    def _fail(context: Any, code: int, lane: int, address: int = 0) -> int:  # noqa: ANN401
+        context["fault_code"], context["fault_lane"], context["fault_address"] = code, lane, address
+        return code
+
+
+def _read(memory: GlobalMemory, context: Any, thread: int, address: int, size: int) -> bytes:  # noqa: ANN401
+    """Bytes at a generic address, as a thread of the context's block sees them."""
+    high, low = address >> 32, address & 0xFFFFFFFF
+    if high == WINDOW:
+        for region in memory.regions.values():
+            if region.offset <= low and low + size <= region.offset + region.size_bytes:
+                return memory.view(region.name)[low - region.offset :][:size].tobytes()
+    first, local_bytes = int(context["shared_base"]), int(context["local_bytes"])
+    if high == SHARED_HIGH and first <= low and low + size <= first + int(context["shared_bytes"]):
+        return ctypes.string_at(int(context["shared_host"]) + low, size)
+    if high == LOCAL_WINDOW and low + size <= local_bytes:
+        return ctypes.string_at(int(context["local_host"]) + thread * local_bytes + low, size)
+    raise BadAddressError
+
+
+_FUNCTIONS = {
+    HOST_FUNCTIONS["vprintf"]: HostFunctions.print_lanes,
+    HOST_FUNCTIONS["__assertfail"]: HostFunctions.fail_assertion,
+}
+
+
+def _call(
+    method: WeakMethod[Callable[[int, int, int], int]],
+    context_address: int,
+    warp_address: int,
+    mask: int,
+) -> int:
+    called = method()
+    return FaultCode.INTERNAL if called is None else called(context_address, warp_address, mask)
+
+
+def join_printed(parts: list[list[tuple[int, str]]]) -> str:
+    """What the blocks of a launch printed, in the order of blocks, as far as it is kept."""
+    pieces = sorted((piece for part in parts for piece in part), key=lambda piece: piece[0])
+    return "".join(text for _, text in pieces)[:PRINT_LIMIT]
+
+
+def _record(address: int, kind: np.dtype) -> Any:  # noqa: ANN401
+    memory = (ctypes.c_uint8 * kind.itemsize).from_address(address)
+    return np.frombuffer(memoryview(memory), dtype=kind)[0]
+
+
+def _argument(warp: Any, lane: int, number: int) -> int:  # noqa: ANN401
+    """The 64-bit argument in registers: number 0 in R4 and R5; the third one is a 32-bit word, so
+    that the fourth lies in R10."""
+    register = _FIRST_ARGUMENT + 2 * number
+    return int(warp["registers"][register, lane]) | int(warp["registers"][register + 1, lane]) << 32
+
+
+def _block_number(context: Any) -> int:  # noqa: ANN401
+    row = int(context["ctaid_y"]) + int(context["grid_y"]) * int(context["ctaid_z"])
+    return int(context["ctaid_x"]) + int(context["grid_x"]) * row

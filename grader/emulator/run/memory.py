@@ -1,0 +1,255 @@
+"""The fake address space of global memory: variables and buffers in one window, with red zones
+between them.
+
+A device address is `WINDOW << 32 | offset`; native code adds the host base only after an address
+was checked. Variables come first, so that their addresses are the same in every plan: constant bank
+4 holds them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.emulator.isa.program import Pointer, Variable
+from grader.emulator.layouts.heap import FREE, HEAP, MALLOC, SYSTEM_WINDOW, make_heap
+from grader.emulator.run import lazy_pages
+
+WINDOW = 0x7F00
+"""Upper 32 bits of every global address, chosen to look like a real one and to be no host
+address."""
+FIRST_OFFSET = 1 << 20
+ALIGNMENT = 512
+"""cudaMalloc aligns to 256 bytes at least (CUDA C++ Programming Guide, "Size and Alignment
+Requirement"); drivers give 512."""
+RED_ZONE = 4096
+LIMIT = 1 << 32
+COMPARED_BYTES = 1 << 18
+"""What is compared at once stays in the caches."""
+HOST_FUNCTIONS = {
+    name: SYSTEM_WINDOW << 32 | low
+    for name, low in (
+        ("vprintf", 0x100),
+        ("__assertfail", 0x200),
+        ("malloc", MALLOC),
+        ("free", FREE),
+    )
+}
+"""Addresses that stand for the functions of the system which the emulator itself provides."""
+UNKNOWN_FUNCTION = 0x7E00_0000_0000
+"""What stands for all others: a call of it is told as not emulated."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """One buffer: `offset` within the window, size in bytes."""
+
+    name: str
+    offset: int
+    size_bytes: int
+
+    @property
+    def address(self) -> int:
+        """The device address of its first byte."""
+        return WINDOW << 32 | self.offset
+
+
+GRID_WORKSPACE = Variable("workspace of the grid", 64)
+"""What a cooperative grid synchronises with."""
+BANK_OF_PARAMETERS = "constant bank 0"
+"""What the variable is called that is a copy of constant bank 0, for kernels that pass the address
+of a parameter on."""
+
+
+CONSTANT_MEMORY = "constant memory"
+"""The variable that holds what constant bank 3 does, for those who read it by generic addresses."""
+
+
+def variable_region(name: str) -> str:
+    """What the region of a `__device__` variable is called; no buffer has such a name."""
+    return f"__device__ {name}"
+
+
+def variable_addresses(variables: Sequence[Variable]) -> dict[str, int]:
+    """The address of every variable, and of the system's functions. Raises MemoryError where they
+    are too large."""
+    regions = _place({variable.name: variable.size_bytes for variable in variables})
+    return {**HOST_FUNCTIONS, **{name: region.address for name, region in regions.items()}}
+
+
+def fill_pointers(data: bytes, pointers: Iterable[Pointer], addresses: Mapping[str, int]) -> bytes:
+    """The data with the addresses that the pointers name."""
+    filled = bytearray(data)
+    for pointer in pointers:
+        address = addresses.get(pointer.symbol, UNKNOWN_FUNCTION) + pointer.addend
+        filled[pointer.offset : pointer.offset + 8] = address.to_bytes(8, "little")
+    return bytes(filled)
+
+
+def _place(sizes: Mapping[str, int]) -> dict[str, Region]:
+    """Regions in order from FIRST_OFFSET on."""
+    regions: dict[str, Region] = {}
+    position = FIRST_OFFSET
+    for name, size in sizes.items():
+        regions[name] = Region(name, position, size)
+        position += (size + RED_ZONE + ALIGNMENT - 1) // ALIGNMENT * ALIGNMENT
+    if position > LIMIT:
+        raise MemoryError(
+            f"the buffers need {position - FIRST_OFFSET} bytes; the emulated device has"
+            f" {LIMIT - FIRST_OFFSET}"
+        )
+    return regions
+
+
+def _find_changed(
+    now: np.ndarray, before: np.ndarray | int, where: slice, bits: np.dtype
+) -> Iterator[np.ndarray]:
+    """See GlobalMemory.changed: of the elements in these bytes, all of which are looked at."""
+    for at in range(where.start, where.stop, COMPARED_BYTES):
+        part = slice(at, min(at + COMPARED_BYTES, where.stop))
+        differs = now[part].view(bits) != _wanted(before, part, bits)
+        yield at // bits.itemsize + np.flatnonzero(differs)
+
+
+def _wanted(before: np.ndarray | int, part: slice, bits: np.dtype) -> np.ndarray:
+    """What the bytes of a part of a buffer held before."""
+    if isinstance(before, int):
+        size_bytes = part.stop - part.start
+        words = np.full(-(-size_bytes // 4), before, dtype="<u4")
+        return words.view(np.uint8)[:size_bytes].view(bits)
+    return before.reshape(-1).view(np.uint8)[part].view(bits)
+
+
+class GlobalMemory:
+    """All variables and global buffers of a plan, laid out once. `sizes` maps each buffer's name to
+    its bytes, in order.
+
+    Variables hold their initial values. `sparse`: little of it will be touched.
+    """
+
+    def __init__(
+        self, sizes: Mapping[str, int], variables: Sequence[Variable] = (), *, sparse: bool = False
+    ) -> None:
+        self.sparse = sparse
+        own = {variable_region(variable.name): variable.size_bytes for variable in variables}
+        self.regions = _place({**own, **sizes})
+        last = max(
+            self.regions.values(),
+            key=lambda region: region.offset,
+            default=Region("", FIRST_OFFSET, 0),
+        )
+        used = last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET
+        self._arena = lazy_pages.make_room(used + lazy_pages.PAGE_BYTES, sparse=sparse)
+        # The first buffer starts at a page, and so do those behind buffers of whole pages.
+        first = min((self.regions[name].offset for name in sizes), default=FIRST_OFFSET)
+        self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
+        self._paged: dict[str, slice] = {}
+        self.written: np.ndarray | None = None
+        self.heap_host = 0  # where the records of its heap lie
+        self._variables = tuple(variables)
+        self.reset_variables()
+
+    def reset_variables(self) -> None:
+        """Put their initial values into all variables."""
+        addresses = variable_addresses(self._variables)
+        if HEAP in self._variables:
+            host = self.view(variable_region(HEAP.name)).ctypes.data
+            self._heap = make_heap(addresses[HEAP.name], host)
+            self.heap_host = self._heap.ctypes.data
+        for variable in self._variables:
+            view = self.view(variable_region(variable.name))
+            filled = fill_pointers(variable.initial, variable.pointers, addresses)
+            view[: len(filled)] = np.frombuffer(filled, dtype=np.uint8)
+            view[len(filled) :] = 0
+
+    def view(self, name: str) -> np.ndarray:
+        """The bytes of a buffer, to fill or to read in place."""
+        region = self.regions[name]
+        first = self._start + region.offset - FIRST_OFFSET
+        return self._arena[first : first + region.size_bytes]
+
+    @property
+    def bank_address(self) -> int:
+        """The address of the copy of constant bank 0; 0 where there is none."""
+        region = self.regions.get(variable_region(BANK_OF_PARAMETERS))
+        return 0 if region is None else region.address
+
+    def copy_bank(self, bank: np.ndarray) -> np.ndarray:
+        """Put what a launch finds in constant bank 0 into its copy, if there is one; the bank."""
+        if self.bank_address:
+            self.view(variable_region(BANK_OF_PARAMETERS))[: len(bank)] = bank
+        return bank
+
+    def fill(self, name: str, word: int, *, sparse: bool = False) -> None:
+        """Fill a buffer with a word of 4 bytes; `sparse`: little of it will be written from now
+        on."""
+        self._paged[name] = lazy_pages.fill(self.view(name), word, sparse=sparse or self.sparse)
+
+    def fill_from(self, name: str, contents: np.ndarray, descriptor: int | None = None) -> None:
+        """Fill a buffer with contents; where there is a descriptor, with those of its file, which
+        are the same and do not change."""
+        view = self.view(name)
+        if descriptor is None:
+            self._paged.pop(name, None)
+            view[:] = contents.reshape(-1).view(np.uint8)
+        else:
+            self._paged[name] = lazy_pages.fill_from_file(view, descriptor)
+
+    def changed(self, name: str, before: np.ndarray | int, kind: np.dtype) -> Iterator[np.ndarray]:
+        """The indices of a buffer's elements that hold something else than `before`, in order, in
+        parts of which some are empty.
+
+        `before` are the contents, or the word, that the buffer was filled with. `kind` is of the
+        elements' size.
+        """
+        bits = np.dtype(f"u{kind.itemsize}")
+        now, paged = self.view(name), self._paged.get(name, slice(0, 0))
+        yield from _find_changed(now, before, slice(0, paged.start), bits)
+        row_bytes, at_once = lazy_pages.PAGE_BYTES, COMPARED_BYTES // lazy_pages.PAGE_BYTES
+        rows = now[paged].view(bits).reshape(-1, row_bytes // bits.itemsize)
+        if isinstance(before, int):
+            wanted = _wanted(before, slice(0, row_bytes), bits)
+        else:
+            wanted = _wanted(before, paged, bits).reshape(rows.shape)
+        touched = lazy_pages.written_pages(now[paged])
+        for numbers in (touched[at : at + at_once] for at in range(0, len(touched), at_once)):
+            expected = wanted if isinstance(before, int) else wanted[numbers]
+            row, column = np.nonzero(rows[numbers] != expected)
+            yield paged.start // bits.itemsize + numbers[row] * rows.shape[1] + column
+        yield from _find_changed(now, before, slice(paged.stop, len(now)), bits)
+
+    def track_writes(self, unwritten: Collection[str]) -> None:
+        """From now on, `written` has a byte for each byte from FIRST_OFFSET on: 1 where it was
+        written, or is in no buffer of these."""
+        self.written = lazy_pages.make_room(len(self._arena), sparse=self.sparse)
+        lazy_pages.fill(self.written, 0x01010101, sparse=self.sparse)
+        for name in unwritten:
+            lazy_pages.fill(self.was_written(name), 0, sparse=self.sparse)
+
+    def was_written(self, name: str) -> np.ndarray:
+        """Of each byte of a buffer, whether it was written, as 0 or 1."""
+        assert self.written is not None
+        region = self.regions[name]
+        first = region.offset - FIRST_OFFSET
+        return self.written[first : first + region.size_bytes]
+
+    @property
+    def host_base(self) -> int:
+        """Host address that corresponds to offset 0 of the window (may wrap; only sums with checked
+        offsets are used)."""
+        return int(self._arena.ctypes.data + self._start - FIRST_OFFSET)
+
+    def nearest(self, address: int) -> tuple[Region, int] | None:
+        """The buffer that an address misses by the least, and the byte offset from its start; None
+        outside the window."""
+        if address >> 32 != WINDOW or not self.regions:
+            return None
+        offset = address & 0xFFFFFFFF
+
+        def distance(region: Region) -> int:
+            return max(region.offset - offset, offset - (region.offset + region.size_bytes - 1), 0)
+
+        region = min(self.regions.values(), key=distance)
+        return region, offset - region.offset

@@ -1,0 +1,142 @@
+"""The access of each instruction that cost most beyond what it needs, with its addresses, and the
+wavefronts that one to shared memory takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from grader.emulator.layouts.execution import (
+    BANK_BYTES,
+    BANKS,
+    CLUSTER_SHIFT,
+    WARP_LANES,
+    AccessFlag,
+)
+
+Wavefront = tuple[int, ...]
+"""The lanes that it serves."""
+
+
+@dataclass(frozen=True)
+class WorstRequest:
+    """One access of one warp. `addresses` has an entry a lane, None where it is inactive: offsets
+    in the window of global memory, or in that of a block's shared memory.
+
+    `passes` are wavefronts (shared) or sectors (global), `passes_ideal` the fewest possible,
+    `bytes` the distinct ones; `flags` its AccessFlag bits. `block` is the block's linear index,
+    `warp` the warp's in it.
+    """
+
+    line: int | None
+    space: str
+    load: bool
+    atomic: bool
+    width: int
+    flags: int
+    addresses: tuple[int | None, ...]
+    passes: int
+    passes_ideal: int
+    bytes: int
+    block: int
+    warp: int
+
+
+def keep_worse(worst: np.ndarray, others: np.ndarray) -> None:
+    """Put others, both records of WORST, where they are worse; of equals that of the lower block
+    stays."""
+    same = others["rank"] == worst["rank"]
+    better = (others["rank"] > worst["rank"]) | (same & (others["block"] < worst["block"]))
+    worst[better] = others[better]
+
+
+def make_request(
+    found: np.void, line: int | None, space: str, *, load: bool, atomic: bool
+) -> WorstRequest:
+    """A WORST as a record."""
+    mask, window = int(found["mask"]), (1 << CLUSTER_SHIFT) - 1
+    addresses = found["addresses"] & (window if space == "shared" else 0xFFFFFFFF)
+    return WorstRequest(
+        line,
+        space,
+        load,
+        atomic,
+        int(found["width"]),
+        int(found["flags"]),
+        tuple(
+            address if mask >> lane & 1 else None for lane, address in enumerate(addresses.tolist())
+        ),
+        int(found["passes"]),
+        int(found["passes_ideal"]),
+        int(found["bytes"]),
+        int(found["block"]),
+        int(found["warp"]),
+    )
+
+
+def list_wavefronts(request: WorstRequest) -> tuple[Wavefront, ...]:
+    """The wavefronts of an access to shared memory, by the rules of `count_wavefronts` in
+    cpp/memory/counting.cpp. Their order on a GPU is unknown: they are in the order of the lanes."""
+    units = _units(request)
+    phases = max(1, request.width // BANK_BYTES)
+    size = WARP_LANES // phases
+    banks = BANKS // phases
+    parts = [range(start, start + size) for start in range(0, WARP_LANES, size)]
+    plain_load = request.load and not request.atomic and not request.flags & AccessFlag.MATRIX
+    if phases == 1 or not plain_load:
+        found = [each for part in parts for each in _serve(units, part, banks, request.flags)]
+    else:
+        pairs = zip(parts[::2], parts[1::2], strict=True)
+        found = [each for pair in pairs for each in _serve_pair(units, pair, banks, request.flags)]
+    return tuple(found) * (2 if request.flags & AccessFlag.TWICE else 1)
+
+
+def _units(request: WorstRequest) -> dict[int, int]:
+    """What each active lane asks for, counted in words or, where these are wider, in elements."""
+    bytes_each = max(request.width, BANK_BYTES)
+    units = {
+        lane: address // bytes_each
+        for lane, address in enumerate(request.addresses)
+        if address is not None
+    }
+    if request.flags & AccessFlag.ONE_A_BANK:
+        banks = BANKS * BANK_BYTES // bytes_each
+        return {lane: unit % banks for lane, unit in units.items()}
+    return units
+
+
+def _serve(
+    units: Mapping[int, int], part: Sequence[int], banks: int, flags: int
+) -> Iterator[Wavefront]:
+    """The wavefronts of the lanes of a phase: each brings one unit of every bank, to all lanes that
+    ask for it, unless they take turns."""
+    queues: dict[int, dict[object, list[int]]] = {}
+    for lane in (lane for lane in part if lane in units):
+        unit = units[lane]
+        turn = (unit, lane) if flags & AccessFlag.TURNS else unit
+        queues.setdefault(unit % banks, {}).setdefault(turn, []).append(lane)
+    rows = [list(queue.values()) for queue in queues.values()]
+    for number in range(max(map(len, rows), default=0)):
+        yield tuple(sorted(lane for row in rows if number < len(row) for lane in row[number]))
+
+
+def _serve_pair(
+    units: Mapping[int, int], pair: tuple[range, range], banks: int, flags: int
+) -> Iterator[Wavefront]:
+    """Two phases of a load go together where partners ask for the same, and no bank has two
+    units."""
+    lanes = range(pair[0].start, pair[1].stop)
+    together = [*_serve(units, lanes, banks, flags)]
+    if len(together) <= 1 and any(_partners_share(units, lanes, step) for step in (1, 2)):
+        yield from together
+        return
+    for part in pair:
+        yield from _serve(units, part, banks, flags)
+
+
+def _partners_share(units: Mapping[int, int], lanes: range, step: int) -> bool:
+    """Whether all active lanes ask for the same as their partner, where that is active."""
+    active = [lane for lane in lanes if lane in units]
+    return all(units[lane] == units.get(lane ^ step, units[lane]) for lane in active)

@@ -1,0 +1,245 @@
+"""Mends of how a shared array lies in its banks: another row length, a swizzle, rows and columns
+exchanged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+from grader.cpp.lexer import Kind
+from grader.fixes.text import MendText, Span
+from grader.records import Counters, Edit, Mend, MendKind
+
+BANKS = 32
+_LENGTHENED_BY = (1, 2, 4)
+"""Elements: an odd length in words for single floats, and for those that go by twos and fours."""
+_MOST_ARRAYS = 2
+"""Those with the most conflicts."""
+_ASSIGNS = frozenset({"=", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="})
+
+
+@dataclass(frozen=True)
+class SharedArray:
+    """A declared array: the index of its name, its extents, and where its name stands for it."""
+
+    name: str
+    declared: int
+    extents: tuple[Span, ...]
+    scope: Span
+    is_extern: bool
+
+
+@dataclass(frozen=True)
+class _Pitched:
+    """An array of one dimension that is read as rows: each use is `name[y * pitch + x]`. `places`
+    are the pitch in the subscripts and in the extent."""
+
+    pitch: Span
+    places: tuple[Span, ...]
+
+
+def other_row_lengths(text: MendText) -> Iterator[Mend]:
+    """Rows longer by some elements, of arrays of two and more dimensions, and of those whose
+    subscripts all have the same pitch."""
+    for array in _worst_arrays(text):
+        if len(array.extents) > 1:
+            places: tuple[Span, ...] = (array.extents[-1],)
+        elif (pitched := _find_pitch(text, array)) is not None:
+            places = pitched.places
+        else:
+            continue
+        was = text.value_of(places[0])
+        if was is None:
+            continue
+        launch = _lengthen_launches(text, was) if array.is_extern else {}
+        for more in _LENGTHENED_BY:
+            if array.is_extern and (more not in launch):
+                continue
+            edits = [text.replace(place, _longer(text, place, more)) for place in places]
+            yield Mend(
+                MendKind.ROW_LENGTH,
+                array.name,
+                (*edits, *launch.get(more, ())),
+                (was,),
+                (was + more,),
+            )
+
+
+def swizzles(text: MendText) -> Iterator[Mend]:
+    """The column of each access combined with its row by an exclusive or, where rows have a power
+    of two of elements."""
+    for array in _worst_arrays(text):
+        uses = _whole_uses(text, array)
+        length = text.value_of(array.extents[-1])
+        if uses is None or len(array.extents) < 2 or length is None:
+            continue
+        if length < 2 or length & (length - 1):
+            continue
+        mask = min(length, BANKS) - 1
+        edits = [
+            text.replace(
+                subscripts[-1],
+                f"({text.text_of(subscripts[-1])}) ^ (({text.text_of(subscripts[-2])}) & {mask})",
+            )
+            for subscripts in uses
+        ]
+        yield Mend(MendKind.SWIZZLE, array.name, tuple(edits), (), (mask,))
+
+
+def exchanged_subscripts(text: MendText) -> Iterator[Mend]:
+    """Rows and columns of the array exchanged, in its declaration and in all accesses."""
+    for array in _worst_arrays(text):
+        uses = _whole_uses(text, array)
+        if uses is None or len(array.extents) < 2:
+            continue
+        edits: list[Edit] = []
+        for row, column in (each[-2:] for each in (array.extents, *uses)):
+            edits.append(text.replace(row, text.text_of(column)))
+            edits.append(text.replace(column, text.text_of(row)))
+        yield Mend(MendKind.ARRAY_AXES, array.name, tuple(edits))
+
+
+# --- declarations and uses ------------------------------------------------------------------------
+
+
+def find_shared(text: MendText) -> list[SharedArray]:
+    """The arrays that are declared `__shared__`, but for those without extents."""
+    found = []
+    for index, token in enumerate(text.tokens):
+        if token.text != "__shared__":
+            continue
+        is_extern = "extern" in (each.text for each in text.tokens[max(0, index - 1) : index + 2])
+        at = index + 1
+        while at < len(text.tokens) and text.tokens[at].text not in (";", "=", "{"):
+            extents = text.subscripts_at(at)
+            if extents and text.tokens[at].kind is Kind.NAME:
+                name = text.tokens[at].text
+                scope = _scope_of(text, index)
+                found.append(SharedArray(name, at, extents, scope, is_extern))
+                at = extents[-1].end
+            at = text.closing.get(at, at) + 1
+    return found
+
+
+def _scope_of(text: MendText, index: int) -> Span:
+    """The tokens among which a name declared at a token is known: to the end of the innermost
+    braces around it."""
+    brace = text.around[index][1]
+    return Span(index, len(text.tokens) if brace is None else text.closing[brace])
+
+
+def _worst_arrays(text: MendText) -> list[SharedArray]:
+    """The arrays on whose lines are conflicts, those with most of them first; all, where no line
+    tells."""
+    arrays = find_shared(text)
+    names = [array.name for array in arrays]
+    weights = text.weights_by_name(names, _excess)
+    ranks = {name: -weight for name, weight in weights.items()} or dict.fromkeys(names, 0)
+    ranked = (array for array in arrays if array.name in ranks)
+    return sorted(ranked, key=lambda array: ranks[array.name])[:_MOST_ARRAYS]
+
+
+def _excess(counters: Counters) -> int:
+    return counters.shared_wavefronts_excessive
+
+
+def _whole_uses(text: MendText, array: SharedArray) -> list[tuple[Span, ...]] | None:
+    """The subscripts of each use; None where one is not an element with all of its subscripts, or
+    has subscripts that are more than figures."""
+    found = []
+    for index in text.uses_of(array.name, array.scope):
+        if index == array.declared:
+            continue
+        subscripts = text.subscripts_at(index)
+        if len(subscripts) != len(array.extents) or text.tokens[index - 1].text == "&":
+            return None
+        if any(_does_something(text, span) for span in subscripts):
+            return None
+        found.append(subscripts)
+    return found or None
+
+
+def _does_something(text: MendText, span: Span) -> bool:
+    """Whether to evaluate an expression twice may be another thing: it assigns, or calls what is
+    not known here. A comma is no subscript of one dimension."""
+    tokens = text.tokens[span.first : span.end]
+    calls = any(
+        before.kind is Kind.NAME and after.text == "(" for before, after in pairwise(tokens)
+    )
+    return calls or any(token.text in _ASSIGNS or token.text == "," for token in tokens)
+
+
+def _longer(text: MendText, span: Span, more: int) -> str:
+    """An expression, longer by some: `32 + 1`, `(y * 8) + 1` in a product."""
+    written = text.text_of(span)
+    single = span.end - span.first == 1
+    after = text.tokens[span.end].text
+    before = text.tokens[span.first - 1].text
+    longer = f"{written} + {more}" if single else f"({written}) + {more}"
+    return longer if (before, after) == ("[", "]") else f"({longer})"
+
+
+# --- arrays of one dimension ----------------------------------------------------------------------
+
+
+def _find_pitch(text: MendText, array: SharedArray) -> _Pitched | None:
+    """The pitch of an array of one dimension, where all of its uses have the same."""
+    uses = _whole_uses(text, array)
+    if uses is None:
+        return None
+    candidates = [_factors(text, subscripts[0]) for subscripts in uses]
+    common = set.intersection(*({text.text_of(span) for span in each} for each in candidates))
+    for first in candidates[0]:
+        written = text.text_of(first)
+        if written not in common or (text.value_of(first) or 0) < 2:
+            continue
+        places = [
+            next(span for span in each if text.text_of(span) == written) for each in candidates
+        ]
+        if array.is_extern:
+            return _Pitched(first, tuple(places))
+        extent = [
+            span for span in _factors(text, array.extents[0]) if text.text_of(span) == written
+        ]
+        if extent:
+            return _Pitched(first, (*places, extent[-1]))
+    return None
+
+
+def _factors(text: MendText, span: Span) -> list[Span]:
+    """The factors of the products in a sum: `T` and `y` of `y * T + x`; parenthesised ones
+    whole."""
+    parts: list[list[Span]] = [[]]
+    at = span.first
+    start = at
+    while at <= span.end:
+        mark = text.tokens[at].text if at < span.end else "+"
+        if mark in ("+", "-", "*") and at > start:
+            parts[-1].append(Span(start, at))
+            if mark != "*":
+                parts.append([])
+            start = at + 1
+        elif mark in ("/", "%", "^", "|", "&", "<<", ">>", "?"):
+            return []
+        at = text.closing.get(at, at) + 1 if at < span.end else at + 1
+    return [factor for product in parts if len(product) > 1 for factor in product]
+
+
+def _lengthen_launches(text: MendText, was: int) -> dict[int, tuple[Edit, ...]]:
+    """The edits of launch lines that give a dynamic array its longer rows, by how much longer they
+    are; none where a launch line does not say what it gives in one piece."""
+    found: dict[int, tuple[Edit, ...]] = {}
+    for more in _LENGTHENED_BY:
+        edits = [
+            text.replace_expression(
+                launch.shared_bytes,
+                f"({launch.shared_bytes.text}) / {was} * {was + more}",
+            )
+            for launch in text.launches
+            if launch.shared_bytes is not None
+        ]
+        whole = tuple(edit for edit in edits if edit is not None)
+        if whole and len(whole) == len(edits):
+            found[more] = whole
+    return found

@@ -1,0 +1,167 @@
+"""Mends that exchange x and y: in a kernel and its launch, among a kernel's threads, in one
+statement, and in the division of a thread's number into row and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from grader.cpp.declarations import evaluate
+from grader.cpp.expressions import Expression
+from grader.cpp.lexer import Kind
+from grader.fixes.text import MendText, Span
+from grader.records import Counters, Edit, Mend, MendKind
+from grader.spec.launch_lines import LaunchLine
+
+_THREADS = frozenset({"threadIdx"})
+_ALL = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
+_OTHER = {"x": "y", "y": "x"}
+_MOST_STATEMENTS = 3
+"""Those that waste most."""
+
+
+def exchanged_axes(text: MendText) -> Iterator[Mend]:
+    """x and y exchanged wherever a kernel asks for them, and in its launches: the same work by
+    other threads. Where the block is no square, once with its shape exchanged and once with it as
+    it is."""
+    for kernel, launches in _launched(text).items():
+        body = text.kernels[kernel]
+        inside = _exchange(text, body, _ALL)
+        if not inside or not all(len(each.grid) > 1 and len(each.block) > 1 for each in launches):
+            continue
+        grids = _exchange_sizes(text, ((each.grid[0], each.grid[1]) for each in launches))
+        blocks = _exchange_sizes(text, ((each.block[0], each.block[1]) for each in launches))
+        if grids is None or blocks is None:
+            continue
+        was = tuple(evaluate(size.text, text.values) or 0 for size in launches[0].block[:2])
+        shape = was if all(was) else ()
+        yield Mend(MendKind.AXES, kernel, (*inside, *grids, *blocks), shape, shape[::-1])
+        if blocks:
+            yield Mend(MendKind.AXES, kernel, (*inside, *grids), shape, shape)
+
+
+def exchanged_threads(text: MendText) -> Iterator[Mend]:
+    """threadIdx.x and threadIdx.y exchanged in a kernel, which keeps its launch."""
+    for kernel in _launched(text):
+        body = text.kernels[kernel]
+        edits = _exchange(text, body, _THREADS)
+        axes = {text.tokens[index + 2].text for index in _builtins(text, body, _THREADS)}
+        if axes == {"x", "y"}:
+            yield Mend(MendKind.THREAD_AXES, kernel, tuple(edits))
+
+
+def exchanged_divisions(text: MendText) -> Iterator[Mend]:
+    """`/` and `%` exchanged where they make row and column of a thread's number: of threadIdx.x
+    itself, or of a variable that holds it."""
+    for kernel in _launched(text):
+        body = text.kernels[kernel]
+        numbers = {name for name, axis in _thread_variables(text, body).items() if axis == "x"}
+        edits, signs = [], set()
+        for index in range(body.first, body.end):
+            sign = text.tokens[index].text
+            if sign in ("/", "%") and _ends_number(text, index, numbers):
+                edits.append(text.replace_token(index, "%" if sign == "/" else "/"))
+                signs.add(sign)
+        if len(signs) == 2:
+            yield Mend(MendKind.DIVISION_AXES, kernel, tuple(edits))
+
+
+def exchanged_statements(text: MendText) -> Iterator[Mend]:
+    """x and y of the thread exchanged in one statement that wastes sectors or wavefronts:
+    threadIdx.x and .y, or the variables that hold them."""
+    seen = set()
+    for line in _worst_lines(text):
+        span = text.statement_around(line)
+        if span is None or span in seen:
+            continue
+        seen.add(span)
+        kernel = next((k for k in text.kernels.values() if k.first < span.first < k.end), None)
+        if kernel is None:
+            continue
+        edits = _exchange(text, span, _THREADS) + _exchange_variables(text, span, kernel)
+        if edits:
+            yield Mend(MendKind.STATEMENT_AXES, "", tuple(edits), line=line)
+
+
+def _launched(text: MendText) -> dict[str, list[LaunchLine]]:
+    """The launches of each kernel that the file defines once."""
+    found: dict[str, list[LaunchLine]] = {}
+    for launch in text.launches:
+        name = launch.kernel.name.split("::")[-1]
+        if name in text.kernels:
+            found.setdefault(name, []).append(launch)
+    return found
+
+
+def _builtins(text: MendText, span: Span, names: frozenset[str]) -> Iterator[int]:
+    """Where `threadIdx.x` and the like stand."""
+    for index in range(span.first, span.end - 2):
+        texts = [token.text for token in text.tokens[index : index + 3]]
+        if texts[0] in names and texts[1] == "." and texts[2] in _OTHER:
+            yield index
+
+
+def _exchange(text: MendText, span: Span, names: frozenset[str]) -> list[Edit]:
+    return [
+        text.replace_token(index + 2, _OTHER[text.tokens[index + 2].text])
+        for index in _builtins(text, span, names)
+    ]
+
+
+def _exchange_sizes(
+    text: MendText, pairs: Iterable[tuple[Expression, Expression]]
+) -> list[Edit] | None:
+    """The edits that exchange two sizes of launch lines; none where they are alike, None where they
+    do not stand in the text."""
+    edits: list[Edit] = []
+    for x, y in pairs:
+        if x.text == y.text:
+            continue
+        both = (text.replace_expression(x, y.text), text.replace_expression(y, x.text))
+        if both[0] is None or both[1] is None:
+            return None
+        edits += [each for each in both if each is not None]
+    return edits
+
+
+def _thread_variables(text: MendText, body: Span) -> dict[str, str]:
+    """The variables of a kernel that hold threadIdx.x or .y and nothing else, by name."""
+    found: dict[str, str] = {}
+    for index in _builtins(text, body, _THREADS):
+        name, equals = text.tokens[index - 2], text.tokens[index - 1]
+        alone = text.tokens[index + 3].text in (",", ";")
+        if alone and equals.text == "=" and name.kind is Kind.NAME:
+            found[name.text] = text.tokens[index + 2].text
+    return found
+
+
+def _exchange_variables(text: MendText, span: Span, body: Span) -> list[Edit]:
+    axes = _thread_variables(text, body)
+    names = {axis: name for name, axis in axes.items()}
+    if len(axes) != 2 or len(names) != 2:
+        return []
+    return [
+        text.replace_token(index, names[_OTHER[axis]])
+        for name, axis in axes.items()
+        for index in text.uses_of(name, span)
+        if text.tokens[index + 1].text != "="
+    ]
+
+
+def _ends_number(text: MendText, index: int, numbers: set[str]) -> bool:
+    """Whether what stands before a token is the thread's number."""
+    before = text.tokens[index - 1]
+    if before.kind is Kind.NAME and before.text in numbers:
+        return text.tokens[index - 2].text not in (".", "->", "*", "/", "%")
+    return [token.text for token in text.tokens[index - 3 : index]] == ["threadIdx", ".", "x"]
+
+
+def _worst_lines(text: MendText) -> list[int]:
+    weights = {line.line: _waste(line.counters) for line in text.lines if line.line is not None}
+    worst = sorted(weights, key=lambda line: -weights[line])
+    return [line for line in worst if weights[line]][:_MOST_STATEMENTS]
+
+
+def _waste(counters: Counters) -> int:
+    """Bytes: a wavefront takes as long as 128."""
+    moved = counters.global_reads.wasted_bytes + counters.global_writes.wasted_bytes
+    return moved + 128 * counters.shared_wavefronts_excessive

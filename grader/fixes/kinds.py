@@ -1,0 +1,129 @@
+"""Which mends serve which cause of lost points: one row for each kind."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from grader.fixes.arrays import exchanged_subscripts, other_row_lengths, swizzles
+from grader.fixes.blocks import other_blocks
+from grader.fixes.exchanges import (
+    exchanged_axes,
+    exchanged_divisions,
+    exchanged_statements,
+    exchanged_threads,
+)
+from grader.fixes.text import MendText
+from grader.fixes.vectors import loads_of_four
+from grader.metrics import METRICS, Shows
+from grader.records import CodeChange, Counters, Edit, Mend, MendKind
+
+_LONGEST_TEXT = 50_000
+"""Characters: longer ones have no mends, for not all that is looked for costs linear time."""
+_MOST_MENDS = 64
+_POOR_EFFICIENCY = 0.8
+"""Below this, sectors have a part in a slow kernel."""
+
+
+class Weakness(StrEnum):
+    """What a check lost its points by, on every GPU alike."""
+
+    CONFLICTS = "conflicts"
+    SECTORS = "sectors"
+    SHAPE = "shape"
+
+
+@dataclass(frozen=True)
+class MendRow:
+    """What finds the mends of a kind, the likely ones first, and the causes that they serve."""
+
+    find: Callable[[MendText], Iterator[Mend]]
+    serves: frozenset[Weakness]
+
+
+_CONFLICTS, _SECTORS, _SHAPE = (frozenset({cause}) for cause in Weakness)
+ROWS: Sequence[MendRow] = (
+    MendRow(exchanged_axes, _SECTORS),
+    MendRow(other_row_lengths, _CONFLICTS),
+    MendRow(exchanged_statements, _SECTORS | _CONFLICTS),
+    MendRow(exchanged_threads, _SECTORS | _CONFLICTS),
+    MendRow(exchanged_divisions, _SECTORS | _CONFLICTS),
+    MendRow(swizzles, _CONFLICTS),
+    MendRow(exchanged_subscripts, _CONFLICTS),
+    MendRow(loads_of_four, _SHAPE),
+    MendRow(other_blocks, _SECTORS | _SHAPE),
+)
+ABOUT_TIME = frozenset({MendKind.VECTORS, MendKind.BLOCK_SHAPE})
+"""The kinds of which only times tell."""
+
+
+def find_causes(lost: Collection[str], counters: Counters) -> frozenset[Weakness]:
+    """The causes why checks of these metrics may have lost points, in a run that counted so."""
+    causes = {cause for metric in lost for cause in _CAUSES.get(METRICS[metric].shows, ())}
+    if Weakness.SHAPE in causes:
+        if counters.shared_wavefronts_excessive:
+            causes.add(Weakness.CONFLICTS)
+        efficiencies = (counters.global_load_efficiency, counters.global_store_efficiency)
+        if any(each is not None and each < _POOR_EFFICIENCY for each in efficiencies):
+            causes.add(Weakness.SECTORS)
+    return frozenset(causes)
+
+
+_CAUSES: dict[Shows, tuple[Weakness, ...]] = {
+    Shows.BANK_CONFLICTS: (Weakness.CONFLICTS,),
+    Shows.WAVEFRONTS: (Weakness.CONFLICTS,),
+    Shows.WASTED_LOADS: (Weakness.SECTORS,),
+    Shows.WASTED_STORES: (Weakness.SECTORS,),
+    Shows.LOADS: (Weakness.SECTORS, Weakness.SHAPE),
+    Shows.STORES: (Weakness.SECTORS, Weakness.SHAPE),
+    Shows.INSTRUCTIONS: (Weakness.SHAPE,),
+    Shows.SLOWNESS: (Weakness.SHAPE,),
+}
+"""By what a metric's hint shows of a run."""
+
+
+def find_mends(text: MendText, causes: Collection[Weakness]) -> list[Mend]:
+    """The mends that may serve, the first of each kind before the second ones; each text once."""
+    if len(text.source) > _LONGEST_TEXT:
+        return []
+    found = [row.find(text) for row in ROWS if row.serves & set(causes)]
+    texts = {text.source}
+    mends = []
+    every = itertools.chain.from_iterable(itertools.zip_longest(*found))
+    for mend in itertools.islice(every, _MOST_MENDS):
+        if mend is not None and (rewritten := apply_edits(text.source, mend.edits)) not in texts:
+            texts.add(rewritten)
+            mends.append(mend)
+    return mends
+
+
+def apply_edits(source: str, edits: Sequence[Edit]) -> str:
+    """The source with all edits made, which are of it as it is and do not overlap."""
+    parts, at = [], 0
+    for start, end, text in sorted(set(edits)):
+        parts += [source[at:start], text]
+        at = end
+    return "".join([*parts, source[at:]])
+
+
+def list_changes(source: str, edits: Sequence[Edit]) -> tuple[CodeChange, ...]:
+    """The lines that edits change, as they are and as they become; edits of one line together."""
+    groups: list[list[Edit]] = []
+    for edit in sorted(set(edits)):
+        if groups and "\n" not in source[groups[-1][-1].end : edit.start]:
+            groups[-1].append(edit)
+        else:
+            groups.append([edit])
+    return tuple(_describe_group(source, group) for group in groups)
+
+
+def _describe_group(source: str, group: Sequence[Edit]) -> CodeChange:
+    start = source.rfind("\n", 0, group[0].start) + 1
+    end = source.find("\n", group[-1].end)
+    end = len(source) if end < 0 else end
+    before = source[start:end]
+    after = apply_edits(before, [Edit(a - start, b - start, text) for a, b, text in group])
+    line = source.count("\n", 0, start) + 1
+    return CodeChange(line, tuple(before.split("\n")), tuple(after.split("\n")))

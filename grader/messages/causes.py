@@ -1,0 +1,287 @@
+"""Why points were lost: a key for each reason, by which a class is grouped, and a few words on it.
+
+A key is the same whatever is said of a case with its figures, and neither key nor words have a
+figure of a run: of a hidden case they tell what its message tells, or less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from grader.messages.findings import FINDINGS
+from grader.messages.hints import HintFacts
+from grader.messages.plans import name_obstacle
+from grader.messages.slowness import find_bound, find_waste
+from grader.metrics import METRICS, Shows
+from grader.records import (
+    Breach,
+    CaseResult,
+    Cause,
+    CheckResult,
+    CompileErrors,
+    Counters,
+    Fact,
+    Failure,
+    Faulted,
+    FindingKind,
+    ForeignFile,
+    NoKernel,
+    NoSource,
+    Obstacle,
+    PlanMistake,
+    Score,
+    SourceLine,
+    TooMuchStaticShared,
+)
+from grader.records.diagnoses import Diagnosis, Holds, Move, Span
+from grader.spec.exercise import CheckSpec
+from grader.statuses import CheckStatus, Status
+
+_MOST_TOLD = 3
+"""Causes that one line names."""
+_LAUNCH, _BOUND, _GOAL = "launch.", "bound.", "goal."
+WRONG, EXCHANGED, UNREPEATABLE = "wrong_values", "arguments_exchanged", "unrepeatable"
+
+CAUSES: Mapping[str, str] = {
+    # wrong outputs
+    WRONG: "wrong values",
+    EXCHANGED: "input and output exchanged in the launch line?",
+    UNREPEATABLE: "other outputs when it runs again",
+    "never_written": "the output is never written",
+    "partly_written": "a part of the output is never written",
+    "untransposed": "copied, not transposed",
+    "blocks_unswapped": "block indices not exchanged for the output?",
+    "tiles_in_place": "tiles not transposed inside",
+    "index_off_by_one": "an index off by one?",
+    "off_diagonal": "tiles off the diagonal are wrong",
+    "edge": "wrong at the edge: not handled?",
+    "zeros": "wrong elements are 0",
+    "not_finite": "NaN or infinity",
+    "all_wrong": "every element is wrong",
+    # slow, or wasteful
+    "bank_conflicts": "bank conflicts",
+    "wavefronts": "many accesses to shared memory",
+    "uncoalesced_loads": "loads not coalesced",
+    "uncoalesced_stores": "stores not coalesced",
+    "load_sectors": "much is loaded",
+    "store_sectors": "much is stored",
+    "instructions": "many instructions",
+    "slow": "too slow",
+    # what ends a grading
+    "compile_errors": "does not compile",
+    "no_kernel": "the file has no kernel",
+    "no_source": "the file is empty or no text",
+    "static_shared_memory": "shared arrays too large",
+    "forbidden": "uses what the exercise forbids",
+    "foreign_include": "includes a file that it may not read",
+    "launch_line": "a launch line that cannot be",
+    "part_left_out": "a part is left out",
+    **{status.value: status.row.clause for status in Status if status.row.clause},
+    **{kind.value: FINDINGS[kind].cause for kind in FindingKind},
+    **{_LAUNCH + obstacle.value: name_obstacle(obstacle) for obstacle in Obstacle},
+}
+"""Words by key. Two families have theirs from elsewhere: what binds a launch on the model, and
+metrics that miss their goals without more."""
+
+_MOVES: Mapping[Move, str] = {
+    Move.UNTRANSPOSED: "untransposed",
+    Move.BLOCKS_UNSWAPPED: "blocks_unswapped",
+    Move.TILES_IN_PLACE: "tiles_in_place",
+    Move.FROM_THE_RIGHT: "index_off_by_one",
+    Move.FROM_THE_LEFT: "index_off_by_one",
+    Move.FROM_BELOW: "index_off_by_one",
+    Move.FROM_ABOVE: "index_off_by_one",
+}
+_HOLDS: Mapping[Holds, str] = {Holds.ZERO: "zeros", Holds.NOT_FINITE: "not_finite"}
+_MISTAKES: Mapping[type, str] = {
+    CompileErrors: "compile_errors",
+    NoKernel: "no_kernel",
+    NoSource: "no_source",
+    TooMuchStaticShared: "static_shared_memory",
+    Breach: "forbidden",
+    ForeignFile: "foreign_include",
+}
+_WASTE: Mapping[Shows, tuple[str, Callable[[Counters], int]]] = {
+    Shows.BANK_CONFLICTS: ("bank_conflicts", lambda c: c.shared_wavefronts_excessive),
+    Shows.WASTED_LOADS: ("uncoalesced_loads", lambda c: c.global_reads.wasted_bytes),
+    Shows.WASTED_STORES: ("uncoalesced_stores", lambda c: c.global_writes.wasted_bytes),
+    Shows.WAVEFRONTS: ("wavefronts", lambda c: c.shared_wavefronts),
+    Shows.LOADS: ("load_sectors", lambda c: c.global_reads.sectors),
+    Shows.STORES: ("store_sectors", lambda c: c.global_writes.sectors),
+    Shows.INSTRUCTIONS: ("instructions", lambda c: c.instructions_executed),
+}
+"""The cause where a metric is missed that counts something, and what is counted of a line."""
+
+
+def name_cause(key: str) -> str:
+    """The words of a key."""
+    if key.startswith(_BOUND):
+        return f"slow: bound by {key.removeprefix(_BOUND).replace('_', ' ')}"
+    if key.startswith(_GOAL):
+        return f"{METRICS[key.removeprefix(_GOAL)].noun} misses the goal"
+    return CAUSES.get(key, key)
+
+
+# --- keys -----------------------------------------------------------------------------------------
+
+
+def cause_of_output(
+    found: Diagnosis, *, unwritten: int, total: int, modified: Sequence[str]
+) -> str:
+    """The key of a wrong output: `unwritten` of its `total` elements still hold the poison, and the
+    kernel wrote to the inputs `modified`."""
+    if modified:
+        return EXCHANGED if unwritten == total else FindingKind.INPUT_MODIFIED.value
+    if unwritten == total:
+        return "never_written"
+    if found.move is not None:
+        return _MOVES[found.move]
+    if found.off_diagonal is not None:
+        return "off_diagonal"
+    if found.ragged or _ends_late(found.rows) or _ends_late(found.columns):
+        return "edge"
+    if unwritten:
+        return "partly_written"
+    if found.holds is not None:
+        return _HOLDS[found.holds]
+    return "all_wrong" if found.all_wrong else WRONG
+
+
+def _ends_late(span: Span | None) -> bool:
+    return span is not None and not span.is_all and span.last == span.size - 1
+
+
+def cause_of_mistake(mistake: Failure | Fact) -> str:
+    """The key of what ends a grading."""
+    if isinstance(mistake, Failure):
+        first = mistake.findings[0].kind if mistake.findings else mistake.status
+        return mistake.cause or first.value
+    if isinstance(mistake, Faulted):
+        return mistake.observation.kind.value
+    if isinstance(mistake, PlanMistake):
+        obstacle = mistake.obstacle
+        return "launch_line" if obstacle is None else _LAUNCH + obstacle.value
+    return _MISTAKES.get(type(mistake), mistake.status.value)
+
+
+# --- the causes of a score ------------------------------------------------------------------------
+
+
+def failure_causes(failure: Failure, checks: Sequence[CheckResult]) -> tuple[Cause, ...]:
+    """Why a grading ended that gives no points; it costs nothing where it is not the student's
+    doing."""
+    lost = (CheckStatus.FAILED, CheckStatus.SKIPPED)
+    points = sum(each.max_points for each in checks if each.status in lost and not each.bonus)
+    line = failure.line or next((each.line for each in failure.findings), None)
+    return (_make(cause_of_mistake(failure), points, line),)
+
+
+def find_causes(
+    checks: Sequence[CheckResult], specs: Sequence[CheckSpec], facts: HintFacts
+) -> tuple[Cause, ...]:
+    """Why points were lost, the dearest reason first. A skipped check is lost to what its
+    prerequisite was lost to."""
+    by_name, own = {spec.name: spec for spec in specs}, dict[str, Cause]()
+    waiting = []
+    for check in checks:
+        if check.bonus:
+            continue
+        if check.status.lost_points:
+            found = _find_cause(by_name[check.name], facts)
+            own[check.name] = replace(found, points=check.missing_points)
+        elif check.status is CheckStatus.SKIPPED:
+            waiting.append(check)
+    causes = [*own.values()]
+    for check in waiting:
+        root = _find_root(check.name, by_name, own)
+        causes.append(
+            replace(root, points=check.max_points)
+            if root is not None
+            else _make("part_left_out", check.max_points)
+        )
+    return _merge(causes)
+
+
+def _find_root(
+    name: str, by_name: Mapping[str, CheckSpec], own: Mapping[str, Cause]
+) -> Cause | None:
+    """The cause that a check waits for, through prerequisites that wait themselves."""
+    for required in by_name[name].requires:
+        if (found := own.get(required) or _find_root(required, by_name, own)) is not None:
+            return found
+    return None
+
+
+def _merge(causes: Sequence[Cause]) -> tuple[Cause, ...]:
+    """Equal causes as one, their points added up."""
+    merged: dict[str, Cause] = {}
+    for each in causes:
+        known = merged.get(each.key)
+        points = each.points + (known.points if known else 0.0)
+        merged[each.key] = replace(known or each, points=round(points, 2))
+    return tuple(sorted(merged.values(), key=lambda each: -each.points))
+
+
+def _find_cause(spec: CheckSpec, facts: HintFacts) -> Cause:
+    ended = next((part.failure for part in facts.parts if part.part == spec.part), None)
+    if spec.part is not None and ended is not None:
+        return _make(cause_of_mistake(ended), 0.0, ended.line)
+    shows = METRICS[spec.metric].shows
+    if shows is Shows.WRONG_CASE:
+        return _wrong_case([case for case in facts.cases if case.part == spec.part], facts)
+    if shows is Shows.FINDING and facts.findings:
+        return _make(facts.findings[0].kind.value, 0.0, facts.findings[0].line)
+    if shows is Shows.SLOWNESS:
+        return _slow(facts)
+    if shows is Shows.WAVEFRONTS and facts.total.shared_wavefronts_excessive:
+        shows = Shows.BANK_CONFLICTS
+    return _waste(shows, facts) if shows in _WASTE else _make(_GOAL + spec.metric)
+
+
+def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
+    """Of the first wrong case that is public, else of the first wrong one. Of a race the line
+    shows."""
+    wrong = [case for case in cases if case.is_wrong]
+    case = next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
+    key = (case.cause if case is not None else None) or WRONG
+    line = next((each.line for each in facts.findings if each.kind.value == key), None)
+    return _make(key, 0.0, line)
+
+
+def _slow(facts: HintFacts) -> Cause:
+    """What wastes most; else what binds it on the model."""
+    if (metric := find_waste(facts.total)) is not None:
+        return _waste(METRICS[metric].shows, facts)
+    if (bound := find_bound(facts.model)) is None:
+        return _make("slow")
+    return _make(_BOUND + bound.resource.lower().replace(" ", "_").replace("/", "_"))
+
+
+def _waste(shows: Shows, facts: HintFacts) -> Cause:
+    key, count = _WASTE[shows]
+    worst: SourceLine | None = max(facts.lines, key=lambda line: count(line.counters), default=None)
+    shown = worst is not None and count(worst.counters) > 0
+    return _make(key, 0.0, worst.line if worst is not None and shown else None)
+
+
+def _make(key: str, points: float = 0.0, line: int | None = None) -> Cause:
+    return Cause(key, name_cause(key), points, line)
+
+
+# --- one line -------------------------------------------------------------------------------------
+
+
+def tell_why(score: Score) -> str:
+    """Why points were lost, in one line: what ended the grading, else the dearest causes; and how
+    many are pending."""
+    if score.status.ended_early:
+        return score.message
+    told = [
+        f"{cause.text} (line {cause.line})" if cause.line else cause.text
+        for cause in score.causes[:_MOST_TOLD]
+    ]
+    more = len(score.causes) - len(told)
+    pending = score.pending_points
+    rest = [f"and {more} more"] * bool(more) + [f"{pending:g} points are pending"] * bool(pending)
+    return "; ".join([*told, *rest])

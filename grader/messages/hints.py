@@ -1,0 +1,348 @@
+"""What a student reads under the table: for each check that lost points, one sentence of what the
+run shows and one of what to try.
+
+What is shown, and what to try, is said in the metric's row; the author's own hint, where a spec has
+one, takes the place of the second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from grader.messages.accesses import find_accesses, quote_access
+from grader.messages.findings import advise, advise_on_findings
+from grader.messages.output_advice import OUTPUT_ADVICE
+from grader.messages.sizes import explain_shapes
+from grader.messages.slowness import choose_advice, find_bound, find_waste
+from grader.metrics import CORRECTNESS, METRICS, Shows
+from grader.records import (
+    CaseResult,
+    CheckResult,
+    Counters,
+    Failure,
+    Finding,
+    FindingKind,
+    GlobalAccesses,
+    Modelled,
+    PartResult,
+    SourceLine,
+)
+from grader.spec.exercise import Case, CheckSpec
+from grader.statuses import CheckStatus
+
+_SCATTERED = 8
+"""Sectors a request from which on, on the average of a line's loads, lanes read from different
+rows: 32 neighbours take 4."""
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A scratch buffer as a kernel's parameter: which input it is a copy of, and which kernel makes
+    it."""
+
+    source: str
+    maker: str
+
+
+@dataclass(frozen=True)
+class HintFacts:
+    """What hints draw on: the cases, the parts, the counted lines of the source, the findings, the
+    timing model's word on each launch, the names of the shared arrays, the kernels' parameters that
+    are copies of inputs, and how many threads all launches have together."""
+
+    cases: Sequence[CaseResult]
+    parts: Sequence[PartResult]
+    lines: Sequence[SourceLine]
+    findings: Sequence[Finding]
+    model: Sequence[Modelled]
+    shared_names: frozenset[str]
+    copies: Mapping[str, Copy] = field(default_factory=dict)
+    threads: int = 0
+
+    @property
+    def total(self) -> Counters:
+        """What all lines counted together."""
+        return sum((line.counters for line in self.lines), Counters())
+
+
+def hint_at_misses(
+    checks: Sequence[CheckResult], specs: Sequence[CheckSpec], facts: HintFacts
+) -> tuple[CheckResult, ...]:
+    """The checks, those that lost points with their hints. What one check's hint shows is not shown
+    again: a slow kernel's refers to that of what makes it slow."""
+    by_name = {spec.name: spec for spec in specs}
+    told: dict[str, str] = {}
+    hints: dict[str, str] = {}
+    lost = [check for check in checks if check.status.lost_points]
+    for check in sorted(lost, key=_is_timed):
+        label = check.headline or check.title
+        hints[check.name] = _write_hint(by_name[check.name], facts, told, label)
+    return tuple(
+        replace(check, hint=hints[check.name]) if check.name in hints else check for check in checks
+    )
+
+
+def _is_timed(check: CheckResult) -> bool:
+    return METRICS[check.metric].shows is Shows.SLOWNESS
+
+
+def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:
+    """The checks, the failed one (`correctness`) with what ended the run and what to try."""
+    hint = " ".join(part for part in (failure.message, advise(failure)) if part)
+    failed = (CheckStatus.FAILED, CORRECTNESS)
+    return tuple(
+        replace(check, hint=hint) if (check.status, check.metric) == failed else check
+        for check in checks
+    )
+
+
+def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult]) -> Failure:
+    """The failure of a case, with what its sizes tell beside those of the cases before it, which
+    went right, first in its advice."""
+    strays = any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in failure.findings)
+    if case.hidden or not strays:
+        return failure
+    shapes = explain_shapes([each.sizes for each in right if not each.hidden], [case.sizes])
+    return replace(failure, advice=f"{shapes} {advise(failure)}") if shapes else failure
+
+
+def _write_hint(spec: CheckSpec, facts: HintFacts, told: dict[str, str], label: str) -> str:
+    """What ended a part is told in the place of what its cases show. `told` has what hints have
+    shown, each with the check's label."""
+    ended = {part.part: part.failure for part in facts.parts}
+    if spec.part is not None and (failure := ended.get(spec.part)):
+        return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
+    cases = [case for case in facts.cases if case.part == spec.part]
+    metric = METRICS[spec.metric]
+    if metric.shows is Shows.SLOWNESS:
+        hint = _explain_slowness(facts, spec.hint, metric.advice, told)
+        return f"See {told[hint]}." if told.setdefault(hint, label) != label else hint
+    shown = _SHOW[metric.shows](replace(facts, cases=cases))
+    if shown:
+        told.setdefault(shown, label)
+    return _join((shown, _choose_advice(spec.hint or metric.advice, metric.shows, cases, facts)))
+
+
+def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: HintFacts) -> str:
+    """The author's or the metric's advice, unless the run has told the cause: then that of the
+    cause."""
+    if shows is Shows.FINDING and facts.findings:
+        return ""
+    if shows is Shows.WRONG_CASE and (case := find_told_case(cases)) is not None:
+        if (advice := OUTPUT_ADVICE.get(case.cause or "")) is not None:
+            return advice
+        return "" if _explain_sizes(cases) else text
+    return text
+
+
+def _join(parts: Sequence[str]) -> str:
+    """Sentences, each with its full stop."""
+    whole = (part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
+    return " ".join(whole)
+
+
+def tell_case(case: CaseResult) -> str:
+    """What is wrong with a case: how the hint of a wrong one begins."""
+    return f"case {case.name}: {case.message}"
+
+
+# --- what the counters show -----------------------------------------------------------------------
+
+
+def _wrong_case(facts: HintFacts) -> str:
+    case = find_told_case(facts.cases)
+    return "" if case is None else _join((tell_case(case), _explain_sizes(facts.cases)))
+
+
+def find_told_case(cases: Sequence[CaseResult]) -> CaseResult | None:
+    """The wrong case that is told: the first public one, whose sizes may be told, else the
+    first."""
+    wrong = [case for case in cases if case.is_wrong]
+    return next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
+
+
+def _explain_sizes(cases: Sequence[CaseResult]) -> str:
+    """What the sizes of right and wrong cases tell together."""
+    public = [case for case in cases if not case.hidden]
+    return explain_shapes(
+        [case.sizes for case in public if case.passed],
+        [case.sizes for case in public if case.is_wrong],
+    )
+
+
+def _bank_conflicts(facts: HintFacts) -> str:
+    line = _worst(facts, lambda c: c.shared_wavefronts_excessive)
+    if line is None:
+        return ""
+    c = line.counters
+    ways = (
+        (c.shared_load_wavefronts, c.shared_load_instructions, False),
+        (c.shared_store_wavefronts, c.shared_store_instructions, True),
+        (
+            c.shared_atomic_wavefronts,
+            c.shared_atomic_instructions,
+            False,
+        ),  # `atomicAdd(&bins[i], 1)` assigns nothing
+    )
+    instructions = sum(count for _, count, _ in ways)
+    # An instruction without an active lane is counted, but takes no wavefront and has no ideal:
+    # each active one has at least one.
+    active = min(float(instructions), c.shared_wavefronts_ideal) or 1.0
+    # Asynchronous copies and generic addresses take wavefronts, but are no instructions of shared
+    # memory.
+    each = [
+        (wavefronts * instructions / (active * count), stored)
+        for wavefronts, count, stored in ways
+        if count
+    ]
+    takes, stored = max(each, default=(float(c.shared_wavefronts), bool(c.shared_store_wavefronts)))
+    access = _quote(line, facts, stored=stored, shared=True)
+    return (
+        f"line {line.line}: {access} takes {_average(takes, 'wavefront')} where"
+        f" {_number(c.shared_wavefronts_ideal / active)} would do"
+    )
+
+
+def _most_wavefronts(facts: HintFacts) -> str:
+    line = _worst(facts, lambda c: c.shared_wavefronts)
+    if line is None or (conflicts := _bank_conflicts(facts)):
+        return "" if line is None else conflicts
+    c = line.counters
+    stored = c.shared_store_wavefronts > c.shared_load_wavefronts
+    access = _quote(line, facts, stored=stored, shared=True)
+    share = c.shared_wavefronts / sum(other.counters.shared_wavefronts for other in facts.lines)
+    return (
+        f"line {line.line}: {access} takes {c.shared_wavefronts:,} wavefronts, {100 * share:.0f} %"
+        " of all"
+    )
+
+
+def _wasted_stores(facts: HintFacts) -> str:
+    return _describe_waste(facts, lambda c: c.global_writes, stored=True)
+
+
+def _wasted_loads(facts: HintFacts) -> str:
+    shown = _describe_waste(facts, lambda c: c.global_reads, stored=False)
+    copy = _name_copy(_worst(facts, lambda c: c.global_reads.wasted_bytes), facts)
+    return ". ".join(part for part in (shown, copy) if part)
+
+
+def _name_copy(line: SourceLine | None, facts: HintFacts) -> str:
+    """Whether what a line reads so poorly is the copy of an input that the file makes itself: most
+    often a transposed one."""
+    if (
+        line is None
+        or line.counters.global_reads.sectors < _SCATTERED * line.counters.global_reads.requests
+    ):
+        return ""
+    access = next(
+        (
+            access
+            for access in find_accesses(line.text)
+            if access.read and access.name in facts.copies
+        ),
+        None,
+    )
+    if access is None:
+        return ""
+    copy = facts.copies[access.name]
+    return (
+        f"{access.name} is the copy of {copy.source} that {copy.maker} makes, and neighbouring"
+        f" lanes of the warp read {access.text} from different rows of it, down a column: a sector"
+        f" for each of them. Where {copy.source} itself is read along a row, no copy is needed"
+    )
+
+
+def _describe_waste(
+    facts: HintFacts, accesses: Callable[[Counters], GlobalAccesses], *, stored: bool
+) -> str:
+    line = _worst(facts, lambda c: accesses(c).wasted_bytes)
+    if line is None:
+        return ""
+    moved = accesses(line.counters)
+    access = _quote(line, facts, stored=stored)
+    if moved.sectors <= moved.sectors_ideal:
+        # A broadcast, say: its sectors cannot be fewer, but most of their bytes go unused.
+        return (
+            f"line {line.line}: {access} uses {100 * moved.bytes / (32 * moved.sectors):.3g} % of"
+            " the bytes that it moves"
+        )
+    return (
+        f"line {line.line}: {access} moves {_average(moved.sectors / moved.requests, 'sector')} a"
+        f" request where {_number(moved.sectors_ideal / moved.requests)} would do"
+    )
+
+
+def _most_sectors(facts: HintFacts, *, stored: bool) -> str:
+    def count(c: Counters) -> int:
+        return (c.global_writes if stored else c.global_reads).sectors
+
+    line = _worst(facts, count)
+    if line is None:
+        return ""
+    access = _quote(line, facts, stored=stored)
+    share = count(line.counters) / sum(count(other.counters) for other in facts.lines)
+    return (
+        f"line {line.line}: {access} moves {count(line.counters):,} sectors, {100 * share:.0f} %"
+        " of all"
+    )
+
+
+def _most_instructions(facts: HintFacts) -> str:
+    line = _worst(facts, lambda c: c.instructions_executed)
+    if line is None:
+        return ""
+    share = line.counters.instructions_executed / sum(
+        other.counters.instructions_executed for other in facts.lines
+    )
+    return f"line {line.line}: `{line.text}` takes {100 * share:.0f} % of all executed instructions"
+
+
+def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mapping[str, str]) -> str:
+    """What binds the kernel on the model, and the line that wastes most with what to do about it;
+    where none does, the author's hint or a generic one, as far as it fits. What another hint has
+    shown is referred to."""
+    total, bound = facts.total, find_bound(facts.model)
+    bound_by = "" if bound is None else f"on the model it is bound by {bound.resource}"
+    metric = find_waste(total)
+    shown = _SHOW[METRICS[metric].shows](facts) if metric is not None else ""
+    if metric is None or not shown:
+        return _join((bound_by, choose_advice(authors, generic, bound, total, facts.threads)))
+    if shown in told:
+        return _join((f"{bound_by}: see {told[shown]}" if bound_by else f"See {told[shown]}",))
+    return _join((bound_by, shown, METRICS[metric].advice))
+
+
+def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:
+    return quote_access(line.text, shared=shared, stored=stored, shared_names=facts.shared_names)
+
+
+def _worst(facts: HintFacts, waste: Callable[[Counters], int]) -> SourceLine | None:
+    """The line that wastes most, None when none wastes anything."""
+    worst = max(facts.lines, key=lambda line: waste(line.counters), default=None)
+    return worst if worst is not None and waste(worst.counters) > 0 else None
+
+
+def _average(value: float, noun: str) -> str:
+    """`32 wavefronts`, `31.9 wavefronts on average`."""
+    plural = "" if value == 1 else "s"
+    return f"{_number(value)} {noun}{plural}" + ("" if value == int(value) else " on average")
+
+
+def _number(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
+
+
+_SHOW: Mapping[Shows, Callable[[HintFacts], str]] = {
+    Shows.NOTHING: lambda facts: "",
+    Shows.WRONG_CASE: _wrong_case,
+    Shows.FINDING: lambda facts: advise_on_findings(facts.findings),
+    Shows.BANK_CONFLICTS: _bank_conflicts,
+    Shows.WAVEFRONTS: _most_wavefronts,
+    Shows.WASTED_LOADS: _wasted_loads,
+    Shows.WASTED_STORES: _wasted_stores,
+    Shows.LOADS: lambda facts: _most_sectors(facts, stored=False),
+    Shows.STORES: lambda facts: _most_sectors(facts, stored=True),
+    Shows.INSTRUCTIONS: _most_instructions,
+}

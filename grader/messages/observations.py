@@ -1,0 +1,270 @@
+"""What a device saw a kernel do, in words: one row an act, told with all figures, and without them
+where the sizes of the run are secret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from grader.messages import phrases as say
+from grader.messages.phrases import plain_name
+from grader.records import Act, Finding, FindingKind, Observation, Party
+
+_NAME_THE_PLACE = "`--device emulated` names the line, the thread and the buffer."
+_COMPARE = "sizes need not be multiples of the tile."
+
+
+def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
+    """The finding that an observation is; `hidden`: its kind, its lines and plain names only."""
+    if hidden:
+        return _hide(observation)
+    by, other, spot = observation.by, observation.other or Party(), observation.spot
+    return Finding(
+        kind=observation.kind,
+        message=_ACTS[observation.act].words(observation),
+        kernel=observation.kernel,
+        line=by.line,
+        block=by.block,
+        thread=by.thread,
+        buffer=spot.memory,
+        offset_bytes=spot.offset_bytes,
+        other_line=other.line,
+        other_block=other.block,
+        other_thread=other.thread,
+        element=spot.element,
+    )
+
+
+def tell_fault(observation: Observation) -> tuple[str, str]:
+    """What to say of a run that an observation ended, and what to try."""
+    row = _ACTS[observation.act]
+    advice = row.advice.format(width=observation.width_bytes)
+    if observation.act is Act.ACCESS_OUT_OF_BOUNDS and observation.spot.array is not None:
+        advice = _compare_with_threads(observation)
+    return row.sentence(observation, row.words(observation)), advice
+
+
+def tell_order(kernel: str | None, problem: str | None, *, judged: bool = True) -> Finding:
+    """The finding of a plan that has a problem in the opposite order; None where that must not be
+    told. `judged`: it is known to be right in the one order."""
+    message = "the result depends on the order in which blocks and warps run"
+    if problem is not None:
+        known = "right in one order, and " if judged else ""
+        message += f": {known}in the opposite one: {problem}"
+    name = kernel if problem is not None else plain_name(kernel)
+    return Finding(FindingKind.ORDER_DEPENDENT, message, kernel=name)
+
+
+def _hide(observation: Observation) -> Finding:
+    return Finding(
+        observation.kind,
+        _ACTS[observation.act].hidden(observation),
+        kernel=plain_name(observation.kernel),
+        line=observation.line,
+        buffer=plain_name(observation.spot.memory),
+        other_line=observation.other_line,
+    )
+
+
+def _compare_with_threads(seen: Observation) -> str:
+    """What to try where an index is beyond a shared array: most often that of a thread, of which
+    the launch has more than the array has rows."""
+    x, y, z = (1, 1, 1) if seen.threads is None else seen.threads
+    threads = f"{x} x {y} x {z}" if z > 1 else f"{x} x {y}" if y > 1 else str(x)
+    line = "" if seen.launch_line is None else f" (line {seen.launch_line})"
+    return (
+        f"The launch{line} has blocks of {threads} threads: compare what each index of"
+        f" `{seen.spot.array}` comes to with the array's extents."
+    )
+
+
+# --- sentences ------------------------------------------------------------------------------------
+
+
+def _with_thread(seen: Observation, words: str) -> str:
+    place = "" if seen.line is None else f"line {seen.line}: "
+    return f"{place}{words} (kernel {seen.kernel}, block {seen.by.block}, thread {seen.by.thread})."
+
+
+def _not_ended(seen: Observation, words: str) -> str:
+    place = "" if seen.line is None else f", near line {seen.line}"
+    if seen.loop_lines is not None:
+        first, last = seen.loop_lines
+        place = (
+            f", in the loop at line {first}"
+            if first == last
+            else f", in the loop of lines {first} to {last}"
+        )
+    if seen.by.block is None:
+        return f"The kernels had not ended: {words}."
+    return f"Kernel {seen.kernel} had not ended in block {seen.by.block}{place}: {words}."
+
+
+def _ended_badly(seen: Observation, words: str) -> str:
+    return f"Kernel {seen.kernel} did not end well: {words}."
+
+
+def _as_it_is(seen: Observation, words: str) -> str:
+    return words
+
+
+# --- the rows -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Row:
+    """`words` are a finding's, `hidden` those without a figure. Where the act ended the run,
+    `sentence` is made of the words, and `advice` is what to try; empty where the finding's kind
+    says that."""
+
+    words: Callable[[Observation], str]
+    hidden: Callable[[Observation], str]
+    advice: str = ""
+    sentence: Callable[[Observation, str], str] = _with_thread
+
+
+def _by_cuda(what: str, hidden: Callable[[Observation], str], advice: str) -> _Row:
+    """A fault of which CUDA tells the kernel only."""
+    return _Row(lambda seen: f"{what} (CUDA: {seen.said})", hidden, advice, _ended_badly)
+
+
+_ACTS: Mapping[Act, _Row] = {
+    Act.ACCESS_OUT_OF_BOUNDS: _Row(
+        lambda seen: f"{say.access(seen)} out of bounds: {say.target(seen.spot)}",
+        say.stray_hidden,
+        f"Compare the index with the sizes before the access; {_COMPARE}",
+    ),
+    Act.OTHER_ARRAY: _Row(say.other_array, say.stray_hidden),
+    Act.GUARD_BAND: _Row(
+        lambda seen: f"store out of bounds: {say.beside(seen.spot)}",
+        say.stray_hidden,
+        f"Compare the index with the sizes before the store; {_COMPARE} {_NAME_THE_PLACE}",
+        lambda seen, _: f"Kernel {seen.kernel} wrote out of bounds: {say.beside(seen.spot)}.",
+    ),
+    Act.MISALIGNED_ACCESS: _Row(
+        lambda seen: (
+            f"{say.access(seen)} at an address that is no multiple of {seen.width_bytes}:"
+            f" {say.target(seen.spot)}"
+        ),
+        say.misaligned_hidden,
+        "An access of {width} bytes needs an address that is a multiple of {width}: treat rows of"
+        " other lengths apart.",
+    ),
+    Act.SKIPPED_BARRIER: _Row(
+        say.skipped_barrier,
+        say.skipped_barrier_hidden,
+        "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
+    ),
+    Act.SKIPPED_COLLECTIVE: _Row(
+        say.skipped_collective,
+        say.absent_hidden,
+        "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
+        " branch.",
+    ),
+    Act.ABSENT_IN_MASK: _Row(say.absent_in_mask, say.absent_hidden),
+    Act.READ_FROM_ABSENT: _Row(say.read_from_absent, say.absent_hidden),
+    Act.TOO_MANY_ARRIVALS: _Row(
+        lambda seen: "more threads arrive at a barrier object than its phase still waits for",
+        say.trap_hidden,
+        "Initialise it with the number of threads that arrive in each phase, and let no thread"
+        " arrive a second time before it has waited.",
+    ),
+    Act.ENDLESS_WAIT: _Row(
+        say.endless_wait,
+        say.endless_wait_hidden,
+        "Look who is to write what the loop waits for: is that thread itself kept by a lock or a"
+        " barrier, or did its block not begin?",
+    ),
+    Act.STACK_OVERFLOW: _Row(
+        lambda seen: f"the stack of {seen.spot.size_bytes:,} bytes that a thread has is full",
+        lambda seen: "a thread's stack is full",
+        "Let functions call each other less deeply, with smaller local arrays, or make a loop of"
+        " the recursion.",
+    ),
+    Act.BAD_FREE: _Row(
+        lambda seen: "free of what malloc or new did not return, or that was freed before",
+        say.trap_hidden,
+        "Free what malloc returned, and once only: let one thread do it.",
+    ),
+    Act.TRAP: _Row(
+        lambda seen: "the kernel stopped itself with __trap()",
+        say.trap_hidden,
+        "Look at the condition that leads there.",
+    ),
+    Act.ASSERTION: _Row(
+        lambda seen: seen.said,
+        say.trap_hidden,
+        "Look at what this thread has in the condition.",
+    ),
+    Act.RACE: _Row(say.race, say.race_hidden),
+    Act.USE_DURING_COPY: _Row(say.during_copy, say.during_copy_hidden),
+    Act.USE_OF_UNWRITTEN: _Row(say.unwritten, say.unwritten_hidden),
+    Act.TOO_MANY_INSTRUCTIONS: _Row(
+        lambda seen: (
+            f"the limit of {seen.limit_instructions:,} executed warp instructions is spent"
+        ),
+        lambda seen: "the limit of executed warp instructions is spent",
+        "Look for a loop whose condition never becomes false: does its counter move towards its"
+        " bound, for every thread? Else for a grid far larger than the matrix.",
+        _not_ended,
+    ),
+    Act.TOO_LONG: _Row(
+        lambda seen: (
+            f"{say.time_limit(of_exercise=seen.limit_of_exercise)}, {seen.limit_seconds:g} s"
+            f"{' of processor time' if seen.of_processor else ''}, is over"
+        ),
+        say.too_long_hidden,
+        "Look for a loop whose end is never reached: does its counter advance, and towards the"
+        " bound, for every thread? Else for a grid far larger than the matrix.",
+        _not_ended,
+    ),
+    Act.ILLEGAL_ADDRESS: _by_cuda(
+        "it accessed an address that belongs to no buffer",
+        say.stray_hidden,
+        f"Compare the index with the sizes before the access. {_NAME_THE_PLACE}",
+    ),
+    Act.MISALIGNED_ADDRESS: _by_cuda(
+        "it accessed an address that is no multiple of the access's size",
+        say.misaligned_hidden,
+        "A float4 access needs an address that is a multiple of 16: treat rows of other lengths"
+        f" apart. {_NAME_THE_PLACE}",
+    ),
+    Act.FAILED_ASSERT: _by_cuda(
+        "an assert() of it did not hold",
+        say.trap_hidden,
+        f"Look at the condition of the assert(). {_NAME_THE_PLACE}",
+    ),
+    Act.ILLEGAL_INSTRUCTION: _by_cuda(
+        "it stopped itself with __trap()",
+        say.trap_hidden,
+        "Look at the condition that leads there.",
+    ),
+    Act.STACK_OVERRUN: _by_cuda(
+        "it overran its stack",
+        say.stray_hidden,
+        f"Look for a recursion without end, or an index beyond a local array. {_NAME_THE_PLACE}",
+    ),
+    Act.UNNAMED_FAULT: _by_cuda(
+        "it stopped for a reason that CUDA does not name",
+        say.trap_hidden,
+        f"Most often that is an access beyond a __shared__ array, or __trap(). {_NAME_THE_PLACE}",
+    ),
+    Act.OTHER_ADDRESS_SPACE: _by_cuda(
+        "it used an address of another memory than the instruction is for",
+        say.stray_hidden,
+        "Look for a pointer to shared memory that outlived its block, or an index far beyond an"
+        f" array. {_NAME_THE_PLACE}",
+    ),
+    Act.INVALID_JUMP: _by_cuda(
+        "it jumped to where no code is",
+        say.stray_hidden,
+        f"Look for an index beyond a local array. {_NAME_THE_PLACE}",
+    ),
+    Act.UNKNOWN_FAULT: _by_cuda("CUDA stopped it", say.trap_hidden, _NAME_THE_PLACE),
+    Act.WATCHDOG: _Row(
+        lambda seen: f"Kernel {seen.kernel} ran until the GPU's watchdog ended it.",
+        say.too_long_hidden,
+        "Look for a loop whose end is never reached.",
+        _as_it_is,
+    ),
+}

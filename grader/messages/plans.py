@@ -1,0 +1,172 @@
+"""Launch lines that cannot be, in words: one row an obstacle, told with its figures, and without
+them where the sizes are secret."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.messages.phrases import outline, outline_status
+from grader.records import Failure, Obstacle, PlanMistake
+
+
+def tell_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
+    """The failure that a mistake in a launch plan is; `hidden`: its kind and its place only."""
+    return _outline(mistake) if hidden else _tell(mistake)
+
+
+def name_obstacle(obstacle: Obstacle) -> str:
+    """What keeps a launch from being made, without figures."""
+    return _OBSTACLES[obstacle].hidden
+
+
+def _tell(mistake: PlanMistake) -> Failure:
+    line, message, advice = mistake.line, mistake.message, mistake.advice
+    if mistake.obstacle is not None:
+        row = _OBSTACLES[mistake.obstacle]
+        message = row.words.format_map(mistake.figures) or message
+        advice = row.advice.format_map(mistake.figures) or advice
+    where = "the exercise's default launch line" if line is None else f"line {line}"
+    message = f"{where}, column {mistake.column}: {message}"
+    return Failure(mistake.status, message, mistake.quoted, advice, line=line)
+
+
+def _outline(mistake: PlanMistake) -> Failure:
+    column = None if mistake.line is None else mistake.column
+    if mistake.obstacle is None:
+        return outline_status(mistake.status, mistake.line, column)
+    row = _OBSTACLES[mistake.obstacle]
+    message = outline(row.hidden, mistake.line, column)
+    return Failure(mistake.status, message, advice=row.hidden_advice or row.advice)
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What is said of an obstacle: `words` with its figures, `hidden` without. Where `words` and
+    `advice` are empty, the reader's are told."""
+
+    words: str
+    hidden: str
+    advice: str
+    hidden_advice: str = ""
+
+
+_OBSTACLES: Mapping[Obstacle, _Row] = {
+    Obstacle.DIVISION_BY_ZERO: _Row(
+        "", "division by zero", "", "Give the divisor a value at every size."
+    ),
+    Obstacle.BEYOND_64_BITS: _Row(
+        "", "the value fits no integer type", "", "Multiply fewer sizes with each other."
+    ),
+    Obstacle.NO_INSTANCE: _Row(
+        "there is no instance {instance}; the file has {shown}",
+        "there is no instance of the kernel with these template arguments",
+        "Add the explicit instantiation `template __global__ void {instance}(...);` to the file, or"
+        " launch one of those.",
+        "Give template arguments that do not depend on the sizes, or add the missing"
+        " instantiations.",
+    ),
+    Obstacle.ARGUMENT_TOO_WIDE: _Row(
+        "argument {number} is {value}, which does not fit the parameter's {size_bytes} bytes"
+        " ({type})",
+        "an argument does not fit the kernel's parameter",
+        "Use a wider parameter, such as long long.",
+    ),
+    Obstacle.EXTENT_TOO_SMALL: _Row(
+        "the {what}'s {axis} is {value}: {text} must be at least 1 at every size",
+        "the grid and the block must be at least one thread wide at every size",
+        "Divide with ceil_div(a, b), which rounds up.",
+    ),
+    Obstacle.EXTENT_TOO_LARGE: _Row(
+        "the {what}'s {axis} is {value}: at most {most} can be launched",
+        "the grid or the block is larger than what can be launched",
+        "Let each thread do more, or spread the {what} over x, y and z.",
+        "Let each thread do more, or spread it over x, y and z.",
+    ),
+    Obstacle.TOO_MANY_THREADS: _Row(
+        "the block {block} has {threads} threads; at most {most} can be launched",
+        "the block has more threads than can be launched",
+        "Use a smaller block, and let each thread compute several elements.",
+    ),
+    Obstacle.BEYOND_LAUNCH_BOUNDS: _Row(
+        "the block {block} has {threads} threads; {kernel} has __launch_bounds__({most})",
+        "the block has more threads than the kernel's __launch_bounds__",
+        "Use a smaller block, or raise the kernel's __launch_bounds__.",
+    ),
+    Obstacle.NEGATIVE_SHARED_MEMORY: _Row(
+        "the dynamic shared memory is {dynamic} bytes",
+        "the dynamic shared memory is negative",
+        "Give 0 or more bytes.",
+        "Give no bytes, or more.",
+    ),
+    Obstacle.TOO_MUCH_SHARED_MEMORY: _Row(
+        "{kernel} needs {total} bytes of shared memory a block ({static} static and {dynamic}"
+        " dynamic); the device has {most}",
+        "a block needs more shared memory than the device has",
+        "Use smaller tiles, or fewer of them.",
+    ),
+    Obstacle.TOO_MANY_REGISTERS: _Row(
+        "{kernel} uses {registers} registers a thread, {needed} for the {threads} threads of a"
+        " block; the device has {most}",
+        "a block needs more registers than the device has",
+        "Use a smaller block, or write __launch_bounds__({threads}) before the kernel's name: the"
+        " compiler then uses fewer.",
+        "Use a smaller block, or write __launch_bounds__ before the kernel's name.",
+    ),
+    Obstacle.EMPTY_SCRATCH: _Row(
+        "the number of elements {text} is {value}",
+        "a scratch buffer has no elements",
+        "Declare at least one element.",
+    ),
+    Obstacle.TOO_MUCH_SCRATCH: _Row(
+        "the scratch buffer {name} takes {size_bytes} bytes; all together may take 4 GiB",
+        "the scratch buffers take more bytes than they may",
+        "Declare as many elements as the kernels use.",
+    ),
+    Obstacle.OUTSIDE_BUFFER: _Row(
+        "{what} from byte {offset} on, which lies outside of its {size_bytes} bytes",
+        "an address lies outside of its buffer",
+        "Offsets count elements from the start of the buffer.",
+    ),
+    Obstacle.OUTSIDE_COPY: _Row(
+        "{size_bytes} bytes from byte {offset} on do not lie in {name}, which has {all_bytes}",
+        "what is copied or set does not lie in its buffer",
+        "Sizes and offsets of copies are bytes: multiply by sizeof(the element).",
+    ),
+    Obstacle.OVERLAPPING_COPY: _Row(
+        "the two places of {size_bytes} bytes in {name} overlap",
+        "the two places of a copy overlap",
+        "Copy by way of a scratch buffer.",
+    ),
+    Obstacle.UNEQUAL_SWAP: _Row(
+        "{left} has {left_bytes} bytes and {right} has {right_bytes}: only equal buffers can be"
+        " swapped",
+        "two buffers that are swapped are not equally large",
+        "Swap buffers of the same size.",
+    ),
+    Obstacle.BEYOND_VARIABLE: _Row(
+        "{value} does not fit the variable {name} ({type})",
+        "a value does not fit its variable",
+        "Declare the variable as long long.",
+    ),
+    Obstacle.TOO_MANY_STEPS: _Row(
+        "the launch lines have taken {most} steps without an end",
+        "the launch lines do not come to an end",
+        "Look at the conditions of the loops: does what they compare change?",
+    ),
+    Obstacle.TOO_MANY_LAUNCHES: _Row(
+        "this is launch {most} + 1: at most {most} can be made",
+        "the launch lines make too many launches",
+        "Let each launch do more, or leave loops over repetitions out.",
+    ),
+    Obstacle.TOO_MANY_BYTES: _Row(
+        "copies and memsets have moved {moved} bytes; at most {most} can be",
+        "the launch lines copy and set too many bytes",
+        "Copy less often.",
+    ),
+    Obstacle.NO_LAUNCH: _Row(
+        "no kernel is launched at these sizes",
+        "no kernel is launched at some sizes",
+        "Look at the conditions: at least one launch must be made at every size.",
+    ),
+}

@@ -1,0 +1,92 @@
+"""Says of a check what its goal is, and why it passed, failed or was not judged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from grader.messages.sizes import list_sizes
+from grader.metrics import METRICS, format_value
+from grader.records import CaseResult, CheckResult, MetricValue, Score
+from grader.spec.exercise import Threshold, Yardstick
+
+NOT_SHIPPED = "the reference is not shipped with this exercise"
+NO_PEAK = "the peak of this GPU's tensor cores is not known"
+PART_NOT_RUN = "it did not run"
+EXCLUDED = "the instructor excluded it"
+_MOST_CASES = 3
+"""Wrong cases that a message names."""
+
+
+def format_goal(metric: str, threshold: Threshold, other: MetricValue | None) -> str:
+    """`>= 80 %`, `== 0`, `<= 0.5 x the baseline's 400`; `other` is the value that a relative
+    threshold is a multiple of, as far as it is known."""
+    full = threshold.full_mark
+    sign = ">=" if threshold.at_least is not None else "<="
+    if threshold.relative_to is not None:
+        owner = f"the {threshold.relative_to}"
+        if other is None or other.value is None:
+            return f"{sign} {full:g} x that of {owner}"
+        return f"{sign} {full:g} x {owner}'s {format_value(metric, other.value)}"
+    is_whole = METRICS[metric].is_fraction and full == 1
+    exactly = is_whole if threshold.at_least is not None else full == 0
+    return f"{'==' if exactly else sign} {format_value(metric, full)}"
+
+
+def describe_verdict(metric: MetricValue, value: float, goal: str, *, passed: bool) -> str:
+    """Value and goal, with the sizes where these are those of the timed run."""
+    shown = format_value(metric.name, value, missed="" if passed else goal)
+    figure = f"{METRICS[metric.name].noun} {shown}"
+    sizes = "" if metric.sizes is None else f", at the timed size ({list_sizes(metric.sizes)})"
+    return f"{figure} {'reaches' if passed else 'misses'} the goal {goal}{sizes}"
+
+
+def describe_cases(cases: Sequence[CaseResult]) -> str:
+    """How many cases are wrong, and the first of them."""
+    wrong = [case.name for case in cases if case.is_wrong]
+    if not wrong:
+        return f"all {len(cases)} cases are right"
+    more = ", ..." if len(wrong) > _MOST_CASES else ""
+    return f"{len(wrong)} of {len(cases)} cases: {', '.join(wrong[:_MOST_CASES])}{more}"
+
+
+def describe_unknown(yardstick: Yardstick, other: MetricValue | None) -> str:
+    """Why the value that a threshold is relative to is not there."""
+    reason = (other.reason if other is not None else None) or "it was not counted"
+    return (
+        reason if reason == NOT_SHIPPED else f"the value of the {yardstick} is not known: {reason}"
+    )
+
+
+def describe_prerequisites(titles: Sequence[str], *, missed: bool) -> str:
+    """Which checks must pass before this one is judged, or could not be judged themselves."""
+    return f"{' and '.join(titles)} {'must pass first' if missed else 'could not be judged'}"
+
+
+def describe_open(points: float, unsure: str) -> str:
+    """Which part of partial credit the interval leaves open, and why."""
+    return f"; {points:g} more points are pending: {unsure}"
+
+
+def describe_worth(check: CheckResult) -> str:
+    """What mending a check is worth: `for 11.5 points`."""
+    points = check.missing_points
+    return f"for {points:g} {'point' if points == 1 else 'points'}"
+
+
+def summarise_points(score: Score) -> str:
+    """`75 of 100 points, 25 wait for a GPU`; and, by a students' copy of the exercise, that there
+    are more cases."""
+    more = score.hidden_left_out and not score.status.ended_early
+    there = "; by the public cases: your course's grading adds hidden ones" * more
+    waits = "".join(f", {points:g} wait for {whom}" for whom, points in _find_waiting(score))
+    return f"{score.score:g} of {score.max_score:g} points{waits}{there}"
+
+
+def _find_waiting(score: Score) -> Iterator[tuple[str, float]]:
+    """The pending points by what can judge them."""
+    absent = sum(each.pending_points for each in score.checks if each.message == NOT_SHIPPED)
+    emulated = score.device is not None and score.device.kind == "emulated"
+    on_gpu = emulated and not score.status.is_worth_a_retry
+    whom = "a GPU" if on_gpu else "another grading"
+    found = ((whom, round(score.pending_points - absent, 2)), ("the course's grading", absent))
+    return ((whom, points) for whom, points in found if points)
