@@ -197,6 +197,7 @@ _ACTS: Mapping[Act, _Row] = {
         "Look at what this thread has in the condition.",
     ),
     Act.RACE: _Row(say.race, say.race_hidden),
+    Act.USE_OF_ENDED_BLOCK: _Row(say.ended_block, say.race_hidden),
     Act.USE_DURING_COPY: _Row(say.during_copy, say.during_copy_hidden),
     Act.USE_OF_UNWRITTEN: _Row(say.unwritten, say.unwritten_hidden),
     Act.TOO_MANY_INSTRUCTIONS: _Row(

@@ -149,6 +149,16 @@ def race(seen: Observation) -> str:
     )
 
 
+def ended_block(seen: Observation) -> str:
+    """An access to the shared memory of a block that has ended."""
+    owner = None if seen.other is None else seen.other.block
+    return (
+        f"thread {seen.by.thread} of block {seen.by.block} {_does(seen.by)} {_element(seen)} of"
+        f" block {owner} at {_line(seen.line)}, which may have ended: a cluster.sync() is missing"
+        " at the end of the kernel"
+    )
+
+
 def race_hidden(seen: Observation) -> str:
     lines = (
         "threads"
@@ -160,6 +170,8 @@ def race_hidden(seen: Observation) -> str:
 
 def _missing(seen: Observation, first: Party, second: Party) -> str:
     """What would order the two."""
+    if first.block != second.block and seen.spot.space == "shared":
+        return "a cluster.sync() is missing between the two"
     if first.block != second.block:
         return (
             "blocks run in any order: use an atomic operation, or a launch of its own for the"

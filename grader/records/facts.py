@@ -42,6 +42,7 @@ class Act(StrEnum):
     TRAP = "trap", FindingKind.TRAP
     ASSERTION = "assertion", FindingKind.TRAP
     RACE = "race", FindingKind.RACE
+    USE_OF_ENDED_BLOCK = "use_of_ended_block", FindingKind.RACE
     USE_DURING_COPY = "use_during_copy", FindingKind.COPY_UNDER_WAY
     USE_OF_UNWRITTEN = "use_of_unwritten", FindingKind.UNINITIALIZED_READ
     TOO_MANY_INSTRUCTIONS = "too_many_instructions", FindingKind.INSTRUCTION_LIMIT

@@ -1,8 +1,8 @@
 """Whose doing it is that a compilation failed: the submission's or this machine's.
 
 It is the submission's where a diagnostic names one of its lines, or where a second try ends alike
-although the machine has all that the limits allow, no signal from outside ended a tool, and the
-same tools compile an empty kernel. Everything else is a GraderError. No text that a submission can
+although the machine has all that the limits allow, no signal ended a tool, and the same tools
+compile an empty kernel. Everything else is a GraderError. No text that a submission can
 print decides for the machine.
 """
 
@@ -29,12 +29,8 @@ from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
 
 Made = TypeVar("Made")
 _EMPTY_KERNEL = "__global__ void k() {}\n"
-_OWN_SIGNALS = frozenset(
-    getattr(signal, f"SIG{name}")
-    for name in ("ILL", "TRAP", "ABRT", "BUS", "FPE", "SEGV", "SYS", "XCPU", "XFSZ")
-)
-"""What a process brings upon itself. All others come from outside: SIGKILL from the kernel that is
-out of memory, since a process that exceeds its own limit of memory gets none."""
+_LIMIT_SIGNALS = frozenset((signal.SIGXCPU, signal.SIGXFSZ))
+"""The kernel sends them to a process that exceeds a limit of the grader."""
 _FAULTY_READ = re.compile(
     r": fatal error: .*: (?:Input/output error|Too many open files|Stale file handle)$",
     re.MULTILINE,
@@ -88,12 +84,11 @@ def _is_certain(made: object) -> bool:
 
 
 def _find_end(made: CompilerEnded) -> GraderError | None:
-    """A signal from outside that ended a tool."""
-    if made.signal in (0, *_OWN_SIGNALS):
+    """A signal that ended a tool: a crash of the compiler, or the kernel without free memory."""
+    if made.signal in (0, *_LIMIT_SIGNALS):
         return None
     return GraderError(
-        f"a program of the compiler was ended from outside (signal {made.signal}), twice",
-        f"{FREE_MEMORY}, {AGAIN}",
+        f"signal {made.signal} ended a program of the compiler, twice", f"{FREE_MEMORY}, {AGAIN}"
     )
 
 

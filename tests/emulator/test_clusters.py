@@ -3,12 +3,15 @@ corpus has more of it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.emulator import FaultKind
 from grader.records import DeviceBuffer, Execution, Refused, Role, RunLimits
 from tests.support.device_plans import make_ready
+from tests.support.planted import find_bugs, named_lines, read_planted
 
 LIMITS = RunLimits(10**8, 60.0)
 BUFFERS = (DeviceBuffer("y", "int32", (64,), Role.OUTPUT),)
@@ -84,3 +87,67 @@ def test_what_no_block_of_a_cluster_ends_is_told() -> None:
 def test_what_lies_behind_another_blocks_memory_is_out_of_bounds(byte: int) -> None:
     execution, _ = run(f"cluster.sync(); y[0] = *(cluster.map_shared_rank(s, 1) + {byte // 4});")
     assert FaultKind.OUT_OF_BOUNDS.value in str(execution.failure)
+
+
+# --- the checked mode -----------------------------------------------------------------------------
+
+STEPS = """// in: int a[256]
+// out: int y[256]
+// launch: k<<<4, 64>>>(y, a)
+#include <cooperative_groups.h>
+#include <cuda/barrier>
+#include <cuda/atomic>
+namespace cg = cooperative_groups;
+extern "C" __global__ void __cluster_dims__(2) k(int* y, const int* a) {{
+    __shared__ int own[64];
+    __shared__ int flag, sum;
+    auto cluster = cg::this_cluster();
+    const int i = 64 * blockIdx.x + threadIdx.x, rank = cluster.block_rank();
+    int* other = cluster.map_shared_rank(own, rank ^ 1);
+    int* others_flag = cluster.map_shared_rank(&flag, rank ^ 1);
+    int* first_sum = cluster.map_shared_rank(&sum, 0);
+    if (threadIdx.x == 0) flag = sum = 0;
+    {steps}
+}}
+"""
+SYNC = "cluster.sync();"
+OWN = "own[threadIdx.x] = a[i];  // BUG"
+READ = "y[i] = other[threadIdx.x];  // BUG"
+WRITE = "other[threadIdx.x] = a[i];  // BUG"
+READ_OWN = "y[i] = own[threadIdx.x];  // BUG"
+AGAIN = "own[threadIdx.x] = a[i] + 1;  // BUG"
+ADD = "atomicAdd(first_sum, a[i]);  // BUG"
+GET = "y[i] = *first_sum;  // BUG"
+RAISE = "if (threadIdx.x == 0) { __threadfence(); atomicExch(others_flag, 1); }"
+SPIN = (
+    "if (threadIdx.x == 0) { while (*(volatile int*)&flag == 0) ; __threadfence(); }"
+    " __syncthreads();"
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "kind"),
+    [
+        ((OWN, SYNC, READ, SYNC), None),
+        ((OWN, READ, SYNC), "race"),
+        ((OWN, "__syncthreads();", READ, SYNC), "race"),
+        ((OWN, SYNC, READ), "race"),  # the other block may have ended
+        ((SYNC, WRITE, SYNC, READ_OWN), None),
+        ((SYNC, WRITE, READ_OWN, SYNC), "race"),
+        ((OWN, SYNC, READ, SYNC, AGAIN), None),
+        ((OWN, SYNC, READ, AGAIN, SYNC), "race"),
+        ((SYNC, ADD, SYNC, GET, SYNC), None),
+        ((SYNC, ADD, GET, SYNC), "race"),
+        ((SYNC, WRITE, "__syncthreads();", RAISE, SPIN, READ_OWN, SYNC), None),
+    ],
+)
+def test_blocks_of_a_cluster_that_do_not_wait_for_each_other_race(
+    steps: tuple[str, ...], kind: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{kind or 'none'}--cluster.cu"
+    path.write_text(STEPS.format(steps="\n    ".join(steps)), encoding="utf-8")
+    findings = find_bugs(read_planted(path))
+    messages = "\n".join(finding.message for finding in findings)
+    assert {finding.kind.value for finding in findings} == ({kind} - {None}), messages
+    assert kind is None or named_lines(findings) <= read_planted(path).lines, messages
+    assert kind is None or "a cluster.sync() is missing" in messages

@@ -39,7 +39,7 @@ def test_a_killed_program_of_the_compiler_is_the_machines(
     program: str, nvcc: Nvcc, tmp_path: Path
 ) -> None:
     broken = replace_program(nvcc, tmp_path / "cuda", program, KILL)
-    with pytest.raises(GraderError, match=r"ended from outside \(signal 9\)") as caught:
+    with pytest.raises(GraderError, match=r"signal 9 ended a program of the compiler") as caught:
         compile_with(broken)
     assert "--jobs" in caught.value.advice
 
@@ -57,7 +57,7 @@ def gcc_with_cc1plus(folder: Path, script: str) -> str:
 
 
 def test_a_killed_preprocessor_is_the_machines(nvcc: Nvcc, tmp_path: Path) -> None:
-    with pytest.raises(GraderError, match=r"ended from outside \(signal 9\)"):
+    with pytest.raises(GraderError, match=r"signal 9 ended a program of the compiler"):
         compile_with(nvcc, path=gcc_with_cc1plus(tmp_path / "gcc", KILL))
 
 
@@ -83,16 +83,15 @@ def test_a_tool_that_fails_on_every_file_is_the_machines(
 
 
 @faults
-def test_a_crash_that_only_this_file_causes_is_the_submissions(nvcc: Nvcc, tmp_path: Path) -> None:
+def test_a_crash_that_only_this_file_causes_is_the_machines(nvcc: Nvcc, tmp_path: Path) -> None:
     script = (
         'for file; do [ -f "$file" ] && grep -q crash_here "$file" && kill -SEGV $$; done\n'
         'exec REAL "$@"\n'
     )
     crashing = replace_program(nvcc, tmp_path / "cuda", "bin/ptxas", script)
     text = KERNEL.replace("k(", "crash_here(")
-    ended = compile_with(crashing, text)
-    assert isinstance(ended, CompilerEnded)
-    assert (ended.how, ended.signal) == (CompilerEnd.CRASH, 11)
+    with pytest.raises(GraderError, match="signal 11 ended a program of the compiler"):
+        compile_with(crashing, text)
 
 
 IN_A_CHILD = """

@@ -27,8 +27,9 @@ _ACTS: Mapping[HazardKind, Act] = {
     HazardKind.UNWRITTEN: Act.USE_OF_UNWRITTEN,
     HazardKind.ABSENT_LANES: Act.ABSENT_IN_MASK,
     HazardKind.ABSENT_LANE_READ: Act.READ_FROM_ABSENT,
+    HazardKind.ENDED_BLOCK: Act.USE_OF_ENDED_BLOCK,
 }
-_OF_TWO = (Act.RACE, Act.USE_DURING_COPY)
+_OF_TWO = (Act.RACE, Act.USE_DURING_COPY, Act.USE_OF_ENDED_BLOCK)
 
 
 def read_finding(

@@ -39,7 +39,11 @@ class FindingCode:
     MAYBE_SHARED_UNWRITTEN = 6
     MAYBE_GLOBAL_UNWRITTEN = 7
     MAYBE_ABSENT_LANE = 8
-    COUNT = 9
+    CLUSTER_RACE = 9
+    """Of two blocks of a cluster, in shared memory."""
+    ENDED_BLOCK = 10
+    """An access to the shared memory of a block that has ended."""
+    COUNT = 11
 
 
 class Trait:

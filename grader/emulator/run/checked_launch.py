@@ -35,6 +35,7 @@ class HazardKind(StrEnum):
     OVERRUN = "overrun"
     UNWRITTEN = "unwritten"
     ABSENT_LANE_READ = "absent_lane_read"
+    ENDED_BLOCK = "ended_block"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,12 @@ _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
     FindingCode.MAYBE_SHARED_UNWRITTEN: (HazardKind.UNWRITTEN, "shared", False),
     FindingCode.MAYBE_GLOBAL_UNWRITTEN: (HazardKind.UNWRITTEN, "global", False),
     FindingCode.MAYBE_ABSENT_LANE: (HazardKind.ABSENT_LANE_READ, None, False),
+    FindingCode.CLUSTER_RACE: (HazardKind.RACE, "shared", True),
+    FindingCode.ENDED_BLOCK: (HazardKind.ENDED_BLOCK, "shared", True),
 }
+_OF_BLOCKS = {FindingCode.GLOBAL_RACE, FindingCode.CLUSTER_RACE, FindingCode.ENDED_BLOCK}
+"""Findings of two blocks."""
+_PAIRS = {HazardKind.RACE, HazardKind.COPY_UNDER_WAY, HazardKind.ENDED_BLOCK}
 
 
 class CheckedLaunch:
@@ -144,10 +150,10 @@ class CheckedLaunch:
             )
             others_block = (
                 int(found["other_block"])
-                if space == "global" and kind is HazardKind.RACE
+                if int(found["code"]) in _OF_BLOCKS
                 else int(found["block"])
             )
-            pair = kind in (HazardKind.RACE, HazardKind.COPY_UNDER_WAY)
+            pair = kind in _PAIRS
             first = (
                 self._party(
                     int(found["other_instruction"]), others_block, int(found["other_thread"])

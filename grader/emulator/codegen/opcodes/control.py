@@ -295,10 +295,10 @@ def cache_control(e: Emitter, i: Decoded) -> None:
 
 
 def sleep(e: Emitter, i: Decoded) -> None:
-    """Orders nothing; the least of the lanes' times in nanoseconds is traced. `.SYNCS` waits for a
-    barrier object at most so long."""
+    """Orders nothing. The clock and the trace of the warp get the shortest of the lanes' times.
+    `.SYNCS` waits for a barrier object, at most for this time."""
     if i.operands and not i.has("SYNCS"):
-        trace_value(e, e.i32(i.operands[-1]))
+        trace_value(e, e.i32(i.operands[-1]), function="sleep")
 
 
 def no_operation(e: Emitter, i: Decoded) -> None:

@@ -130,10 +130,11 @@ def release_paths(e: Emitter, repeat: Value) -> None:
     e.call("release_paths", e.context_pointer, e.warp_pointer, repeat)
 
 
-def trace_value(e: Emitter, lanes: Value) -> None:
-    """Tell the timing model a word of each lane: of a sleep its time, of a call its function."""
+def trace_value(e: Emitter, lanes: Value, *, function: str = "trace_value") -> None:
+    """Passes one word per lane to the timing model: the time of a sleep in nanoseconds (`function`
+    is "sleep"), or the address of a called function."""
     e.b.store(lanes, e.context.at("lane_addresses"), align=4)
-    e.call("trace_value", e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
+    e.call(function, e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
 
 
 def note_meeting(e: Emitter) -> None:

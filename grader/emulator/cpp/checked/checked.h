@@ -79,7 +79,20 @@ struct CheckedAccess {
     uint8_t *written(uint64_t address) const { return host_pointer(state.written + address); }
 };
 
-// findings.cpp: report what a lane does wrong by the exact rules, lanes of one store that leave
+// cluster_races.cpp: the same for an access to shared memory in a cluster, with those of its other
+// blocks.
+void watch_cluster(Context &context, const Warp &warp, Access access, uint32_t instruction,
+                   uint32_t mask);
+
+constexpr uint32_t OWNERS_BLOCK = ~0u;
+
+// findings.cpp: note a finding, the first of its code at this instruction. `others_block`: the block
+// of the other access; OWNERS_BLOCK: the tag has it.
+void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
+            uint64_t address, uint32_t others_block = OWNERS_BLOCK, uint32_t mask = 0);
+// Whether an access of a lane changes memory; each read and each bulk copy counts as a change.
+bool changes_memory(const CheckedAccess &checked, uint32_t lane);
+// Report what a lane does wrong by the exact rules, lanes of one store that leave
 // different values at one address, and lanes that leave the array that the program means.
 void judge(const CheckedAccess &checked, uint32_t lane);
 void report_collisions(const CheckedAccess &checked, uint32_t mask);

@@ -20,16 +20,14 @@ static uint32_t block_number(const Context &context)
            context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
 }
 
-// Note a finding, the first one of its code at this instruction.
-static void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
-                   uint64_t address, uint32_t mask = 0)
+void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
+            uint64_t address, uint32_t others_block, uint32_t mask)
 {
     CheckedState &state = *context.checked_state;
     uint8_t &reported = state.reported[code * state.instructions + instruction];
     if (reported)
         return;
     reported = 1;
-    auto others_block = uint32_t(other.owner());
     Found &found = state.found[state.found_count++];
     found.code = code;
     found.instruction = instruction;
@@ -37,7 +35,9 @@ static void report(const Context &context, uint32_t code, uint32_t instruction, 
     found.thread = own.thread();
     found.other_thread = other.thread();
     found.block = block_number(context);
-    found.other_block = others_block != 0 ? others_block - 1 : block_number(context);
+    found.other_block = others_block != OWNERS_BLOCK ? others_block
+                        : other.owner() != 0         ? uint32_t(other.owner()) - 1
+                                                     : block_number(context);
     found.mask = mask;
     found.address = address;
 }
@@ -49,7 +49,7 @@ EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint
                                   uint64_t address)
 {
     Tag own{warp->index * WARP_LANES + lane};
-    report(*context, code, instruction, own, own, address, mask);
+    report(*context, code, instruction, own, own, address, OWNERS_BLOCK, mask);
 }
 
 // --- the order of two accesses -------------------------------------------------------------------
@@ -124,8 +124,7 @@ static void judge_pair(const CheckedAccess &checked, Tag own, Tag other, uint64_
 
 // --- a lane --------------------------------------------------------------------------------------
 
-// Whether a plain store changes what is in memory.
-static bool changes_memory(const CheckedAccess &checked, uint32_t lane)
+bool changes_memory(const CheckedAccess &checked, uint32_t lane)
 {
     const Context &context = checked.context;
     if (checked.reads() || checked.access.is(AccessFlag::BULK))

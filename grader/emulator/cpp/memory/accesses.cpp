@@ -49,10 +49,9 @@ HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t 
 }
 
 // Check and do an access to the shared memory of other blocks of the cluster: it adds to none of the
-// totals that are graded (seen on an H200), and the checked mode does not follow it. Returns a
-// FaultCode.
-COLD uint32_t access_elsewhere(Context &context, Access access, uint32_t slot_index,
-                               uint32_t instruction, uint32_t mask)
+// totals that are graded (seen on an H200). Returns a FaultCode.
+COLD uint32_t access_elsewhere(Context &context, const Warp &warp, Access access,
+                               uint32_t slot_index, uint32_t instruction, uint32_t mask)
 {
     if (mask == 0)
         return FaultCode::NONE;
@@ -63,6 +62,8 @@ COLD uint32_t access_elsewhere(Context &context, Access access, uint32_t slot_in
         context.fault_instruction = instruction;
         return context.fault_code;
     }
+    if (context.checked_state != nullptr)
+        watch_cluster(context, warp, access, instruction, mask);
     move(context, access, slot, space_host(context, access.space), mask);
     return FaultCode::NONE;
 }
@@ -74,7 +75,8 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
 {
     if (access.space == Space::SHARED && unlikely(is_in_cluster(*context))) {
         uint32_t elsewhere = lanes_elsewhere(*context, mask);
-        uint32_t code = access_elsewhere(*context, access, slot_index, instruction, elsewhere);
+        uint32_t code =
+            access_elsewhere(*context, *warp, access, slot_index, instruction, elsewhere);
         if (code != FaultCode::NONE)
             return code;
         mask &= ~elsewhere;
@@ -94,6 +96,9 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
         trace_access(*context, *warp, access, passes_of(*context, slot, mask), instruction, mask);
     if (context->checked_state != nullptr)
         watch_access(*context, *warp, access, slot, instruction, mask);
+    if (context->checked_state != nullptr && access.space == Space::SHARED &&
+        is_in_cluster(*context))
+        watch_cluster(*context, *warp, access, instruction, mask);
     move(*context, access, slot, space_host(*context, access.space), mask);
     return FaultCode::NONE;
 }

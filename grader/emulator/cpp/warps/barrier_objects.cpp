@@ -212,6 +212,8 @@ static void meet_others(Context &context)
 {
     if (context.checked_state != nullptr)
         end_epoch(*context.checked_state);
+    if (is_in_cluster(context))
+        ++context.cluster->epoch;
 }
 
 // Leaves the lanes whose phase has ended as the first word of lane_data; those of the others stay

@@ -74,6 +74,7 @@ static void count_missing(Context &context, Cluster &cluster)
         if (cluster.missing[other] != 0)
             return;
     ++cluster.passed;
+    ++cluster.epoch;
     memcpy(cluster.missing, cluster.living, sizeof cluster.missing);
 }
 

@@ -13,6 +13,10 @@ struct Cluster {
     uint32_t ended, passed;           // blocks that have ended; how often its barrier was passed
     uint32_t missing[MOST_IN_CLUSTER]; // by rank, warps that have not come to the barrier
     uint32_t living[MOST_IN_CLUSTER];
+    // Of the checked mode: blocks that have ended, by rank; the epoch; and the tags of the last
+    // writer and of a reader of each granule, one block's after the other's (cluster_races.cpp).
+    uint32_t gone, epoch;
+    uint64_t *writers, *readers;
     Slot elsewhere; // of accesses to other blocks' shared memory, which count for nothing
 };
 

@@ -204,6 +204,23 @@ static Cluster *vacant_cluster(Context &context, Residents &all)
     return made->window == 0 ? nullptr : made;
 }
 
+// Starts a new epoch without tags, in the checked mode; false: there is no room.
+static bool forget_tags(const Context &context, Residents &all, Cluster &cluster)
+{
+    ++cluster.epoch;
+    if (context.checked_state == nullptr)
+        return true;
+    uint64_t bytes = uint64_t(context.cluster_blocks) * context.checked_state->shared_tag_bytes;
+    for (uint64_t **tags : {&cluster.writers, &cluster.readers}) {
+        if (*tags == nullptr)
+            *tags = reinterpret_cast<uint64_t *>(allocate(all, bytes));
+        if (*tags == nullptr)
+            return false;
+        memset(*tags, 0, bytes);
+    }
+    return true;
+}
+
 // The block joins its cluster; false: there is no room.
 static bool join_cluster(Context &context)
 {
@@ -218,7 +235,9 @@ static bool join_cluster(Context &context)
         if (found == nullptr)
             return false;
         found->number = number;
-        found->ended = found->passed = 0;
+        found->ended = found->passed = found->gone = 0;
+        if (!forget_tags(context, all, *found))
+            return false;
         for (uint32_t rank = 0; rank < context.cluster_blocks; ++rank)
             found->missing[rank] = found->living[rank] = context.warp_count;
     }
@@ -293,8 +312,10 @@ static void end(Context &context)
     if (context.residents != nullptr)
         context.residents->ends.push(last);
     end_work(context);
-    if (is_in_cluster(context))
+    if (is_in_cluster(context)) {
         ++context.cluster->ended;
+        context.cluster->gone |= bit(context.cluster_rank);
+    }
     bool late = context.traces == context.late_traces;
     if (context.traces == nullptr || (late && context.warps != context.late_warps)) {
         context.traces = nullptr;
