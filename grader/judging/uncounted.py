@@ -1,5 +1,10 @@
-"""Counted metrics that miss a part of the data: no counter of Nsight Compute, and none here that is
-graded, has sectors or wavefronts of bulk copies and of shared memory of other blocks."""
+"""Counted metrics that cannot be judged, with the reason.
+
+No counter of Nsight Compute, and no graded counter of the emulated device, has sectors or
+wavefronts of bulk copies and of shared memory of other blocks. Where threads wait for each other in
+a loop, the number of their accesses depends on time: a lock that all blocks take costs an H200
+13 of 15 points for coalesced writes, and would cost none here.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +13,7 @@ from collections.abc import Sequence
 from grader.records import Counters, LaunchResult, Uncounted
 
 UNCOUNTED = "data moves by bulk copies or in shared memory of other blocks, which no counter sees"
+WAITED = "threads wait for each other in loops, so the number of accesses depends on time"
 MOST_UNCOUNTED = 0.01
 """The part of the data that may move past the counters where a metric is judged."""
 BULK_ROOM = 1.5
@@ -16,28 +22,36 @@ which use each of them once or more: the halo of a tile is not used."""
 WAVEFRONT_BYTES = 128
 
 
-def uncounted_metrics(launches: Sequence[LaunchResult]) -> frozenset[str]:
-    """The metrics that miss too much of the data of some launches to be judged."""
-    c = sum((launch.counters for launch in launches), Counters())
-    past = sum((launch.uncounted for launch in launches), Uncounted())
+_LOADS = ("global_load_efficiency", "global_load_sectors")
+_STORES = ("global_store_efficiency", "global_store_sectors", "global_store_sectors_per_block")
+_SHARED = ("shared_bank_conflicts", "shared_wavefronts")
+
+
+def uncounted_metrics(
+    launches: Sequence[LaunchResult], emulated: Sequence[LaunchResult] | None = None
+) -> dict[str, str]:
+    """The metrics that these launches do not decide, with the reason. `emulated`: the same launches
+    on the emulated device, which alone counts the data of bulk copies.
+    """
+    moved = launches if emulated is None else emulated
+    c = sum((launch.counters for launch in moved), Counters())
+    past = sum((launch.uncounted for launch in moved), Uncounted())
     accesses = (
         c.shared_load_instructions + c.shared_store_instructions + c.shared_atomic_instructions
     )
     by_threads = WAVEFRONT_BYTES * c.shared_wavefronts_ideal
     in_bulk = past.loaded_bytes + past.stored_bytes
     missing = {
-        ("global_load_efficiency", "global_load_sectors"): _is_much(
-            past.loaded_bytes, c.global_reads.bytes
-        ),
-        ("global_store_efficiency", "global_store_sectors"): _is_much(
-            past.stored_bytes, c.global_writes.bytes
-        ),
-        ("shared_bank_conflicts", "shared_wavefronts"): (
+        _LOADS: _is_much(past.loaded_bytes, c.global_reads.bytes),
+        _STORES: _is_much(past.stored_bytes, c.global_writes.bytes),
+        _SHARED: (
             _is_much(past.remote_accesses, accesses - past.remote_accesses)
             or _is_much(in_bulk - BULK_ROOM * by_threads, by_threads)
         ),
     }
-    return frozenset(name for names, much in missing.items() if much for name in names)
+    waited = any(launch.waited for launch in launches)
+    reasons = dict.fromkeys((*_LOADS, *_STORES) if waited else (), WAITED)
+    return reasons | {name: UNCOUNTED for names, much in missing.items() if much for name in names}
 
 
 def _is_much(moved: float, counted: float) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
-from grader.judging.uncounted import UNCOUNTED, uncounted_metrics
+from grader.judging.uncounted import uncounted_metrics
 from grader.messages.reasons import NO_PEAK, NOT_SHIPPED
 from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
 from grader.records import (
@@ -64,7 +64,7 @@ def collect_metrics(
     ran = run is not None and run.failure is None and bool(run.launches)
     known = _read_counts(run.launches) if run is not None and ran else {}
     if run is not None and ran:  # which a GPU does not tell
-        known |= _leave_uncounted((evidence.lines_from or run).launches)
+        known |= _leave_uncounted(run, evidence.lines_from or run)
     if evidence.timings:
         sizes = exercise.benchmark[TIMED_ON]
         times = estimate_metrics(evidence.timings, sizes, exercise, device)
@@ -107,7 +107,7 @@ def _collect_other(
 ) -> dict[str, MetricValue]:
     known = _read_counts(counts.execution.launches) if counts.execution is not None else {}
     if counts.execution is not None:
-        known |= _leave_uncounted(counts.execution.launches)
+        known |= _leave_uncounted(counts.execution, counts.execution)
     known |= times
 
     def miss(row: Metric) -> _Figures:
@@ -181,8 +181,9 @@ def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
     }
 
 
-def _leave_uncounted(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
-    return {name: _Figures(None, reason=UNCOUNTED) for name in uncounted_metrics(launches)}
+def _leave_uncounted(run: Execution, emulated: Execution) -> dict[str, _Figures]:
+    reasons = uncounted_metrics(run.launches, emulated.launches)
+    return {name: _Figures(None, reason=reason) for name, reason in reasons.items()}
 
 
 def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:

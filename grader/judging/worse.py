@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from grader.judging.evidence import CountedRun
-from grader.judging.uncounted import UNCOUNTED, uncounted_metrics
+from grader.judging.uncounted import uncounted_metrics
 from grader.judging.values import count_metrics
 from grader.metrics import METRICS, Across, Better
 from grader.records import Counters, MetricValue
@@ -31,7 +31,7 @@ def take_worse(
     expressed = _express(second, first, relative)
     uncounted = uncounted_metrics(second.execution.launches)
     return tuple(
-        replace(metric, value=None, source=None, reason=UNCOUNTED)
+        replace(metric, value=None, source=None, reason=uncounted[metric.name])
         if metric.name in uncounted
         else _worse(metric, expressed.get(metric.name), second.sizes)
         for metric in metrics

@@ -10,7 +10,7 @@ import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.judging.evidence import CountedRun, Evidence
-from grader.judging.uncounted import UNCOUNTED
+from grader.judging.uncounted import UNCOUNTED, WAITED
 from grader.judging.values import collect_metrics
 from grader.judging.worse import take_worse
 from grader.records import (
@@ -88,7 +88,7 @@ COUNTED = Counters(
     global_store_bytes=128_000,
 )
 LOADS = {"global_load_efficiency", "global_load_sectors"}
-STORES = {"global_store_efficiency", "global_store_sectors"}
+STORES = {"global_store_efficiency", "global_store_sectors", "global_store_sectors_per_block"}
 SHARED = {"shared_bank_conflicts", "shared_wavefronts"}
 
 
@@ -97,8 +97,8 @@ def counting(uncounted: Uncounted, counters: Counters = COUNTED) -> Execution:
     return Execution((replace(launch, counters=counters, lines=(), uncounted=uncounted),))
 
 
-def missing(metrics: tuple[MetricValue, ...]) -> set[str]:
-    return {metric.name for metric in metrics if metric.reason == UNCOUNTED}
+def missing(metrics: tuple[MetricValue, ...], reason: str = UNCOUNTED) -> set[str]:
+    return {metric.name for metric in metrics if metric.reason == reason}
 
 
 @pytest.mark.parametrize(
@@ -132,3 +132,13 @@ def test_what_only_the_timed_run_moves_past_the_counters_is_not_judged() -> None
     metrics = collect_metrics(Evidence(execution=runs[0]), make_exercise(), H100)
     worse = take_worse(metrics, [CountedRun({}, run) for run in runs], {})
     assert missing(worse) == STORES | SHARED
+
+
+def test_counts_of_threads_that_wait_in_loops_decide_no_efficiency() -> None:
+    """The number of tries at a lock depends on time: an H200 counts far more of them."""
+    run = counting(Uncounted())
+    run = replace(run, launches=tuple(replace(each, waited=True) for each in run.launches))
+    metrics = collect_metrics(Evidence(execution=run), make_exercise(), H100)
+    assert missing(metrics, WAITED) == LOADS | STORES
+    evidence = Evidence(execution=counting(Uncounted()), lines_from=run)
+    assert not missing(collect_metrics(evidence, make_exercise(), GPU), WAITED)

@@ -120,8 +120,7 @@ ADD = "atomicAdd(first_sum, a[i]);  // BUG"
 GET = "y[i] = *first_sum;  // BUG"
 RAISE = "if (threadIdx.x == 0) { __threadfence(); atomicExch(others_flag, 1); }"
 SPIN = (
-    "if (threadIdx.x == 0) { while (*(volatile int*)&flag == 0) ; __threadfence(); }"
-    " __syncthreads();"
+    "if (threadIdx.x == 0) { while (atomicAdd(&flag, 0) == 0) ; __threadfence(); } __syncthreads();"
 )
 
 

@@ -113,6 +113,7 @@ def test_a_public_case_is_told_with_the_figures(act: Act) -> None:
 
 SEEN_BESIDE_OTHERS = (
     Act.RACE,
+    Act.USE_OF_ENDED_BLOCK,
     Act.USE_DURING_COPY,
     Act.USE_OF_UNWRITTEN,
     Act.OTHER_ARRAY,

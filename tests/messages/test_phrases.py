@@ -39,6 +39,12 @@ def told(seen: Observation) -> str:
         (
             replace(RACE, by=replace(READ, block=NEXT_BLOCK)),
             "thread (3, 0, 0) of block (1, 0, 0) stores it at line 7, and thread (4, 0, 0) of block"
+            " (2, 0, 0) reads it at line 9 without having waited; a cluster.sync() is missing between"
+            " the two",
+        ),
+        (
+            replace(RACE, by=replace(READ, block=NEXT_BLOCK), spot=replace(RACE.spot, space="global")),
+            "thread (3, 0, 0) of block (1, 0, 0) stores it at line 7, and thread (4, 0, 0) of block"
             " (2, 0, 0) reads it at line 9 without having waited; blocks run in any order: use an"
             " atomic operation, or a launch of its own for the second step",
         ),
@@ -64,7 +70,7 @@ def told(seen: Observation) -> str:
             " without having waited; a __syncwarp() is missing between line 7 and line 5",
         ),
     ],
-    ids=["plain", "loop", "blocks", "one line", "two stores", "no line", "a warp"],
+    ids=["plain", "loop", "blocks of a cluster", "blocks", "one line", "two stores", "no line", "a warp"],
 )  # fmt: skip
 def test_a_race_names_what_would_order_the_two(seen: Observation, message: str) -> None:
     assert told(seen) == f"race on tile[0][3]: {message}"
