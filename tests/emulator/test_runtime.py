@@ -1,5 +1,5 @@
-"""The runtime in C++: compiled once, found again, compiled again where the object is damaged, and
-loaded where it cannot be kept."""
+"""The C++ runtime's shared object: compiled once, compiled again if it is damaged, loaded if it
+cannot be kept; and the advice when g++ fails."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator import checked_layout, layout
-from grader.emulator import runtime as runtime_module
+from grader.emulator import cpp
 from grader.emulator.codegen.kept_files import read_whole
-from grader.emulator.cpp import CompilerFailed, load
+from grader.emulator.cpp import SANITIZED, CompilerFailed, load
 from grader.emulator.cpp.header import write_header
+from grader.emulator.layouts import checked, execution
+from grader.errors import ToolMissing
 from grader.folders import default_cache
 
 COMPILER = shutil.which("g++") or ""
@@ -26,7 +27,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     emulator_runtime()
     made = tmp_path_factory.mktemp("cache") / "runtime"
     made.mkdir()
-    name = f"runtime-{runtime_module._key(write_header(), COMPILER)}.so"
+    name = f"runtime-{cpp._key(write_header(), COMPILER, ())}.so"
     shutil.copy(default_cache(os.environ) / "runtime" / name, made)
     return made
 
@@ -37,7 +38,7 @@ def only_object(folder: Path) -> Path:
 
 
 def test_an_object_is_compiled_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runtime_module, "_compile", None)
+    monkeypatch.setattr(cpp, "_compile", None)
     assert callable(load(folder, COMPILER).run_blocks)
 
 
@@ -51,11 +52,11 @@ def test_a_damaged_object_is_compiled_again(
     assert content is not None
     asked: list[str] = []
 
-    def compile_(header: str, compiler: str) -> bytes:
-        asked.extend((header, compiler))
+    def compile_(header: str, compiler: str, options: tuple[str, ...]) -> bytes:
+        asked.extend((header, compiler, *options))
         return content
 
-    monkeypatch.setattr(runtime_module, "_compile", compile_)
+    monkeypatch.setattr(cpp, "_compile", compile_)
     kept.write_bytes(whole[:1000])
     assert callable(load(tmp_path / "copy", COMPILER).run_blocks)
     assert asked == [write_header(), COMPILER]
@@ -66,21 +67,49 @@ def test_a_folder_that_cannot_be_written_costs_time_only(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     content = only_object(folder).read_bytes()
-    monkeypatch.setattr(runtime_module, "_compile", lambda header, compiler: content)
+    monkeypatch.setattr(cpp, "_compile", lambda *_: content)
     (tmp_path / "file").write_text("in the way")
     assert callable(load(tmp_path / "file" / "runtime", COMPILER).run_blocks)
 
 
-def test_a_compiler_that_does_not_work_is_told(tmp_path: Path) -> None:
+def test_other_options_make_another_object() -> None:
+    keys = {cpp._key("", COMPILER, options) for options in ((), SANITIZED)}
+    assert len(keys) == 2
+
+
+def test_a_compiler_that_does_not_work_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CompilerFailed):
         load(tmp_path, "/bin/false")
     with pytest.raises(CompilerFailed, match="No such file"):
         load(tmp_path, str(tmp_path / "missing"))
 
 
+@pytest.mark.parametrize(
+    ("output", "advice"),
+    [
+        ("g++: fatal error: Killed signal terminated program cc1plus", "out of memory"),
+        ("error: cannot write: No space left on device", "Make room there"),
+        ("fatal error: cstdint: No such file or directory", "apt install --reinstall g++"),
+        ("g++: error: unrecognized command-line option '-std=c++17'", "Install a newer g++"),
+        ("internal compiler error: in fold_convert", "install another version"),
+    ],
+)
+def test_advice_fits_the_cause_when_the_compiler_fails(
+    output: str, advice: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = tmp_path / "g++"
+    failing.write_text(f'#!/bin/sh\ncat >&2 <<"END"\n{output}\nEND\nexit 1\n')
+    failing.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(ToolMissing, match="does not compile") as caught:
+        emulator_runtime.__wrapped__()
+    assert advice in caught.value.advice
+    assert output in (caught.value.detail or "")
+
+
 def test_the_header_declares_pointers_and_numbers_as_they_are() -> None:
     header = write_header()
     assert "    Slot *slots;\n" in header
-    assert f"static_assert(sizeof(Context) == {layout.CONTEXT.itemsize});" in header
-    assert f"        MAYBE_ABSENT_LANE = {checked_layout.FindingCode.MAYBE_ABSENT_LANE}," in header
+    assert f"static_assert(sizeof(Context) == {execution.CONTEXT.itemsize});" in header
+    assert f"        MAYBE_ABSENT_LANE = {checked.FindingCode.MAYBE_ABSENT_LANE}," in header
     assert "constexpr int32_t WAIT_NONE = -1;" in header

@@ -1,9 +1,8 @@
-"""What all translated kernels call, in C++: accesses with their counting, divergence, the blocks of
-a grid, the checked mode; and the timing model's simulation.
+"""The runtime in C++ that translated kernels call. README.md describes its folders.
 
-It is compiled for this processor by the host's g++, once: the object lies in a folder of the
-caller's under a key of all that it depends on. An object that is damaged, or cannot be kept, costs
-the time to compile it again.
+The host's g++ compiles it for this processor at first use. The shared object lies in the caller's
+folder; its name contains a digest of sources, compiler, options and processor. A damaged object, or
+a folder that cannot be written, costs the time of one compilation (20 s of processor).
 """
 
 from __future__ import annotations
@@ -28,31 +27,41 @@ from grader.emulator.codegen.steps import Steps
 from grader.emulator.cpp.header import write_header
 from grader.emulator.layouts.execution import FUNCTION_PREFIX
 
-_FLAGS = (
+FLAGS = (
     *("-fPIC", "-std=c++17", "-O3", "-march=native", "-fvisibility=hidden"),
     *("-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"),
     "-ffp-contract=off",  # the timing model's figures are the same on every processor
 )
+WARNINGS = (
+    *("-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wundef", "-Wcast-align", "-Wcast-qual"),
+    *("-Wdouble-promotion", "-Wduplicated-branches", "-Wduplicated-cond", "-Wextra-semi"),
+    *("-Wformat=2", "-Wlogical-op", "-Wnull-dereference", "-Wold-style-cast"),
+    *("-Wredundant-decls", "-Wuseless-cast", "-Wvla"),
+)
+SANITIZED = (
+    *("-O1", "-g1", "-fno-omit-frame-pointer"),
+    *("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
+)
+"""Options for `load`. The process must preload libasan: tests/support/sanitized.py."""
+SOURCES = Path(__file__).parent
 _LINKING = ("-shared", "-Wl,--as-needed")
-_SOURCES = Path(__file__).parent
 _COMPILE_SECONDS = 300.0
 
 
 class CompilerFailed(Exception):  # noqa: N818 - a property of the machine, not an error of ours
-    """The compiler does not work, or not with the runtime's sources; says what it printed."""
+    """The compiler does not start or does not compile the runtime; holds the compiler's output."""
 
 
 @dataclass(frozen=True)
 class Runtime:
-    """The loaded runtime, whose functions the steps of kernels find by their names, and what Python
-    calls of it, which releases the GIL. Records are told by their addresses.
+    """The functions that Python calls; they release the GIL. Steps of kernels find the exported
+    functions by name. Arguments are addresses of records.
 
-    `run_blocks(context, first, end)` and `finish_blocks(context)`, which lets those of them end
-    that wait for others, return a FaultCode. Of the timing model, `measure_traces` and
-    `expand_traces` take a Trace, `add_up` takes Totals, `touch` Touched, `follow_walks` Walks,
-    `find_meetings` Meetings, and `simulate` an SM, as
-    `simulate_profiled` does one with a profile.
-    `digest(data, size_bytes, key, sums)` is told in digests.py.
+    `run_blocks(context, first, end)` runs blocks; `finish_blocks(context)` resumes the blocks that
+    wait for other blocks. Both return a FaultCode. Functions of the timing model and their records:
+    `measure_traces` and `expand_traces` take a Trace, `add_up` Totals, `touch` Touched,
+    `follow_walks` Walks, `find_meetings` Meetings; `simulate` and `simulate_profiled` (with a
+    profile) take an SM. digests.py describes `digest(data, size_bytes, key, sums)`.
     """
 
     run_blocks: Callable[[int, int, int], int]
@@ -69,17 +78,18 @@ class Runtime:
     steps: Steps
 
 
-def load(folder: Path, compiler: str) -> Runtime:
-    """The runtime from an object in the folder, which is made where it is missing or damaged.
+def load(folder: Path, compiler: str, options: tuple[str, ...] = ()) -> Runtime:
+    """The runtime from the folder's object, which is compiled if it is missing or damaged.
 
-    Raises CompilerFailed. A process that is to be confined loads it before.
+    `options` follow FLAGS, for example SANITIZED. Raises CompilerFailed. A process that confines
+    itself later calls this first.
     """
     header = write_header()
-    kept = folder / f"runtime-{_key(header, compiler)}.so"
+    kept = folder / f"runtime-{_key(header, compiler, options)}.so"
     steps = Steps(folder / "steps")
     content = read_whole(kept)
     if content is None:
-        content = _compile(header, compiler)
+        content = _compile(header, compiler, options)
         with suppress(OSError):  # a folder that cannot be written
             write_whole(kept, content)
     try:
@@ -88,36 +98,34 @@ def load(folder: Path, compiler: str) -> Runtime:
         return _load_once(content, steps)
 
 
-def _key(header: str, compiler: str) -> str:
-    """A digest of all that the object depends on: sources, compiler, processor."""
-    sources = "".join(path.read_text(encoding="utf-8") for path in _source_files())
+def source_files() -> list[Path]:
+    """The files that are compiled."""
+    return sorted(SOURCES.glob("*/*.cpp"))
+
+
+def _key(header: str, compiler: str, options: tuple[str, ...]) -> str:
+    files = sorted((*SOURCES.glob("*/*.cpp"), *SOURCES.glob("*/*.h")))
+    sources = "".join(path.read_text(encoding="utf-8") for path in files)
     features = sorted(binding.get_host_cpu_features().items())
-    flags = _FLAGS + _LINKING
-    parts = (header, sources, flags, _ask_version(compiler), platform.machine(), features)
+    flags = FLAGS + options + _LINKING
+    version = _run([compiler, "--version"])
+    parts = (header, sources, flags, version, platform.machine(), features)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
-def _source_files() -> list[Path]:
-    return sorted((*_SOURCES.glob("*/*.cpp"), *_SOURCES.glob("*/*.h")))
-
-
-def _ask_version(compiler: str) -> str:
-    return _run([compiler, "--version"])
-
-
-def _compile(header: str, compiler: str) -> bytes:
+def _compile(header: str, compiler: str, options: tuple[str, ...]) -> bytes:
     """The shared object."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "records.h").write_text(header, encoding="utf-8")
-        sources = [path for path in _source_files() if path.suffix == ".cpp"]
+        sources = source_files()
         objects = [str(folder / f"{path.parent.name}-{path.stem}.o") for path in sources]
-        command = [compiler, *_FLAGS, f"-I{folder}", f"-I{_SOURCES}", "-c"]
+        command = [compiler, *FLAGS, *options, f"-I{folder}", f"-I{SOURCES}", "-c"]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             each = zip(sources, objects, strict=True)
             list(pool.map(_run, ([*command, str(path), "-o", made] for path, made in each)))
         shared = folder / "runtime.so"
-        _run([compiler, *_LINKING, *objects, "-o", str(shared)])
+        _run([compiler, *options, *_LINKING, *objects, "-o", str(shared)])
         return shared.read_bytes()
 
 
@@ -139,7 +147,7 @@ def _run(command: list[str]) -> str:
 
 
 def _load_once(content: bytes, steps: Steps) -> Runtime:
-    """Load an object that cannot be kept; what is mapped outlives its file."""
+    """Load an object that cannot be kept; the mapping outlives the file."""
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "runtime.so"
         path.write_bytes(content)
@@ -165,8 +173,7 @@ def _open(path: Path, steps: Steps) -> Runtime:
     )
 
 
-def _function(library: ctypes.CDLL, name: str, arguments: int, result: type | None) -> Any:  # noqa: ANN401 - any function
-    """A function of the runtime that takes so many words."""
+def _function(library: ctypes.CDLL, name: str, arguments: int, result: type | None) -> Any:  # noqa: ANN401 - a ctypes function
     function = getattr(library, f"{FUNCTION_PREFIX}{name}")
     function.restype = result
     function.argtypes = (ctypes.c_uint64,) * arguments

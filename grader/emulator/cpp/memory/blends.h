@@ -66,7 +66,7 @@ inline Sum add_texels(const Slice &slice, uint32_t guard)
     for (uint32_t n = 0; n < CORNERS; ++n) {
         uint32_t exponent = slice.texels[n] >> 23 & SPECIAL;
         if (exponent == SPECIAL && slice.meant[n])
-            sum.special += bits_as<float>(slice.texels[n]);
+            sum.special += double(bits_as<float>(slice.texels[n]));
         sum.top = slice.shares[n] ? larger(sum.top, exponent) : sum.top;
     }
     for (uint32_t n = 0; n < CORNERS; ++n) {

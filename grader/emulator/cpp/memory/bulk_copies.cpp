@@ -53,7 +53,7 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
     AccessFunction *function = (load ? LOADS : STORES)[end.global][lowest_lane(moves.width)];
     // Bytes are counted where they are in global memory.
     uint32_t flags = AccessFlag::UNTRACED | AccessFlag::LATER | AccessFlag::BULK |
-                     (end.global ? 0 : AccessFlag::COPIED);
+                     (end.global ? 0u : uint32_t(AccessFlag::COPIED));
     uint32_t code = function(&context, &warp, slot, instruction, mask, flags);
     if (code != FaultCode::NONE)
         context.fault_lane = lowest_lane(warp.mask);
@@ -248,7 +248,7 @@ EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t inst
         copy.moves.units.push_back({bit(lane), bit(lane), {}, {}});
         copy.moves.units[0].targets[lane] =
             host_pointer(context->shared_host) + context->lane_addresses[lane];
-        for (uint32_t word = 0; word < width / 4; ++word)
+        for (uint32_t word = 0; word < smaller(width, UNIT_BYTES) / 4; ++word)
             memcpy(copy.moves.data + 4 * word, context->lane_data + word * WARP_LANES + lane, 4);
         copy.put_off_moves(place_of_object(*context, objects[lane]), width, 0);
     }

@@ -1,7 +1,7 @@
 // Digests by which two contents of large memory are told apart, at the speed of memory.
 #include "warps/lanes.h"
 
-using uint128_t = unsigned __int128;
+__extension__ using uint128_t = unsigned __int128;
 
 constexpr uint32_t DIGEST_WORDS = DIGEST_BLOCK_BYTES / sizeof(uint64_t);
 

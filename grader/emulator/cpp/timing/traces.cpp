@@ -23,7 +23,7 @@ struct LaneWords {
 };
 
 // A bit for each byte of a line.
-using LineBytes = unsigned __int128;
+__extension__ using LineBytes = unsigned __int128;
 
 // --- words of a trace ----------------------------------------------------------------------------
 

@@ -38,7 +38,7 @@ static int64_t processor_time()
 {
     timespec now{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-    return int64_t(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+    return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
 // Takes more instructions from the reserve. False: there are none, or the time is over.
@@ -56,21 +56,24 @@ COLD bool extend_budget(Context &context)
 // (SLICE_END). Returns one of these or a FaultCode.
 HOT uint32_t run_for(Context &context, Warp &warp, int64_t length)
 {
-    int64_t aside = context.budget > length ? context.budget - length : 0;
-    put_aside(context, aside);
-    uint32_t code = FaultCode::NONE;
-    while ((warp.mask & ~warp.at_barrier) != 0) {
-        const uint8_t *cells = warp.mask == warp.live ? context.converged : context.diverged;
-        const uint8_t *cell = cells + context.entries[warp.pc];
-        code = (*reinterpret_cast<Step *const *>(cell))(&context, &warp, cell);
-        if (code != DISPATCH)
-            break;
-        code = FaultCode::NONE;
+    for (;;) {
+        int64_t aside = context.budget > length ? context.budget - length : 0;
+        put_aside(context, aside);
+        uint32_t code = FaultCode::NONE;
+        while ((warp.mask & ~warp.at_barrier) != 0) {
+            const uint8_t *cells = warp.mask == warp.live ? context.converged : context.diverged;
+            const uint8_t *cell = cells + context.entries[warp.pc];
+            code = (*reinterpret_cast<Step *const *>(cell))(&context, &warp, cell);
+            if (code != DISPATCH)
+                break;
+            code = FaultCode::NONE;
+        }
+        put_aside(context, -aside);
+        if (likely(code != SLICE_END || aside != 0))
+            return code;
+        if (!extend_budget(context))
+            return overrun(context, warp);
     }
-    put_aside(context, -aside);
-    if (unlikely(code == SLICE_END && aside == 0))
-        return extend_budget(context) ? run_for(context, warp, length) : overrun(context, warp);
-    return code;
 }
 
 static uint32_t run_one_block(Context &context, Warp &warp)
