@@ -71,7 +71,7 @@ def run_benchmark(
     """
     job, evidence, bench = session.job, session.evidence, session.bench
     case = session.benchmark_case(GPU)
-    job.show(Progress("preparing the benchmark"))
+    job.options.show(Progress("preparing the benchmark"))
     with ThreadPoolExecutor() as pool:
         emulated = pool.submit(count_on_stand_in, session, built[SUBMISSION])
         numbers = range(count_input_sets(bench, case))
@@ -99,7 +99,7 @@ def run_benchmark(
     evidence.timings = found.timings
     refuse(found.disturbed)
     refuse(check_floor(found.timings, case.sizes, job.exercise, session.info))
-    job.show(Progress("counting"))
+    job.options.show(Progress("counting"))
     by_ncu = count_on_gpu(session, programs[0], execution, sets[0].inputs, lines)
     evidence.others = count_others_on_gpu(session, device, built, programs, by_ncu=by_ncu)
 
@@ -176,7 +176,7 @@ def _measure(
         input_sets=input_sets,
         find_open=still_open,
         rng=Random(job.seed),
-        show=job.show,
+        show=job.options.show,
     )
 
 

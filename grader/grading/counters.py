@@ -70,7 +70,7 @@ def count_others_on_gpu(
     counts = {}
     for yardstick in find_counted(session.exercise, session.info):
         label = LABELS[yardstick]
-        session.job.show(Progress(f"counting the {label} kernel"))
+        session.job.options.show(Progress(f"counting the {label} kernel"))
         if label not in taken:
             counts[yardstick] = OtherCounts(reason="this GPU cannot launch it")
         elif by_ncu:

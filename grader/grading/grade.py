@@ -15,36 +15,35 @@ import os
 import platform
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from grader.devices.choose import EMULATED, GPU, Choice, gpu_works, has_pycuda, parse_device
-from grader.devices.gpu.peak import GivenPeak
+from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, SpecError, UsageError
-from grader.folders import default_cache
 from grader.grading.cases import Oracle
 from grader.grading.kept import Keeper, find_keeper
 from grader.grading.mistakes import SubmissionError
-from grader.grading.session import Job, show_nothing
+from grader.grading.session import Job
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.metrics import MODELLED
 from grader.plumbing.shortages import machine_fault
 from grader.records import (
-    PLAIN,
-    Detail,
+    DeviceChoice,
     Failure,
+    GivenPeak,
+    Options,
     Progress,
     Score,
-    ShowChecks,
     ShowProgress,
     Status,
     Submission,
+    show_nothing,
 )
 from grader.sandbox.process import run_tool
 from grader.spec.draws import draw_scalars
-from grader.spec.exercise import Exercise, Limits
+from grader.spec.exercise import Exercise
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 from grader.toolchain.compilation import Compilation
@@ -53,36 +52,11 @@ SEED_BITS = 53  # what a JSON number holds exactly
 LIBRARIES = ("numpy", "llvmlite")
 
 
-@dataclass(frozen=True)
-class Options:
-    """How a submission is graded: see `grade`.
-
-    `reuse`: with a `seed`, the score of an equal grading on the emulated device is taken from the
-    cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
-    `begun`: the submission's compilation, if it is under way. `oracle`: one that gradings of the
-    exercise share. `limits` take the place of the exercise's,
-    for the submission alone. `detail`: what the score's `machine` is to hold.
-    """
-
-    device: str | Choice = "auto"
-    seed: int | None = None
-    progress: ShowProgress | None = None
-    cache: Path | None = None
-    isolated: bool = True
-    model: bool = True
-    reuse: bool = False
-    interim: ShowChecks | None = None
-    begun: Compilation | None = None
-    oracle: Oracle | None = None
-    limits: Limits | None = None
-    detail: Detail = PLAIN
-
-
 def grade(
     exercise: Path | str,
     submission: Path | str,
     *,
-    device: str | Choice = "auto",
+    device: str | DeviceChoice = "auto",
     seed: int | None = None,
     progress: ShowProgress | None = None,
     cache: Path | None = None,
@@ -100,35 +74,49 @@ def grade(
     excluded. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
     other fault of the grader or of the machine is a score of status `grader_error`.
     """
-    return grade_with(
-        Options(device, seed, progress, cache, isolated, model), Path(exercise), Path(submission)
-    )
+    show = progress or show_nothing
+    options = Options(device, seed, isolated=isolated, model=model, cache=cache, show=show)
+    return grade_with(options, Path(exercise), Path(submission))
 
 
 def grade_with(
-    options: Options, exercise: Path, submission: Path, *, name: str | None = None
+    options: Options,
+    exercise: Path,
+    submission: Path,
+    *,
+    name: str | None = None,
+    begun: Compilation | None = None,
+    oracle: Oracle | None = None,
 ) -> Score:
-    """`grade`, with all of its options. `name`: the submission's in the score."""
-    if not isinstance(options.device, Choice):
+    """`grade` with all options. `name` replaces the submission's name in the score; `begun` and
+    `oracle` as in `Job`."""
+    if not isinstance(options.device, DeviceChoice):
         options = replace(options, device=choose_device(options.device))
     read = read_exercise(exercise)
     text = read_submission(submission)
     text = replace(text, name=name or text.name)
     if isinstance(text, Submission):
-        return grade_text(options, read, text)
+        return _grade_job(replace(_open_job(options, read, text), begun=begun, oracle=oracle))
     job = _open_job(options, read, _unread_submission(submission, text.name))
     return failed_score(job.subject, text)
 
 
 def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
     """`grade_with` of an exercise and a submission that were read."""
-    job = _open_job(options, exercise, text)
+    return _grade_job(_open_job(options, exercise, text))
+
+
+def _grade_job(job: Job) -> Score:
+    """The score; faults of the submission, grader and machine are scores too."""
+    options = job.options
     reuse = options.reuse and options.seed is not None and job.choice.kind == EMULATED
     reuse = reuse and not options.detail.spans  # they are too many to keep
     try:
         keeper = find_keeper(job) if reuse else None
         if keeper is not None and (kept := keeper.recall()) is not None:
-            job.show(Progress("taking the result of an equal grading (--fresh grades anew)"))
+            job.options.show(
+                Progress("taking the result of an equal grading (--fresh grades anew)")
+            )
             return kept
         return _grade(job, keeper)
     except SubmissionError as error:
@@ -144,8 +132,9 @@ def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
 
 
 def _open_job(options: Options, exercise: Exercise, text: Submission) -> Job:
+    """The grading of a submission that nothing has run yet. Raises UsageError."""
     device = options.device
-    choice = device if isinstance(device, Choice) else choose_device(device)
+    choice = device if isinstance(device, DeviceChoice) else choose_device(device)
     seed = secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)
     subject = Subject(
         exercise=draw_scalars(exercise, seed),
@@ -153,27 +142,21 @@ def _open_job(options: Options, exercise: Exercise, text: Submission) -> Job:
         device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
         environment=_describe_environment(),
         seed=seed,
-        excluded=frozenset() if options.model or choice.kind != EMULATED else MODELLED,
+        excluded=excluded_metrics(options, choice.kind),
     )
-    return Job(
-        subject,
-        choice,
-        cache=default_cache(os.environ) if options.cache is None else options.cache,
-        show=options.progress or show_nothing,
-        isolated=options.isolated,
-        model=options.model,
-        interim=options.interim,
-        begun=options.begun,
-        oracle=options.oracle,
-        own_limits=options.limits,
-        detail=options.detail,
-    )
+    return Job(subject, choice, options)
+
+
+def excluded_metrics(options: Options, kind: str) -> frozenset[str]:
+    """The metrics that leave the points on this kind of device: without the timing model, those
+    that it gives."""
+    return frozenset() if options.model or kind != EMULATED else MODELLED
 
 
 def _grade(job: Job, keeper: Keeper | None) -> Score:
     """Grades anew. Raises SubmissionError."""
     repeatable = _page_of(job.choice.kind)(job)
-    job.show(Progress("judging"))
+    job.options.show(Progress("judging"))
     score = make_score(job.subject, job.evidence)
     if keeper is not None and repeatable:
         keeper.keep(score)
@@ -192,7 +175,7 @@ def _page_of(kind: str) -> Callable[[Job], bool]:
     return grade_on_emulated
 
 
-def choose_device(name: str, peak: GivenPeak | None = None) -> Choice:
+def choose_device(name: str, peak: GivenPeak | None = None) -> DeviceChoice:
     """The device of a name; `peak` replaces the peaks of a GPU. Raises UsageError."""
     choice = parse_device(
         name, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda

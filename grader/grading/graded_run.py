@@ -103,7 +103,7 @@ def run_graded(session: Session, findings: Findings) -> None:
     )
     evidence.execution = evidence.counted[0].execution
     evidence.others = evidence.counted[0].others
-    if session.job.detail != PLAIN:
+    if session.job.options.detail != PLAIN:
         evidence.machine = _tell_machine_work(runs[0], timed if evidence.timings else None)
 
 
@@ -118,7 +118,7 @@ def _tell_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> M
 def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
     """The run for counting where somebody waits for a first word, which it gives sooner than the
     timed run; what goes wrong in it is told in its turn."""
-    if session.job.interim is None:
+    if session.job.options.interim is None:
         return None
     try:
         run = _run_counted(session)
@@ -172,17 +172,21 @@ def _run_counted(session: Session) -> SubmissionRun | None:
 def _leave_counted(session: Session) -> Left:
     sizes = session.exercise.benchmark[EMULATED]
     job = session.job
-    return leave_run(session.bench, sizes, modelled=False, show=job.show, detail=job.detail)
+    return leave_run(
+        session.bench, sizes, modelled=False, show=job.options.show, detail=job.options.detail
+    )
 
 
 def _leave_timed(session: Session) -> Left | None:
     """The run at a GPU's sizes, where one is asked for."""
     asked = any(check.metric in MODELLED for check in session.exercise.checks)
     sizes = session.exercise.benchmark.get(TIMED_ON)
-    if sizes is None or not asked or not session.job.model:
+    if sizes is None or not asked or not session.job.options.model:
         return None
     job = session.job
-    return leave_run(session.bench, sizes, modelled=True, show=job.show, detail=job.detail)
+    return leave_run(
+        session.bench, sizes, modelled=True, show=job.options.show, detail=job.options.detail
+    )
 
 
 def _add_times(session: Session, timed: SubmissionRun) -> None:
@@ -256,7 +260,7 @@ def _run_other(
     job = session.job
     bench = replace(session.bench, built=built, limits=run_limits(job.exercise.limits))
     return run_other(
-        bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.show
+        bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.options.show
     )
 
 

@@ -29,5 +29,5 @@ def show_counted(job: Job, findings: Findings, case: CaseResult, execution: Exec
 
 
 def _show(job: Job, evidence: Evidence) -> None:
-    if job.interim is not None:
-        job.interim(make_score(job.subject, evidence).checks)
+    if job.options.interim is not None:
+        job.options.interim(make_score(job.subject, evidence).checks)

@@ -46,7 +46,7 @@ class Keeper:
 
 def find_keeper(job: Job) -> Keeper:
     """The keeper of this grading. Raises ToolMissing as the grading itself would."""
-    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.options.isolated)
     subject, submission = job.subject, job.submission
     facts = subject.environment | tools.versions
     parts = (
@@ -57,7 +57,8 @@ def find_keeper(job: Job) -> Keeper:
         subject.exercise.id,
         hash_files(read_files(subject.exercise)),
         *(submission.name, submission.sha256),
-        *(str(job.choice), str(job.isolated), str(job.model), str(job.seed), repr(job.detail)),
+        *(str(job.choice), str(job.options.isolated), str(job.options.model), str(job.seed)),
+        repr(job.options.detail),
     )
     return Keeper(job.cache, f"score-{cache_key(*parts)}")
 

@@ -24,7 +24,7 @@ def grade_on_gpu(job: Job) -> bool:
     """Compiles all programs, runs the cases, with the emulated device looking on in the checked
     mode, and the benchmark, if they are right; then the parts. Returns False: what is measured
     never ends quite alike. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
+    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         session, built = _open(job, device)
         with ThreadPoolExecutor() as pool:
             checked = pool.submit(check_on_stand_in, session)
@@ -47,13 +47,13 @@ def grade_on_gpu(job: Job) -> bool:
 
 def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
     """The grading with its submission compiled, and all programs that it is timed beside."""
-    job.show(Progress("compiling"))
-    tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+    job.options.show(Progress("compiling"))
+    tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.options.isolated)
     job.subject.device = info = device.info
     job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
     with ThreadPoolExecutor() as pool:
         submission = pool.submit(build, job.submission, job.exercise, tools, arch=info.arch)
         others = pool.submit(build_others, job.exercise, tools, arch=info.arch)
     built = {SUBMISSION: submission.result(), **others.result()}
-    hold = partial(hold_gpu, device.uuid, show=job.show)
+    hold = partial(hold_gpu, device.uuid, show=job.options.show)
     return open_session(job, tools, built[SUBMISSION], device, hold), built

@@ -31,7 +31,7 @@ def _run_part(session: Session, part: Part) -> PartResult:
         if isinstance(plan, str):
             return PartResult(part.name, absent=plan)
         bench = _bench_of(session, part, plan)
-        for case in each_case(part, bench.seed, session.job.show, f"checking {part.name}"):
+        for case in each_case(part, bench.seed, session.job.options.show, f"checking {part.name}"):
             result = run_case(bench, case).result
             results.append(replace(result, part=part.name))
     except SubmissionError as error:

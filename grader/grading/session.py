@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.devices.base import Device
-from grader.devices.choose import Choice
+from grader.folders import cache_folder
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
@@ -17,13 +17,10 @@ from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.messages.hints import explain_failed_case
 from grader.records import (
-    PLAIN,
-    Detail,
+    DeviceChoice,
     DeviceInfo,
-    Progress,
+    Options,
     RunLimits,
-    ShowChecks,
-    ShowProgress,
     Submission,
 )
 from grader.spec.exercise import Case, Exercise, Limits
@@ -33,24 +30,16 @@ from grader.toolchain.compilation import Compilation
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked: grade this submission of this exercise on this device. What is found on the
-    way is noted in the `subject` (the device, versions) and in the `evidence`. `interim` is shown
-    the checks as they stand, as soon as something can be told of them. `begun` is the submission's
-    compilation, if it is under way; `oracle` the exercise's, where gradings share one;
-    `own_limits` what the submission may use, where that is not what the exercise says; `detail`
-    what is told of its machine code."""
+    """A grading: the submission, exercise and seed in `subject`, the device that `options.device`
+    stands for in `choice`. The steps add the device and versions to `subject`, and results to
+    `evidence`. `begun`: the submission's compilation if it has started; `oracle`: the exercise's
+    oracle if several gradings share it."""
 
     subject: Subject
-    choice: Choice
-    cache: Path
-    show: ShowProgress
-    isolated: bool = True
-    model: bool = True
-    interim: ShowChecks | None = None
+    choice: DeviceChoice
+    options: Options
     begun: Compilation | None = None
     oracle: Oracle | None = None
-    own_limits: Limits | None = None
-    detail: Detail = PLAIN
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -78,7 +67,12 @@ class Job:
     @property
     def limits(self) -> RunLimits:
         """What one run of the submission's plan may use."""
-        return run_limits(self.own_limits or self.exercise.limits)
+        return self.options.limits or run_limits(self.exercise.limits)
+
+    @property
+    def cache(self) -> Path:
+        """The folder of compiled programs and kept scores."""
+        return cache_folder(self.options)
 
 
 @dataclass(frozen=True)
@@ -134,7 +128,7 @@ def run_limits(limits: Limits) -> RunLimits:
 def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
     """Runs the correctness cases; the first failure ends them. Raises SubmissionError."""
     job, evidence = session.job, session.evidence
-    for case in each_case(job.exercise, job.seed, job.show, "checking cases"):
+    for case in each_case(job.exercise, job.seed, job.options.show, "checking cases"):
         try:
             evidence.cases += (run_one(case).result,)
         except SubmissionError as error:
@@ -146,7 +140,3 @@ def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
 def describe_sizes(sizes: Mapping[str, int]) -> str:
     """`rows = 2,048, cols = 2,048`."""
     return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
-
-
-def show_nothing(_: Progress) -> None:
-    """Takes the place of progress that nobody wants to see."""

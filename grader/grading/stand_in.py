@@ -62,7 +62,7 @@ def stand_in_bench(session: Session, built: Built) -> Iterator[Bench]:
     own = built
     if gpu.arch != session.info.arch:
         own = build(built.source, session.exercise, session.tools, arch=gpu.arch, plan=built.plan)
-    with RemoteDevice(f"emulated:{gpu.id}", isolated=session.job.isolated) as device:
+    with RemoteDevice(f"emulated:{gpu.id}", isolated=session.job.options.isolated) as device:
         limits = gpu.emulated_info.limits
         yield replace(session.bench, device=device, built=own, launch_limits=limits)
 

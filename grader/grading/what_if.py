@@ -15,12 +15,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from grader.devices.choose import EMULATED, Choice
+from grader.devices.choose import EMULATED
 from grader.devices.gpus import read_gpus
 from grader.fixes.kinds import ABOUT_TIME, apply_edits, find_causes, find_mends, list_changes
 from grader.fixes.text import MendText
-from grader.grading.grade import Options, grade_text
-from grader.grading.session import show_nothing
+from grader.grading.grade import grade_text
+from grader.grading.session import run_limits
 from grader.grading.stand_in import stand_in
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, MODELLED, Better
 from grader.records import (
@@ -30,9 +30,11 @@ from grader.records import (
     CheckStatus,
     CodeChange,
     Counters,
+    DeviceChoice,
     Edit,
     Mend,
     MendEffect,
+    Options,
     Progress,
     Score,
     ShowProgress,
@@ -41,6 +43,7 @@ from grader.records import (
     TriedMend,
     WhatIf,
     WhatIfMode,
+    show_nothing,
 )
 from grader.spec.exercise import Exercise
 from grader.spec.statements import Plan
@@ -76,7 +79,7 @@ def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) 
     lost = lost_checks(score)
     if exercise.what_if is WhatIfMode.OFF or not lost or score.device is None:
         return None
-    device = Choice(EMULATED, stand_in(score.device).id)
+    device = DeviceChoice(EMULATED, stand_in(score.device).id)
     whole = _with_launches(exercise, text)
     if whole is None:
         return None
@@ -87,7 +90,7 @@ def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) 
     if not mends:
         return None
     workshop = _Workshop(source, _public_part(exercise), text.name, score.seed, device, trial)
-    base = score if score.device.kind == EMULATED else workshop.grade(source, model=True)
+    base = score if score.device.kind == EMULATED else workshop.grade(source, workshop.modelling)
     if base.status.ended_early:
         return None
     plain, counted = workshop.count(mends[:MOST_TRIED])
@@ -166,21 +169,28 @@ class _Workshop:
     known, so that what was tried by then is told."""
 
     def __init__(
-        self, source: str, public: Exercise, name: str, seed: int, device: Choice, trial: Trial
+        self,
+        source: str,
+        public: Exercise,
+        name: str,
+        seed: int,
+        device: DeviceChoice,
+        trial: Trial,
     ) -> None:
         self._source, self._public, self._name, self._trial = source, public, name, trial
         seconds = min(public.limits.wall_seconds, max(trial.seconds, _LEAST_SECONDS_EACH))
-        self._options = replace(
+        self.modelling = replace(
             trial.options,
+            model=True,
             device=device,
             seed=seed,
-            progress=None,
+            show=show_nothing,
             reuse=False,
             interim=None,
-            begun=None,
-            limits=replace(public.limits, wall_seconds=seconds),
+            limits=run_limits(replace(public.limits, wall_seconds=seconds)),
         )
-        self._show = trial.options.progress or show_nothing
+        self.counting = replace(self.modelling, model=False)
+        self._show = trial.options.show
         self._began = trial.clock()
         self._interrupted = False
 
@@ -189,34 +199,34 @@ class _Workshop:
         """Seconds since the beginning."""
         return self._trial.clock() - self._began
 
-    def grade(self, source: str, *, model: bool) -> Score:
+    def grade(self, source: str, options: Options) -> Score:
         """The score of a text in the public cases."""
-        options = replace(self._options, model=model)
         return grade_text(options, self._public, _named(self._name, source))
 
     def count(self, mends: Sequence[Mend]) -> tuple[Score | None, list[_Graded]]:
         """What the text as it is counts, and those of the mends that there was time for."""
         seconds = _PART_TO_COUNT * self._trial.seconds
         edits = [(), *(mend.edits for mend in mends)]
-        plain, *scores = self._grade_all(edits, "trying mends", seconds, model=False)
+        plain, *scores = self._grade_all(edits, "trying mends", seconds, self.counting)
         return plain, _pair(mends, scores)
 
     def model(self, counted: Sequence[_Graded]) -> list[_Graded]:
         """Those that there was time for, with modelled times."""
         mends = [each.mend for each in counted]
         edits = [mend.edits for mend in mends[:MOST_MODELLED]]
-        scores = self._grade_all(edits, "modelling mends", self._trial.seconds, model=True)
+        stage, seconds = "modelling mends", self._trial.seconds
+        scores = self._grade_all(edits, stage, seconds, self.modelling)
         return _pair(mends, scores)
 
     def _grade_all(
-        self, edits: Sequence[Sequence[Edit]], stage: str, seconds: float, *, model: bool
+        self, edits: Sequence[Sequence[Edit]], stage: str, seconds: float, options: Options
     ) -> list[Score | None]:
         """The scores of texts with these edits; None of those that were not begun in time."""
 
         def grade_in_time(made: Sequence[Edit]) -> Score | None:
             if self._interrupted or self.spent > seconds:
                 return None
-            return self.grade(apply_edits(self._source, made), model=model)
+            return self.grade(apply_edits(self._source, made), options)
 
         self._show(Progress(stage, 0, len(edits)))
         with ThreadPoolExecutor(self._trial.jobs) as pool:

@@ -14,8 +14,9 @@ import pytest
 
 import grader
 from grader.errors import SpecError
-from grader.grading.grade import Options, grade_with
-from grader.records import CheckResult, CheckStatus, Progress, Score, Status
+from grader.grading.grade import grade_with
+from grader.grading.session import run_limits
+from grader.records import CheckResult, CheckStatus, Options, Progress, Score, Status
 from grader.spec.reader import read_exercise
 from tests.support.in_process import grade_in_process
 
@@ -181,7 +182,7 @@ def test_limits_of_the_submission_are_not_those_of_the_exercise_s_own_programs(
     by_authors = ROOT / "tests" / "by_authors"
     exercise = by_authors / "exercises" / "sum_reduction"
     own = replace(read_exercise(exercise).limits, warp_instructions=500_000)
-    options = Options("emulated:h100", seed=1, cache=tmp_path, model=False, limits=own)
+    options = Options("emulated:h100", seed=1, cache=tmp_path, model=False, limits=run_limits(own))
     score = grade_with(options, exercise, by_authors / "solutions" / "sum_reduction.cu")
     counted = next(check for check in score.checks if check.name == "instructions_executed")
     assert counted.status is CheckStatus.PASSED, counted.message

@@ -11,7 +11,7 @@ from statistics import median
 from grader.authoring.sweep.points import Sizes
 from grader.authoring.sweep.rows import timed_row
 from grader.devices.base import Arrays, TimingDevice
-from grader.devices.choose import GPU, Choice
+from grader.devices.choose import GPU
 from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.errors import SpecError
 from grader.grading.benchmark import count_input_sets, draw_input_set, judge_sets
@@ -21,7 +21,7 @@ from grader.grading.measure import measure
 from grader.grading.mistakes import SubmissionError
 from grader.grading.own_programs import check_culprit, make_others
 from grader.grading.session import Session
-from grader.records import SUBMISSION, Progress, Timing
+from grader.records import SUBMISSION, DeviceChoice, Progress, Timing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import Operation
@@ -33,7 +33,7 @@ def sweep_gpu(
     """A row list for each point."""
     rows = []
     for index, sizes in enumerate(points):
-        session.job.show(Progress("timing the programs at all sizes", index, len(points)))
+        session.job.options.show(Progress("timing the programs at all sizes", index, len(points)))
         rows.append(list(time_programs(session, built, sizes)))
     return rows
 
@@ -77,7 +77,7 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
 
 
 def time_library(
-    exercise: Exercise, operation: Operation, inputs: Arrays, sizes: Sizes, choice: Choice
+    exercise: Exercise, operation: Operation, inputs: Arrays, sizes: Sizes, choice: DeviceChoice
 ) -> list[SweepRow]:
     name = find_array_library()
     if choice.kind != GPU or name is None:
