@@ -1,8 +1,8 @@
-"""Begins what takes longest, the compiler and the loading of the emulated device, while the rest of
-the grader is still loaded: this imports little.
+"""Starts the slowest steps, compilation and loading of the emulated device, while the rest of the
+grader still loads. For this reason the module imports little.
 
-Nothing is decided here. What is wrong with the names, the exercise or the file is told by the
-grading, in its order; then what was begun is stopped.
+Nothing is decided here. The grading itself reports a wrong name, exercise or file later; the
+started compilation is then stopped.
 """
 
 from __future__ import annotations
@@ -26,9 +26,8 @@ from grader.toolchain.compilation import Compilation
 
 @contextmanager
 def begin_early(options: Options, exercise: Path, submission: Path) -> Iterator[Compilation | None]:
-    """The compilation of a submission for the emulated device, begun as the grading will ask for
-    it; None where it is for the grading to find out why there is none. What is not over at the end
-    is stopped."""
+    """Starts the compilation that the grading on the emulated device will need, and stops it at the
+    end if it still runs. None if it cannot start: the grading then finds the reason."""
     try:
         begun = _begin(options, exercise, submission)
     except (GraderError, OSError, ValueError, KeyError, TypeError):
@@ -42,7 +41,7 @@ def begin_early(options: Options, exercise: Path, submission: Path) -> Iterator[
 
 
 def _begin(options: Options, exercise: Path, submission: Path) -> Compilation | None:
-    """Starts the compiler. What is wrong raises anything of `begin_early`."""
+    """Starts the compiler. Raises the exceptions that `begin_early` catches."""
     choice = parse_device(str(options.device), gpu_works=has_pycuda, has_pycuda=has_pycuda)
     if choice.kind != EMULATED:
         return None
@@ -50,7 +49,7 @@ def _begin(options: Options, exercise: Path, submission: Path) -> Compilation | 
     if not isinstance(source, Submission) or check_lookups(source.text) is not None:
         return None
     if "launch" in source.text and find_open_templates(source.text):
-        return None  # what is compiled depends on the launch lines
+        return None  # the launch lines decide which instances are compiled
     spec = json.loads((exercise / "spec.json").read_text(encoding="utf-8"))
     limits = ToolLimits(wall_seconds=float(spec["limits"]["compile_seconds"]))
     tools = find_toolchain(

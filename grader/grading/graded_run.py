@@ -1,9 +1,9 @@
 """The graded runs without a GPU: outputs, counters and modelled times of the submission and of the
-exercise's own programs.
+baselines.
 
-One run at the timed sizes says all where all of its blocks can run. Where only a sample of them
-can, its outputs are verified as far as a sample tells, and a second run, of all blocks at smaller
-sizes, gives exact counters.
+If all blocks can run at the timed sizes, this run gives everything. If only a sample of the blocks
+can run, the outputs of the sample are checked, and a second run of all blocks at smaller sizes
+gives exact counters.
 """
 
 from __future__ import annotations
@@ -64,16 +64,15 @@ EMULATED = "emulated"
 
 @dataclass(frozen=True)
 class OtherRun:
-    """What one of the exercise's own programs counted at some sizes, and its time where it was
-    modelled."""
+    """The counters of a baseline at given sizes, and its time if it was modelled."""
 
     execution: Execution
     timing: Timing | None = None
 
 
 def run_graded(session: Session, findings: Findings) -> None:
-    """Runs the submission as it is graded, if the exercise has a benchmark. Raises
-    SubmissionError."""
+    """Runs the submission at the benchmark sizes, if the exercise has any, and adds the results to
+    the evidence. Raises SubmissionError."""
     evidence, sizes = session.evidence, session.exercise.benchmark
     timed, counted = _run_both(session, _count_early(session, findings))
     if counted is None:
@@ -108,7 +107,7 @@ def run_graded(session: Session, findings: Findings) -> None:
 
 
 def _tell_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> MachineWork:
-    """What the machine code did; where cycles go only if the times stand."""
+    """Executions per instruction; also cycles, if the modelled times are valid."""
     modelled = None if timed is None else (timed.program, timed.execution)
     return tell_machine_work(
         (counted.program, counted.execution), counted.sizes, modelled, (timed or counted).sizes
@@ -116,8 +115,8 @@ def _tell_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> M
 
 
 def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
-    """The run for counting where somebody waits for a first word, which it gives sooner than the
-    timed run; what goes wrong in it is told in its turn."""
+    """The counted run before the timed run, because it ends sooner: for the checks that are shown
+    during the grading. A failure is ignored here; the later runs report it."""
     if session.job.options.interim is None:
         return None
     try:
@@ -132,9 +131,9 @@ def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
 def _run_both(
     session: Session, early: SubmissionRun | None
 ) -> tuple[SubmissionRun | None, SubmissionRun | None]:
-    """The timed run, where there is one, and the run that was counted: the same where that says
-    all, or the `early` one. Of a sample of the blocks it is known that it cannot say all, unless
-    they are wrong: while it is judged, the device counts."""
+    """The timed run if there is one, and the counted run: the same run if all blocks ran or the
+    outputs are wrong, else the `early` run or a new run. After a sample of the blocks the device
+    counts while the sample is judged."""
     left = _leave_timed(session)
     timed = None
     if left is not None and (early or left.ran_whole or EMULATED not in session.exercise.benchmark):
@@ -145,8 +144,8 @@ def _run_both(
 
 
 def _judge_and_count(session: Session, left: Left) -> tuple[SubmissionRun, SubmissionRun]:
-    """Both runs, of which the second is made while the first is judged. What goes wrong in it is
-    told where it is needed."""
+    """Both runs: the second runs while the first is judged. A failure of the second is raised only
+    if its result is needed."""
     mistake = counted = None
     with ThreadPoolExecutor(1) as pool:
         judging = pool.submit(judge_run, left)
@@ -178,7 +177,7 @@ def _leave_counted(session: Session) -> Left:
 
 
 def _leave_timed(session: Session) -> Left | None:
-    """The run at a GPU's sizes, where one is asked for."""
+    """The run at a GPU's sizes, if a check needs modelled metrics and the options allow them."""
     asked = any(check.metric in MODELLED for check in session.exercise.checks)
     sizes = session.exercise.benchmark.get(TIMED_ON)
     if sizes is None or not asked or not session.job.options.model:
@@ -190,8 +189,8 @@ def _leave_timed(session: Session) -> Left | None:
 
 
 def _add_times(session: Session, timed: SubmissionRun) -> None:
-    """The modelled times of a verified run. Raises SubmissionError for times that no GPU can
-    reach."""
+    """Adds the modelled times of a run with right outputs. Raises SubmissionError for times below
+    the physical minimum."""
     evidence, exercise = session.evidence, session.exercise
     timing = model_timing(SUBMISSION, timed.execution)
     if timing is None:
@@ -211,7 +210,7 @@ def _add_times(session: Session, timed: SubmissionRun) -> None:
 
 
 def why_untimed(execution: Execution) -> str:
-    """Why a run that came to its end has no modelled time."""
+    """The reason why a finished run has no modelled time."""
     return next(
         (launch.unmodelled for launch in execution.launches if launch.unmodelled),
         UNKNOWN_FIGURES,
@@ -219,7 +218,7 @@ def why_untimed(execution: Execution) -> str:
 
 
 def _describe_model(timed: SubmissionRun) -> dict[str, str]:
-    """What the score's `environment` says of the timed run."""
+    """Entry of the score's `environment` about the timed run."""
     launches = modelled_launches(timed.execution)
     if not launches:
         return {}
@@ -227,21 +226,21 @@ def _describe_model(timed: SubmissionRun) -> dict[str, str]:
 
 
 def describe_run(launches: Sequence[Modelled]) -> str:
-    """How many of the blocks were run for the model."""
+    """The number of blocks that ran for the timing model, as a clause."""
     ran, blocks = sum(each.blocks_run for each in launches), sum(each.blocks for each in launches)
     if ran == blocks:
         return "all blocks were run"
     return f"a sample of {ran:,} of {blocks:,} blocks was run"
 
 
-# --- the exercise's own programs ------------------------------------------------------------------
+# --- baselines ------------------------------------------------------------------------------------
 
 
 def _count_others(
     session: Session, run: SubmissionRun, *, modelled: bool
 ) -> dict[Yardstick, OtherCounts]:
-    """Each program whose counters a check needs, at the sizes of the submission's run. SpecError
-    where one fails."""
+    """Counters of each baseline that a check needs, at the sizes of the submission's run. Raises
+    SpecError if a baseline fails."""
     found = {}
     for each in find_counted(session.exercise, session.info):
         other = _run_other(session, LABELS[each], run.sizes, modelled=modelled)
@@ -274,10 +273,10 @@ def run_other(
     cache: Path,
     show: ShowProgress,
 ) -> OtherRun | None:
-    """Runs one of the exercise's own programs, which the bench holds, or recalls what it did: it is
-    the same for every submission.
+    """Runs the baseline that the bench holds, or takes its result from the cache: it is the same
+    for every submission.
 
-    None where it cannot run here; SpecError where it fails, or is wrong.
+    None if it cannot run on this device. Raises SpecError if it fails or its outputs are wrong.
     """
     try:
         program = bench.program(sizes, label)
@@ -291,7 +290,7 @@ def run_other(
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
     inputs = make_inputs(exercise, case, OTHERS_SEED, gather=gather_shared)
-    if modelled:  # nobody looks at what it computes: its outputs need not be fetched
+    if modelled:  # its outputs are not compared, so they need not be copied back
         program = _without_outputs(program)
     execution, got = run_program(bench, program, inputs, mode, stage, show)
     if execution.failure is not None:

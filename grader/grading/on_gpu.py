@@ -1,4 +1,4 @@
-"""A grading on a GPU, from top to bottom."""
+"""The steps of a grading on a GPU."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from grader.records import SUBMISSION, Progress
 
 
 def grade_on_gpu(job: Job) -> bool:
-    """Compiles all programs, runs the cases, with the emulated device looking on in the checked
-    mode, and the benchmark, if they are right; then the parts. Returns False: what is measured
-    never ends quite alike. Raises SubmissionError."""
+    """Compiles all programs and runs the cases on the GPU and, at the same time, in the checked
+    mode of the emulated device. If they are right, runs the benchmark; then the parts. Returns
+    False: a repetition measures other times. Raises SubmissionError."""
     with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         session, built = _open(job, device)
         with ThreadPoolExecutor() as pool:
@@ -35,7 +35,7 @@ def grade_on_gpu(job: Job) -> bool:
             job.evidence.checked = checked.result()
         if not job.evidence.all_right:
             return False
-        sizes = job.exercise.benchmark[GPU]  # nothing else keeps the machine busy from here on
+        sizes = job.exercise.benchmark[GPU]  # the processor is idle from here on
         own = session.bench.program(sizes)
         others = {label: each for label, each in built.items() if label != SUBMISSION}
         programs = [own, *make_others(job.exercise, others, sizes, session.info)]
@@ -46,7 +46,7 @@ def grade_on_gpu(job: Job) -> bool:
 
 
 def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
-    """The grading with its submission compiled, and all programs that it is timed beside."""
+    """Compiles the submission and all baselines."""
     job.options.show(Progress("compiling"))
     tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.options.isolated)
     job.subject.device = info = device.info

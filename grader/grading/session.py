@@ -1,5 +1,4 @@
-"""One grading: what it is about (`Job`), and what its steps work with once the submission is
-compiled (`Session`)."""
+"""The state of one grading: `Job` before the compilation of the submission, `Session` after it."""
 
 from __future__ import annotations
 
@@ -56,17 +55,17 @@ class Job:
 
     @property
     def info(self) -> DeviceInfo:
-        """The device, once it is known: a GPU is, when its worker has started."""
+        """The device. For a GPU it is known only after the start of its worker."""
         assert self.subject.device is not None
         return self.subject.device
 
     def note(self, facts: Mapping[str, str]) -> None:
-        """Puts more into the score's `environment`."""
+        """Adds to the score's `environment`."""
         self.subject.environment.update(facts)
 
     @property
     def limits(self) -> RunLimits:
-        """What one run of the submission's plan may use."""
+        """Limits of one run of the submission's plan."""
         return self.options.limits or run_limits(self.exercise.limits)
 
     @property
@@ -77,10 +76,11 @@ class Job:
 
 @dataclass(frozen=True)
 class Session:
-    """A grading whose submission is compiled. `bench` runs the cases of the exercise itself.
+    """A grading whose submission is compiled. `bench` runs the cases of the exercise, not of its
+    parts.
 
-    `hold` gives the device to this grading alone for a while: for what runs on it, not for what
-    compiles, emulates and judges.
+    `hold` reserves the device for this grading. It surrounds only work on the device, not
+    compilation, emulation and judgement.
     """
 
     job: Job
@@ -101,7 +101,7 @@ class Session:
         return self.job.evidence
 
     def benchmark_case(self, kind: str) -> Case:
-        """The benchmark, as a case, at the sizes of a kind of device."""
+        """The benchmark as a case, at the sizes for a kind of device."""
         return Case(BENCHMARK, self.exercise.benchmark[kind], hidden=False)
 
 
@@ -112,7 +112,7 @@ def open_session(
     device: Device,
     hold: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Session:
-    """The grading of a submission that is compiled."""
+    """The session of a compiled submission on its device."""
     job.evidence.plan = built.plan
     oracle = job.oracle or load_oracle(job.exercise)
     limits = job.info.limits
@@ -121,12 +121,12 @@ def open_session(
 
 
 def run_limits(limits: Limits) -> RunLimits:
-    """Of one run, of a submission's plan or of one of the exercise's own."""
+    """The exercise's limits of one run, of the submission or of a baseline."""
     return RunLimits(limits.warp_instructions, limits.wall_seconds, limits.processor_seconds)
 
 
 def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
-    """Runs the correctness cases; the first failure ends them. Raises SubmissionError."""
+    """Runs the correctness cases. The first failed run ends them: raises SubmissionError."""
     job, evidence = session.job, session.evidence
     for case in each_case(job.exercise, job.seed, job.options.show, "checking cases"):
         try:

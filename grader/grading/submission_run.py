@@ -1,5 +1,5 @@
-"""A run of the submission at large sizes, and the verdict on its outputs: on all of them, or on the
-part that a sample of the blocks wrote."""
+"""A run of the submission at the benchmark sizes, and the verdict on its outputs: on all outputs,
+or on those that a sample of the blocks wrote."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from grader.spec.exercise import Case
 from grader.spec.tolerance import tolerance_at
 
 GRADED_TIME = 6
-"""Processor time of a run at the benchmark's sizes, over the exercise's limit for a small case. A
-naive product of 4096 cubed, run whole, takes 70 s; the usual limit gives 120 s."""
+"""Limit of processor time at the benchmark sizes, as a multiple of the limit for a small case. A
+naive matrix product of 4096³ with all blocks takes 70 s; the usual limit gives 120 s."""
 
 
 @dataclass(frozen=True)
 class SubmissionRun:
-    """The submission's run at some sizes, judged."""
+    """A run of the submission at given sizes, with its verdict."""
 
     sizes: Mapping[str, int]
     case: CaseResult
@@ -64,7 +64,7 @@ class SubmissionRun:
 
 @dataclass(frozen=True)
 class Left:
-    """A run of the submission that has ended, with its outputs, which are not judged yet."""
+    """A finished run of the submission whose outputs are not judged yet."""
 
     bench: Bench
     case: Case
@@ -88,8 +88,8 @@ def leave_run(
     inspect: bool = True,
     detail: Detail = PLAIN,
 ) -> Left:
-    """Runs the submission at some sizes, with its time modelled or not. Raises SubmissionError
-    where a fault ends it; a run that spends its time ends without a verdict.
+    """Runs the submission at given sizes, with or without modelled time. Raises SubmissionError
+    after a fault; a run that reaches its time limit ends without a verdict.
 
     `inspect`: see CountingMode.
     """
@@ -112,8 +112,7 @@ def leave_run(
 
 
 def judge_run(left: Left) -> SubmissionRun:
-    """Judges a run. The device is asked once more only where the opposite order left other
-    outputs."""
+    """Judges a run. The device runs again only if the opposite order gave other outputs."""
     case, execution = left.case, left.execution
     findings = tell_findings(execution.findings, case)
     result = _judge(left)
@@ -125,8 +124,8 @@ def judge_run(left: Left) -> SubmissionRun:
 
 
 def _judge(left: Left) -> CaseResult:
-    """The outputs of a run, or the part that a sample of its blocks wrote, compared with the
-    expected ones."""
+    """Compares the outputs of a run, or those that a sample of its blocks wrote, with the
+    oracle's."""
     bench, case, inputs, execution = left.bench, left.case, left.inputs, left.execution
     if execution.failure is not None:
         return not_verified(case, tell(execution.failure).message)
@@ -147,8 +146,8 @@ def _judge(left: Left) -> CaseResult:
 
 
 def _judge_backwards(left: Left, result: CaseResult) -> tuple[CaseResult, tuple[Finding, ...]]:
-    """The verdict on a right run, with the opposite order of blocks and warps. Other outputs may be
-    right, too: sums of floats in another order are."""
+    """The verdict on a right run after the opposite order of blocks and warps. Different outputs
+    can be right too: sums of floats in another order."""
     bench, case, execution = left.bench, left.case, left.execution
     stop = execution.backwards_failure
     if stop is None and execution.same_backwards is False:
@@ -173,8 +172,8 @@ def _judge_backwards(left: Left, result: CaseResult) -> tuple[CaseResult, tuple[
 def run_program(
     bench: Bench, program: Program, inputs: Arrays, mode: Mode, stage: str, show: ShowProgress
 ) -> tuple[Execution, Arrays]:
-    """Runs a program at the benchmark's sizes. The device's own steps are shown under the name of
-    the stage."""
+    """Runs a program at the benchmark sizes. Shows the device's steps under the name of the
+    stage."""
 
     def show_step(step: Progress) -> None:
         show(Progress(stage, step.done, step.total))
@@ -184,11 +183,12 @@ def run_program(
 
 
 def _graded_limits(bench: Bench) -> RunLimits:
-    """Limits of a run at the benchmark's sizes."""
+    """Limits of a run at the benchmark sizes."""
     seconds = GRADED_TIME * bench.limits.processor_seconds
     return replace(bench.limits, processor_seconds=seconds)
 
 
 def _sample_seed(seed: int) -> int:
-    """The seed of the sample: secret, like the job's seed, which the device never gets."""
+    """The seed of the sample of blocks: secret, and without access to the job's seed, which the
+    device never gets."""
     return int.from_bytes(hashlib.sha256(f"sample {seed}".encode()).digest()[:6], "big")
