@@ -15,12 +15,12 @@ from random import Random
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU
+from grader.grading.baselines import check_culprit
 from grader.grading.building import Built
 from grader.grading.cases import Bench, judge_outputs
-from grader.grading.counters import count_on_gpu, count_others_on_gpu
+from grader.grading.counters import count_baselines_on_gpu, count_on_gpu
 from grader.grading.measure import Measurement, measure
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.own_programs import check_culprit
 from grader.grading.session import Session
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import Evidence
@@ -101,7 +101,7 @@ def run_benchmark(
     refuse(check_floor(found.timings, case.sizes, job.exercise, session.info))
     job.options.show(Progress("counting"))
     by_ncu = count_on_gpu(session, programs[0], execution, sets[0].inputs, lines)
-    evidence.others = count_others_on_gpu(session, device, built, programs, by_ncu=by_ncu)
+    evidence.others = count_baselines_on_gpu(session, device, built, programs, by_ncu=by_ncu)
 
 
 def count_input_sets(bench: Bench, case: Case) -> int:

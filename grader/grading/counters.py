@@ -16,8 +16,8 @@ from grader.devices.base import Arrays, Device
 from grader.devices.choose import EMULATED, GPU
 from grader.devices.gpu.ncu import count_with_ncu
 from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch, NotCounted
+from grader.grading.baselines import BASELINES_SEED, broken
 from grader.grading.building import Built
-from grader.grading.own_programs import OTHERS_SEED, broken
 from grader.grading.remembered import counts_key, recall, remember
 from grader.grading.session import Session, describe_sizes
 from grader.grading.stand_in import count_on_stand_in
@@ -57,7 +57,7 @@ def count_on_gpu(
     return isinstance(counted, tuple)
 
 
-def count_others_on_gpu(
+def count_baselines_on_gpu(
     session: Session,
     device: Device,
     built: Mapping[str, Built],
@@ -75,7 +75,7 @@ def count_others_on_gpu(
         if label not in taken:
             counts[yardstick] = OtherCounts(reason="this GPU cannot launch it")
         elif by_ncu:
-            counts[yardstick] = _count_other_with_ncu(session, taken[label], device)
+            counts[yardstick] = _count_baseline_with_ncu(session, taken[label], device)
         else:
             emulated = count_on_stand_in(session, built[label])
             counts[yardstick] = (
@@ -84,14 +84,16 @@ def count_others_on_gpu(
     return counts
 
 
-def _count_other_with_ncu(session: Session, program: Program, device: Device) -> OtherCounts:
+def _count_baseline_with_ncu(session: Session, program: Program, device: Device) -> OtherCounts:
     """Counters from the cache, else from ncu, which can take many seconds: it repeats a launch
     until it has all counters."""
     cache = session.tools.cache
     key = counts_key(program, session.info)
     if known := recall(cache, key, Execution):
         return OtherCounts(known)
-    inputs = make_inputs(session.exercise, session.benchmark_case(session.info.kind), OTHERS_SEED)
+    inputs = make_inputs(
+        session.exercise, session.benchmark_case(session.info.kind), BASELINES_SEED
+    )
     with session.hold():
         ran, _ = device.run(program, inputs, limits=session.job.limits)
     if ran.failure is not None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.mapped_arrays import gather_shared
+from grader.grading.baselines import BASELINES_SEED, broken, build_baseline
 from grader.grading.cases import (
     BENCHMARK,
     Bench,
@@ -22,14 +23,13 @@ from grader.grading.cases import (
 from grader.grading.checked import Findings
 from grader.grading.interim import show_counted
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.own_programs import OTHERS_SEED, broken, build_other
 from grader.grading.remembered import graded_key, recall, remember
 from grader.grading.session import Session, describe_sizes, run_limits
 from grader.grading.submission_run import (
-    Left,
     SubmissionRun,
+    UnjudgedRun,
+    execute_submission,
     judge_run,
-    leave_run,
     run_program,
 )
 from grader.judging.evidence import CountedRun, OtherCounts
@@ -63,7 +63,7 @@ EMULATED = "emulated"
 
 
 @dataclass(frozen=True)
-class OtherRun:
+class BaselineRun:
     """The counters of a baseline at given sizes, and its time if it was modelled."""
 
     execution: Execution
@@ -97,7 +97,7 @@ def run_graded(session: Session, findings: Findings) -> None:
     if timed is not None:
         _add_times(session, timed)
     evidence.counted = tuple(
-        CountedRun(run.sizes, run.execution, _count_others(session, run, modelled=run is timed))
+        CountedRun(run.sizes, run.execution, _count_baselines(session, run, modelled=run is timed))
         for run in runs
     )
     evidence.execution = evidence.counted[0].execution
@@ -134,23 +134,25 @@ def _run_both(
     """The timed run if there is one, and the counted run: the same run if all blocks ran or the
     outputs are wrong, else the `early` run or a new run. After a sample of the blocks the device
     counts while the sample is judged."""
-    left = _leave_timed(session)
+    ended = _execute_timed(session)
     timed = None
-    if left is not None and (early or left.ran_whole or EMULATED not in session.exercise.benchmark):
-        timed = judge_run(left)
-    elif left is not None:
-        return _judge_and_count(session, left)
+    if ended is not None and (
+        early or ended.ran_whole or EMULATED not in session.exercise.benchmark
+    ):
+        timed = judge_run(ended)
+    elif ended is not None:
+        return _judge_and_count(session, ended)
     return timed, timed if timed and timed.says_all else early or _run_counted(session)
 
 
-def _judge_and_count(session: Session, left: Left) -> tuple[SubmissionRun, SubmissionRun]:
+def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRun, SubmissionRun]:
     """Both runs: the second runs while the first is judged. A failure of the second is raised only
     if its result is needed."""
     mistake = counted = None
     with ThreadPoolExecutor(1) as pool:
-        judging = pool.submit(judge_run, left)
+        judging = pool.submit(judge_run, ended)
         try:
-            counted = _leave_counted(session)
+            counted = _execute_counted(session)
         except SubmissionError as error:
             mistake = error
         timed = judging.result()
@@ -165,25 +167,25 @@ def _judge_and_count(session: Session, left: Left) -> tuple[SubmissionRun, Submi
 def _run_counted(session: Session) -> SubmissionRun | None:
     if EMULATED not in session.exercise.benchmark:
         return None
-    return judge_run(_leave_counted(session))
+    return judge_run(_execute_counted(session))
 
 
-def _leave_counted(session: Session) -> Left:
+def _execute_counted(session: Session) -> UnjudgedRun:
     sizes = session.exercise.benchmark[EMULATED]
     job = session.job
-    return leave_run(
+    return execute_submission(
         session.bench, sizes, modelled=False, show=job.options.show, detail=job.options.detail
     )
 
 
-def _leave_timed(session: Session) -> Left | None:
+def _execute_timed(session: Session) -> UnjudgedRun | None:
     """The run at a GPU's sizes, if a check needs modelled metrics and the options allow them."""
     asked = any(check.metric in MODELLED for check in session.exercise.checks)
     sizes = session.exercise.benchmark.get(TIMED_ON)
     if sizes is None or not asked or not session.job.options.model:
         return None
     job = session.job
-    return leave_run(
+    return execute_submission(
         session.bench, sizes, modelled=True, show=job.options.show, detail=job.options.detail
     )
 
@@ -197,7 +199,7 @@ def _add_times(session: Session, timed: SubmissionRun) -> None:
         evidence.untimed = why_untimed(timed.execution)
         return
     others = [
-        _run_other(session, label, timed.sizes, modelled=True)
+        _run_baseline(session, label, timed.sizes, modelled=True)
         for label in find_timed(exercise, session.info)
     ]
     evidence.timings = (
@@ -236,14 +238,14 @@ def describe_run(launches: Sequence[Modelled]) -> str:
 # --- baselines ------------------------------------------------------------------------------------
 
 
-def _count_others(
+def _count_baselines(
     session: Session, run: SubmissionRun, *, modelled: bool
 ) -> dict[Yardstick, OtherCounts]:
     """Counters of each baseline that a check needs, at the sizes of the submission's run. Raises
     SpecError if a baseline fails."""
     found = {}
     for each in find_counted(session.exercise, session.info):
-        other = _run_other(session, LABELS[each], run.sizes, modelled=modelled)
+        other = _run_baseline(session, LABELS[each], run.sizes, modelled=modelled)
         found[each] = (
             OtherCounts(reason="this device cannot run it")
             if other is None
@@ -252,18 +254,18 @@ def _count_others(
     return found
 
 
-def _run_other(
+def _run_baseline(
     session: Session, label: str, sizes: Mapping[str, int], *, modelled: bool
-) -> OtherRun | None:
-    built = build_other(session.exercise, session.tools, label, arch=session.info.arch)
+) -> BaselineRun | None:
+    built = build_baseline(session.exercise, session.tools, label, arch=session.info.arch)
     job = session.job
     bench = replace(session.bench, built=built, limits=run_limits(job.exercise.limits))
-    return run_other(
+    return run_baseline(
         bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.options.show
     )
 
 
-def run_other(
+def run_baseline(
     bench: Bench,
     exercise: Exercise,
     label: str,
@@ -272,7 +274,7 @@ def run_other(
     modelled: bool,
     cache: Path,
     show: ShowProgress,
-) -> OtherRun | None:
+) -> BaselineRun | None:
     """Runs the baseline that the bench holds, or takes its result from the cache: it is the same
     for every submission.
 
@@ -282,14 +284,14 @@ def run_other(
         program = bench.program(sizes, label)
     except SubmissionError:
         return None
-    mode = ModelledMode(OTHERS_SEED) if modelled else COUNTING
+    mode = ModelledMode(BASELINES_SEED) if modelled else COUNTING
     key = graded_key(program, bench.device.info, mode)
-    if known := recall(cache, key, OtherRun):
+    if known := recall(cache, key, BaselineRun):
         return known
     stage = f"{'modelling' if modelled else 'counting'} the {label} kernel"
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
-    inputs = make_inputs(exercise, case, OTHERS_SEED, gather=gather_shared)
+    inputs = make_inputs(exercise, case, BASELINES_SEED, gather=gather_shared)
     if modelled:  # its outputs are not compared, so they need not be copied back
         program = _without_outputs(program)
     execution, got = run_program(bench, program, inputs, mode, stage, show)
@@ -303,7 +305,7 @@ def run_other(
             raise broken(exercise, label, f"wrong at the benchmark's sizes: {result.message}")
     slim = tuple(replace(launch, lines=()) for launch in execution.launches)
     timing = model_timing(label, execution) if modelled else None
-    other = OtherRun(replace(execution, launches=slim, accesses=()), timing)
+    other = BaselineRun(replace(execution, launches=slim, accesses=()), timing)
     remember(cache, key, other)
     return other
 

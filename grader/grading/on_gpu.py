@@ -9,10 +9,10 @@ from grader.devices.choose import GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.nvml import read_versions
 from grader.devices.remote.remote_device import RemoteDevice
+from grader.grading.baselines import build_baselines, make_baselines
 from grader.grading.benchmark import run_benchmark
 from grader.grading.building import Built, build
 from grader.grading.cases import run_case
-from grader.grading.own_programs import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
@@ -38,7 +38,7 @@ def grade_on_gpu(job: Job) -> bool:
         sizes = job.exercise.benchmark[GPU]  # the processor is idle from here on
         own = session.bench.program(sizes)
         others = {label: each for label, each in built.items() if label != SUBMISSION}
-        programs = [own, *make_others(job.exercise, others, sizes, session.info)]
+        programs = [own, *make_baselines(job.exercise, others, sizes, session.info)]
         run_benchmark(session, device, built, programs)
         with session.hold():
             run_parts(session)
@@ -53,7 +53,7 @@ def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
     job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
     with ThreadPoolExecutor() as pool:
         submission = pool.submit(build, job.submission, job.exercise, tools, arch=info.arch)
-        others = pool.submit(build_others, job.exercise, tools, arch=info.arch)
+        others = pool.submit(build_baselines, job.exercise, tools, arch=info.arch)
     built = {SUBMISSION: submission.result(), **others.result()}
     hold = partial(hold_gpu, device.uuid, show=job.options.show)
     return open_session(job, tools, built[SUBMISSION], device, hold), built

@@ -63,7 +63,7 @@ class SubmissionRun:
 
 
 @dataclass(frozen=True)
-class Left:
+class UnjudgedRun:
     """A finished run of the submission whose outputs are not judged yet."""
 
     bench: Bench
@@ -79,7 +79,7 @@ class Left:
         return self.execution.ran_whole
 
 
-def leave_run(
+def execute_submission(
     bench: Bench,
     sizes: Mapping[str, int],
     *,
@@ -87,7 +87,7 @@ def leave_run(
     show: ShowProgress,
     inspect: bool = True,
     detail: Detail = PLAIN,
-) -> Left:
+) -> UnjudgedRun:
     """Runs the submission at given sizes, with or without modelled time. Raises SubmissionError
     after a fault; a run that reaches its time limit ends without a verdict.
 
@@ -108,30 +108,30 @@ def leave_run(
     stop = execution.failure
     if stop is not None and stop.status is not Status.TIMEOUT:
         raise SubmissionError(describe_failed_run(execution, stop, case))
-    return Left(bench, case, program, inputs, execution, got)
+    return UnjudgedRun(bench, case, program, inputs, execution, got)
 
 
-def judge_run(left: Left) -> SubmissionRun:
+def judge_run(ended: UnjudgedRun) -> SubmissionRun:
     """Judges a run. The device runs again only if the opposite order gave other outputs."""
-    case, execution = left.case, left.execution
+    case, execution = ended.case, ended.execution
     findings = tell_findings(execution.findings, case)
-    result = _judge(left)
+    result = _judge(ended)
     if result.passed and execution.ran_whole:
-        result, more = _judge_backwards(left, result)
+        result, more = _judge_backwards(ended, result)
         findings += more
     result = replace(result, printed=collect_printed(execution, case))
-    return SubmissionRun(case.sizes, result, left.program, execution, findings)
+    return SubmissionRun(case.sizes, result, ended.program, execution, findings)
 
 
-def _judge(left: Left) -> CaseResult:
+def _judge(ended: UnjudgedRun) -> CaseResult:
     """Compares the outputs of a run, or those that a sample of its blocks wrote, with the
     oracle's."""
-    bench, case, inputs, execution = left.bench, left.case, left.inputs, left.execution
+    bench, case, inputs, execution = ended.bench, ended.case, ended.inputs, ended.execution
     if execution.failure is not None:
         return not_verified(case, tell(execution.failure).message)
     if execution.ran_whole:
         expected = bench.oracle(inputs, case.sizes)
-        return judge_outputs(bench.task, case, expected, left.got, execution)
+        return judge_outputs(bench.task, case, expected, ended.got, execution)
     ask = bench.oracle
     return judge_sampled(
         case,
@@ -139,27 +139,29 @@ def _judge(left: Left) -> CaseResult:
         lambda places: (
             ask(inputs, case.sizes) if places is None else ask.at(inputs, case.sizes, places)
         ),
-        left.got,
+        ended.got,
         tolerance_at(bench.task, case),
         modified_inputs=execution.modified_inputs,
     )
 
 
-def _judge_backwards(left: Left, result: CaseResult) -> tuple[CaseResult, tuple[Finding, ...]]:
+def _judge_backwards(
+    ended: UnjudgedRun, result: CaseResult
+) -> tuple[CaseResult, tuple[Finding, ...]]:
     """The verdict on a right run after the opposite order of blocks and warps. Different outputs
     can be right too: sums of floats in another order."""
-    bench, case, execution = left.bench, left.case, left.execution
+    bench, case, execution = ended.bench, ended.case, ended.execution
     stop = execution.backwards_failure
     if stop is None and execution.same_backwards is False:
         again, got = bench.device.run(
-            left.program,
-            left.inputs,
+            ended.program,
+            ended.inputs,
             limits=_graded_limits(bench),
             mode=CountingMode(backwards=True),
         )
         stop = again.failure
         if stop is None:
-            expected = bench.oracle(left.inputs, case.sizes)
+            expected = bench.oracle(ended.inputs, case.sizes)
             found = judge_outputs(bench.task, case, expected, got, again)
             return (result, ()) if found.passed else fail_order(result, again, found.message, case)
     if stop is None:

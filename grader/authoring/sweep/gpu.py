@@ -14,12 +14,12 @@ from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU
 from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.errors import SpecError
+from grader.grading.baselines import check_culprit, make_baselines
 from grader.grading.benchmark import count_input_sets, draw_input_set, judge_sets
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK
 from grader.grading.measure import measure
 from grader.grading.mistakes import SubmissionError
-from grader.grading.own_programs import check_culprit, make_others
 from grader.grading.session import Session
 from grader.records import SUBMISSION, DeviceChoice, Progress, Timing
 from grader.report.sweep import SweepRow
@@ -50,7 +50,7 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
         yield SweepRow(SUBMISSION, False, note=error.message)
         return
     others = {label: each for label, each in built.items() if label != SUBMISSION}
-    programs = [own, *make_others(exercise, others, sizes, session.info)]
+    programs = [own, *make_baselines(exercise, others, sizes, session.info)]
     sets = [draw_input_set(bench, case, number) for number in range(count_input_sets(bench, case))]
     inputs = [each.inputs for each in sets]
     execution, outputs = device.prepare(programs, inputs, limits=bench.limits)

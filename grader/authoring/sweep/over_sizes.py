@@ -16,10 +16,10 @@ from grader.devices.choose import EMULATED, GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.library import find_array_library
 from grader.devices.remote.remote_device import RemoteDevice
+from grader.grading.baselines import build_baselines
 from grader.grading.building import Built, build
 from grader.grading.grade import choose_device
 from grader.grading.mistakes import SubmissionError
-from grader.grading.own_programs import build_others
 from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Subject
@@ -72,7 +72,7 @@ def run_sweep(
             own = build(source, exercise, tools, arch=info.arch)
         except SubmissionError as error:
             return error.failure
-        built = {SUBMISSION: own, **build_others(exercise, tools, arch=info.arch)}
+        built = {SUBMISSION: own, **build_baselines(exercise, tools, arch=info.arch)}
         session = open_session(job, tools, own, remote)
         with hold_gpu(remote.uuid, show=options.show):
             rows = _SWEEPS[choice.kind](session, built, points)

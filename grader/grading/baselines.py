@@ -19,12 +19,12 @@ from grader.spec.exercise import Exercise
 from grader.spec.statements import Plan
 from grader.submission.source_file import read_submission
 
-OTHERS_SEED = 0
+BASELINES_SEED = 0
 """Draws the inputs on which baselines are modelled and counted: the same for every submission, so
 that the cached results fit all."""
 
 
-def own_programs(exercise: Exercise) -> dict[str, tuple[Path, Plan | None]]:
+def baseline_sources(exercise: Exercise) -> dict[str, tuple[Path, Plan | None]]:
     """The source and plan of each baseline, by label. None: the plan is in the source."""
     source = exercise.baseline_source
     programs: dict[str, tuple[Path, Plan | None]] = {NAIVE: (source, exercise.baseline_plan)}
@@ -34,17 +34,17 @@ def own_programs(exercise: Exercise) -> dict[str, tuple[Path, Plan | None]]:
     return programs
 
 
-def build_others(exercise: Exercise, tools: Toolchain, *, arch: str) -> dict[str, Built]:
+def build_baselines(exercise: Exercise, tools: Toolchain, *, arch: str) -> dict[str, Built]:
     """Compiles all baselines. Raises SpecError."""
-    labels = own_programs(exercise)
+    labels = baseline_sources(exercise)
     with ThreadPoolExecutor() as pool:
-        built = pool.map(partial(build_other, exercise, tools, arch=arch), labels)
+        built = pool.map(partial(build_baseline, exercise, tools, arch=arch), labels)
         return dict(zip(labels, built, strict=True))
 
 
-def build_other(exercise: Exercise, tools: Toolchain, label: str, *, arch: str) -> Built:
+def build_baseline(exercise: Exercise, tools: Toolchain, label: str, *, arch: str) -> Built:
     """Compiles a baseline. Raises SpecError if it does not compile."""
-    path, plan = own_programs(exercise)[label]
+    path, plan = baseline_sources(exercise)[label]
     try:
         return build(value_of(read_submission(path)), exercise, tools, arch=arch, plan=plan)
     except SubmissionError as error:
@@ -52,7 +52,7 @@ def build_other(exercise: Exercise, tools: Toolchain, label: str, *, arch: str) 
         raise broken(exercise, label, message) from None
 
 
-def make_others(
+def make_baselines(
     exercise: Exercise, built: Mapping[str, Built], sizes: Mapping[str, int], info: DeviceInfo
 ) -> list[Program]:
     """The baselines that are timed with a submission. A reference that this GPU cannot launch is
@@ -76,6 +76,6 @@ def check_culprit(execution: Execution) -> None:
 
 def broken(exercise: Exercise, label: str, message: str) -> SpecError:
     """The error for a baseline that does not compile, does not run or is wrong."""
-    path, _ = own_programs(exercise)[label]
+    path, _ = baseline_sources(exercise)[label]
     problem = f"the {label} program of the exercise '{exercise.id}': {message}"
     return SpecError([SpecProblem(str(path), "", problem)])

@@ -1,5 +1,4 @@
-"""The exercise's own programs on the emulated device: counted where a goal is relative to them, and
-ours to mend where they fail."""
+"""Baselines on the emulated device: counted for goals relative to them; a failure is a SpecError."""
 
 from __future__ import annotations
 
@@ -175,7 +174,7 @@ def test_a_baseline_that_fails_is_the_exercise_s_mistake(
     assert caught.value.problems[0].file.endswith("starter/transpose.cu")
 
 
-def test_limits_of_the_submission_are_not_those_of_the_exercise_s_own_programs(
+def test_limits_of_the_submission_do_not_limit_baselines(
     tmp_path: Path,
 ) -> None:
     """The naive kernel executes eight times the instructions of the reference."""
