@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from grader.records import Options
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import grader
@@ -111,7 +113,11 @@ def main() -> None:
         found = make_class(Path(name) / "submissions", options.submissions)
         out = Path(name) / "results"
         settings = Settings(
-            out, (exercise,), device="emulated", device_name="emulated:h100", grader="benchmark"
+            out,
+            (exercise,),
+            options=Options("emulated"),
+            device_name="emulated:h100",
+            grader="benchmark",
         )
         times: dict[str, float] = {}
 

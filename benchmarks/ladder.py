@@ -29,13 +29,12 @@ from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
-from grader.folders import default_cache
 from grader.grading.building import Built, build
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.judging.evidence import Subject
-from grader.records import SUBMISSION, Progress, Source
+from grader.records import SUBMISSION, Options, Progress, Source
 from grader.report.plot import format_svg
 from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels
 from grader.sandbox.process import run_tool
@@ -119,7 +118,7 @@ def climb(sizes: str, *, device: str, seed: int) -> Sweep:
     exercise = replace(exercise, limits=replace(exercise.limits, warp_instructions=NO_LIMIT))
     points = parse_sizes([sizes], exercise.size_names)
     subject = Subject(exercise, value_of(read_submission(RUNGS[REFERENCE])), None, {}, seed)
-    job = Job(subject, choice, default_cache(os.environ), show)
+    job = Job(subject, choice, Options(show=show))
     with RemoteDevice(str(choice)) as remote:
         subject.device = remote.info
         tools = find_toolchain(prefer_wheel=False, cache=job.cache)

@@ -19,10 +19,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from grader.grading.grade import Options, grade_with
+from grader.grading.grade import grade_with
 from grader.grading.what_if import Trial, lost_checks, try_mends
 from grader.messages.what_if import name_mend
-from grader.records import Score, Submission, WhatIf
+from grader.records import Options, Score, Submission, WhatIf
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 

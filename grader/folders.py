@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
+
+from grader.records import Options
 
 PACKAGED = "course"
 """The folder of an installed package that holds the exercises and their starters."""
@@ -16,6 +19,11 @@ def default_cache(environ: Mapping[str, str]) -> Path:
     return (
         Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
     ) / "cuda-exercise-grader"
+
+
+def cache_folder(options: Options) -> Path:
+    """The cache folder that the options give, else the user's."""
+    return options.cache or default_cache(os.environ)
 
 
 def shipped_root() -> Path:

@@ -9,13 +9,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader.devices.gpu.peak import GivenPeak
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.grading import on_emulated
 from grader.grading.cases import BENCHMARK
 from grader.grading.grade import choose_device
-from grader.records import CheckStatus, Progress, Score, Source, Status
+from grader.records import CheckStatus, GivenPeak, Progress, Score, Source, Status
 from grader.report.json import format_score
 
 ROOT = Path(__file__).resolve().parents[1]

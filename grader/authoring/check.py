@@ -27,7 +27,7 @@ from grader.authoring.verdicts import (
     judge_starter,
 )
 from grader.errors import SpecError, SpecProblem
-from grader.records import ShowProgress
+from grader.records import Options
 from grader.report.soundness import Claim, Soundness
 from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Exercise
@@ -41,19 +41,15 @@ _PLAN_LINE = re.compile(r"^[ \t]*//[ \t]*(?:launch|scratch):.*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scope:
-    """What is checked: on which device, from which seed, how many programs at once, and how much.
+    """The programs to check, and how. `options` have a seed; `jobs` programs are graded at the
+    same time; `submissions` is the folder of the known submissions; `quick`: only a sample of the
+    mutants is tried."""
 
-    `submissions` is the folder of the known submissions; `try_mutants` whether mutants are tried,
-    `quick` whether only a sample of them is.
-    """
-
-    device: str
-    seed: int
+    options: Options
     jobs: int
     submissions: Path
     try_mutants: bool = True
     quick: bool = False
-    cache: Path | None = None
 
 
 def default_submissions(folder: Path) -> Path:
@@ -61,26 +57,26 @@ def default_submissions(folder: Path) -> Path:
     return root_of(folder) / "tests" / "submissions" / folder.absolute().name
 
 
-def check_exercise(folder: Path, scope: Scope, show: ShowProgress) -> Soundness:
+def check_exercise(folder: Path, scope: Scope) -> Soundness:
     """Everything that can be told of the exercise in `folder`. UsageError and GraderError as
     `pipeline.grade` raises them."""
     exercise, problems = read_problems(folder)
     found = "its schema, names, formulas, cases, points and thresholds agree"
     spec = make_claim("spec", "has no mistakes", problems, found)
     if exercise is None:
-        claims = (spec, *_check_the_rest(folder, scope, show))
-        return Soundness(folder.absolute().name, scope.device, claims)
+        claims = (spec, *_check_the_rest(folder, scope))
+        return Soundness(folder.absolute().name, str(scope.options.device), claims)
     promises = handout_problems(exercise)
     handout = make_claim("handout", "promises what the spec has", promises, "the same headlines")
-    wrong = oracle_problems(exercise, scope.seed)
+    wrong = oracle_problems(exercise, scope.options.fixed_seed)
     claims = (spec, handout, _claim_oracle(wrong))
     if wrong:
-        return Soundness(exercise.id, scope.device, claims)
+        return Soundness(exercise.id, str(scope.options.device), claims)
     try:
-        return _check_programs(exercise, scope, show, claims)
+        return _check_programs(exercise, scope, claims)
     except SpecError as error:  # the exercise's own programs, which gradings compare with
         own = make_claim("programs", "compile, run and are right", list(error.problems), "")
-        return Soundness(exercise.id, scope.device, (*claims, own))
+        return Soundness(exercise.id, str(scope.options.device), (*claims, own))
 
 
 def _claim_oracle(problems: list[SpecProblem]) -> Claim:
@@ -88,18 +84,18 @@ def _claim_oracle(problems: list[SpecProblem]) -> Claim:
     return make_claim("oracle", "computes every case", problems, found)
 
 
-def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Claim]:
+def _check_the_rest(folder: Path, scope: Scope) -> list[Claim]:
     """Of an exercise with a wrong spec: whether its oracle computes, and whether its reference is
     right."""
     with salvage(folder) as exercise:
         if exercise is None:
             return []
-        wrong = oracle_problems(exercise, scope.seed)
+        wrong = oracle_problems(exercise, scope.options.fixed_seed)
         oracle = _claim_oracle([relocated(problem, exercise, folder) for problem in wrong])
         if wrong or exercise.reference_source is None:
             return [oracle]
         files = {REFERENCE: exercise.reference_source}
-        grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache)
+        grading = Grading(exercise, scope.options, scope.jobs)
         score = grading.grade_all(files, "grading the reference")[REFERENCE]
         claim = judge_reference(exercise, score)
         root, own = (str(root_of(each)) for each in (exercise.folder, folder))
@@ -107,11 +103,9 @@ def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Clai
         return [oracle, replace(claim, claim="is right", details=details)]
 
 
-def _check_programs(
-    exercise: Exercise, scope: Scope, show: ShowProgress, claims: tuple[Claim, ...]
-) -> Soundness:
-    oracle = SharedOracle(load_oracle(draw_scalars(exercise, scope.seed)))
-    grading = Grading(exercise, scope.device, scope.seed, scope.jobs, show, scope.cache, oracle)
+def _check_programs(exercise: Exercise, scope: Scope, claims: tuple[Claim, ...]) -> Soundness:
+    oracle = SharedOracle(load_oracle(draw_scalars(exercise, scope.options.fixed_seed)))
+    grading = Grading(exercise, scope.options, scope.jobs, oracle)
     known = sorted(scope.submissions.glob("*.cu"))
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
         files = {STARTER: exercise.baseline_source, BASELINE: _write_baseline(exercise, Path(name))}
@@ -135,7 +129,7 @@ def _check_programs(
     )
     device = reference.device if reference else starter.device
     rooms = find_rooms(exercise, reference, starter)
-    name = device.name if device else scope.device
+    name = device.name if device else str(scope.options.device)
     return Soundness(exercise.id, name, claims, rooms, fates)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import tempfile
@@ -15,9 +14,10 @@ from pathlib import Path
 from grader.authoring.mutants import Mutant, make_mutants
 from grader.authoring.verdicts import FAULTLESS, Grading, what_it_misses
 from grader.devices.choose import EMULATED
-from grader.folders import default_cache
+from grader.folders import cache_folder
 from grader.grading.building import build
 from grader.grading.mistakes import SubmissionError
+from grader.grading.session import run_limits
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.records import Progress, Score, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof
@@ -44,7 +44,7 @@ def try_mutants(
     assert isinstance(source, Submission)
     mutants = make_mutants(source.text)
     if quick:
-        mutants = sample_mutants(mutants, grading.seed)
+        mutants = sample_mutants(mutants, grading.options.fixed_seed)
     prints = _fingerprints(exercise, source, mutants, reference, grading)
     own, others = prints[0], prints[1:]
     graded = {
@@ -54,14 +54,16 @@ def try_mutants(
         for first in [number if mark is None else others.index(mark)]
     }
     label, stage = "reference", "grading mutants of the reference"
-    alone = grading.grade_all({label: exercise.reference_source}, stage, model=False)[label]
+    counting = replace(grading, options=replace(grading.options, model=False))
+    alone = counting.grade_all({label: exercise.reference_source}, stage)[label]
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
         files = {}
         for number in sorted(set(graded.values())):
             files[str(number)] = Path(name) / f"{exercise.id}--mutant_{number}.cu"
             files[str(number)].write_text(mutants[number].text, encoding="utf-8")
-        limits = limit_mutants(exercise.limits, alone)
-        scores = grading.grade_all(files, stage, model=False, limits=limits)
+        limits = run_limits(limit_mutants(exercise.limits, alone))
+        limited = replace(counting, options=replace(counting.options, limits=limits))
+        scores = limited.grade_all(files, stage)
     return tuple(
         _tell_fate(mutant, scores[str(graded[number])], reference)
         if number in graded
@@ -109,10 +111,10 @@ def _fingerprints(
 ) -> list[object]:
     """Of the reference, then of each mutant, what `_fingerprint` says."""
     assert reference.device is not None
-    arch, where = reference.device.arch, grading.cache or default_cache(os.environ)
+    arch, where = reference.device.arch, cache_folder(grading.options)
     tools = find_toolchain(prefer_wheel=reference.device.kind == EMULATED, cache=where)
     texts = [source.text, *(mutant.text for mutant in mutants)]
-    grading.show(Progress("compiling mutants of the reference"))
+    grading.options.show(Progress("compiling mutants of the reference"))
     with ThreadPoolExecutor(grading.jobs) as pool:
         return list(
             pool.map(

@@ -10,19 +10,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.grading.cases import Oracle
-from grader.grading.grade import Options, grade_with
+from grader.grading.grade import grade_with
 from grader.metrics import METRICS
 from grader.records import (
     CheckResult,
     CheckStatus,
+    Options,
     Progress,
     Score,
-    ShowProgress,
     Source,
     Status,
+    show_nothing,
 )
 from grader.report.soundness import Claim, Proof
-from grader.spec.exercise import Exercise, Limits
+from grader.spec.exercise import Exercise
 from grader.spec.reader import SPEC_FILE
 
 FAULTLESS = frozenset({Status.PASSED, Status.INCONCLUSIVE})
@@ -33,57 +34,35 @@ _KNOWN = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>\w+)")
 
 @dataclass(frozen=True)
 class Grading:
-    """How all programs of one check are graded."""
+    """How all programs of one check are graded: `jobs` at the same time, with one progress display
+    for all (`options.show`)."""
 
     exercise: Exercise
-    device: str
-    seed: int
+    options: Options
     jobs: int
-    show: ShowProgress
-    cache: Path | None = None
     oracle: Oracle | None = None
 
-    def grade_all(
-        self,
-        files: Mapping[str, Path],
-        stage: str,
-        *,
-        model: bool = True,
-        limits: Limits | None = None,
-    ) -> dict[str, Score]:
-        """The scores of the files by their labels; `model`: with modelled times where nothing
-        measures them; `limits` take the place of the exercise's.
-
-        Whatever an exercise's own fault raises ends it.
-        """
+    def grade_all(self, files: Mapping[str, Path], stage: str) -> dict[str, Score]:
+        """The scores of the files by their labels. The first error of the exercise ends all."""
         scores: dict[str, Score] = {}
-        self.show(Progress(stage, 0, len(files)))
+        self.options.show(Progress(stage, 0, len(files)))
         with ThreadPoolExecutor(self.jobs) as pool:
-            futures = {
-                pool.submit(self._grade, path, model=model, limits=limits): label
-                for label, path in files.items()
-            }
+            futures = {pool.submit(self._grade, path): label for label, path in files.items()}
             try:
                 for future in as_completed(futures):
                     scores[futures[future]] = future.result()
-                    self.show(Progress(stage, len(scores), len(files)))
+                    self.options.show(Progress(stage, len(scores), len(files)))
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
         return {label: scores[label] for label in files}
 
-    def _grade(self, path: Path, *, model: bool, limits: Limits | None) -> Score:
-        options = Options(
-            self.device,
-            self.seed,
-            cache=self.cache,
-            model=model,
-            oracle=self.oracle,
-            limits=limits,
-        )
-        score = grade_with(options, self.exercise.folder, path)
+    def _grade(self, path: Path) -> Score:
+        quiet = replace(self.options, show=show_nothing)
+        folder, oracle = self.exercise.folder, self.oracle
+        score = grade_with(quiet, folder, path, oracle=oracle)
         if score.status.is_worth_a_retry:  # a busy machine is no fault of the exercise
-            return grade_with(options, self.exercise.folder, path)
+            return grade_with(quiet, folder, path, oracle=oracle)
         return score
 
 

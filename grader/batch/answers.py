@@ -66,8 +66,8 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
 def grade_task(task: Task) -> str:
     """The real thing: the whole pipeline. The file bears the exercise's name, so that equal files
     get equal scores."""
-    from grader.grading.grade import Options, grade_with
+    from grader.grading.grade import grade_with
     from grader.report.json import format_score
 
-    options = Options(task.device, task.seed, isolated=task.isolated, model=task.model)
-    return format_score(grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu"))
+    name = f"{task.exercise}.cu"
+    return format_score(grade_with(task.options, task.folder, task.source, name=name))

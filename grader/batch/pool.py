@@ -92,7 +92,7 @@ class LocalPool:
 def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
     """Grade in a fresh process, which is ended after so many seconds, and prints nothing."""
     began = time.monotonic()
-    slot = _Slot(grade, task.device, quiet=True)
+    slot = _Slot(grade, str(task.options.device), quiet=True)
     slot.start(task, began)
     try:
         while (outcome := slot.poll(time.monotonic(), seconds)) is None:
@@ -125,7 +125,8 @@ class _Slot:
         if self._child is None or self._child.has_ended:
             self._child = Child(partial(serve, self._grade), quiet=self._quiet)
         with contextlib.suppress(OSError):  # it has just ended; `poll` tells
-            self.connection.send(replace(task, device=self._device))
+            options = replace(task.options, device=self._device)
+            self.connection.send(replace(task, options=options))
 
     def poll(self, now: float, limit: float) -> Outcome | None:
         """The outcome of the task, if it has ended."""

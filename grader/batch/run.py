@@ -29,7 +29,7 @@ from grader.batch.tasks import Task, draw_seed, make_key
 from grader.batch.whole_files import replace_file
 from grader.errors import UsageError
 from grader.plumbing.identity import hash_files
-from grader.records import BatchExercise, BatchProgress, BatchSummary, PendingRule, Status
+from grader.records import BatchExercise, BatchProgress, BatchSummary, Options, PendingRule, Status
 from grader.spec.exercise import Exercise
 from grader.spec.own_files import read_files
 
@@ -55,7 +55,7 @@ class Settings:
 
     out: Path
     exercises: tuple[Exercise, ...]
-    device: str
+    options: Options
     device_name: str
     grader: str
     only: tuple[str, ...] = ()
@@ -63,9 +63,6 @@ class Settings:
     pending: PendingRule | None = None
     rerun: Rerun = Rerun.CHANGED
     anonymous: bool = False
-    seed: int | None = None
-    isolated: bool = True
-    model: bool = True
     limit_is_verdict: bool = False
     file_times: bool = False
     late: LateWork | None = None
@@ -139,7 +136,7 @@ def _waits(item: Item, results: Mapping[str, Result]) -> bool:
 def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal) -> list[Item]:
     """Who handed in what, with the keys of the results."""
     hashes = {exercise.id: hash_files(read_files(exercise)) for exercise in settings.exercises}
-    seed = "secret" if settings.seed is None else str(settings.seed)
+    seed = "secret" if settings.options.seed is None else str(settings.options.seed)
     device = settings.device_name
     if settings.only_pending:
         device = journal.noted(DEVICE_NOTE) or device
@@ -175,7 +172,7 @@ def make_tasks(
 ) -> list[Task]:
     """One task for each selected file without a result; equal files share one."""
     folders = {exercise.id: exercise.folder.absolute() for exercise in settings.exercises}
-    secret = journal.secret()
+    secret, asked = journal.secret(), settings.options.seed
     tasks: dict[str, Task] = {}
     for item in items:
         if (
@@ -186,7 +183,7 @@ def make_tasks(
             or item.key in tasks
         ):
             continue
-        seed = draw_seed(secret, item.sha256) if settings.seed is None else settings.seed
+        seed = draw_seed(secret, item.sha256) if asked is None else asked
         source = (settings.out / source_path(item.sha256)).absolute()
         tasks[item.key] = Task(
             item.key,
@@ -194,10 +191,7 @@ def make_tasks(
             folders[item.exercise],
             item.sha256,
             source,
-            settings.device,
-            seed,
-            settings.isolated,
-            settings.model,
+            replace(settings.options, seed=seed),
         )
     return list(tasks.values())
 
@@ -310,7 +304,9 @@ def _summarise(
         for exercise in settings.exercises
     )
     entries = make_entries(items, results, max_scores, settings.pending)
-    batch = BatchSummary(exercises, entries, started, _now(), settings.grader, settings.device)
+    batch = BatchSummary(
+        exercises, entries, started, _now(), settings.grader, str(settings.options.device)
+    )
     return batch if settings.late is None else settings.late.apply(batch)
 
 

@@ -11,24 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from grader.errors import GraderError
+from grader.records import Options
 
 SEED_BITS = 53  # what a JSON number holds exactly
 
 
 @dataclass(frozen=True)
 class Task:
-    """One grading. `key` names its result; `folder` is the exercise's; `device` is as `grade
-    --device` takes it."""
+    """One grading. `key` names its result; `folder` is the exercise's."""
 
     key: str
     exercise: str
     folder: Path
     sha256: str
     source: Path
-    device: str
-    seed: int
-    isolated: bool = True
-    model: bool = True
+    options: Options
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from grader.cli.common import (
@@ -17,6 +18,7 @@ from grader.cli.common import (
     make_parser,
     new_file,
     printing,
+    read_options,
     seed_of,
 )
 from grader.errors import UsageError
@@ -199,16 +201,12 @@ def run_check(options: argparse.Namespace) -> int:
         raise UsageError(
             f"there is no folder {known}", "Give --submissions the folder of the known submissions."
         )
-    scope = Scope(
-        options.device,
-        seed_of(options),
-        options.jobs,
-        known,
-        try_mutants=not options.no_mutants,
-        quick=options.quick,
-    )
     with progress_display(make_console(sys.stderr)) as show:
-        found = check_exercise(folder, scope, show)
+        grading = replace(read_options(options), seed=seed_of(options), show=show)
+        scope = Scope(
+            grading, options.jobs, known, try_mutants=not options.no_mutants, quick=options.quick
+        )
+        found = check_exercise(folder, scope)
     with printing():
         print_soundness(found, console=make_console(sys.stdout), all_mutants=options.all)
     return 0 if found.sound else 1

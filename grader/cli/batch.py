@@ -25,6 +25,7 @@ from grader.cli.common import (
     interrupted_code,
     make_parser,
     printing,
+    read_options,
     tell_notice,
 )
 from grader.cli.hand_ins import find_hand_ins
@@ -267,12 +268,13 @@ def _make_settings(
     from grader.grading.grade import check_seed
     from grader.plumbing.identity import grader_identity
 
-    seed = None if options.seed is None else check_seed(options.seed)
+    if options.seed is not None:
+        check_seed(options.seed)
     device_name = workers.device_name + (" without times" if options.no_model else "")
     return Settings(
         Path(options.out),
         exercises,
-        device=workers.device,
+        replace(read_options(options), device=workers.device),
         device_name=device_name,
         grader=grader_identity(),
         only=tuple(each for each in options.only if each != PENDING),
@@ -280,19 +282,15 @@ def _make_settings(
         pending=pending_rule(options),
         rerun=Rerun(options.rerun),
         anonymous=options.anonymous,
-        seed=seed,
-        isolated=not options.no_isolation,
-        model=not options.no_model,
         limit_is_verdict=options.timeout is not None,
     )
 
 
 def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
     """Makes the scores of what could not be graded."""
-    from grader.devices.choose import EMULATED
+    from grader.grading.grade import excluded_metrics
     from grader.judging.evidence import Subject
     from grader.judging.score import failed_score
-    from grader.metrics import MODELLED
     from grader.records import Submission
     from grader.report.json import format_score
     from grader.submission.source_file import read_submission
@@ -303,10 +301,9 @@ def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
         read = read_submission(task.source)
         text = read.text if isinstance(read, Submission) else ""
         submission = Submission(f"{task.exercise}.cu", task.sha256, text)
-        facts = {"grader": settings.grader}
-        emulated = settings.device_name.startswith(EMULATED)
-        excluded = MODELLED if emulated and not settings.model else frozenset()
-        subject = Subject(exercises[task.exercise], submission, None, facts, task.seed, excluded)
+        facts, seed = {"grader": settings.grader}, task.options.fixed_seed
+        excluded = excluded_metrics(settings.options, settings.device_name.split(":")[0])
+        subject = Subject(exercises[task.exercise], submission, None, facts, seed, excluded)
         return format_score(failed_score(subject, ungraded))
 
     return make

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from grader.cpp.cursor import did_you_mean
 from grader.errors import GraderError, UsageError
 from grader.folders import shipped_exercises
+from grader.records import Options
 from grader.report.text import clean_text
 
 if TYPE_CHECKING:
@@ -137,6 +138,18 @@ def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> Non
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
         "--json", metavar="FILE", help=f"write {what} as JSON; - prints it, and nothing else"
+    )
+
+
+def read_options(options: argparse.Namespace) -> Options:
+    """The options of a grading that a command was called with. A command without one of these
+    arguments uses its default."""
+    given = vars(options)
+    return Options(
+        given.get("device", "auto"),
+        given.get("seed"),
+        isolated=not given.get("no_isolation", False),
+        model=not given.get("no_model", False),
     )
 
 

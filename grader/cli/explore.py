@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from grader.cli.common import (
     make_parser,
     print_or_json,
     printing,
+    read_options,
     seed_of,
 )
 from grader.errors import UsageError
@@ -135,15 +137,8 @@ def run_compare(options: argparse.Namespace) -> int:
         else find_common_exercise(Path("exercises"), Path(old), Path(new))
     )
     with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
-        versions = compare_versions(
-            folder,
-            Path(old),
-            Path(new),
-            device=options.device,
-            seed=options.seed,
-            model=not options.no_model,
-            show=show,
-        )
+        grading = replace(read_options(options), show=show)
+        versions = compare_versions(folder, Path(old), Path(new), grading)
     print_or_json(
         options.json,
         lambda: format_versions(versions),
@@ -186,15 +181,8 @@ def run_sweep(options: argparse.Namespace) -> int:
 
     folder = find_exercise(options.exercise)
     with progress_display(make_console(sys.stderr)) as show:
-        found = sweep_sizes(
-            folder,
-            Path(options.submission),
-            options.sizes,
-            device=options.device,
-            seed=seed_of(options),
-            show=show,
-            model=not options.no_model,
-        )
+        running = replace(read_options(options), seed=seed_of(options), show=show)
+        found = sweep_sizes(folder, Path(options.submission), options.sizes, running)
     if isinstance(found, Failure):
         return _tell_failure(found)
     with printing():

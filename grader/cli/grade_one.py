@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,7 @@ from grader.cli.common import (
     find_exercise,
     join_names,
     make_parser,
+    read_options,
     refuse_annotated_json,
 )
 from grader.cli.formats import add_format_options, check_outputs
@@ -162,8 +164,7 @@ def _grade_one(
     each step whether to go on."""
     from grader.grading.early import begin_early
 
-    isolated = not options.no_isolation
-    with begin_early(options.device, exercise, submission, isolated=isolated) as begun:
+    with begin_early(read_options(options), exercise, submission) as begun:
         return _grade(options, exercise, submission, begun, stale)
 
 
@@ -192,25 +193,22 @@ def _grade(
 ) -> Score:
     """The score, with what was begun before all was loaded that this loads."""
     from grader.devices.gpu.peak import parse_peak
-    from grader.grading.grade import Options, choose_device, grade_with
+    from grader.grading.grade import choose_device, grade_with
     from grader.report.terminal import grading_display, make_console
 
     peak = parse_peak(options.peak) if options.peak is not None else None
     for_people = options.json != "-" and not (options.format and options.output is None)
     console, in_lines = make_console(sys.stderr), stale is not None
     with grading_display(console, quiet=options.quiet, in_lines=in_lines) as (show, show_checks):
-        how = Options(
-            choose_device(options.device, peak),
-            options.seed,
-            _asking(stale, show),
-            isolated=not options.no_isolation,
-            model=not options.no_model,
-            reuse=not options.fresh,
-            interim=show_checks if for_people else None,
-            begun=begun,
+        grading = replace(
+            read_options(options),
+            device=choose_device(options.device, peak),
             detail=detail_of(options, pages=options.annotate or options.html is not None),
+            reuse=not options.fresh,
+            show=_asking(stale, show),
+            interim=show_checks if for_people else None,
         )
-        return grade_with(how, exercise, submission)
+        return grade_with(grading, exercise, submission, begun=begun)
 
 
 def _asking(stale: Stale | None, show: ShowProgress) -> ShowProgress:

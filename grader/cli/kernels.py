@@ -6,6 +6,7 @@ import argparse
 import io
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -21,6 +22,7 @@ from grader.cli.common import (
     make_parser,
     print_or_json,
     printing,
+    read_options,
     refuse_annotated_json,
 )
 from grader.cli.machine_code import (
@@ -164,7 +166,8 @@ def run_kernels(options: argparse.Namespace) -> int:
     check_target(options.json)
     check_target(options.trace, "the trace")
     refuse_annotated_json(options)
-    from grader.explore.kernel_run import run
+    from grader.explore.kernel_data import read_data
+    from grader.explore.kernel_run import run_with
     from grader.explore.kernel_words import split_names
     from grader.grading.mistakes import SubmissionError
     from grader.report.kernel_pages import (
@@ -180,17 +183,14 @@ def run_kernels(options: argparse.Namespace) -> int:
     _check_saved(saved, given.outputs)
     try:
         with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
-            found = run(
-                Path(options.file),
-                **given._asdict(),
-                device=options.device,
-                check=options.check,
+            running = replace(
+                read_options(options),
                 model=options.model or options.trace is not None,
-                seed=options.seed,
-                isolated=not options.no_isolation,
-                progress=show,
                 detail=detail_of(options, pages=options.annotate),
+                show=show,
             )
+            data = read_data(*given)
+            found = run_with(running, Path(options.file), data, check=options.check)
     except SubmissionError as error:
         failure, line = error.failure, error.line
         print_or_json(

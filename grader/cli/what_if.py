@@ -7,7 +7,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from grader.cli.common import printing
+from grader.cli.common import printing, read_options
 from grader.errors import UsageError
 from grader.records import WHAT_IF_SECONDS, Score, Submission, WhatIfMode
 
@@ -69,7 +69,6 @@ def is_wanted(options: argparse.Namespace, *, shown: bool, on_terminal: bool) ->
 
 
 def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
-    from grader.grading.grade import Options
     from grader.grading.what_if import Trial, try_mends
     from grader.report.terminal import make_console, progress_display
     from grader.spec.reader import read_exercise
@@ -79,8 +78,7 @@ def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: 
     if not isinstance(text, Submission) or text.sha256 != score.submission_sha256:
         return score  # it changed since
     with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
-        how = Options(progress=show, isolated=not options.no_isolation, model=not options.no_model)
-        trial = Trial(how, seconds=options.what_if_seconds)
+        trial = Trial(replace(read_options(options), show=show), seconds=options.what_if_seconds)
         return replace(score, what_if=try_mends(read_exercise(exercise), text, score, trial))
 
 

@@ -8,13 +8,11 @@ import importlib.util
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
 from grader.plumbing.children import python_environment
-from grader.records import Completed, RunTool, ToolLimits
+from grader.records import Completed, DeviceChoice, RunTool, ToolLimits
 
 DEFAULT_GPU = "h100"
 """What the emulated device stands for where nothing says another GPU."""
@@ -35,31 +33,14 @@ _PROBE_LIMITS = ToolLimits(
 )  # the driver reserves much address space
 
 
-@dataclass(frozen=True)
-class Choice:
-    """A device: its kind, its id in gpus.json or the GPU's number, and a GPU's peaks where they
-    were set."""
-
-    kind: str
-    id: str
-    peak: GivenPeak | None = None
-
-    def __str__(self) -> str:
-        """The name that a worker takes: `emulated:h100`, `gpu:0`, `gpu:0:3352,66.9`."""
-        peak = self.peak
-        set_figures = (peak.bandwidth_gbps, peak.fp32_tflops) if peak is not None else ()
-        figures = ",".join(str(figure) for figure in set_figures if figure is not None)
-        return ":".join([self.kind, self.id, *([figures] if figures else [])])
-
-
 def parse_device(
     name: str, *, gpu_works: Callable[[], bool], has_pycuda: Callable[[], bool]
-) -> Choice:
+) -> DeviceChoice:
     """The device of a name; UsageError for a name that is none. `auto` asks whether a GPU works
     here."""
     kind, _, id_ = name.partition(":")
     if kind == "auto" and not id_:
-        return Choice(GPU, "0") if gpu_works() else Choice(EMULATED, DEFAULT_GPU)
+        return DeviceChoice(GPU, "0") if gpu_works() else DeviceChoice(EMULATED, DEFAULT_GPU)
     if kind == GPU:
         return _parse_gpu(id_, has_pycuda=has_pycuda)
     if kind == EMULATED:
@@ -94,7 +75,7 @@ def _probe(code: str, run: RunTool, environ: Mapping[str, str]) -> Completed:
     return run([sys.executable, "-c", code], limits=_PROBE_LIMITS, env=child)
 
 
-def _parse_gpu(id_: str, *, has_pycuda: Callable[[], bool]) -> Choice:
+def _parse_gpu(id_: str, *, has_pycuda: Callable[[], bool]) -> DeviceChoice:
     if not re.fullmatch(r"\d{0,3}", id_):
         raise UsageError(
             f"there is no GPU {id_!r}",
@@ -102,10 +83,10 @@ def _parse_gpu(id_: str, *, has_pycuda: Callable[[], bool]) -> Choice:
         )
     if not has_pycuda():
         raise UsageError("the gpu device needs PyCUDA, which is not installed", INSTALL_PYCUDA)
-    return Choice(GPU, str(int(id_ or "0")))
+    return DeviceChoice(GPU, str(int(id_ or "0")))
 
 
-def _parse_emulated(id_: str) -> Choice:
+def _parse_emulated(id_: str) -> DeviceChoice:
     known = read_gpus()
     if id_ and id_ not in known:
         close = difflib.get_close_matches(id_.lower(), known, n=1)
@@ -114,4 +95,4 @@ def _parse_emulated(id_: str) -> Choice:
             f"the emulated device cannot stand for {id_!r}{guess}",
             f"It can stand for: {', '.join(known)}.",
         )
-    return Choice(EMULATED, id_ or DEFAULT_GPU)
+    return DeviceChoice(EMULATED, id_ or DEFAULT_GPU)

@@ -8,10 +8,10 @@ from itertools import zip_longest
 from pathlib import Path
 
 from grader.devices.base import Arrays, Device
-from grader.devices.choose import Choice
 from grader.explore.kernel_data import KernelData
 from grader.explore.launch_times import Times, modelled_times, note_unsure, note_untimed
 from grader.explore.other_order import PUBLIC, find_order
+from grader.folders import cache_folder
 from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
@@ -25,7 +25,7 @@ from grader.records import (
     SUBMISSION,
     CheckedMode,
     CountingMode,
-    Detail,
+    DeviceChoice,
     DeviceInfo,
     Execution,
     Failure,
@@ -38,9 +38,9 @@ from grader.records import (
     MachineWork,
     Mode,
     ModelledMode,
+    Options,
     Program,
     RunLimits,
-    ShowProgress,
     Status,
     Stop,
     Submission,
@@ -60,14 +60,14 @@ class KernelJob:
     source: Submission
     plan: Plan
     data: KernelData
-    choice: Choice
-    cache: Path
-    show: ShowProgress
+    choice: DeviceChoice
+    options: Options
     check: bool
-    model: bool
-    seed: int
-    isolated: bool
-    detail: Detail = PLAIN
+
+    @property
+    def cache(self) -> Path:
+        """The folder of compiled sources."""
+        return cache_folder(self.options)
 
     def build(self, tools: Toolchain, arch: str) -> Built:
         """The compiled source. Raises SubmissionError."""
@@ -104,12 +104,12 @@ class Emulated:
 def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     """Runs the program on the emulated device: all of its blocks, in the checked mode and both
     orders if that is asked, and once more for the times. Raises SubmissionError."""
-    detail = job.detail
+    detail = job.options.detail
     checked = _run(job, device, program, CheckedMode(detail=detail)) if job.check else None
     if checked is not None and (stopped := _as_findings(checked[0])):
         return Emulated(checked[0], {}, stopped)
-    modelling = ModelledMode(job.seed, detail=detail)
-    modelled = _run(job, device, program, modelling) if job.model else None
+    modelling = ModelledMode(job.options.fixed_seed, detail=detail)
+    modelled = _run(job, device, program, modelling) if job.options.model else None
     if modelled is not None:
         _refuse(modelled[0])
     whole = checked
@@ -122,7 +122,9 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     findings = tell_findings(execution.findings, PUBLIC)
     if checked is not None:
         arrays = job.data.arrays
-        findings += find_order(device, program, arrays, checked, limits=LIMITS, show=job.show)
+        findings += find_order(
+            device, program, arrays, checked, limits=LIMITS, show=job.options.show
+        )
     machine = None
     if detail != PLAIN:
         sizes, timed = job.data.sizes, None if modelled is None else (program, modelled[0])
@@ -189,7 +191,7 @@ def _render(run: KernelRun) -> str:
 
 def _run(job: KernelJob, device: Device, program: Program, mode: Mode) -> tuple[Execution, Arrays]:
     arrays = job.data.arrays
-    return device.run(program, arrays, limits=LIMITS, mode=mode, progress=job.show)
+    return device.run(program, arrays, limits=LIMITS, mode=mode, progress=job.options.show)
 
 
 def _as_findings(execution: Execution) -> tuple[Finding, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,21 +16,22 @@ from grader.explore.kernel_data import KernelData, Output, read_data
 from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
 from grader.explore.kernel_maps import TensorMapFields
 from grader.explore.kernels_on_gpu import run_on_gpu
-from grader.folders import default_cache
 from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
-from grader.grading.session import show_nothing
 from grader.grading.tools import find_toolchain
 from grader.messages.doubt import describe_waits
 from grader.records import (
     PLAIN,
     Detail,
+    DeviceChoice,
     Failure,
     KernelRun,
     NoSource,
+    Options,
     ShowProgress,
     Status,
     Submission,
+    show_nothing,
 )
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
@@ -88,28 +88,40 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
         SubmissionError: The source fails: it has a status, a message, a line and advice.
         UsageError: Arguments that no kernel can take. GraderError: The grader or the machine fails.
     """
-    choice = choose_device(device)
+    options = Options(
+        choose_device(device),
+        seed,
+        isolated=isolated,
+        model=model,
+        detail=detail,
+        show=progress or show_nothing,
+    )
     data = read_data(inputs or {}, outputs, sizes or {}, scalars or {}, tensor_maps or {})
+    return run_with(options, source, data, check=check)
+
+
+def run_with(options: Options, source: Path | str, data: KernelData, *, check: bool) -> KernelRun:
+    """`run` with all options, which have a seed."""
+    device = options.device
+    choice = device if isinstance(device, DeviceChoice) else choose_device(device)
+    check_seed(options.fixed_seed)
     with _noting():
         text = value_of(_read_source(source))
         job = KernelJob(
             text,
-            *(_read_plan(text, data), data, choice),
-            cache=default_cache(os.environ),
-            show=progress or show_nothing,
-            check=check,
-            model=model,
-            seed=check_seed(seed),
-            isolated=isolated,
-            detail=detail,
+            _read_plan(text, data),
+            data,
+            choice,
+            options,
+            check,
         )
         return _PAGES[choice.kind](job)
 
 
 def run_on_emulated(job: KernelJob) -> KernelRun:
     """Runs the job's launches on the emulated device. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
-        tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
+        tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.options.isolated)
         info = device.info
         seen = emulate(job, device, job.make_program(job.build(tools, info.arch), info))
     launches = tell_launches(seen.execution.launches, seen.times)

@@ -33,20 +33,25 @@ from grader.sandbox.process import run_tool
 def run_on_gpu(job: KernelJob) -> KernelRun:
     """Runs the job's launches on its GPU, and times them; the emulated device looks for findings
     and counts, where Nsight Compute does not. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
-        tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
+        tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.options.isolated)
         info, arrays = device.info, job.data.arrays
         built = job.build(tools, info.arch)
         program = job.make_program(built, info)
         gpu = stand_in(info)
         emulated = _emulate(job, gpu.id, built if gpu.arch == info.arch else None)
-        hold = partial(hold_gpu, device.uuid, show=job.show)
+        hold = partial(hold_gpu, device.uuid, show=job.options.show)
         with hold():
             execution, outputs = device.run(program, arrays, limits=LIMITS)
             if execution.failure is not None:
                 raise fail_run(execution, execution.failure)
             times = measure_launches(
-                device, program, arrays, limits=LIMITS, seed=job.seed, show=job.show
+                device,
+                program,
+                arrays,
+                limits=LIMITS,
+                seed=job.options.fixed_seed,
+                show=job.options.show,
             )
     notes = [times] if isinstance(times, str) else []
     launches = tell_launches(execution.launches, () if isinstance(times, str) else times)
@@ -69,11 +74,13 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
 def _emulate(job: KernelJob, gpu_id: str, built: Built | None) -> Emulated | str:
     """What the emulated device says of the run, or why it says nothing. It compiles where nothing
     that it can execute is `built`."""
-    job = replace(job, model=False)
+    job = replace(job, options=replace(job.options, model=False))
     try:
-        with RemoteDevice(f"emulated:{gpu_id}", isolated=job.isolated) as device:
+        with RemoteDevice(f"emulated:{gpu_id}", isolated=job.options.isolated) as device:
             if built is None:
-                tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+                tools = find_toolchain(
+                    prefer_wheel=True, cache=job.cache, isolated=job.options.isolated
+                )
                 built = job.build(tools, device.info.arch)
             return emulate(job, device, job.make_program(built, device.info))
     except (GraderError, SubmissionError) as error:

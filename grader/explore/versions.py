@@ -8,28 +8,20 @@ from pathlib import Path
 
 from grader.cpp.declarations import find_kernels
 from grader.errors import SpecError, UsageError
-from grader.grading.grade import SEED_BITS, grade
-from grader.records import ShowProgress
+from grader.grading.grade import SEED_BITS, grade_with
+from grader.records import Options, ShowProgress
 from grader.report.version_table import Versions
 from grader.spec.reader import SPEC_FILE, read_exercise
 
 ADVICE = "Name the exercise: grade compare EXERCISE OLD.cu NEW.cu"
 
 
-def compare_versions(
-    folder: Path,
-    old: Path,
-    new: Path,
-    *,
-    device: str,
-    seed: int | None,
-    model: bool,
-    show: ShowProgress,
-) -> Versions:
-    """Both scores, from one seed: a new one where it is None. Errors as of `pipeline.grade`."""
-    one_seed = secrets.randbits(SEED_BITS) if seed is None else seed
+def compare_versions(folder: Path, old: Path, new: Path, options: Options) -> Versions:
+    """Both scores, from the same seed, which is new if the options have none. Errors as of
+    `grade`."""
+    seed = secrets.randbits(SEED_BITS) if options.seed is None else options.seed
     before, after = (
-        grade(folder, path, device=device, seed=one_seed, model=model, progress=_named(path, show))
+        grade_with(replace(options, seed=seed, show=_named(path, options.show)), folder, path)
         for path in (old, new)
     )
     return Versions(before, after)

@@ -1,1 +1,1 @@
-"""One grading: a session, and a page for each kind of device. It joins the stages."""
+"""Grades one submission: joins the stages, with one module of steps for each kind of device."""

@@ -1,10 +1,10 @@
-"""The grader's compiler in nvcc's place, for PyCUDA's SourceModule: isolated, limited and cached as
-when the submission was checked.
+"""A replacement for nvcc that PyCUDA's SourceModule starts: it compiles with the isolation, limits
+and cache of the check of the submission.
 
 `python -m grader.grading.as_nvcc SETTINGS SHA256 --cubin OPTION... -arch ARCH -IFOLDER... FILE.cu`
-writes FILE.cubin beside the file, as nvcc does, and only if its bytes have this SHA-256. That is
-how SourceModule calls nvcc where its own cache is off; the folders that it adds to `#include` are
-left out, since submissions are checked without them.
+writes FILE.cubin next to the file, as nvcc does, and only if its bytes have this SHA-256.
+SourceModule calls nvcc with these arguments if its own cache is off. The include folders that it
+adds are ignored, because the check of a submission does not have them.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NOT_UNDERSTOOD = 2
 
 @dataclass(frozen=True)
 class Settings:
-    """What decides, beside the text and the architecture, what is compiled to what; `search_path`
-    is where host compilers are found."""
+    """The inputs of a compilation besides the text and the architecture. `search_path`: the PATH on
+    which nvcc finds the host compiler."""
 
     nvcc: Nvcc
     nvdisasm: Nvdisasm
@@ -46,7 +46,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Order:
-    """What nvcc's command line asks for."""
+    """A parsed nvcc command line."""
 
     source: Path
     arch: str
@@ -54,8 +54,8 @@ class Order:
 
 
 def with_recipe(binary: Binary, source: Submission, settings: Settings) -> Binary:
-    """The binary with the recipe by which a GPU's process asks for it again; as it is where the
-    cache does not hold it."""
+    """The binary with a recipe that lets the GPU's process compile it again; without a recipe if
+    the cache does not contain it."""
     nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
     key = artifacts_key(source.text, nvcc=nvcc, nvdisasm=nvdisasm, arch=binary.arch)
     if not (settings.cache / key).is_file():
@@ -65,8 +65,8 @@ def with_recipe(binary: Binary, source: Submission, settings: Settings) -> Binar
 
 
 def main(argv: Sequence[str]) -> int:
-    """Compile what the command line asks for. Exit code 1, with the reason on stderr, where it
-    fails; 2 where it is not understood."""
+    """Compiles the file of the command line. Exit code 1 if this fails, 2 if the arguments are
+    unknown; the reason goes to stderr."""
     settings, sha256, order = parse_settings(argv[0]), argv[1], parse_order(argv[2:])
     if isinstance(order, str):
         return _refuse(order, _NOT_UNDERSTOOD)
@@ -99,7 +99,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def parse_order(words: Sequence[str]) -> Order | str:
-    """The command line as PyCUDA 2022 to 2026 write it, or why it is none."""
+    """Parses a command line of PyCUDA 2022 to 2026; returns the reason if it has another form."""
     if len(words) < 2 or words[0] != "--cubin" or not words[-1].endswith(".cu"):
         return f"This compiles one file with --cubin, not {' '.join(words)}"
     arch, options = None, []

@@ -1,7 +1,7 @@
-"""The benchmark on a device with a clock: outputs checked, rounds timed, counters taken.
+"""The benchmark on a GPU: checks outputs, times rounds, reads counters.
 
-Inputs and expected outputs stay here. The device gets several sets of inputs, so that no launch can
-serve the next one.
+Expected outputs stay in this process. The device gets several sets of inputs, so that no launch can
+reuse the results of the launch before.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from random import Random
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU
+from grader.grading.baselines import check_culprit
 from grader.grading.building import Built
 from grader.grading.cases import Bench, judge_outputs
-from grader.grading.counters import count_on_gpu, count_others_on_gpu
+from grader.grading.counters import count_baselines_on_gpu, count_on_gpu
 from grader.grading.measure import Measurement, measure
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.own_programs import check_culprit
 from grader.grading.session import Session
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import Evidence
@@ -42,17 +42,17 @@ from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case
 
 SETS_BYTES = 256 << 20
-"""Sets are drawn until their inputs hold this much together: several times any L2 cache."""
+"""Number of sets: enough that all buffers together have this size, several times any L2 cache."""
 MIN_SETS, MAX_SETS = 2, 4
-"""No launch has the inputs of the one before, its outputs and scratch hold poison, and a program
-with `__device__` variables is loaded anew for each run (devices.gpu.bench): what an earlier run
-left serves none. The score's `environment` notes such variables all the same, for a person to look
-at."""
+"""A launch cannot use results of an earlier launch: consecutive launches have different inputs,
+outputs and scratch buffers are poisoned, and a program with `__device__` variables is loaded again
+for each run (devices.gpu.bench). The score's `environment` lists such variables for a human
+reviewer."""
 
 
 @dataclass(frozen=True)
 class InputSet:
-    """Inputs of the benchmark, and the outputs that belong to them."""
+    """Inputs of the benchmark and their expected outputs."""
 
     inputs: Arrays
     expected: Arrays
@@ -64,14 +64,14 @@ def run_benchmark(
     built: Mapping[str, Built],
     programs: Sequence[Program],
 ) -> None:
-    """Runs the submission, `programs[0]`, at the benchmark sizes; if it is right, times it beside
-    the others and counts it. Raises SubmissionError.
+    """Runs the submission, `programs[0]`, at the benchmark sizes; if its outputs are right, times
+    it together with the other programs and counts it. Raises SubmissionError.
 
-    `built` holds what each program was made of, by its label.
+    `built` has the label of each program as its key.
     """
     job, evidence, bench = session.job, session.evidence, session.bench
     case = session.benchmark_case(GPU)
-    job.show(Progress("preparing the benchmark"))
+    job.options.show(Progress("preparing the benchmark"))
     with ThreadPoolExecutor() as pool:
         emulated = pool.submit(count_on_stand_in, session, built[SUBMISSION])
         numbers = range(count_input_sets(bench, case))
@@ -84,7 +84,7 @@ def run_benchmark(
         if execution.failure is not None:
             raise SubmissionError(name_case(execution.failure, case))
         result = judge_sets(bench, case, sets, outputs, execution)
-        lines = emulated.result()  # nothing else keeps the machine busy while it is timed
+        lines = emulated.result()  # the processor is idle while the GPU is timed
     evidence.cases += (result,)
     if not result.passed:
         return
@@ -99,20 +99,19 @@ def run_benchmark(
     evidence.timings = found.timings
     refuse(found.disturbed)
     refuse(check_floor(found.timings, case.sizes, job.exercise, session.info))
-    job.show(Progress("counting"))
+    job.options.show(Progress("counting"))
     by_ncu = count_on_gpu(session, programs[0], execution, sets[0].inputs, lines)
-    evidence.others = count_others_on_gpu(session, device, built, programs, by_ncu=by_ncu)
+    evidence.others = count_baselines_on_gpu(session, device, built, programs, by_ncu=by_ncu)
 
 
 def count_input_sets(bench: Bench, case: Case) -> int:
-    """How many sets of inputs the rounds go through in turn."""
+    """Number of input sets; the launches cycle through them."""
     set_bytes = sum(buffer.size_bytes for buffer in device_buffers(bench.task, case.sizes))
     return max(MIN_SETS, min(MAX_SETS, -(-SETS_BYTES // set_bytes)))
 
 
 def draw_input_set(bench: Bench, case: Case, number: int) -> InputSet:
-    """The inputs of one set, of other values than any other set's, and what the oracle makes of
-    them."""
+    """The inputs of one set, which differ from all other sets, and the oracle's outputs."""
     inputs = make_inputs(bench.task, replace(case, name=f"{case.name} {number}"), bench.seed)
     return InputSet(inputs, bench.oracle(inputs, case.sizes))
 
@@ -124,8 +123,7 @@ def judge_sets(
     outputs: Sequence[Arrays],
     execution: Execution,
 ) -> CaseResult:
-    """The benchmark as one case: the first set whose outputs are wrong, else the one with the worst
-    error."""
+    """The result of the first set with wrong outputs, else of the set with the largest error."""
 
     def judge(each: InputSet, got: Arrays) -> CaseResult:
         return judge_outputs(bench.task, case, each.expected, got, execution)
@@ -137,7 +135,8 @@ def judge_sets(
 
 
 def describe_measurement(found: Measurement) -> dict[str, str]:
-    """What the score's `environment` says of the GPU while it was timed."""
+    """Entries of the score's `environment`: clocks, temperature and throttling during the
+    timing."""
     clocks = found.clocks
     facts = {
         "sm_clock": _range(clocks.sm_mhz, "MHz"),
@@ -152,8 +151,8 @@ def describe_measurement(found: Measurement) -> dict[str, str]:
 
 
 def describe_variables(submission: Program) -> dict[str, str]:
-    """What the score's `environment` says of variables in which a submission may keep results from
-    one launch to the next."""
+    """Entry of the score's `environment`: the size of the `__device__` variables, in which a
+    submission could keep results between launches."""
     size_bytes = submission.binary.variable_bytes
     return (
         {"device_variables": f"{size_bytes:,} bytes, which outlive a launch"} if size_bytes else {}
@@ -176,7 +175,7 @@ def _measure(
         input_sets=input_sets,
         find_open=still_open,
         rng=Random(job.seed),
-        show=job.show,
+        show=job.options.show,
     )
 
 

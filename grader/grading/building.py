@@ -1,8 +1,8 @@
-"""From a source text to something that a device can run: its plan, the includes that it may use,
-its macros and its machine code.
+"""Builds a source for a device: reads its plan, checks its includes, evaluates its macros and
+compiles it.
 
-The submission, the naive baseline and the hidden reference all come this way, so that what is
-compared is compiled alike.
+The submission, the naive baseline and the hidden reference are all built here, so that the compared
+programs are compiled with the same options.
 """
 
 from __future__ import annotations
@@ -55,11 +55,10 @@ from grader.toolchain.workspace import Compiler
 
 @dataclass(frozen=True)
 class Built:
-    """A source that compiled: its plan, the macros and constants that the plan uses, and its
-    kernels.
+    """A compiled source: its plan, the values of macros and constants in the plan, and its kernels.
 
-    `rules_of` is the task that says what the plan may not use; None for a plan of the exercise's
-    own. `types` are the compiler's names of template arguments that are written otherwise.
+    `rules_of`: the task whose rules restrict the plan; None for a plan of the exercise. `types`
+    maps template arguments as written to the compiler's names of the types.
     """
 
     source: Submission
@@ -79,9 +78,8 @@ def build(
     plan: Plan | None = None,
     begun: Compilation | None = None,
 ) -> Built:
-    """Reads the plan (or takes the one that is given, which the exercise's rules do not bind),
-    refuses forbidden includes, and compiles for `arch`, which may have `begun`. Raises
-    SubmissionError.
+    """Reads the plan, refuses forbidden includes and compiles for `arch`. The exercise's rules do
+    not apply to a given `plan`. `begun`: a compilation that has started. Raises SubmissionError.
     """
     rules_of = exercise if plan is None else None
     parts = [part.name for part in exercise.parts]
@@ -102,7 +100,7 @@ def build(
     )
 
 
-def build_plan(  # noqa: PLR0913 - what is compiled and how, by keyword
+def build_plan(  # noqa: PLR0913 - keyword arguments of a compilation
     source: Submission,
     plan: Plan,
     names: Collection[str],
@@ -114,12 +112,12 @@ def build_plan(  # noqa: PLR0913 - what is compiled and how, by keyword
     begun: Compilation | None = None,
     others: Sequence[Plan] = (),
 ) -> Built:
-    """Refuses forbidden includes and look-ups of files, and compiles for `arch`, with the instances
-    of templates that the plan and `others` launch. `names` are those that the plan may use beside
-    macros: buffers, sizes, scalars. Raises SubmissionError.
+    """Refuses forbidden includes and lookups of files, and compiles for `arch`, with the template
+    instances that the plan and `others` launch. `names`: the buffers, sizes and scalars that the
+    plan may use besides macros. Raises SubmissionError.
 
-    The compiler runs beside the preprocessor, whose word comes first: what it says is told, and
-    what the compiler says only if the preprocessor found nothing. It may have `begun` before.
+    Compiler and preprocessor run at the same time. An error of the preprocessor hides the errors of
+    the compiler. `begun`: a compilation that has started.
     """
     refuse(check_lookups(source.text))
     order = tools.order(add_instances(source, (plan, *others), names), arch, limits)
@@ -135,7 +133,7 @@ def build_plan(  # noqa: PLR0913 - what is compiled and how, by keyword
 def compile_source(
     source: Submission, tools: Toolchain, *, arch: str, limits: ToolLimits
 ) -> Binary:
-    """The kernels of a source for `arch`, with what it takes to ask for them again. Raises
+    """The kernels of a source for `arch`, with the recipe that compiles them again. Raises
     SubmissionError."""
     order = tools.order(source, arch, limits)
     return _read(find_artifacts(order), order, tools)
@@ -150,7 +148,7 @@ def names_of(task: Task) -> frozenset[str]:
 def build_part(
     built: Built, plan: Plan, part: Part, tools: Toolchain, *, arch: str, limits: ToolLimits
 ) -> Built:
-    """What was built, with the plan of a part in the place of its own. Raises SubmissionError."""
+    """The same source with the plan of a part. Raises SubmissionError."""
     names = names_of(part)
     macros = _explain_macros(built.source, plan, names, part, tools, arch=arch, limits=limits)
     made = replace(built, plan=plan, macros=macros, rules_of=part)
@@ -160,11 +158,11 @@ def build_part(
 def make_program(
     label: str, built: Built, task: Task, *, sizes: Mapping[str, int], limits: LaunchLimits
 ) -> Program:
-    """The built source with its launches worked out for these sizes. `buffers` holds the task's,
-    then its own scratch.
+    """The program with its launches evaluated for these sizes. Its `buffers` are the task's
+    buffers, then the plan's scratch buffers.
 
-    Raises SubmissionError: a mistake in the plan (`launch_error`), more memory than the device has
-    for it, or something that its task forbids (`rejected`).
+    Raises SubmissionError: a mistake in the plan (`launch_error`), more memory than the device has,
+    or a violated rule of the task (`rejected`).
     """
     buffers = device_buffers(task, sizes)
     scalars = {scalar.name: scalar.plain for scalar in task.scalars}
@@ -180,7 +178,7 @@ def launch_on(
     limits: LaunchLimits,
     scalars: Mapping[str, Scalar] = NO_SCALARS,
 ) -> Program:
-    """The built source with its launches worked out for these buffers, sizes and scalars. Raises
+    """The program with its launches evaluated for these buffers, sizes and scalars. Raises
     SubmissionError as `make_program` does."""
     resolved = resolve_plan(
         built.plan,
@@ -214,7 +212,7 @@ def launch_on(
 
 
 def launched_kernels(built: Built, sizes: Mapping[str, int]) -> list[Kernel]:
-    """The kernel of each launch of the plan as it is written. Raises SubmissionError."""
+    """The kernel of each launch, in the order of the plan's text. Raises SubmissionError."""
     return value_of(
         find_kernels(
             built.plan,
@@ -228,7 +226,7 @@ def launched_kernels(built: Built, sizes: Mapping[str, int]) -> list[Kernel]:
 
 
 def _read(made: Artifacts | NotCompiled, order: Order, tools: Toolchain) -> Binary:
-    """The kernels of what the tools made; with the recipe, where it is kept. Raises
+    """The kernels of a compilation, with their recipe if the cache holds them. Raises
     SubmissionError."""
     binary = read_ordered(value_of(made), order)
     if tools.cache is None:
@@ -247,8 +245,8 @@ def _read(made: Artifacts | NotCompiled, order: Order, tools: Toolchain) -> Bina
 def _with_constants(
     built: Built, known: Collection[str], compiler: Compiler, tools: Toolchain
 ) -> Built:
-    """The same with what the compiler says of the names that the plan uses and nothing else
-    explains. Raises SubmissionError."""
+    """Adds the compiler's values of the plan's names that are no macro, buffer, size or scalar.
+    Raises SubmissionError."""
     plan, source = built.plan, built.source
     explained = (*known, *built.macros)
     questions = open_questions(plan, explained, built.binary.kernels, source.text)
@@ -270,8 +268,7 @@ def _explain_macros(
     arch: str,
     limits: ToolLimits,
 ) -> dict[str, Value]:
-    """The values of the macros that the plan uses. Refuses a source that includes what it may
-    not."""
+    """The values of the plan's macros. Refuses a source with forbidden includes."""
     names = macro_names(plan, known)
     seen = value_of(
         preprocess(

@@ -1,4 +1,4 @@
-"""Runs one case of a task on a device, and compares the outputs with the oracle's."""
+"""Runs one case of a task on a device and compares its outputs with the oracle's."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from grader.spec.oracle import Places, Sizes
 from grader.spec.tolerance import tolerance_at
 
 BENCHMARK = "benchmark"
-"""The name of the case that is counted and timed."""
+"""Name of the counted and timed case."""
 MAX_PRINTED, MAX_PRINTING = 4096, 4
-"""Characters of a launch's own output, and launches with output, that are kept of a case."""
+"""Limits of the kept `printf` output: characters per launch, and launches per case."""
 
 
 class Oracle(Protocol):
-    """What is expected of the outputs; see `spec.oracle.Oracle`."""
+    """Computes the expected outputs; see `spec.oracle.Oracle`."""
 
     def __call__(self, inputs: Arrays, sizes: Sizes, /) -> Arrays: ...
 
@@ -47,8 +47,8 @@ class Oracle(Protocol):
 
 @dataclass(frozen=True)
 class Bench:
-    """What the cases of one task run on. `launch_limits` are what the device allows one launch,
-    `limits` what one run may use."""
+    """Runs the cases of one task. `launch_limits`: the device's limits of one launch; `limits`: the
+    time and instructions of one run."""
 
     device: Device
     built: Built
@@ -73,7 +73,7 @@ class CaseRun:
 
 @dataclass(frozen=True)
 class Step:
-    """A case that is ready to run. `expected` is what its oracle says, which is asked once."""
+    """A case that is ready to run. `expected` calls the oracle once and caches its outputs."""
 
     program: Program
     inputs: Arrays
@@ -81,7 +81,7 @@ class Step:
 
 
 def each_case(task: Task, seed: int, show: ShowProgress, stage: str) -> Iterator[Case]:
-    """Draws the cases of a task one after another, and shows how far it is."""
+    """Draws the cases of a task in turn and shows the progress."""
     cases = draw_cases(task, seed)
     for index, case in enumerate(cases):
         show(Progress(stage, index, len(cases)))
@@ -101,7 +101,7 @@ def run_case(bench: Bench, case: Case, *, show: ShowProgress | None = None) -> C
 
 
 def prepare_case(bench: Bench, case: Case) -> Step:
-    """The case with its launches worked out and its inputs drawn. Raises SubmissionError."""
+    """The case with evaluated launches and drawn inputs. Raises SubmissionError."""
     try:
         program = bench.program(case.sizes)
     except SubmissionError as error:
@@ -113,7 +113,7 @@ def prepare_case(bench: Bench, case: Case) -> Step:
 def judge_step(
     bench: Bench, step: Step, case: Case, execution: Execution, got: Arrays
 ) -> CaseResult:
-    """What a run left, compared with the oracle's outputs."""
+    """Compares the outputs of a run with the oracle's; adds the printed text."""
     result = judge_outputs(bench.task, case, step.expected(), got, execution)
     return replace(result, printed=collect_printed(execution, case))
 
@@ -121,7 +121,7 @@ def judge_step(
 def judge_outputs(
     task: Task, case: Case, expected: Arrays, got: Arrays, execution: Execution
 ) -> CaseResult:
-    """All outputs of a run, compared with what is expected."""
+    """Compares all outputs of a run with the expected outputs."""
     return judge_case(
         case,
         device_buffers(task, case.sizes),
@@ -141,13 +141,13 @@ def not_verified(case: Case, reason: str) -> CaseResult:
 
 
 def describe_failed_run(execution: Execution, stop: Stop, case: Case) -> Failure:
-    """Why a run of a case stopped, named after it, with what was printed before."""
+    """The reason why a run of a case stopped, with the case's name and the printed text."""
     return replace(name_case(stop, case), printed=collect_printed(execution, case))
 
 
 def collect_printed(execution: Execution, case: Case) -> tuple[Printed, ...]:
-    """What the launches of a run printed, each as far as a score keeps it; nothing of a hidden
-    case, which could tell its sizes."""
+    """The printed text of the launches, cut to the limits of a score. Empty for a hidden case,
+    because the text can reveal its sizes."""
     if case.hidden:
         return ()
     texts: list[tuple[str | None, str]] = [

@@ -1,5 +1,5 @@
-"""Runs correctness cases in the checked mode of the emulated device, once more in the opposite
-order, and gathers what was found."""
+"""Runs correctness cases in the checked mode of the emulated device, in both orders of blocks and
+warps, and collects the findings."""
 
 from __future__ import annotations
 
@@ -32,19 +32,20 @@ from grader.records import (
 from grader.spec.exercise import Case
 
 MOST_BYTES = 64 << 20
-"""Cases whose buffers and variables hold more than this are run without the checks: what the
-checked mode keeps of memory takes up to 17 times as much."""
+"""Cases with larger buffers and variables run without the checks: the checked mode needs up to 17
+times this memory."""
 MOST_INSTRUCTIONS = 50_000_000
-"""Warp instructions: a second or three in the checked mode."""
+"""Warp instructions of one run: 1 to 3 seconds in the checked mode."""
 MOST_FINDINGS = 20
 _WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
-"""What may go well without the checks, which take time and memory."""
+"""Failures that can come from the time and memory of the checks: the case runs again without."""
 
 
 @dataclass
 class Findings:
-    """What was found in the cases so far, each kind of mistake once: `checked` cases ran, `clean`
-    ones without a finding."""
+    """The findings of the cases so far. `checked`: cases that ran in the checked mode; `clean`:
+    those without a finding; `kept`: the first finding by kind, kernel and lines; `races`: the first
+    race by case."""
 
     checked: int = 0
     clean: int = 0
@@ -52,7 +53,7 @@ class Findings:
     races: dict[str, Finding] = field(default_factory=dict)
 
     def add(self, case: Case, findings: Iterable[Finding]) -> None:
-        """Notes a case that was checked, with what may be told of its findings."""
+        """Adds a checked case. The findings of a hidden case come without its data."""
         found = tuple(findings)
         self.checked += 1
         self.clean += not found
@@ -66,7 +67,7 @@ class Findings:
 
     @property
     def outcome(self) -> Checked:
-        """What the score says of them."""
+        """The fraction of clean cases, and the kept findings."""
         if not self.checked:
             return Checked(reason="no case is small enough for the checked mode")
         found = tuple(self.kept.values())
@@ -76,8 +77,8 @@ class Findings:
 
 
 def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
-    """Runs a case in the checked mode and judges it; what is found goes to `findings`. A case that
-    is too large, or cannot end with the checks, just runs. Raises SubmissionError."""
+    """Runs a case in the checked mode, judges it and adds to `findings`. A case that is too large
+    or too slow for the checks runs without them. Raises SubmissionError."""
     with telling_errors(case):
         step = prepare_case(bench, case)
         size_bytes = sum(buffer.size_bytes for buffer in step.program.buffers)
@@ -103,7 +104,7 @@ def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
 def fail_order(
     result: CaseResult, execution: Execution, problem: Stop | str, case: Case
 ) -> tuple[CaseResult, tuple[Finding, ...]]:
-    """The verdict on a case that is right in one order, and has this problem in the opposite one:
+    """The verdict on a case that is right in one order and has this problem in the opposite order:
     an output that depends on the order is wrong."""
     only = execution.launches[0].kernel if len(execution.launches) == 1 else None
     told = problem if isinstance(problem, str) else tell(problem).message
@@ -116,7 +117,7 @@ def _run_backwards(
     bench: Bench, step: Step, case: Case, right: CaseResult
 ) -> tuple[CaseResult, tuple[Finding, ...]]:
     """The verdict on a right case with blocks and warps in the opposite order, and the findings of
-    that run. It may not end where blocks wait for earlier ones."""
+    that run. A timeout counts as right, because a block may wait for an earlier block."""
     execution, got = bench.device.run(
         step.program, step.inputs, limits=_limits(bench), mode=CheckedMode(backwards=True)
     )
@@ -133,6 +134,6 @@ def _run_backwards(
 
 
 def _limits(bench: Bench) -> RunLimits:
-    """Limits of a case in the checked mode: a longer one runs without the checks."""
+    """Limits of a run in the checked mode."""
     most = min(bench.limits.warp_instructions, MOST_INSTRUCTIONS)
     return replace(bench.limits, warp_instructions=most)

@@ -1,6 +1,7 @@
-"""Who counts for a submission on a GPU: Nsight Compute, or the emulated device where ncu cannot.
+"""Counters of a grading on a GPU: from Nsight Compute, or from the emulated device if ncu cannot
+count.
 
-The emulated device runs in either case: Nsight Compute gives no counters for single source lines.
+The emulated device always runs, because Nsight Compute gives no counters per source line here.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from grader.devices.base import Arrays, Device
 from grader.devices.choose import EMULATED, GPU
 from grader.devices.gpu.ncu import count_with_ncu
 from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch, NotCounted
+from grader.grading.baselines import BASELINES_SEED, broken
 from grader.grading.building import Built
-from grader.grading.own_programs import OTHERS_SEED, broken
 from grader.grading.remembered import counts_key, recall, remember
 from grader.grading.session import Session, describe_sizes
 from grader.grading.stand_in import count_on_stand_in
@@ -33,8 +34,8 @@ from grader.spec.exercise import Yardstick
 def count_on_gpu(
     session: Session, program: Program, ran: Execution, inputs: Arrays, emulated: Execution | str
 ) -> bool:
-    """Counts the plan with ncu, on the GPU and the inputs that it `ran` on; else takes what the
-    emulated device counted, at its own benchmark sizes. Returns whether ncu counted."""
+    """Counts the plan with ncu, on the GPU and inputs of the run `ran`; if this fails, takes the
+    counters of the emulated device at its own benchmark sizes. Returns whether ncu counted."""
     job, evidence, exercise = session.job, session.evidence, session.exercise
     emulated_sizes = describe_sizes(exercise.benchmark[EMULATED])
     counted = _ask_ncu(session, program, inputs)
@@ -56,7 +57,7 @@ def count_on_gpu(
     return isinstance(counted, tuple)
 
 
-def count_others_on_gpu(
+def count_baselines_on_gpu(
     session: Session,
     device: Device,
     built: Mapping[str, Built],
@@ -64,17 +65,17 @@ def count_others_on_gpu(
     *,
     by_ncu: bool,
 ) -> dict[Yardstick, OtherCounts]:
-    """Counts each program that a check needs the counters of, as the submission was counted: at the
-    same sizes, `by_ncu` or not."""
+    """Counts each baseline whose counters a check needs, in the same way as the submission:
+    `by_ncu` at the GPU's sizes, else on the emulated device at its sizes."""
     taken = {program.label: program for program in programs}
     counts = {}
     for yardstick in find_counted(session.exercise, session.info):
         label = LABELS[yardstick]
-        session.job.show(Progress(f"counting the {label} kernel"))
+        session.job.options.show(Progress(f"counting the {label} kernel"))
         if label not in taken:
             counts[yardstick] = OtherCounts(reason="this GPU cannot launch it")
         elif by_ncu:
-            counts[yardstick] = _count_other_with_ncu(session, taken[label], device)
+            counts[yardstick] = _count_baseline_with_ncu(session, taken[label], device)
         else:
             emulated = count_on_stand_in(session, built[label])
             counts[yardstick] = (
@@ -83,14 +84,16 @@ def count_others_on_gpu(
     return counts
 
 
-def _count_other_with_ncu(session: Session, program: Program, device: Device) -> OtherCounts:
-    """What is remembered, or else counted now; ncu repeats a launch until it has all counters,
-    which can take many seconds."""
+def _count_baseline_with_ncu(session: Session, program: Program, device: Device) -> OtherCounts:
+    """Counters from the cache, else from ncu, which can take many seconds: it repeats a launch
+    until it has all counters."""
     cache = session.tools.cache
     key = counts_key(program, session.info)
     if known := recall(cache, key, Execution):
         return OtherCounts(known)
-    inputs = make_inputs(session.exercise, session.benchmark_case(session.info.kind), OTHERS_SEED)
+    inputs = make_inputs(
+        session.exercise, session.benchmark_case(session.info.kind), BASELINES_SEED
+    )
     with session.hold():
         ran, _ = device.run(program, inputs, limits=session.job.limits)
     if ran.failure is not None:
@@ -118,7 +121,7 @@ def _ask_ncu(
 
 
 def _with_counters(ran: Execution, counted: Sequence[CountedLaunch]) -> Execution:
-    """A run with the counters of Nsight Compute, which counts no lines."""
+    """The run with the counters of Nsight Compute, and without counters per line."""
     launches = zip(ran.launches, counted, strict=True)
     return replace(
         ran,

@@ -1,10 +1,10 @@
-"""Grades one submission: the front door.
+"""Entry point of a grading: `grade` and its variants.
 
-A grading is read from top to bottom in `on_emulated` and `on_gpu`. Data flows one way: exercise,
-submission, plan, preprocessor, compiler, then each case through the worker's device and the
-comparison, then the benchmark, and at last the judgement. The submission's code runs in the worker
-only; inputs, seed and expected outputs stay here. A student's mistake ends it once, here; whatever
-was known by then is in the score.
+`on_emulated` and `on_gpu` list the steps of a grading from top to bottom. Data flows one way:
+exercise, submission, plan, preprocessor, compiler; then each case on the worker's device and the
+comparison; then the benchmark and the judgement. The submission's code runs only in the worker; the
+seed and the expected outputs stay in this process. A student's mistake is caught only here; the
+score then contains all results up to that point.
 """
 
 from __future__ import annotations
@@ -15,74 +15,48 @@ import os
 import platform
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from grader.devices.choose import EMULATED, GPU, Choice, gpu_works, has_pycuda, parse_device
-from grader.devices.gpu.peak import GivenPeak
+from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, SpecError, UsageError
-from grader.folders import default_cache
 from grader.grading.cases import Oracle
 from grader.grading.kept import Keeper, find_keeper
 from grader.grading.mistakes import SubmissionError
-from grader.grading.session import Job, show_nothing
+from grader.grading.session import Job
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.metrics import MODELLED
 from grader.plumbing.shortages import machine_fault
 from grader.records import (
-    PLAIN,
-    Detail,
+    DeviceChoice,
     Failure,
+    GivenPeak,
+    Options,
     Progress,
     Score,
-    ShowChecks,
     ShowProgress,
     Status,
     Submission,
+    show_nothing,
 )
 from grader.sandbox.process import run_tool
 from grader.spec.draws import draw_scalars
-from grader.spec.exercise import Exercise, Limits
+from grader.spec.exercise import Exercise
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 from grader.toolchain.compilation import Compilation
 
-SEED_BITS = 53  # what a JSON number holds exactly
+SEED_BITS = 53  # a JSON number represents these exactly
 LIBRARIES = ("numpy", "llvmlite")
-
-
-@dataclass(frozen=True)
-class Options:
-    """How a submission is graded: see `grade`.
-
-    `reuse`: with a `seed`, the score of an equal grading on the emulated device is taken from the
-    cache, and kept there. `interim`: is shown the checks as they stand, before the grading ends.
-    `begun`: the submission's compilation, if it is under way. `oracle`: one that gradings of the
-    exercise share. `limits` take the place of the exercise's,
-    for the submission alone. `detail`: what the score's `machine` is to hold.
-    """
-
-    device: str | Choice = "auto"
-    seed: int | None = None
-    progress: ShowProgress | None = None
-    cache: Path | None = None
-    isolated: bool = True
-    model: bool = True
-    reuse: bool = False
-    interim: ShowChecks | None = None
-    begun: Compilation | None = None
-    oracle: Oracle | None = None
-    limits: Limits | None = None
-    detail: Detail = PLAIN
 
 
 def grade(
     exercise: Path | str,
     submission: Path | str,
     *,
-    device: str | Choice = "auto",
+    device: str | DeviceChoice = "auto",
     seed: int | None = None,
     progress: ShowProgress | None = None,
     cache: Path | None = None,
@@ -91,44 +65,58 @@ def grade(
 ) -> Score:
     """Grade one submission of an exercise.
 
-    `device` is `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`, or what `choose_device` gave.
-    `seed` draws the hidden cases and all inputs; a secret one is made without it, and the score
-    holds it. `cache` is the folder of compiled submissions (default: the user's cache
-    folder). `isolated`: the compiler and the emulated device see of the machine's files only what
-    they need; where neither bubblewrap nor Landlock works, ToolMissing says so. `model`: the
-    emulated device models the times, at a GPU's benchmark sizes; without, the checks of them are
-    excluded. Raises UsageError (no such file or device) and SpecError (a broken exercise); any
-    other fault of the grader or of the machine is a score of status `grader_error`.
+    `device` is `auto`, `emulated`, `emulated:ID`, `gpu`, `gpu:N` or a result of `choose_device`.
+    `seed` draws the hidden cases and all inputs (default: a new secret seed); the score contains
+    it. `cache` is the folder of compiled submissions (default: the user's cache folder).
+    `isolated`: the compiler and the emulated device see only the files that they need; without
+    bubblewrap and Landlock the status is `grader_error`. `model`: the emulated device models times
+    at a GPU's benchmark sizes; without it, the checks of times are excluded. Raises UsageError (no
+    such file or device) and SpecError (a broken exercise); every other fault of the grader or the
+    machine gives a score with status `grader_error`.
     """
-    return grade_with(
-        Options(device, seed, progress, cache, isolated, model), Path(exercise), Path(submission)
-    )
+    show = progress or show_nothing
+    options = Options(device, seed, isolated=isolated, model=model, cache=cache, show=show)
+    return grade_with(options, Path(exercise), Path(submission))
 
 
 def grade_with(
-    options: Options, exercise: Path, submission: Path, *, name: str | None = None
+    options: Options,
+    exercise: Path,
+    submission: Path,
+    *,
+    name: str | None = None,
+    begun: Compilation | None = None,
+    oracle: Oracle | None = None,
 ) -> Score:
-    """`grade`, with all of its options. `name`: the submission's in the score."""
-    if not isinstance(options.device, Choice):
+    """`grade` with all options. `name` replaces the submission's name in the score; `begun` and
+    `oracle` as in `Job`."""
+    if not isinstance(options.device, DeviceChoice):
         options = replace(options, device=choose_device(options.device))
     read = read_exercise(exercise)
     text = read_submission(submission)
     text = replace(text, name=name or text.name)
     if isinstance(text, Submission):
-        return grade_text(options, read, text)
+        return _grade_job(replace(_open_job(options, read, text), begun=begun, oracle=oracle))
     job = _open_job(options, read, _unread_submission(submission, text.name))
     return failed_score(job.subject, text)
 
 
 def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
-    """`grade_with` of an exercise and a submission that were read."""
-    job = _open_job(options, exercise, text)
+    """`grade_with` for an exercise and a submission in memory."""
+    return _grade_job(_open_job(options, exercise, text))
+
+
+def _grade_job(job: Job) -> Score:
+    """The score. A fault of the submission, the grader or the machine gives a score too."""
+    options = job.options
     reuse = options.reuse and options.seed is not None and job.choice.kind == EMULATED
-    reuse = reuse and not options.detail.spans  # they are too many to keep
+    reuse = reuse and not options.detail.spans  # too many to keep in the cache
     try:
         keeper = find_keeper(job) if reuse else None
         if keeper is not None and (kept := keeper.recall()) is not None:
-            job.show(Progress("taking the result of an equal grading (--fresh grades anew)"))
+            job.options.show(
+                Progress("taking the result of an equal grading (--fresh grades anew)")
+            )
             return kept
         return _grade(job, keeper)
     except SubmissionError as error:
@@ -144,8 +132,9 @@ def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
 
 
 def _open_job(options: Options, exercise: Exercise, text: Submission) -> Job:
+    """A grading before its first step. Raises UsageError."""
     device = options.device
-    choice = device if isinstance(device, Choice) else choose_device(device)
+    choice = device if isinstance(device, DeviceChoice) else choose_device(device)
     seed = secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)
     subject = Subject(
         exercise=draw_scalars(exercise, seed),
@@ -153,27 +142,20 @@ def _open_job(options: Options, exercise: Exercise, text: Submission) -> Job:
         device=read_gpus()[choice.id].emulated_info if choice.kind == EMULATED else None,
         environment=_describe_environment(),
         seed=seed,
-        excluded=frozenset() if options.model or choice.kind != EMULATED else MODELLED,
+        excluded=excluded_metrics(options, choice.kind),
     )
-    return Job(
-        subject,
-        choice,
-        cache=default_cache(os.environ) if options.cache is None else options.cache,
-        show=options.progress or show_nothing,
-        isolated=options.isolated,
-        model=options.model,
-        interim=options.interim,
-        begun=options.begun,
-        oracle=options.oracle,
-        own_limits=options.limits,
-        detail=options.detail,
-    )
+    return Job(subject, choice, options)
+
+
+def excluded_metrics(options: Options, kind: str) -> frozenset[str]:
+    """The metrics whose checks leave the total: without the timing model, all that it gives."""
+    return frozenset() if options.model or kind != EMULATED else MODELLED
 
 
 def _grade(job: Job, keeper: Keeper | None) -> Score:
-    """Grades anew. Raises SubmissionError."""
+    """Grades without the cache of scores. Raises SubmissionError."""
     repeatable = _page_of(job.choice.kind)(job)
-    job.show(Progress("judging"))
+    job.options.show(Progress("judging"))
     score = make_score(job.subject, job.evidence)
     if keeper is not None and repeatable:
         keeper.keep(score)
@@ -181,8 +163,8 @@ def _grade(job: Job, keeper: Keeper | None) -> Score:
 
 
 def _page_of(kind: str) -> Callable[[Job], bool]:
-    """What grades on a device of this kind, and returns whether it would end alike again. Loaded
-    on use: a score that is recalled needs none of it."""
+    """The steps of a grading on this kind of device; they return whether a repetition gives the
+    same score. Loaded on use: a score from the cache does not need them."""
     if kind == GPU:
         from grader.grading.on_gpu import grade_on_gpu
 
@@ -192,8 +174,8 @@ def _page_of(kind: str) -> Callable[[Job], bool]:
     return grade_on_emulated
 
 
-def choose_device(name: str, peak: GivenPeak | None = None) -> Choice:
-    """The device of a name; `peak` replaces the peaks of a GPU. Raises UsageError."""
+def choose_device(name: str, peak: GivenPeak | None = None) -> DeviceChoice:
+    """The device of a name. `peak` replaces the peaks of a GPU. Raises UsageError."""
     choice = parse_device(
         name, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
     )
@@ -217,14 +199,14 @@ def check_seed(seed: int) -> int:
 
 
 def _unread_submission(path: Path, name: str) -> Submission:
-    """What a score says of a file that is no source text: its name and hash."""
+    """Name and hash of a file that is not a source text."""
     with path.open("rb") as file:
         return Submission(name, hashlib.file_digest(file, "sha256").hexdigest(), "")
 
 
 def _describe_environment() -> dict[str, str]:
-    """Versions of what had a part in a score, the compiler's tools left out: those are known once
-    they are found."""
+    """Versions of the grader, Python, the libraries and the platform. The compiler's versions
+    follow when it is found."""
     versions = {library: importlib.metadata.version(library) for library in LIBRARIES}
     return {
         "grader": importlib.metadata.version("cuda-exercise-grader"),

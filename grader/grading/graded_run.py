@@ -1,9 +1,9 @@
 """The graded runs without a GPU: outputs, counters and modelled times of the submission and of the
-exercise's own programs.
+baselines.
 
-One run at the timed sizes says all where all of its blocks can run. Where only a sample of them
-can, its outputs are verified as far as a sample tells, and a second run, of all blocks at smaller
-sizes, gives exact counters.
+If all blocks can run at the timed sizes, this run gives everything. If only a sample of the blocks
+can run, the outputs of the sample are checked, and a second run of all blocks at smaller sizes
+gives exact counters.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.devices.mapped_arrays import gather_shared
+from grader.grading.baselines import BASELINES_SEED, broken, build_baseline
 from grader.grading.cases import (
     BENCHMARK,
     Bench,
@@ -22,14 +23,13 @@ from grader.grading.cases import (
 from grader.grading.checked import Findings
 from grader.grading.interim import show_counted
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.own_programs import OTHERS_SEED, broken, build_other
 from grader.grading.remembered import graded_key, recall, remember
 from grader.grading.session import Session, describe_sizes, run_limits
 from grader.grading.submission_run import (
-    Left,
     SubmissionRun,
+    UnjudgedRun,
+    execute_submission,
     judge_run,
-    leave_run,
     run_program,
 )
 from grader.judging.evidence import CountedRun, OtherCounts
@@ -63,17 +63,16 @@ EMULATED = "emulated"
 
 
 @dataclass(frozen=True)
-class OtherRun:
-    """What one of the exercise's own programs counted at some sizes, and its time where it was
-    modelled."""
+class BaselineRun:
+    """The counters of a baseline at given sizes, and its time if it was modelled."""
 
     execution: Execution
     timing: Timing | None = None
 
 
 def run_graded(session: Session, findings: Findings) -> None:
-    """Runs the submission as it is graded, if the exercise has a benchmark. Raises
-    SubmissionError."""
+    """Runs the submission at the benchmark sizes, if the exercise has any, and adds the results to
+    the evidence. Raises SubmissionError."""
     evidence, sizes = session.evidence, session.exercise.benchmark
     timed, counted = _run_both(session, _count_early(session, findings))
     if counted is None:
@@ -98,17 +97,17 @@ def run_graded(session: Session, findings: Findings) -> None:
     if timed is not None:
         _add_times(session, timed)
     evidence.counted = tuple(
-        CountedRun(run.sizes, run.execution, _count_others(session, run, modelled=run is timed))
+        CountedRun(run.sizes, run.execution, _count_baselines(session, run, modelled=run is timed))
         for run in runs
     )
     evidence.execution = evidence.counted[0].execution
     evidence.others = evidence.counted[0].others
-    if session.job.detail != PLAIN:
+    if session.job.options.detail != PLAIN:
         evidence.machine = _tell_machine_work(runs[0], timed if evidence.timings else None)
 
 
 def _tell_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> MachineWork:
-    """What the machine code did; where cycles go only if the times stand."""
+    """Executions per instruction; also cycles, if the modelled times are valid."""
     modelled = None if timed is None else (timed.program, timed.execution)
     return tell_machine_work(
         (counted.program, counted.execution), counted.sizes, modelled, (timed or counted).sizes
@@ -116,9 +115,9 @@ def _tell_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> M
 
 
 def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
-    """The run for counting where somebody waits for a first word, which it gives sooner than the
-    timed run; what goes wrong in it is told in its turn."""
-    if session.job.interim is None:
+    """The counted run before the timed run, because it ends sooner: for the checks that are shown
+    during the grading. A failure is ignored here; the later runs report it."""
+    if session.job.options.interim is None:
         return None
     try:
         run = _run_counted(session)
@@ -132,26 +131,28 @@ def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
 def _run_both(
     session: Session, early: SubmissionRun | None
 ) -> tuple[SubmissionRun | None, SubmissionRun | None]:
-    """The timed run, where there is one, and the run that was counted: the same where that says
-    all, or the `early` one. Of a sample of the blocks it is known that it cannot say all, unless
-    they are wrong: while it is judged, the device counts."""
-    left = _leave_timed(session)
+    """The timed run if there is one, and the counted run: the same run if all blocks ran or the
+    outputs are wrong, else the `early` run or a new run. After a sample of the blocks the device
+    counts while the sample is judged."""
+    ended = _execute_timed(session)
     timed = None
-    if left is not None and (early or left.ran_whole or EMULATED not in session.exercise.benchmark):
-        timed = judge_run(left)
-    elif left is not None:
-        return _judge_and_count(session, left)
+    if ended is not None and (
+        early or ended.ran_whole or EMULATED not in session.exercise.benchmark
+    ):
+        timed = judge_run(ended)
+    elif ended is not None:
+        return _judge_and_count(session, ended)
     return timed, timed if timed and timed.says_all else early or _run_counted(session)
 
 
-def _judge_and_count(session: Session, left: Left) -> tuple[SubmissionRun, SubmissionRun]:
-    """Both runs, of which the second is made while the first is judged. What goes wrong in it is
-    told where it is needed."""
+def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRun, SubmissionRun]:
+    """Both runs: the second runs while the first is judged. A failure of the second is raised only
+    if its result is needed."""
     mistake = counted = None
     with ThreadPoolExecutor(1) as pool:
-        judging = pool.submit(judge_run, left)
+        judging = pool.submit(judge_run, ended)
         try:
-            counted = _leave_counted(session)
+            counted = _execute_counted(session)
         except SubmissionError as error:
             mistake = error
         timed = judging.result()
@@ -166,35 +167,39 @@ def _judge_and_count(session: Session, left: Left) -> tuple[SubmissionRun, Submi
 def _run_counted(session: Session) -> SubmissionRun | None:
     if EMULATED not in session.exercise.benchmark:
         return None
-    return judge_run(_leave_counted(session))
+    return judge_run(_execute_counted(session))
 
 
-def _leave_counted(session: Session) -> Left:
+def _execute_counted(session: Session) -> UnjudgedRun:
     sizes = session.exercise.benchmark[EMULATED]
     job = session.job
-    return leave_run(session.bench, sizes, modelled=False, show=job.show, detail=job.detail)
+    return execute_submission(
+        session.bench, sizes, modelled=False, show=job.options.show, detail=job.options.detail
+    )
 
 
-def _leave_timed(session: Session) -> Left | None:
-    """The run at a GPU's sizes, where one is asked for."""
+def _execute_timed(session: Session) -> UnjudgedRun | None:
+    """The run at a GPU's sizes, if a check needs modelled metrics and the options allow them."""
     asked = any(check.metric in MODELLED for check in session.exercise.checks)
     sizes = session.exercise.benchmark.get(TIMED_ON)
-    if sizes is None or not asked or not session.job.model:
+    if sizes is None or not asked or not session.job.options.model:
         return None
     job = session.job
-    return leave_run(session.bench, sizes, modelled=True, show=job.show, detail=job.detail)
+    return execute_submission(
+        session.bench, sizes, modelled=True, show=job.options.show, detail=job.options.detail
+    )
 
 
 def _add_times(session: Session, timed: SubmissionRun) -> None:
-    """The modelled times of a verified run. Raises SubmissionError for times that no GPU can
-    reach."""
+    """Adds the modelled times of a run with right outputs. Raises SubmissionError for times below
+    the physical minimum."""
     evidence, exercise = session.evidence, session.exercise
     timing = model_timing(SUBMISSION, timed.execution)
     if timing is None:
         evidence.untimed = why_untimed(timed.execution)
         return
     others = [
-        _run_other(session, label, timed.sizes, modelled=True)
+        _run_baseline(session, label, timed.sizes, modelled=True)
         for label in find_timed(exercise, session.info)
     ]
     evidence.timings = (
@@ -207,7 +212,7 @@ def _add_times(session: Session, timed: SubmissionRun) -> None:
 
 
 def why_untimed(execution: Execution) -> str:
-    """Why a run that came to its end has no modelled time."""
+    """The reason why a finished run has no modelled time."""
     return next(
         (launch.unmodelled for launch in execution.launches if launch.unmodelled),
         UNKNOWN_FIGURES,
@@ -215,7 +220,7 @@ def why_untimed(execution: Execution) -> str:
 
 
 def _describe_model(timed: SubmissionRun) -> dict[str, str]:
-    """What the score's `environment` says of the timed run."""
+    """Entry of the score's `environment` about the timed run."""
     launches = modelled_launches(timed.execution)
     if not launches:
         return {}
@@ -223,24 +228,24 @@ def _describe_model(timed: SubmissionRun) -> dict[str, str]:
 
 
 def describe_run(launches: Sequence[Modelled]) -> str:
-    """How many of the blocks were run for the model."""
+    """The number of blocks that ran for the timing model, as a clause."""
     ran, blocks = sum(each.blocks_run for each in launches), sum(each.blocks for each in launches)
     if ran == blocks:
         return "all blocks were run"
     return f"a sample of {ran:,} of {blocks:,} blocks was run"
 
 
-# --- the exercise's own programs ------------------------------------------------------------------
+# --- baselines ------------------------------------------------------------------------------------
 
 
-def _count_others(
+def _count_baselines(
     session: Session, run: SubmissionRun, *, modelled: bool
 ) -> dict[Yardstick, OtherCounts]:
-    """Each program whose counters a check needs, at the sizes of the submission's run. SpecError
-    where one fails."""
+    """Counters of each baseline that a check needs, at the sizes of the submission's run. Raises
+    SpecError if a baseline fails."""
     found = {}
     for each in find_counted(session.exercise, session.info):
-        other = _run_other(session, LABELS[each], run.sizes, modelled=modelled)
+        other = _run_baseline(session, LABELS[each], run.sizes, modelled=modelled)
         found[each] = (
             OtherCounts(reason="this device cannot run it")
             if other is None
@@ -249,18 +254,18 @@ def _count_others(
     return found
 
 
-def _run_other(
+def _run_baseline(
     session: Session, label: str, sizes: Mapping[str, int], *, modelled: bool
-) -> OtherRun | None:
-    built = build_other(session.exercise, session.tools, label, arch=session.info.arch)
+) -> BaselineRun | None:
+    built = build_baseline(session.exercise, session.tools, label, arch=session.info.arch)
     job = session.job
     bench = replace(session.bench, built=built, limits=run_limits(job.exercise.limits))
-    return run_other(
-        bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.show
+    return run_baseline(
+        bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.options.show
     )
 
 
-def run_other(
+def run_baseline(
     bench: Bench,
     exercise: Exercise,
     label: str,
@@ -269,25 +274,25 @@ def run_other(
     modelled: bool,
     cache: Path,
     show: ShowProgress,
-) -> OtherRun | None:
-    """Runs one of the exercise's own programs, which the bench holds, or recalls what it did: it is
-    the same for every submission.
+) -> BaselineRun | None:
+    """Runs the baseline that the bench holds, or takes its result from the cache: it is the same
+    for every submission.
 
-    None where it cannot run here; SpecError where it fails, or is wrong.
+    None if it cannot run on this device. Raises SpecError if it fails or its outputs are wrong.
     """
     try:
         program = bench.program(sizes, label)
     except SubmissionError:
         return None
-    mode = ModelledMode(OTHERS_SEED) if modelled else COUNTING
+    mode = ModelledMode(BASELINES_SEED) if modelled else COUNTING
     key = graded_key(program, bench.device.info, mode)
-    if known := recall(cache, key, OtherRun):
+    if known := recall(cache, key, BaselineRun):
         return known
     stage = f"{'modelling' if modelled else 'counting'} the {label} kernel"
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
-    inputs = make_inputs(exercise, case, OTHERS_SEED, gather=gather_shared)
-    if modelled:  # nobody looks at what it computes: its outputs need not be fetched
+    inputs = make_inputs(exercise, case, BASELINES_SEED, gather=gather_shared)
+    if modelled:  # its outputs are not compared, so they need not be copied back
         program = _without_outputs(program)
     execution, got = run_program(bench, program, inputs, mode, stage, show)
     if execution.failure is not None:
@@ -300,7 +305,7 @@ def run_other(
             raise broken(exercise, label, f"wrong at the benchmark's sizes: {result.message}")
     slim = tuple(replace(launch, lines=()) for launch in execution.launches)
     timing = model_timing(label, execution) if modelled else None
-    other = OtherRun(replace(execution, launches=slim, accesses=()), timing)
+    other = BaselineRun(replace(execution, launches=slim, accesses=()), timing)
     remember(cache, key, other)
     return other
 

@@ -1,4 +1,4 @@
-"""What can be told before a grading ends: the checks as they stand."""
+"""Shows the checks before a grading ends, if the options ask for it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from grader.records import CaseResult, Execution
 
 
 def show_cases(job: Job, findings: Findings) -> None:
-    """Shows what the cases say, if somebody wants to see it."""
+    """Shows the checks after the correctness cases."""
     _show(job, replace(job.evidence, checked=findings.outcome))
 
 
 def show_counted(job: Job, findings: Findings, case: CaseResult, execution: Execution) -> None:
-    """Shows what the cases and a run that counted say."""
+    """Shows the checks after the correctness cases and a counted run."""
     evidence = replace(
         job.evidence,
         cases=(*job.evidence.cases, case),
@@ -29,5 +29,5 @@ def show_counted(job: Job, findings: Findings, case: CaseResult, execution: Exec
 
 
 def _show(job: Job, evidence: Evidence) -> None:
-    if job.interim is not None:
-        job.interim(make_score(job.subject, evidence).checks)
+    if job.options.interim is not None:
+        job.options.interim(make_score(job.subject, evidence).checks)

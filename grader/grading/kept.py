@@ -1,8 +1,8 @@
-"""The score of an equal grading that was made before, on this machine.
+"""Cache of scores: an equal grading on this machine takes its score from here.
 
-It is kept under a key of all that it depends on. A grading that a limit of time or of memory had a
-part in may end otherwise the next time, and what no seed was given for is drawn anew: neither is
-kept.
+The key contains all inputs of the score. Two kinds of gradings are not kept: without a given seed,
+because each draws a new one, and after a limit of time or memory, because a repetition can end
+differently.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Keeper:
-    """Where scores are kept, and under which name that of this grading."""
+    """The cache folder, and the key of one grading's score."""
 
     folder: Path
     key: str
 
     def recall(self) -> Score | None:
-        """The score of an equal grading, if there is one."""
+        """The kept score; None if there is none."""
         return recall(self.folder, self.key, Score, _converter())
 
     def keep(self, score: Score) -> None:
-        """Keeps a score that went through all steps. What ended early is graded again: that is
-        quick, and a limit that a tool met cannot always be told from a mistake."""
+        """Keeps a score that went through all steps. A grading that ended early is repeated: this
+        is quick, and a tool's limit cannot always be distinguished from a mistake."""
         if not score.status.ended_early:
             remember(self.folder, self.key, score)
 
 
 def find_keeper(job: Job) -> Keeper:
-    """The keeper of this grading. Raises ToolMissing as the grading itself would."""
-    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+    """The keeper of this grading. Raises ToolMissing, like the grading itself."""
+    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.options.isolated)
     subject, submission = job.subject, job.submission
     facts = subject.environment | tools.versions
     parts = (
@@ -57,15 +57,16 @@ def find_keeper(job: Job) -> Keeper:
         subject.exercise.id,
         hash_files(read_files(subject.exercise)),
         *(submission.name, submission.sha256),
-        *(str(job.choice), str(job.isolated), str(job.model), str(job.seed), repr(job.detail)),
+        *(str(job.choice), str(job.options.isolated), str(job.options.model), str(job.seed)),
+        repr(job.options.detail),
     )
     return Keeper(job.cache, f"score-{cache_key(*parts)}")
 
 
 @functools.cache
 def _converter() -> Converter:
-    """A converter that leaves a number as JSON has it: a whole one in a field for floats is shown
-    without a point."""
+    """A converter that keeps integers in fields of type float, so that a score from the cache has
+    the same JSON text."""
     made = make_converter()
     made.register_structure_hook(float, _check_number)
     return made

@@ -1,9 +1,8 @@
-"""Times programs side by side on a device with a clock, in rounds, until every check can be
-decided.
+"""Times programs on a GPU in rounds, until every check can be decided.
 
-A round launches each program once, in random order, so that drift of the clocks meets all alike.
-Which program runs on which inputs, how many rounds there are and what to make of them is decided
-here; the device only carries the steps out.
+A round launches each program once, in random order, so that a drift of the clocks affects all
+programs equally. This module decides the inputs of each launch and the number of rounds; the device
+only carries out the launches.
 """
 
 from __future__ import annotations
@@ -28,29 +27,28 @@ from grader.records import (
 )
 
 WARM_UP_SECONDS, MAX_WARM_UP_SECONDS = 0.25, 2.0
-"""Clocks of an idle GPU take up to 0.2 s of work to rise to where they stay; they are waited for,
-but not for ever: a GPU at its power limit never settles, and `find_disturbance` judges what it does
-then."""
+"""The clocks of an idle GPU need up to 0.2 s of work to become steady. The maximum is for a GPU at
+its power limit, whose clocks never become steady; `find_disturbance` judges it."""
 STEADY_CHANGE = 0.02
-"""Largest change of a steady SM clock from one request to the next, as a part of it."""
+"""Largest change of a steady SM clock between two requests, as a fraction of the clock."""
 MAX_SECONDS = 8.0
-"""No look is begun that would make the timing of a submission take longer."""
+"""Limit of the timing of a submission: rounds that would exceed it are not started."""
 MIN_ROUNDS = 3
-"""Of programs so slow that not even the first look fits into MAX_SECONDS."""
+"""For programs so slow that the first LOOKS rounds do not fit into MAX_SECONDS."""
 ATTEMPTS = 3
-"""A disturbed measurement is repeated twice before it is given up."""
+"""Measurements of a submission while each is disturbed."""
 CALL_SECONDS = 5.0
-"""About as long as one request to the device may take: its wall limit is for a whole request."""
+"""Approximate limit of one request to the device, whose wall limit is for a whole request."""
 
 FindOpen = Callable[[Sequence[Timing]], Collection[str]]
 
 
 @dataclass(frozen=True)
 class Measurement:
-    """The timings of all programs and the GPU's state meanwhile.
+    """The timings of all programs, and the GPU's clocks during the timing.
 
-    `wrong` is a launch of the submission whose outputs were wrong; `disturbed` is set where the
-    measurement stayed so.
+    `wrong`: a launch of the submission with wrong outputs. `disturbed`: set if every attempt was
+    disturbed.
     """
 
     timings: tuple[Timing, ...]
@@ -62,10 +60,9 @@ class Measurement:
 
 @dataclass
 class Stopwatch:
-    """Carries out rounds of programs and keeps what they gave.
+    """Runs rounds of programs and collects their times in ms.
 
-    Launches go through the input sets in turn, so that no two consecutive ones work on the same
-    inputs.
+    Launches cycle through the input sets, so that two consecutive launches have different inputs.
     """
 
     device: TimingDevice
@@ -86,8 +83,8 @@ class Stopwatch:
         return max(map(len, self.samples_ms.values()), default=0)
 
     def run(self, programs: Sequence[str], rounds: int, *, at_once: int) -> None:
-        """Carry out that many rounds more, of these programs, `at_once` of them in a request; none
-        after a wrong launch."""
+        """Runs more rounds of these programs, `at_once` rounds per request. Stops after a launch
+        with wrong outputs."""
         for start in range(0, rounds, at_once):
             if self.wrong is None:
                 self._run(programs, min(at_once, rounds - start))
@@ -127,11 +124,11 @@ def measure(
     show: ShowProgress | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Measurement:
-    """Time the programs that the device holds (`prepare`), the submission among them; a disturbed
-    measurement is made again.
+    """Times the programs that the device holds (`prepare`), including the submission. A disturbed
+    measurement is repeated.
 
-    `find_open` names the programs of which more samples may decide what the timings so far leave
-    open; `clock` gives seconds.
+    `find_open` returns the programs that need more samples to decide a check; `clock` gives
+    seconds.
     """
     start = partial(Stopwatch, device, input_sets, rng)
     for attempt in range(1, ATTEMPTS + 1):
@@ -171,14 +168,14 @@ def _measure_once(
             break
         programs = [
             program for program in programs if program in needed
-        ]  # none comes back: the n-th sample is of round n
+        ]  # a program that leaves does not return: sample n belongs to round n
         round_seconds = (clock() - began) / watch.rounds
     return Measurement(watch.timings, merge_clocks(watch.clocks))
 
 
 def _warm_up(watch: Stopwatch, programs: Sequence[str], clock: Callable[[], float]) -> float:
-    """Run rounds until the clocks stand still; returns what a round takes in seconds, everything
-    around the launches included."""
+    """Runs rounds until the clocks are steady. Returns the seconds of a round, including the work
+    around the launches."""
     began, rounds = clock(), 1
     watch.run(programs, rounds, at_once=rounds)
     while _is_cold(watch.clocks, passed := clock() - began) and watch.wrong is None:
@@ -188,8 +185,8 @@ def _warm_up(watch: Stopwatch, programs: Sequence[str], clock: Callable[[], floa
 
 
 def _is_cold(clocks: Sequence[ClockState], passed: float) -> bool:
-    """Whether the SM clock may still rise. A GPU that does not tell its clock is trusted after the
-    least time."""
+    """Whether the SM clock may still rise. A GPU without a readable clock counts as warm after the
+    minimum time."""
     if passed < WARM_UP_SECONDS:
         return True
     latest = merge_clocks(clocks[-2:]).sm_mhz
@@ -200,7 +197,7 @@ def _is_cold(clocks: Sequence[ClockState], passed: float) -> bool:
 
 
 def _rename(show: ShowProgress | None, stage: str) -> ShowProgress | None:
-    """Shows a device's own steps under the name of the stage that a student knows."""
+    """Shows the device's steps under another stage name."""
     if show is None:
         return None
     tell = show

@@ -1,8 +1,8 @@
-"""How a student's mistake ends a grading.
+"""SubmissionError: a student's mistake ends a grading.
 
-The stages return it as a value, in words (`Failure`) or as a `Fact`. A grading cannot go on
-without what the stage was to give: `value_of` raises the mistake, and whoever began the grading
-catches it, once. A fact becomes words only when somebody asks for them.
+The stages return a mistake as a value, either as a message (`Failure`) or as a `Fact`. `value_of`
+raises it, because the grading cannot continue without the stage's result; only the start of the
+grading catches it. A fact becomes a message when a property of the error is read.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 
 
 class SubmissionError(Exception):
-    """A submission that fails."""
+    """The submission fails: it has a status, a message, a line and advice."""
 
     def __init__(self, mistake: Failure | Fact) -> None:
         super().__init__(mistake)
@@ -27,44 +27,44 @@ class SubmissionError(Exception):
 
     @property
     def failure(self) -> Failure:
-        """All that is known of it, in words."""
+        """The mistake with all its texts."""
         return tell(self.mistake)
 
     @property
     def status(self) -> Status:
-        """How the grading of the submission ends."""
+        """The status of the score."""
         return self.mistake.status
 
     @property
     def message(self) -> str:
-        """One sentence that says what is wrong and where."""
+        """One sentence: the mistake and its place."""
         return self.failure.message
 
     @property
     def detail(self) -> str:
-        """What a tool said of it, at length: the compiler's messages, say; empty for most."""
+        """The full output of a tool, such as the compiler's messages; empty for most mistakes."""
         return self.failure.detail
 
     @property
     def line(self) -> int | None:
-        """The line of the source that is at fault, as far as it is known."""
+        """The line of the mistake in the source, if known."""
         lines = [*(finding.line for finding in self.failure.findings), self.failure.line]
         return next((line for line in lines if line is not None), None)
 
     @property
     def advice(self) -> str:
-        """What to try next; empty where nothing can be said."""
+        """The next step; empty if there is none."""
         return self.failure.advice
 
 
 def value_of(result: Result | Failure | Fact) -> Result:
-    """Returns what a stage gave. Raises SubmissionError where that is a student's mistake."""
+    """The result of a stage. Raises SubmissionError if it is a student's mistake."""
     if isinstance(result, Failure | Fact):
         raise SubmissionError(result)
     return result
 
 
 def refuse(mistake: Failure | Fact | None) -> None:
-    """Raises SubmissionError where a check found a mistake."""
+    """Raises SubmissionError if a check found a mistake."""
     if mistake is not None:
         raise SubmissionError(mistake)

@@ -1,4 +1,4 @@
-"""A grading without a GPU, from top to bottom."""
+"""The steps of a grading without a GPU."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from grader.records import Progress
 
 def grade_on_emulated(job: Job) -> bool:
     """Compiles the submission, runs its cases in the checked mode and, if they are right, the
-    benchmark; then the parts. Returns whether an equal grading ends alike: whether no limit of
-    time or memory had a part in it. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
+    benchmark; then the parts. Returns whether a repetition gives the same score: no limit of time
+    or memory was reached. Raises SubmissionError."""
+    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         session = _open(job, device)  # the device starts while the compiler runs
         findings = Findings()
         check_cases(session, lambda case: run_checked(session.bench, case, findings))
@@ -30,9 +30,9 @@ def grade_on_emulated(job: Job) -> bool:
 
 
 def _open(job: Job, device: RemoteDevice) -> Session:
-    """The grading with its submission compiled."""
-    job.show(Progress("compiling"))
-    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.isolated)
+    """Compiles the submission."""
+    job.options.show(Progress("compiling"))
+    tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.options.isolated)
     job.note(tools.versions)
     built = build(job.submission, job.exercise, tools, arch=job.info.arch, begun=job.begun)
     job.note({"device_isolation": device.isolation})

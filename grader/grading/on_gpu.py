@@ -1,4 +1,4 @@
-"""A grading on a GPU, from top to bottom."""
+"""The steps of a grading on a GPU."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from grader.devices.choose import GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.nvml import read_versions
 from grader.devices.remote.remote_device import RemoteDevice
+from grader.grading.baselines import build_baselines, make_baselines
 from grader.grading.benchmark import run_benchmark
 from grader.grading.building import Built, build
 from grader.grading.cases import run_case
-from grader.grading.own_programs import build_others, make_others
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
@@ -21,10 +21,10 @@ from grader.records import SUBMISSION, Progress
 
 
 def grade_on_gpu(job: Job) -> bool:
-    """Compiles all programs, runs the cases, with the emulated device looking on in the checked
-    mode, and the benchmark, if they are right; then the parts. Returns False: what is measured
-    never ends quite alike. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.isolated) as device:
+    """Compiles all programs and runs the cases on the GPU and, at the same time, in the checked
+    mode of the emulated device. If they are right, runs the benchmark; then the parts. Returns
+    False: a repetition measures other times. Raises SubmissionError."""
+    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         session, built = _open(job, device)
         with ThreadPoolExecutor() as pool:
             checked = pool.submit(check_on_stand_in, session)
@@ -35,10 +35,10 @@ def grade_on_gpu(job: Job) -> bool:
             job.evidence.checked = checked.result()
         if not job.evidence.all_right:
             return False
-        sizes = job.exercise.benchmark[GPU]  # nothing else keeps the machine busy from here on
+        sizes = job.exercise.benchmark[GPU]  # the processor is idle from here on
         own = session.bench.program(sizes)
         others = {label: each for label, each in built.items() if label != SUBMISSION}
-        programs = [own, *make_others(job.exercise, others, sizes, session.info)]
+        programs = [own, *make_baselines(job.exercise, others, sizes, session.info)]
         run_benchmark(session, device, built, programs)
         with session.hold():
             run_parts(session)
@@ -46,14 +46,14 @@ def grade_on_gpu(job: Job) -> bool:
 
 
 def _open(job: Job, device: RemoteDevice) -> tuple[Session, dict[str, Built]]:
-    """The grading with its submission compiled, and all programs that it is timed beside."""
-    job.show(Progress("compiling"))
-    tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.isolated)
+    """Compiles the submission and all baselines."""
+    job.options.show(Progress("compiling"))
+    tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.options.isolated)
     job.subject.device = info = device.info
     job.note(tools.versions | read_versions() | {"device_isolation": device.isolation})
     with ThreadPoolExecutor() as pool:
         submission = pool.submit(build, job.submission, job.exercise, tools, arch=info.arch)
-        others = pool.submit(build_others, job.exercise, tools, arch=info.arch)
+        others = pool.submit(build_baselines, job.exercise, tools, arch=info.arch)
     built = {SUBMISSION: submission.result(), **others.result()}
-    hold = partial(hold_gpu, device.uuid, show=job.show)
+    hold = partial(hold_gpu, device.uuid, show=job.options.show)
     return open_session(job, tools, built[SUBMISSION], device, hold), built

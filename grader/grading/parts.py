@@ -1,5 +1,5 @@
-"""Runs the parts of an exercise: further tasks that the same file may solve. Whatever goes wrong
-there ends only the part."""
+"""Runs the parts of an exercise: further tasks that the same file may solve. A failure ends only
+its part."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from grader.submission.plan import read_plan
 
 
 def run_parts(session: Session) -> None:
-    """Runs every part of the exercise that the file has kernels for. SpecError where a part itself
-    is broken."""
+    """Runs every part of the exercise for which the file has kernels. Raises SpecError if a part is
+    broken."""
     parts = session.exercise.parts
     session.evidence.parts = tuple(_run_part(session, part) for part in parts)
 
@@ -31,7 +31,7 @@ def _run_part(session: Session, part: Part) -> PartResult:
         if isinstance(plan, str):
             return PartResult(part.name, absent=plan)
         bench = _bench_of(session, part, plan)
-        for case in each_case(part, bench.seed, session.job.show, f"checking {part.name}"):
+        for case in each_case(part, bench.seed, session.job.options.show, f"checking {part.name}"):
             result = run_case(bench, case).result
             results.append(replace(result, part=part.name))
     except SubmissionError as error:
@@ -45,8 +45,8 @@ def _run_part(session: Session, part: Part) -> PartResult:
 
 
 def _find_plan(session: Session, part: Part) -> Plan | str:
-    """The submission's own plan for the part, else the part's default plan; why there is none, in
-    words, without its kernels. Raises SubmissionError."""
+    """The submission's plan for the part, else the part's default plan; a clause with the reason if
+    the file lacks its kernels. Raises SubmissionError."""
     built, parts = session.bench.built, session.exercise.parts
     own = read_plan(built.source, part=part.name, parts=[each.name for each in parts])
     if own is not None:
@@ -60,14 +60,13 @@ def _find_plan(session: Session, part: Part) -> Plan | str:
 
 
 def _defines(binary: Binary, kernel: str) -> bool:
-    """Whether there is a kernel of this name, in whatever namespace and with whatever template
-    arguments."""
+    """Whether there is a kernel of this name, in any namespace and with any template arguments."""
     name = kernel.split("::")[-1]
     return any(each.name.partition("<")[0].split("::")[-1] == name for each in binary.kernels)
 
 
 def _bench_of(session: Session, part: Part, plan: Plan) -> Bench:
-    """What runs the cases of a part."""
+    """Runs the cases of a part."""
     limits = ToolLimits(wall_seconds=session.exercise.limits.compile_seconds)
     built: Built = build_part(
         session.bench.built, plan, part, session.tools, arch=session.info.arch, limits=limits

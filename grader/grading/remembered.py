@@ -1,8 +1,7 @@
-"""What an exercise's own programs take and count, kept on disk: it is the same for every
-submission.
+"""Cache of the baselines' counters and times, which are the same for every submission.
 
-An entry of the cache holds JSON, under a key of all that it depends on: the machine code, the
-launches, the GPU, and the code that makes the figures. One that does not parse counts as absent.
+An entry is JSON. Its key contains all inputs: the machine code, the launches, the GPU, and the code
+of the grader that computes the figures. An entry that does not parse counts as absent.
 """
 
 from __future__ import annotations
@@ -35,12 +34,12 @@ Kept = TypeVar("Kept")
 
 
 def graded_key(program: Program, info: DeviceInfo, mode: Mode) -> str:
-    """The name of the entry of what a program counts and takes on an emulated GPU."""
+    """The key of a program's counters and modelled times on an emulated GPU."""
     return "graded-" + _key(program, info.id, repr(mode), hash_package(*_EMULATED))
 
 
 def counts_key(program: Program, info: DeviceInfo) -> str:
-    """The name of the entry of what Nsight Compute counts of a program on GPUs of this model."""
+    """The key of a program's counters by Nsight Compute on GPUs of this name."""
     return "counts-" + _key(program, info.id, info.name, ncu_identity(), hash_package(*_NCU))
 
 
@@ -52,18 +51,18 @@ def _key(program: Program, *parts: str) -> str:
 def recall(
     folder: Path | None, key: str, kind: type[Kept], by: Converter | None = None
 ) -> Kept | None:
-    """What is kept under a key; None where there is nothing or where its file is damaged. `by`:
-    what reads it, where that is not the converter of all records."""
+    """The record of a key; None if there is none or its file is damaged. `by` replaces the usual
+    converter."""
     if folder is None:
         return None
     try:
         return (by or converter()).structure(json.loads(read_entry(folder, key) or b""), kind)
-    except Exception:  # cattrs collects whatever the fields' constructors raise
+    except Exception:  # cattrs groups the exceptions of the fields' constructors
         return None
 
 
 def remember(folder: Path | None, key: str, value: object) -> None:
-    """Keep a record; a folder that cannot be written to only costs the next run its time."""
+    """Keeps a record. A read-only folder is no error: the next run computes the record again."""
     if folder is None:
         return
     keep_entry(folder, key, json.dumps(converter().unstructure(value)).encode())

@@ -1,5 +1,4 @@
-"""One grading: what it is about (`Job`), and what its steps work with once the submission is
-compiled (`Session`)."""
+"""The state of one grading: `Job` before the compilation of the submission, `Session` after it."""
 
 from __future__ import annotations
 
@@ -9,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.devices.base import Device
-from grader.devices.choose import Choice
+from grader.folders import cache_folder
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
@@ -17,13 +16,10 @@ from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.messages.hints import explain_failed_case
 from grader.records import (
-    PLAIN,
-    Detail,
+    DeviceChoice,
     DeviceInfo,
-    Progress,
+    Options,
     RunLimits,
-    ShowChecks,
-    ShowProgress,
     Submission,
 )
 from grader.spec.exercise import Case, Exercise, Limits
@@ -33,24 +29,16 @@ from grader.toolchain.compilation import Compilation
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked: grade this submission of this exercise on this device. What is found on the
-    way is noted in the `subject` (the device, versions) and in the `evidence`. `interim` is shown
-    the checks as they stand, as soon as something can be told of them. `begun` is the submission's
-    compilation, if it is under way; `oracle` the exercise's, where gradings share one;
-    `own_limits` what the submission may use, where that is not what the exercise says; `detail`
-    what is told of its machine code."""
+    """A grading: the submission, exercise and seed in `subject`, the device that `options.device`
+    stands for in `choice`. The steps add the device and versions to `subject`, and results to
+    `evidence`. `begun`: the submission's compilation if it has started; `oracle`: the exercise's
+    oracle if several gradings share it."""
 
     subject: Subject
-    choice: Choice
-    cache: Path
-    show: ShowProgress
-    isolated: bool = True
-    model: bool = True
-    interim: ShowChecks | None = None
+    choice: DeviceChoice
+    options: Options
     begun: Compilation | None = None
     oracle: Oracle | None = None
-    own_limits: Limits | None = None
-    detail: Detail = PLAIN
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -67,26 +55,32 @@ class Job:
 
     @property
     def info(self) -> DeviceInfo:
-        """The device, once it is known: a GPU is, when its worker has started."""
+        """The device. For a GPU it is known only after the start of its worker."""
         assert self.subject.device is not None
         return self.subject.device
 
     def note(self, facts: Mapping[str, str]) -> None:
-        """Puts more into the score's `environment`."""
+        """Adds to the score's `environment`."""
         self.subject.environment.update(facts)
 
     @property
     def limits(self) -> RunLimits:
-        """What one run of the submission's plan may use."""
-        return run_limits(self.own_limits or self.exercise.limits)
+        """Limits of one run of the submission's plan."""
+        return self.options.limits or run_limits(self.exercise.limits)
+
+    @property
+    def cache(self) -> Path:
+        """The folder of compiled programs and kept scores."""
+        return cache_folder(self.options)
 
 
 @dataclass(frozen=True)
 class Session:
-    """A grading whose submission is compiled. `bench` runs the cases of the exercise itself.
+    """A grading whose submission is compiled. `bench` runs the cases of the exercise, not of its
+    parts.
 
-    `hold` gives the device to this grading alone for a while: for what runs on it, not for what
-    compiles, emulates and judges.
+    `hold` reserves the device for this grading. It surrounds only work on the device, not
+    compilation, emulation and judgement.
     """
 
     job: Job
@@ -107,7 +101,7 @@ class Session:
         return self.job.evidence
 
     def benchmark_case(self, kind: str) -> Case:
-        """The benchmark, as a case, at the sizes of a kind of device."""
+        """The benchmark as a case, at the sizes for a kind of device."""
         return Case(BENCHMARK, self.exercise.benchmark[kind], hidden=False)
 
 
@@ -118,7 +112,7 @@ def open_session(
     device: Device,
     hold: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Session:
-    """The grading of a submission that is compiled."""
+    """The session of a compiled submission on its device."""
     job.evidence.plan = built.plan
     oracle = job.oracle or load_oracle(job.exercise)
     limits = job.info.limits
@@ -127,14 +121,14 @@ def open_session(
 
 
 def run_limits(limits: Limits) -> RunLimits:
-    """Of one run, of a submission's plan or of one of the exercise's own."""
+    """The exercise's limits of one run, of the submission or of a baseline."""
     return RunLimits(limits.warp_instructions, limits.wall_seconds, limits.processor_seconds)
 
 
 def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
-    """Runs the correctness cases; the first failure ends them. Raises SubmissionError."""
+    """Runs the correctness cases. The first failed run ends them: raises SubmissionError."""
     job, evidence = session.job, session.evidence
-    for case in each_case(job.exercise, job.seed, job.show, "checking cases"):
+    for case in each_case(job.exercise, job.seed, job.options.show, "checking cases"):
         try:
             evidence.cases += (run_one(case).result,)
         except SubmissionError as error:
@@ -146,7 +140,3 @@ def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
 def describe_sizes(sizes: Mapping[str, int]) -> str:
     """`rows = 2,048, cols = 2,048`."""
     return ", ".join(f"{name} = {size:,}" for name, size in sizes.items())
-
-
-def show_nothing(_: Progress) -> None:
-    """Takes the place of progress that nobody wants to see."""

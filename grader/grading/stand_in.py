@@ -1,5 +1,5 @@
-"""The emulated device in a GPU's place: what it finds in the checked mode, and what it counts,
-which Nsight Compute does not do line by line."""
+"""The emulated device as a stand-in for the GPU of a grading: findings of the checked mode, and
+counters per source line, which Nsight Compute does not give."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.spec.draws import draw_cases
 
 
 def check_on_stand_in(session: Session) -> Checked:
-    """Runs the cases in the checked mode; or why that cannot be."""
+    """Runs the cases in the checked mode; gives the reason if this is impossible."""
     findings = Findings()
     try:
         with stand_in_bench(session, session.bench.built) as bench:
@@ -33,8 +33,8 @@ def check_on_stand_in(session: Session) -> Checked:
                     if error.status is not Status.RUNTIME_ERROR:
                         reason = f"the emulated device cannot run it: {error.message}"
                         return Checked(reason=reason)
-                    # A GPU lets through what ends a run here: an access beyond a buffer, a barrier
-                    # that threads skip.
+                    # These mistakes end a run here but may pass on a GPU: an access beyond a
+                    # buffer, a barrier that some threads skip.
                     findings.add(case, error.failure.findings)
                     break
     except (GraderError, SubmissionError) as error:
@@ -43,7 +43,8 @@ def check_on_stand_in(session: Session) -> Checked:
 
 
 def count_on_stand_in(session: Session, built: Built) -> Execution | str:
-    """Counts at the emulated device's own benchmark sizes; or why that cannot be, as a clause."""
+    """Counts at the emulated device's benchmark sizes; a clause with the reason if this is
+    impossible."""
     try:
         with stand_in_bench(session, built) as bench:
             run = run_case(bench, session.benchmark_case(EMULATED))
@@ -56,20 +57,20 @@ def count_on_stand_in(session: Session, built: Built) -> Execution | str:
 
 @contextmanager
 def stand_in_bench(session: Session, built: Built) -> Iterator[Bench]:
-    """What runs the exercise's cases on the emulated device. Raises SubmissionError where the code
-    does not compile for it."""
+    """Runs the exercise's cases on the emulated device. Raises SubmissionError if the code does not
+    compile for it."""
     gpu = stand_in(session.info)
     own = built
     if gpu.arch != session.info.arch:
         own = build(built.source, session.exercise, session.tools, arch=gpu.arch, plan=built.plan)
-    with RemoteDevice(f"emulated:{gpu.id}", isolated=session.job.isolated) as device:
+    with RemoteDevice(f"emulated:{gpu.id}", isolated=session.job.options.isolated) as device:
         limits = gpu.emulated_info.limits
         yield replace(session.bench, device=device, built=own, launch_limits=limits)
 
 
 def stand_in(info: DeviceInfo) -> Gpu:
-    """The emulated GPU for a real one: itself, else one that runs the same machine code, else the
-    default."""
+    """The emulated GPU for a real GPU: the same model, else a model that runs the same machine
+    code, else the default."""
     known = read_gpus()
     same_code = (gpu for gpu in known.values() if gpu.arch == info.arch)
     return known.get(info.id) or next(same_code, known[DEFAULT_GPU])

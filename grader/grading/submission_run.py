@@ -1,5 +1,5 @@
-"""A run of the submission at large sizes, and the verdict on its outputs: on all of them, or on the
-part that a sample of the blocks wrote."""
+"""A run of the submission at the benchmark sizes, and the verdict on its outputs: on all outputs,
+or on those that a sample of the blocks wrote."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ from grader.spec.exercise import Case
 from grader.spec.tolerance import tolerance_at
 
 GRADED_TIME = 6
-"""Processor time of a run at the benchmark's sizes, over the exercise's limit for a small case. A
-naive product of 4096 cubed, run whole, takes 70 s; the usual limit gives 120 s."""
+"""Limit of processor time at the benchmark sizes, as a multiple of the limit for a small case. A
+naive matrix product of 4096³ with all blocks takes 70 s; the usual limit gives 120 s."""
 
 
 @dataclass(frozen=True)
 class SubmissionRun:
-    """The submission's run at some sizes, judged."""
+    """A run of the submission at given sizes, with its verdict."""
 
     sizes: Mapping[str, int]
     case: CaseResult
@@ -63,8 +63,8 @@ class SubmissionRun:
 
 
 @dataclass(frozen=True)
-class Left:
-    """A run of the submission that has ended, with its outputs, which are not judged yet."""
+class UnjudgedRun:
+    """A finished run of the submission whose outputs are not judged yet."""
 
     bench: Bench
     case: Case
@@ -79,7 +79,7 @@ class Left:
         return self.execution.ran_whole
 
 
-def leave_run(
+def execute_submission(
     bench: Bench,
     sizes: Mapping[str, int],
     *,
@@ -87,9 +87,9 @@ def leave_run(
     show: ShowProgress,
     inspect: bool = True,
     detail: Detail = PLAIN,
-) -> Left:
-    """Runs the submission at some sizes, with its time modelled or not. Raises SubmissionError
-    where a fault ends it; a run that spends its time ends without a verdict.
+) -> UnjudgedRun:
+    """Runs the submission at given sizes, with or without modelled time. Raises SubmissionError
+    after a fault; a run that reaches its time limit ends without a verdict.
 
     `inspect`: see CountingMode.
     """
@@ -108,31 +108,30 @@ def leave_run(
     stop = execution.failure
     if stop is not None and stop.status is not Status.TIMEOUT:
         raise SubmissionError(describe_failed_run(execution, stop, case))
-    return Left(bench, case, program, inputs, execution, got)
+    return UnjudgedRun(bench, case, program, inputs, execution, got)
 
 
-def judge_run(left: Left) -> SubmissionRun:
-    """Judges a run. The device is asked once more only where the opposite order left other
-    outputs."""
-    case, execution = left.case, left.execution
+def judge_run(ended: UnjudgedRun) -> SubmissionRun:
+    """Judges a run. The device runs again only if the opposite order gave other outputs."""
+    case, execution = ended.case, ended.execution
     findings = tell_findings(execution.findings, case)
-    result = _judge(left)
+    result = _judge(ended)
     if result.passed and execution.ran_whole:
-        result, more = _judge_backwards(left, result)
+        result, more = _judge_backwards(ended, result)
         findings += more
     result = replace(result, printed=collect_printed(execution, case))
-    return SubmissionRun(case.sizes, result, left.program, execution, findings)
+    return SubmissionRun(case.sizes, result, ended.program, execution, findings)
 
 
-def _judge(left: Left) -> CaseResult:
-    """The outputs of a run, or the part that a sample of its blocks wrote, compared with the
-    expected ones."""
-    bench, case, inputs, execution = left.bench, left.case, left.inputs, left.execution
+def _judge(ended: UnjudgedRun) -> CaseResult:
+    """Compares the outputs of a run, or those that a sample of its blocks wrote, with the
+    oracle's."""
+    bench, case, inputs, execution = ended.bench, ended.case, ended.inputs, ended.execution
     if execution.failure is not None:
         return not_verified(case, tell(execution.failure).message)
     if execution.ran_whole:
         expected = bench.oracle(inputs, case.sizes)
-        return judge_outputs(bench.task, case, expected, left.got, execution)
+        return judge_outputs(bench.task, case, expected, ended.got, execution)
     ask = bench.oracle
     return judge_sampled(
         case,
@@ -140,27 +139,29 @@ def _judge(left: Left) -> CaseResult:
         lambda places: (
             ask(inputs, case.sizes) if places is None else ask.at(inputs, case.sizes, places)
         ),
-        left.got,
+        ended.got,
         tolerance_at(bench.task, case),
         modified_inputs=execution.modified_inputs,
     )
 
 
-def _judge_backwards(left: Left, result: CaseResult) -> tuple[CaseResult, tuple[Finding, ...]]:
-    """The verdict on a right run, with the opposite order of blocks and warps. Other outputs may be
-    right, too: sums of floats in another order are."""
-    bench, case, execution = left.bench, left.case, left.execution
+def _judge_backwards(
+    ended: UnjudgedRun, result: CaseResult
+) -> tuple[CaseResult, tuple[Finding, ...]]:
+    """The verdict on a right run after the opposite order of blocks and warps. Different outputs
+    can be right too: sums of floats in another order."""
+    bench, case, execution = ended.bench, ended.case, ended.execution
     stop = execution.backwards_failure
     if stop is None and execution.same_backwards is False:
         again, got = bench.device.run(
-            left.program,
-            left.inputs,
+            ended.program,
+            ended.inputs,
             limits=_graded_limits(bench),
             mode=CountingMode(backwards=True),
         )
         stop = again.failure
         if stop is None:
-            expected = bench.oracle(left.inputs, case.sizes)
+            expected = bench.oracle(ended.inputs, case.sizes)
             found = judge_outputs(bench.task, case, expected, got, again)
             return (result, ()) if found.passed else fail_order(result, again, found.message, case)
     if stop is None:
@@ -173,8 +174,8 @@ def _judge_backwards(left: Left, result: CaseResult) -> tuple[CaseResult, tuple[
 def run_program(
     bench: Bench, program: Program, inputs: Arrays, mode: Mode, stage: str, show: ShowProgress
 ) -> tuple[Execution, Arrays]:
-    """Runs a program at the benchmark's sizes. The device's own steps are shown under the name of
-    the stage."""
+    """Runs a program at the benchmark sizes. Shows the device's steps under the name of the
+    stage."""
 
     def show_step(step: Progress) -> None:
         show(Progress(stage, step.done, step.total))
@@ -184,11 +185,12 @@ def run_program(
 
 
 def _graded_limits(bench: Bench) -> RunLimits:
-    """Limits of a run at the benchmark's sizes."""
+    """Limits of a run at the benchmark sizes."""
     seconds = GRADED_TIME * bench.limits.processor_seconds
     return replace(bench.limits, processor_seconds=seconds)
 
 
 def _sample_seed(seed: int) -> int:
-    """The seed of the sample: secret, like the job's seed, which the device never gets."""
+    """The seed of the sample of blocks: secret, and without access to the job's seed, which the
+    device never gets."""
     return int.from_bytes(hashlib.sha256(f"sample {seed}".encode()).digest()[:6], "big")

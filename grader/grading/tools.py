@@ -1,5 +1,5 @@
-"""The compiler and the disassembler of a grading: which they are, where their answers are kept, and
-what they see of this machine."""
+"""The compiler and the disassembler of a grading: finds them, caches their results and isolates
+them from the machine's files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from grader.toolchain.workspace import Compiler
 
 @dataclass(frozen=True)
 class Toolchain:
-    """What compiles all programs of one grading, and where their machine code is kept."""
+    """The tools that compile all programs of one grading, and the cache of their machine code."""
 
     nvcc: Nvcc
     nvdisasm: Nvdisasm
@@ -27,7 +27,7 @@ class Toolchain:
     isolation: str = NO_ISOLATION
 
     def order(self, source: Submission, arch: str, limits: ToolLimits) -> Order:
-        """What has a source compiled for `arch`."""
+        """The order to compile a source for `arch`."""
         compiler = Compiler(self.nvcc, arch, self.run, limits)
         return Order(source, compiler, self.nvdisasm, self.cache)
 
@@ -41,10 +41,10 @@ class Toolchain:
 
 
 def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = True) -> Toolchain:
-    """The compiler and disassembler of this machine; see `find_nvcc` for which one. Raises
+    """The compiler and disassembler of this machine; `find_nvcc` documents the search order. Raises
     ToolMissing.
 
-    `isolated`: they see of the machine's files only their own, the headers and the submission.
+    `isolated`: they see only their own files, the headers and the submission.
     """
     ask = run_tool if cache is None else keep_answers(run_tool, cache, os.environ)
     nvcc, nvdisasm = (
@@ -56,8 +56,7 @@ def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = T
 
 
 def tool_runner(nvcc: Nvcc, nvdisasm: Nvdisasm, *, isolated: bool) -> RunTool:
-    """What runs the tools; `isolated`: they see of the machine's files only their own, the headers
-    and the submission."""
+    """Runs the tools. `isolated`: they see only their own files, the headers and the submission."""
     return (
         confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent])
         if isolated

@@ -1,8 +1,8 @@
-"""What if: tries mends of a submission that lost points, each graded as a submission of its own.
+"""Tries fixes of a submission that lost points; each fixed text is graded as a submission.
 
-A mend is as untrusted as the submission: it is compiled and run by the same steps in the same
-confinement. It meets the public cases only, and is counted and modelled on the emulated device, on
-the inputs of the score's seed. No score changes by it.
+A fixed text is as untrusted as the submission: the same steps compile and run it in the same
+confinement. It runs only the public cases, on the emulated device, with inputs from the score's
+seed. The submission's score does not change.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from grader.devices.choose import EMULATED, Choice
+from grader.devices.choose import EMULATED
 from grader.devices.gpus import read_gpus
 from grader.fixes.kinds import ABOUT_TIME, apply_edits, find_causes, find_mends, list_changes
 from grader.fixes.text import MendText
-from grader.grading.grade import Options, grade_text
-from grader.grading.session import show_nothing
+from grader.grading.grade import grade_text
+from grader.grading.session import run_limits
 from grader.grading.stand_in import stand_in
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, MODELLED, Better
 from grader.records import (
@@ -30,9 +30,11 @@ from grader.records import (
     CheckStatus,
     CodeChange,
     Counters,
+    DeviceChoice,
     Edit,
     Mend,
     MendEffect,
+    Options,
     Progress,
     Score,
     ShowProgress,
@@ -41,6 +43,7 @@ from grader.records import (
     TriedMend,
     WhatIf,
     WhatIfMode,
+    show_nothing,
 )
 from grader.spec.exercise import Exercise
 from grader.spec.statements import Plan
@@ -48,21 +51,22 @@ from grader.submission.plan import read_plan
 
 MOST_TRIED = 24
 MOST_JOBS = 4
-"""Mends tried side by side: more than memory and the cores of a laptop are good for."""
+"""Most fixes graded at the same time: memory and cores of a laptop allow no more."""
 _LEAST_SECONDS_EACH = 10.0
-"""Of one run of a mend, which may take as long as all of them."""
+"""Lower limit of the wall limit of a run, which otherwise is the time for all fixes together."""
 _PART_TO_COUNT = 0.6
-"""Of the time: the rest is there to model times."""
+"""Fraction of the time for counting; the rest is for modelling."""
 MOST_MODELLED = 8
 _LEAST_CHANGE = 0.02
-"""Of a figure, as a part of it: less is no better."""
+"""A fraction of the value: a smaller change is no improvement."""
 _LEAST_GAIN = 0.005
-"""Points below which a check has lost nothing by a mend."""
+"""Points: a smaller difference counts as zero."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """How mends are tried. `clock` gives seconds."""
+    """How fixes are tried: for `seconds` in total, `jobs` at the same time. `clock` gives
+    seconds."""
 
     options: Options
     seconds: float = WHAT_IF_SECONDS
@@ -71,12 +75,13 @@ class Trial:
 
 
 def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) -> WhatIf | None:
-    """What mends of a graded submission would give. None where the exercise shows none, where no
-    check that they serve lost points, or where nobody could count it."""
+    """The effects of fixes on the score. None if the exercise disables them, if no check lost
+    points that a fix can regain, if no fix applies, or if the submission cannot be graded without a
+    GPU."""
     lost = lost_checks(score)
     if exercise.what_if is WhatIfMode.OFF or not lost or score.device is None:
         return None
-    device = Choice(EMULATED, stand_in(score.device).id)
+    device = DeviceChoice(EMULATED, stand_in(score.device).id)
     whole = _with_launches(exercise, text)
     if whole is None:
         return None
@@ -87,7 +92,7 @@ def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) 
     if not mends:
         return None
     workshop = _Workshop(source, _public_part(exercise), text.name, score.seed, device, trial)
-    base = score if score.device.kind == EMULATED else workshop.grade(source, model=True)
+    base = score if score.device.kind == EMULATED else workshop.grade(source, workshop.modelling)
     if base.status.ended_early:
         return None
     plain, counted = workshop.count(mends[:MOST_TRIED])
@@ -114,7 +119,8 @@ def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) 
 
 
 def lost_checks(score: Score) -> tuple[CheckResult, ...]:
-    """The checks that a mend may serve: what is right, was counted, and lost points by it."""
+    """The checks that a fix can improve: they lost points by a known value, in a submission with
+    status `failed`; not correctness."""
     if score.status is not Status.FAILED:
         return ()
     return tuple(
@@ -127,8 +133,8 @@ def lost_checks(score: Score) -> tuple[CheckResult, ...]:
 
 
 def _with_launches(exercise: Exercise, text: Submission) -> tuple[str, Plan] | None:
-    """The source with the launch lines that it is launched by, which may be the exercise's; behind
-    its end, so that no line changes its number."""
+    """The source with its launch lines. If it has none, the exercise's lines are appended, which
+    keeps all line numbers."""
     parts = [part.name for part in exercise.parts]
     source, plan = text.text, read_plan(text, parts=parts)
     if plan is None:
@@ -139,7 +145,7 @@ def _with_launches(exercise: Exercise, text: Submission) -> tuple[str, Plan] | N
 
 
 def _public_part(exercise: Exercise) -> Exercise:
-    """The exercise without hidden cases and without its parts."""
+    """The exercise without hidden cases and parts."""
     checks = tuple(check for check in exercise.checks if check.part is None)
     names = {check.name for check in checks}
     kept = (
@@ -155,68 +161,75 @@ def _named(name: str, text: str) -> Submission:
 
 @dataclass(frozen=True)
 class _Graded:
-    """A mend, and its score."""
+    """A fix and its score."""
 
     mend: Mend
     score: Score
 
 
 class _Workshop:
-    """Grades mends side by side, until the time is over or somebody interrupts: the verdict is
-    known, so that what was tried by then is told."""
+    """Grades fixes in parallel, until the time is over or Ctrl-C. An interruption is no error: the
+    results up to then are used."""
 
     def __init__(
-        self, source: str, public: Exercise, name: str, seed: int, device: Choice, trial: Trial
+        self,
+        source: str,
+        public: Exercise,
+        name: str,
+        seed: int,
+        device: DeviceChoice,
+        trial: Trial,
     ) -> None:
         self._source, self._public, self._name, self._trial = source, public, name, trial
         seconds = min(public.limits.wall_seconds, max(trial.seconds, _LEAST_SECONDS_EACH))
-        self._options = replace(
+        self.modelling = replace(
             trial.options,
+            model=True,
             device=device,
             seed=seed,
-            progress=None,
+            show=show_nothing,
             reuse=False,
             interim=None,
-            begun=None,
-            limits=replace(public.limits, wall_seconds=seconds),
+            limits=run_limits(replace(public.limits, wall_seconds=seconds)),
         )
-        self._show = trial.options.progress or show_nothing
+        self.counting = replace(self.modelling, model=False)
+        self._show = trial.options.show
         self._began = trial.clock()
         self._interrupted = False
 
     @property
     def spent(self) -> float:
-        """Seconds since the beginning."""
+        """Seconds since the start."""
         return self._trial.clock() - self._began
 
-    def grade(self, source: str, *, model: bool) -> Score:
+    def grade(self, source: str, options: Options) -> Score:
         """The score of a text in the public cases."""
-        options = replace(self._options, model=model)
         return grade_text(options, self._public, _named(self._name, source))
 
     def count(self, mends: Sequence[Mend]) -> tuple[Score | None, list[_Graded]]:
-        """What the text as it is counts, and those of the mends that there was time for."""
+        """The counted scores of the original text and of the fixes for which there was time."""
         seconds = _PART_TO_COUNT * self._trial.seconds
         edits = [(), *(mend.edits for mend in mends)]
-        plain, *scores = self._grade_all(edits, "trying mends", seconds, model=False)
+        plain, *scores = self._grade_all(edits, "trying mends", seconds, self.counting)
         return plain, _pair(mends, scores)
 
     def model(self, counted: Sequence[_Graded]) -> list[_Graded]:
-        """Those that there was time for, with modelled times."""
+        """The scores with modelled times of the fixes for which there was time."""
         mends = [each.mend for each in counted]
         edits = [mend.edits for mend in mends[:MOST_MODELLED]]
-        scores = self._grade_all(edits, "modelling mends", self._trial.seconds, model=True)
+        stage, seconds = "modelling mends", self._trial.seconds
+        scores = self._grade_all(edits, stage, seconds, self.modelling)
         return _pair(mends, scores)
 
     def _grade_all(
-        self, edits: Sequence[Sequence[Edit]], stage: str, seconds: float, *, model: bool
+        self, edits: Sequence[Sequence[Edit]], stage: str, seconds: float, options: Options
     ) -> list[Score | None]:
-        """The scores of texts with these edits; None of those that were not begun in time."""
+        """The scores of the edited texts; None for those not started in time."""
 
         def grade_in_time(made: Sequence[Edit]) -> Score | None:
             if self._interrupted or self.spent > seconds:
                 return None
-            return self.grade(apply_edits(self._source, made), model=model)
+            return self.grade(apply_edits(self._source, made), options)
 
         self._show(Progress(stage, 0, len(edits)))
         with ThreadPoolExecutor(self._trial.jobs) as pool:
@@ -225,7 +238,7 @@ class _Workshop:
                 _watch(futures, partial(Progress, stage), self._show)
             except BaseException as error:
                 self._interrupted = True
-                if type(error) is not KeyboardInterrupt:  # as SIGTERM is told
+                if type(error) is not KeyboardInterrupt:  # SIGTERM raises a subclass
                     raise
         return [future.result() for future in futures]
 
@@ -250,11 +263,11 @@ def _watch(
         show(say(len(futures) - len(waiting), len(futures)))
 
 
-# --- what came of it ------------------------------------------------------------------------------
+# --- effects --------------------------------------------------------------------------------------
 
 
 def _is_right(after: Score, before: Score) -> bool:
-    """Whether a mend ran, is right in the public cases, and no worse in the checked mode."""
+    """Whether a fixed text ran, is right in the public cases, and no worse in the checked mode."""
     if after.status.ended_early:
         return False
     values = {metric.name: metric.value for metric in after.metrics}
@@ -267,8 +280,8 @@ def _is_right(after: Score, before: Score) -> bool:
 def _promising(
     right: Sequence[_Graded], plain: Score, lost: Sequence[CheckResult]
 ) -> list[_Graded]:
-    """The mends that counted better than the text as it is, those that give most points first;
-    then those that are about time alone."""
+    """The fixes with better counters than the original text, most points first; then the fixes that
+    only change the time."""
     better = [each for each in right if _is_better(each.score, plain, lost)]
     better.sort(key=lambda each: -_gain(each.score, plain))
     timed = any(check.metric in MODELLED for check in lost)
@@ -277,12 +290,13 @@ def _promising(
 
 
 def is_worth_it(after: Score, before: Score, lost: Sequence[CheckResult]) -> bool:
-    """Whether a mend helps a check that lost points, and costs others no more than it gives."""
+    """Whether a fix improves a check that lost points, and costs other checks no more than it
+    gains."""
     return _is_better(after, before, lost) and _gain(after, before) >= 0
 
 
 def _is_better(after: Score, before: Score, lost: Sequence[CheckResult]) -> bool:
-    """Whether a check that lost points comes nearer to its goal, as far as both know its value."""
+    """Whether a check that lost points improves, if both scores have its value."""
     old = {check.name: check.value for check in before.checks}
     names = {check.name for check in lost}
     return any(
@@ -293,7 +307,7 @@ def _is_better(after: Score, before: Score, lost: Sequence[CheckResult]) -> bool
 
 
 def _gets_better(check: CheckResult, value: float) -> bool:
-    """Whether a check has a better figure than this one, by more than nobody would notice."""
+    """Whether a check's value improved by more than `_LEAST_CHANGE`."""
     if check.value is None:
         return False
     more = (
@@ -332,7 +346,7 @@ def _effects_of(score: Score, lost: Sequence[CheckResult]) -> tuple[MendEffect, 
 
 
 def _gain(after: Score, before: Score) -> float:
-    """Points more, of the checks that were judged: the cases of a mend are the public ones."""
+    """The gained points of judged checks, without correctness: a fix runs only the public cases."""
     own = {check.name: check.points for check in before.checks}
     gain = sum(
         check.points - own[check.name]
@@ -345,5 +359,5 @@ def _gain(after: Score, before: Score) -> float:
 
 
 def _order(mend: TriedMend) -> tuple[float, float]:
-    """The most points first, and the quickest among those."""
+    """Most points first, then shortest time."""
     return -mend.gain, mend.time_ms if mend.time_ms is not None else float("inf")

@@ -62,6 +62,7 @@ from grader.records.launched import (
     UnlistedFile,
 )
 from grader.records.likeness import ComparedFile, Comparison, Lines, SharedPassage, SimilarPair
+from grader.records.options import DeviceChoice, GivenPeak, Options, show_nothing
 from grader.records.outcomes import Failure, Finding, FindingKind, Printed
 from grader.records.questions import NoConstant, Question
 from grader.records.readings import Estimate, RunCounts, TimedPlan
@@ -213,6 +214,7 @@ __all__ = [
     "CountingMode",
     "Detail",
     "DeviceBuffer",
+    "DeviceChoice",
     "DeviceInfo",
     "DeviceVariable",
     "Dim3",
@@ -230,6 +232,7 @@ __all__ = [
     "Finding",
     "FindingKind",
     "ForeignFile",
+    "GivenPeak",
     "GivenUp",
     "GlobalAccesses",
     "HeaderUse",
@@ -272,6 +275,7 @@ __all__ = [
     "Observation",
     "Obstacle",
     "Operation",
+    "Options",
     "OutOfGpuMemory",
     "OutOfMemory",
     "OverBatchLimit",
@@ -334,4 +338,5 @@ __all__ = [
     "WarpState",
     "WhatIf",
     "WhatIfMode",
+    "show_nothing",
 ]

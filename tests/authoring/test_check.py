@@ -19,8 +19,7 @@ from grader.authoring.mutants import make_mutants
 from grader.authoring.verdicts import judge_reference
 from grader.cli import main
 from grader.errors import SpecError, SpecProblem
-from grader.grading.grade import Options
-from grader.records import Failure, Progress, Status
+from grader.records import Failure, Options, Progress, Status
 from grader.report.soundness import Fate, Proof, Soundness
 from grader.spec.reader import read_exercise
 from tests.authoring.conftest import Change, edit_spec
@@ -36,8 +35,8 @@ def check(exercise: Path) -> Check:
 
 
 def check_folder(folder: Path, *, mutants: bool = False) -> Soundness:
-    scope = Scope("emulated:h100", 5, 2, default_submissions(folder), try_mutants=mutants)
-    return check_exercise(folder, scope, lambda progress: None)
+    scope = Scope(Options("emulated:h100", 5), 2, default_submissions(folder), try_mutants=mutants)
+    return check_exercise(folder, scope)
 
 
 def proofs(found: Soundness) -> dict[str, Proof]:
@@ -219,7 +218,7 @@ def test_what_an_exercise_raises_ends_its_gradings(
 ) -> None:
     began: list[Path] = []
 
-    def fail(options: Options, folder: Path, path: Path) -> None:
+    def fail(options: Options, folder: Path, path: Path, **_: object) -> None:
         began.append(path)
         if len(began) > 1:
             time.sleep(0.05)  # none of them ends before the first one's end is known
@@ -227,7 +226,9 @@ def test_what_an_exercise_raises_ends_its_gradings(
 
     monkeypatch.setattr(verdicts, "grade_with", fail)
     shown: list[Progress] = []
-    grading = verdicts.Grading(read_exercise(exercise), "emulated", 5, 1, shown.append)
+    grading = verdicts.Grading(
+        read_exercise(exercise), Options("emulated", 5, show=shown.append), 1
+    )
     with pytest.raises(SpecError, match="the oracle fails"):
         grading.grade_all({str(n): exercise / f"{n}.cu" for n in range(50)}, "grading")
     assert 1 <= len(began) < 50
@@ -239,8 +240,8 @@ def test_what_the_machine_spoils_is_graded_once_more(
 ) -> None:
     spoilt = make_failed(Failure(Status.GRADER_ERROR, "the worker did not start"))
     answers = [spoilt, make_graded(), spoilt, spoilt]
-    monkeypatch.setattr(verdicts, "grade_with", lambda *_: answers.pop(0))
-    grading = verdicts.Grading(read_exercise(exercise), "emulated", 5, 1, lambda step: None)
+    monkeypatch.setattr(verdicts, "grade_with", lambda *_, **__: answers.pop(0))
+    grading = verdicts.Grading(read_exercise(exercise), Options("emulated", 5), 1)
     for status in (Status.INCONCLUSIVE, Status.GRADER_ERROR):
         assert grading.grade_all({"it": exercise}, "grading")["it"].status is status
     assert not answers

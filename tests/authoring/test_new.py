@@ -12,7 +12,7 @@ from grader.authoring.new import FILES, PATTERNS, SCHEMA_FILE, write_new_exercis
 from grader.cli import main
 from grader.errors import GraderError, UsageError
 from grader.grading.grade import grade
-from grader.records import Status
+from grader.records import Options, Status
 from grader.report.soundness import Proof
 from grader.spec.reader import read_exercise
 
@@ -51,8 +51,8 @@ def test_every_pattern_is_an_exercise_whose_reference_is_right(
 def test_every_pattern_is_sound(pattern: str, tmp_path: Path) -> None:
     """That of `elementwise` is looked at in test_check."""
     folder = write_new_exercise("mine", tmp_path, like=pattern)[0].parent
-    scope = Scope("emulated:h100", 5, 2, default_submissions(folder))
-    found = check_exercise(folder, scope, lambda progress: None)
+    scope = Scope(Options("emulated:h100", 5), 2, default_submissions(folder))
+    found = check_exercise(folder, scope)
     assert found.sound, [claim for claim in found.claims if claim.proof is Proof.FAILS]
 
 

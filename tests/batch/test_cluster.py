@@ -19,7 +19,7 @@ from grader.batch.tasks import Task
 from grader.cli import main
 from grader.cli.batch import _make_failed
 from grader.errors import ToolMissing, UsageError
-from grader.records import BatchSummary, Status
+from grader.records import BatchSummary, Options, Status
 from tests.support.instant import ROOT, hand_ins, instant, read_transpose
 
 cluster = pytest.mark.cluster
@@ -44,7 +44,7 @@ def run_on(client: object, tmp_path: Path, grade: GradeTask, count: int) -> Batc
     settings = Settings(
         tmp_path / "out",
         (exercise,),
-        device="emulated:h100",
+        Options("emulated:h100"),
         device_name="emulated:h100",
         grader="test",
     )

@@ -20,7 +20,7 @@ from grader.batch.results import read_summary, write_summary
 from grader.batch.run import Rerun
 from grader.batch.tasks import Task, draw_seed
 from grader.errors import GraderError, UsageError
-from grader.records import BatchSummary, PendingRule, Status
+from grader.records import BatchSummary, Options, PendingRule, Status
 from tests.support.instant import hand_ins, instant, read_transpose, run, sha256_of
 
 
@@ -106,7 +106,8 @@ def test_nothing_is_graded_twice_and_what_changed_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "change", [{"grader": "newer"}, {"device_name": "emulated:t4"}, {"seed": 5}]
+    "change",
+    [{"grader": "newer"}, {"device_name": "emulated:t4"}, {"options": Options("emulated", 5)}],
 )
 def test_a_result_of_another_grader_device_or_seed_is_not_used(
     tmp_path: Path, change: dict[str, object]
@@ -230,7 +231,7 @@ def test_only_pending_without_an_earlier_run_is_bad_usage_and_removes_nothing(
     tmp_path: Path,
 ) -> None:
     out, found = tmp_path / "out", hand_ins(tmp_path / "subs", 1)
-    run(out, found, jobs=1, grade=judges_half, seed=5)
+    run(out, found, jobs=1, grade=judges_half, options=Options("emulated", 5))
     with pytest.raises(UsageError, match="no result of an earlier run"):
         run(out, found, jobs=1, grade=judges_all, only_pending=True)
     assert (out / "scores" / "student00000.json").exists()

@@ -7,10 +7,11 @@ from pathlib import Path
 from grader.batch.pool import Outcome
 from grader.batch.schedule import Queue
 from grader.batch.tasks import Task
+from grader.records import Options
 
 
 def task(exercise: str, number: int) -> Task:
-    return Task(f"{exercise} {number}", exercise, Path(), "", Path(), "gpu:0", 0)
+    return Task(f"{exercise} {number}", exercise, Path(), "", Path(), Options("gpu:0", 0))
 
 
 def keys(queue: Queue, count: int) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 
 from grader import grade
 from grader.authoring.check import Scope, check_exercise, default_submissions
+from grader.records import Options
 from grader.report.soundness import Fate, Proof
 
 FOLDER = Path(__file__).parent / "exercises"
@@ -17,8 +18,8 @@ FOLDER = Path(__file__).parent / "exercises"
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sum_reduction", "histogram", "half_size", "diffusion"])
 def test_is_sound(name: str) -> None:
-    scope = Scope("emulated:h100", 5, 2, default_submissions(FOLDER / name))
-    found = check_exercise(FOLDER / name, scope, lambda progress: None)
+    scope = Scope(Options("emulated:h100", 5), 2, default_submissions(FOLDER / name))
+    found = check_exercise(FOLDER / name, scope)
     failing = [claim for claim in found.claims if claim.proof is Proof.FAILS]
     assert found.sound, failing
     assert found.mutants

@@ -9,32 +9,33 @@ from pathlib import Path
 
 import pytest
 
-from grader.devices.choose import Choice, gpu_works, has_pycuda, parse_device
+from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.errors import UsageError
+from grader.records import DeviceChoice
 from grader.sandbox.process import run_tool
 
 
-def choose(name: str, *, gpu: bool = False, pycuda: bool = True) -> Choice:
+def choose(name: str, *, gpu: bool = False, pycuda: bool = True) -> DeviceChoice:
     return parse_device(name, gpu_works=lambda: gpu, has_pycuda=lambda: pycuda)
 
 
 @pytest.mark.parametrize(
     ("name", "choice"),
     [
-        ("emulated", Choice("emulated", "h100")),
-        ("emulated:h200", Choice("emulated", "h200")),
-        ("gpu", Choice("gpu", "0")),
-        ("gpu:3", Choice("gpu", "3")),
-        ("gpu:00", Choice("gpu", "0")),
+        ("emulated", DeviceChoice("emulated", "h100")),
+        ("emulated:h200", DeviceChoice("emulated", "h200")),
+        ("gpu", DeviceChoice("gpu", "0")),
+        ("gpu:3", DeviceChoice("gpu", "3")),
+        ("gpu:00", DeviceChoice("gpu", "0")),
     ],
 )
-def test_names_of_devices(name: str, choice: Choice) -> None:
+def test_names_of_devices(name: str, choice: DeviceChoice) -> None:
     assert choose(name) == choice
 
 
 def test_auto_prefers_a_gpu_that_works() -> None:
-    assert choose("auto", gpu=True) == Choice("gpu", "0")
-    assert choose("auto", gpu=False) == Choice("emulated", "h100")
+    assert choose("auto", gpu=True) == DeviceChoice("gpu", "0")
+    assert choose("auto", gpu=False) == DeviceChoice("emulated", "h100")
 
 
 @pytest.mark.parametrize(

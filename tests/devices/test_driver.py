@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from grader.devices.gpu.peak import GivenPeak
 from grader.errors import GraderError, UsageError
+from grader.records import GivenPeak
 
 DRIVER = Path(__file__).resolve().parents[2] / "grader" / "devices" / "gpu" / "driver.py"
 SILENT = {"CLOCK_RATE": 0, "MEMORY_CLOCK_RATE": 0, "GLOBAL_MEMORY_BUS_WIDTH": 0}

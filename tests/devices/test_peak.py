@@ -10,7 +10,6 @@ from grader.devices.gpu.peak import (
     BOARDS,
     FP32_LANES,
     Attributes,
-    GivenPeak,
     Listed,
     find_peak,
     find_published,
@@ -18,6 +17,7 @@ from grader.devices.gpu.peak import (
 )
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, UsageError
+from grader.records import GivenPeak
 
 H100 = Attributes("NVIDIA H100 80GB HBM3", (9, 0), 132, 1_980_000, 2_619_000, 5120)
 T4 = Attributes("Tesla T4", (7, 5), 40, 1_590_000, 5_001_000, 256)

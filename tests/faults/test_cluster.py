@@ -25,6 +25,7 @@ from grader.batch.run import Reports, Settings, run_batch
 from grader.batch.tasks import Task
 from grader.cli.batch import _make_failed
 from grader.errors import GraderError
+from grader.records import Options
 from tests.support.instant import ROOT, hand_ins, instant, read_transpose
 
 needs = importlib.util.find_spec
@@ -84,7 +85,7 @@ def run_until_dead(processes: Processes, tmp_path: Path, kill: Callable[[], None
     settings = Settings(
         tmp_path / "out",
         (exercise,),
-        device="emulated:h100",
+        Options("emulated:h100"),
         device_name="emulated:h100",
         grader="test",
     )

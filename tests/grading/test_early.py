@@ -15,7 +15,7 @@ from grader.grading.building import build
 from grader.grading.early import begin_early
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
-from grader.records import Completed, Submission, ToolLimits
+from grader.records import Completed, Options, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -51,17 +51,17 @@ def test_what_is_begun_is_what_the_grading_asks_for(edited: Path) -> None:
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
     seconds = read_exercise(EXERCISE).limits.compile_seconds
     order = tools.order(read(edited), "sm_90", ToolLimits(wall_seconds=seconds))
-    with begin_early("emulated", EXERCISE, edited, isolated=True) as begun:
+    with begin_early(Options("emulated"), EXERCISE, edited) as begun:
         assert begun is not None
         assert begun.order.asks_for_the_same(order)
         assert not begun.order.asks_for_the_same(replace(order, cache=None))
         assert isinstance(begun.result(), Artifacts)
-    with begin_early("emulated", EXERCISE, edited, isolated=True) as begun:
+    with begin_early(Options("emulated"), EXERCISE, edited) as begun:
         assert begun is None  # it is in the cache
 
 
 def test_nothing_is_begun_for_a_gpu(edited: Path) -> None:
-    with begin_early("gpu", EXERCISE, edited, isolated=True) as begun:
+    with begin_early(Options("gpu"), EXERCISE, edited) as begun:
         assert begun is None
 
 
@@ -69,7 +69,7 @@ def test_nothing_is_begun_for_a_gpu(edited: Path) -> None:
 def test_nothing_is_begun_of_what_is_refused_before(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "refused.cu"
     path.write_bytes(content)
-    with begin_early("emulated", EXERCISE, path, isolated=True) as begun:
+    with begin_early(Options("emulated"), EXERCISE, path) as begun:
         assert begun is None
 
 
@@ -81,7 +81,7 @@ def test_nothing_is_begun_where_launch_lines_make_instances(
 ) -> None:
     path = tmp_path / "template.cu"
     path.write_text(f"{lines}\ntemplate <int N> __global__ void k(float* out) {{ *out = N; }}\n")
-    with begin_early("emulated", EXERCISE, path, isolated=True) as compilation:
+    with begin_early(Options("emulated"), EXERCISE, path) as compilation:
         assert (compilation is not None) is begun
 
 
@@ -93,13 +93,13 @@ def test_a_broken_exercise_is_for_the_grading_to_tell(
 ) -> None:
     if spec is not None:
         (tmp_path / "spec.json").write_text(spec)
-    with begin_early("emulated", tmp_path, edited, isolated=True) as begun:
+    with begin_early(Options("emulated"), tmp_path, edited) as begun:
         assert begun is None
 
 
 def test_a_missing_file_and_an_unknown_device_are_for_the_grading_to_tell(tmp_path: Path) -> None:
     for device, name in (("emulated", "missing.cu"), ("emulated:none", "missing.cu")):
-        with begin_early(device, EXERCISE, tmp_path / name, isolated=True) as begun:
+        with begin_early(Options(device), EXERCISE, tmp_path / name) as begun:
             assert begun is None
 
 

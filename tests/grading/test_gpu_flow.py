@@ -18,7 +18,7 @@ from jsonschema import Draft202012Validator
 
 import grader
 from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
-from grader.devices.gpu.peak import Attributes, GivenPeak, find_peak
+from grader.devices.gpu.peak import Attributes, find_peak
 from grader.errors import GraderError, WorkerError
 from grader.grading import benchmark, counters, on_gpu
 from grader.grading import grade as grade_page
@@ -30,6 +30,7 @@ from grader.records import (
     ClockState,
     Counters,
     DeviceInfo,
+    GivenPeak,
     Lookups,
     Program,
     Score,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from grader.grading.grade import Options, grade_with
-from grader.records import CheckResult, CheckStatus
+from grader.grading.grade import grade_with
+from grader.records import CheckResult, CheckStatus, Options
 from grader.report.json import format_score
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from grader.grading import grade as front
-from grader.grading.grade import Options, choose_device, grade_with
+from grader.grading.grade import choose_device, grade_with
 from grader.grading.kept import Keeper, find_keeper
-from grader.grading.session import Job, show_nothing
+from grader.grading.session import Job
 from grader.judging.evidence import Subject
-from grader.records import Status, Submission
+from grader.records import Options, Status, Submission
 from grader.report.json import format_score
 from grader.spec.reader import read_exercise
 from tests.support.factories import make_graded
@@ -81,7 +81,7 @@ def make_job(course: Path, cache: Path) -> Job:
         {"python": "3"},
         SEED,
     )
-    return Job(subject, choose_device("emulated"), cache, show_nothing)
+    return Job(subject, choose_device("emulated"), Options(cache=cache))
 
 
 def write_more(path: Path) -> None:
@@ -91,8 +91,8 @@ def write_more(path: Path) -> None:
 CHANGES: dict[str, Callable[[Job, Path], Job]] = {
     "seed": lambda job, _: replace(job, subject=replace(job.subject, seed=4)),
     "device": lambda job, _: replace(job, choice=choose_device("emulated:a100")),
-    "model": lambda job, _: replace(job, model=False),
-    "isolation": lambda job, _: replace(job, isolated=False),
+    "model": lambda job, _: replace(job, options=replace(job.options, model=False)),
+    "isolation": lambda job, _: replace(job, options=replace(job.options, isolated=False)),
     "environment": lambda job, _: replace(
         job, subject=replace(job.subject, environment={"python": "4"})
     ),

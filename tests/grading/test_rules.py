@@ -267,7 +267,7 @@ def test_the_toolkits_own_headers_use_none_of_a_library(tools: Toolchain) -> Non
     assert build(source, exercise, tools, arch="sm_90").binary.kernels
 
 
-def test_the_exercises_own_programs_are_not_bound(tools: Toolchain) -> None:
+def test_rules_do_not_restrict_baselines(tools: Toolchain) -> None:
     exercise = replace(TRANSPOSE, forbid=Forbidden(headers=("cub",)))
     source = _submission("#include <cub/util_type.cuh>\n" + LAUNCH + PLAIN)
     assert build(source, exercise, tools, arch="sm_90", plan=exercise.default_plan).binary.kernels

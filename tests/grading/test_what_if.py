@@ -7,17 +7,19 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.grade import Options, grade_with
+from grader.grading.grade import grade_with
 from grader.grading.what_if import Trial, is_worth_it, lost_checks, try_mends
 from grader.records import (
     CheckStatus,
     MendKind,
+    Options,
     Progress,
     Score,
     Status,
     Submission,
     WhatIf,
     WhatIfMode,
+    show_nothing,
 )
 from grader.report.json import format_score
 from grader.report.stored import parse_score
@@ -49,8 +51,10 @@ def mend(
     exercise = replace(read_exercise(ROOT / "exercises" / file.parent.name), what_if=mode)
     text = read_submission(file)
     assert isinstance(text, Submission)
-    show = None if shown is None else shown.append
-    trial = Trial(Options(cache=cache, model=model, progress=show), seconds=seconds)
+    trial = Trial(
+        Options(cache=cache, model=model, show=show_nothing if shown is None else shown.append),
+        seconds=seconds,
+    )
     return try_mends(exercise, text, score, trial)
 
 

@@ -26,7 +26,7 @@ from grader.batch.tasks import Task
 from grader.cli.batch import _make_failed
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score
-from grader.records import BatchSummary, Failure, Status, Submission
+from grader.records import BatchSummary, Failure, Options, Status, Submission
 from grader.report.json import format_score
 from grader.spec.exercise import Exercise
 from grader.spec.reader import read_exercise
@@ -43,7 +43,7 @@ def instant(task: Task) -> str:
     _log(task)
     failure = Failure(Status.COMPILE_ERROR, f"grading {secrets.token_hex(8)}", detail="x" * 8000)
     submission = Submission("transpose.cu", task.sha256, "")
-    subject = Subject(_exercise(task), submission, None, {}, task.seed)
+    subject = Subject(_exercise(task), submission, None, {}, task.options.fixed_seed)
     return format_score(failed_score(subject, failure))
 
 
@@ -87,7 +87,11 @@ def run(
     out: Path, found: list[HandIn], grade: GradeTask = instant, *, jobs: int = 2, **changes: object
 ) -> BatchSummary:
     settings = Settings(
-        out, (read_transpose(),), device="emulated", device_name="emulated:h100", grader="test"
+        out,
+        (read_transpose(),),
+        options=Options("emulated"),
+        device_name="emulated:h100",
+        grader="test",
     )
     settings = dataclasses.replace(settings, **changes)  # type: ignore[arg-type]
     with open_journal(out) as journal:

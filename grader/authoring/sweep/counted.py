@@ -11,13 +11,13 @@ from grader.authoring.sweep.rows import timed_row
 from grader.devices.base import Arrays
 from grader.grading.building import Built
 from grader.grading.cases import Bench, Oracle, run_case
-from grader.grading.graded_run import run_other, why_untimed
+from grader.grading.graded_run import run_baseline, why_untimed
 from grader.grading.mistakes import SubmissionError
-from grader.grading.session import Session, show_nothing
-from grader.grading.submission_run import judge_run, leave_run
+from grader.grading.session import Session
+from grader.grading.submission_run import execute_submission, judge_run
 from grader.judging.modelled import model_timing, modelled_launches
 from grader.judging.timing import check_floor
-from grader.records import SUBMISSION, Counters, Execution, Progress, Source, Timing
+from grader.records import SUBMISSION, Counters, Execution, Progress, Source, Timing, show_nothing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Exercise
 from grader.spec.oracle import Places
@@ -30,11 +30,11 @@ def sweep_emulated(
 ) -> list[list[SweepRow]]:
     """Program by program; a row list for each point, with modelled times where the job asks for
     them."""
-    run_one = _model if session.job.model else _counting(session.bench.oracle)
+    run_one = _model if session.job.options.model else _counting(session.bench.oracle)
     rows: list[list[SweepRow]] = [[] for _ in points]
     runs = [(label, each, index) for label, each in built.items() for index in range(len(points))]
     for number, (label, each, index) in enumerate(runs):
-        session.job.show(Progress("running the programs at all sizes", number, len(runs)))
+        session.job.options.show(Progress("running the programs at all sizes", number, len(runs)))
         bench = replace(session.bench, built=each)
         rows[index].append(run_one(session, bench, label, points[index]))
     return rows
@@ -49,7 +49,7 @@ def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow
     exercise = session.exercise
     if label == SUBMISSION:
         return _model_own(session, bench, sizes)
-    other = run_other(
+    other = run_baseline(
         bench, exercise, label, sizes, modelled=True, cache=session.job.cache, show=show_nothing
     )
     if other is None:
@@ -60,8 +60,8 @@ def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow
 def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
     exercise = session.exercise
     try:
-        left = leave_run(bench, sizes, modelled=True, show=show_nothing, inspect=False)
-        run = judge_run(left)
+        ended = execute_submission(bench, sizes, modelled=True, show=show_nothing, inspect=False)
+        run = judge_run(ended)
     except SubmissionError as error:
         return SweepRow(SUBMISSION, False, note=error.message)
     if run.case.unverified:

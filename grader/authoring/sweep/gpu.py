@@ -11,17 +11,17 @@ from statistics import median
 from grader.authoring.sweep.points import Sizes
 from grader.authoring.sweep.rows import timed_row
 from grader.devices.base import Arrays, TimingDevice
-from grader.devices.choose import GPU, Choice
+from grader.devices.choose import GPU
 from grader.devices.gpu.library import find_array_library, time_on_gpu
 from grader.errors import SpecError
+from grader.grading.baselines import check_culprit, make_baselines
 from grader.grading.benchmark import count_input_sets, draw_input_set, judge_sets
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK
 from grader.grading.measure import measure
 from grader.grading.mistakes import SubmissionError
-from grader.grading.own_programs import check_culprit, make_others
 from grader.grading.session import Session
-from grader.records import SUBMISSION, Progress, Timing
+from grader.records import SUBMISSION, DeviceChoice, Progress, Timing
 from grader.report.sweep import SweepRow
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import Operation
@@ -33,7 +33,7 @@ def sweep_gpu(
     """A row list for each point."""
     rows = []
     for index, sizes in enumerate(points):
-        session.job.show(Progress("timing the programs at all sizes", index, len(points)))
+        session.job.options.show(Progress("timing the programs at all sizes", index, len(points)))
         rows.append(list(time_programs(session, built, sizes)))
     return rows
 
@@ -50,7 +50,7 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
         yield SweepRow(SUBMISSION, False, note=error.message)
         return
     others = {label: each for label, each in built.items() if label != SUBMISSION}
-    programs = [own, *make_others(exercise, others, sizes, session.info)]
+    programs = [own, *make_baselines(exercise, others, sizes, session.info)]
     sets = [draw_input_set(bench, case, number) for number in range(count_input_sets(bench, case))]
     inputs = [each.inputs for each in sets]
     execution, outputs = device.prepare(programs, inputs, limits=bench.limits)
@@ -77,7 +77,7 @@ def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) ->
 
 
 def time_library(
-    exercise: Exercise, operation: Operation, inputs: Arrays, sizes: Sizes, choice: Choice
+    exercise: Exercise, operation: Operation, inputs: Arrays, sizes: Sizes, choice: DeviceChoice
 ) -> list[SweepRow]:
     name = find_array_library()
     if choice.kind != GPU or name is None:

@@ -3,7 +3,6 @@ reference and a library."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,14 +12,14 @@ from grader.authoring.sweep.gpu import sweep_gpu, time_library
 from grader.authoring.sweep.points import Sizes, parse_sizes, sweep_case
 from grader.authoring.sweep.processor import LoopTimer, load_loop, time_numpy
 from grader.authoring.sweep.rows import compare_rows
-from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_device
+from grader.devices.choose import EMULATED, GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.library import find_array_library
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.folders import default_cache
+from grader.grading.baselines import build_baselines
 from grader.grading.building import Built, build
+from grader.grading.grade import choose_device
 from grader.grading.mistakes import SubmissionError
-from grader.grading.own_programs import build_others
 from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Subject
@@ -28,13 +27,12 @@ from grader.records import (
     SUBMISSION,
     DeviceInfo,
     Failure,
+    Options,
     Progress,
-    ShowProgress,
     Source,
     Submission,
 )
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
-from grader.sandbox.process import run_tool
 from grader.spec.draws import draw_scalars, make_inputs
 from grader.spec.oracle import load_library
 from grader.spec.reader import read_exercise
@@ -51,21 +49,13 @@ def run_sweep(
     folder: Path,
     submission: Path,
     sizes: Sequence[str],
-    *,
-    device: str,
-    seed: int,
-    show: ShowProgress,
-    cache: Path | None = None,
-    model: bool = True,
+    options: Options,
 ) -> Sweep | Failure:
-    """Run all programs at all sizes; a Failure where the submission does not even compile.
+    """Runs all programs at all sizes; a Failure if the submission does not compile.
 
-    `model`: the emulated device models times; without, it counts. Errors as of `pipeline.grade`;
-    UsageError for sizes that are none.
+    `options` have a seed. Errors as of `grade`; UsageError for sizes that no program can have.
     """
-    choice = parse_device(
-        device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
-    )
+    choice, seed = choose_device(str(options.device)), options.fixed_seed
     exercise = draw_scalars(read_exercise(folder), seed)
     points = parse_sizes(sizes, exercise.size_names)
     source = read_submission(submission)
@@ -73,18 +63,18 @@ def run_sweep(
         return SubmissionError(source).failure
     exercise = replace(exercise, limits=replace(exercise.limits, processor_seconds=NO_LIMIT))
     subject = Subject(exercise, source, None, {}, seed)
-    job = Job(subject, choice, cache or default_cache(os.environ), show, model=model)
+    job = Job(subject, choice, options)
     with RemoteDevice(str(choice)) as remote:
         subject.device = info = remote.info
-        show(Progress("compiling"))
+        options.show(Progress("compiling"))
         tools = find_toolchain(prefer_wheel=choice.kind == EMULATED, cache=job.cache)
         try:
             own = build(source, exercise, tools, arch=info.arch)
         except SubmissionError as error:
             return error.failure
-        built = {SUBMISSION: own, **build_others(exercise, tools, arch=info.arch)}
+        built = {SUBMISSION: own, **build_baselines(exercise, tools, arch=info.arch)}
         session = open_session(job, tools, own, remote)
-        with hold_gpu(remote.uuid, show=show):
+        with hold_gpu(remote.uuid, show=options.show):
             rows = _SWEEPS[choice.kind](session, built, points)
     return _gather(session, points, rows)
 
@@ -96,7 +86,7 @@ def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]
     timer = LoopTimer(exercise, loop, job.seed) if loop is not None else None
     found = []
     for index, (sizes, own) in enumerate(zip(points, rows, strict=True)):
-        job.show(Progress("timing the processor", index, len(points)))
+        job.options.show(Progress("timing the processor", index, len(points)))
         inputs = make_inputs(exercise, sweep_case(sizes), job.seed)
         every = [timer.time(sizes)] if timer is not None else []
         every += [time_numpy(exercise, library or oracle, inputs, sizes), *own]

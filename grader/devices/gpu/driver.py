@@ -12,10 +12,10 @@ from typing import Any
 import pycuda.driver as cuda
 
 from grader.devices.choose import OLDEST_CAPABILITY
-from grader.devices.gpu.peak import Attributes, GivenPeak, Peak, find_peak
+from grader.devices.gpu.peak import Attributes, Peak, find_peak
 from grader.devices.gpus import WARP_LANES, Gpu, read_gpus
 from grader.errors import GraderError, UsageError
-from grader.records import DeviceInfo, Dim3, LaunchLimits
+from grader.records import DeviceInfo, Dim3, GivenPeak, LaunchLimits
 
 PRINTF_BYTES = (
     1 << 20

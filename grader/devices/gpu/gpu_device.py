@@ -18,7 +18,6 @@ from grader.devices.gpu.driver import open_gpu
 from grader.devices.gpu.modules import Code, PlanError, ReadyLaunch
 from grader.devices.gpu.nvml import ClockSampler
 from grader.devices.gpu.own_kernels import OwnKernels
-from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpu.ptx import digest_on_host
 from grader.devices.parameter_space import make_result
 from grader.errors import GraderError
@@ -31,6 +30,7 @@ from grader.records import (
     DeviceBuffer,
     DeviceInfo,
     Execution,
+    GivenPeak,
     Kernel,
     Launch,
     LaunchResult,

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, UsageError
+from grader.records import GivenPeak
 
 FP32_LANES = {
     (6, 0): 64,
@@ -91,14 +92,6 @@ class Attributes:
     clock_khz: int
     memory_clock_khz: int
     memory_bus_bits: int
-
-
-@dataclass(frozen=True)
-class GivenPeak:
-    """A peak that was set by option; None: not set."""
-
-    bandwidth_gbps: float | None = None
-    fp32_tflops: float | None = None
 
 
 @dataclass(frozen=True)

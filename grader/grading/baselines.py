@@ -1,5 +1,5 @@
-"""The exercise's own programs, which a submission is seen beside: the naive baseline, further
-comparisons, the hidden reference."""
+"""Baselines, the programs that a submission is compared with: the naive program, the comparisons of
+the spec, and the hidden reference."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from grader.spec.exercise import Exercise
 from grader.spec.statements import Plan
 from grader.submission.source_file import read_submission
 
-OTHERS_SEED = 0
-"""Of the inputs on which the exercise's own programs are modelled, and counted by Nsight Compute:
-the same for every submission, so that what was found once holds for all."""
+BASELINES_SEED = 0
+"""Draws the inputs on which baselines are modelled and counted: the same for every submission, so
+that the cached results fit all."""
 
 
-def own_programs(exercise: Exercise) -> dict[str, tuple[Path, Plan | None]]:
-    """By label, the source of each of the exercise's own programs and its plan; None: the one that
-    the source gives."""
+def baseline_sources(exercise: Exercise) -> dict[str, tuple[Path, Plan | None]]:
+    """The source and plan of each baseline, by label. None: the plan is in the source."""
     source = exercise.baseline_source
     programs: dict[str, tuple[Path, Plan | None]] = {NAIVE: (source, exercise.baseline_plan)}
     programs |= {name: (source, plan) for name, plan in exercise.comparisons.items()}
@@ -35,17 +34,17 @@ def own_programs(exercise: Exercise) -> dict[str, tuple[Path, Plan | None]]:
     return programs
 
 
-def build_others(exercise: Exercise, tools: Toolchain, *, arch: str) -> dict[str, Built]:
-    """All of the exercise's own programs, compiled. SpecError as for `build_other`."""
-    labels = own_programs(exercise)
+def build_baselines(exercise: Exercise, tools: Toolchain, *, arch: str) -> dict[str, Built]:
+    """Compiles all baselines. Raises SpecError."""
+    labels = baseline_sources(exercise)
     with ThreadPoolExecutor() as pool:
-        built = pool.map(partial(build_other, exercise, tools, arch=arch), labels)
+        built = pool.map(partial(build_baseline, exercise, tools, arch=arch), labels)
         return dict(zip(labels, built, strict=True))
 
 
-def build_other(exercise: Exercise, tools: Toolchain, label: str, *, arch: str) -> Built:
-    """A program of the exercise's own. Raises SpecError where it does not compile."""
-    path, plan = own_programs(exercise)[label]
+def build_baseline(exercise: Exercise, tools: Toolchain, label: str, *, arch: str) -> Built:
+    """Compiles a baseline. Raises SpecError if it does not compile."""
+    path, plan = baseline_sources(exercise)[label]
     try:
         return build(value_of(read_submission(path)), exercise, tools, arch=arch, plan=plan)
     except SubmissionError as error:
@@ -53,11 +52,11 @@ def build_other(exercise: Exercise, tools: Toolchain, label: str, *, arch: str) 
         raise broken(exercise, label, message) from None
 
 
-def make_others(
+def make_baselines(
     exercise: Exercise, built: Mapping[str, Built], sizes: Mapping[str, int], info: DeviceInfo
 ) -> list[Program]:
-    """The programs that are timed beside a submission. A reference that this GPU cannot launch is
-    left out; no other may be."""
+    """The baselines that are timed with a submission. A reference that this GPU cannot launch is
+    left out; for other baselines this raises SpecError."""
     programs = []
     for label, each in built.items():
         try:
@@ -69,15 +68,14 @@ def make_others(
 
 
 def check_culprit(execution: Execution) -> None:
-    """Raises GraderError where a program of the exercise's own ended a run beside the
-    submission."""
+    """Raises GraderError if a baseline, not the submission, ended a run."""
     if execution.failure is not None and execution.culprit != SUBMISSION:
         message = f"the exercise's {execution.culprit} program failed: "
         raise GraderError(message + tell(execution.failure).message, "Correct the exercise.")
 
 
 def broken(exercise: Exercise, label: str, message: str) -> SpecError:
-    """The error for a program of the exercise's own that does not do what it must."""
-    path, _ = own_programs(exercise)[label]
+    """The error for a baseline that does not compile, does not run or is wrong."""
+    path, _ = baseline_sources(exercise)[label]
     problem = f"the {label} program of the exercise '{exercise.id}': {message}"
     return SpecError([SpecProblem(str(path), "", problem)])

@@ -1,5 +1,4 @@
-"""The exercise's own programs on the emulated device: counted where a goal is relative to them, and
-ours to mend where they fail."""
+"""Baselines on the emulated device: counted for goals relative to them; a failure is a SpecError."""
 
 from __future__ import annotations
 
@@ -14,8 +13,9 @@ import pytest
 
 import grader
 from grader.errors import SpecError
-from grader.grading.grade import Options, grade_with
-from grader.records import CheckResult, CheckStatus, Progress, Score, Status
+from grader.grading.grade import grade_with
+from grader.grading.session import run_limits
+from grader.records import CheckResult, CheckStatus, Options, Progress, Score, Status
 from grader.spec.reader import read_exercise
 from tests.support.in_process import grade_in_process
 
@@ -174,14 +174,14 @@ def test_a_baseline_that_fails_is_the_exercise_s_mistake(
     assert caught.value.problems[0].file.endswith("starter/transpose.cu")
 
 
-def test_limits_of_the_submission_are_not_those_of_the_exercise_s_own_programs(
+def test_limits_of_the_submission_do_not_limit_baselines(
     tmp_path: Path,
 ) -> None:
     """The naive kernel executes eight times the instructions of the reference."""
     by_authors = ROOT / "tests" / "by_authors"
     exercise = by_authors / "exercises" / "sum_reduction"
     own = replace(read_exercise(exercise).limits, warp_instructions=500_000)
-    options = Options("emulated:h100", seed=1, cache=tmp_path, model=False, limits=own)
+    options = Options("emulated:h100", seed=1, cache=tmp_path, model=False, limits=run_limits(own))
     score = grade_with(options, exercise, by_authors / "solutions" / "sum_reduction.cu")
     counted = next(check for check in score.checks if check.name == "instructions_executed")
     assert counted.status is CheckStatus.PASSED, counted.message
