@@ -1,7 +1,8 @@
-"""A hook of mkdocs: what pages link to outside of docs becomes part of the site.
+"""A hook of mkdocs: the site includes the files outside of docs that its pages link to.
 
-Links between pages, handouts and files are relative, as the web view of the repository needs them.
-In the site such files lie below `repository/`, and links are rewritten to there.
+The web view of the repository needs relative links between pages, handouts and files. In the site
+these files lie below `repository/`, and the links are rewritten. Python files get the suffix
+`.txt`: browsers show them as text, and `exclude_docs` leaves `.py` files out.
 """
 
 from __future__ import annotations
@@ -53,10 +54,11 @@ def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
 
 
 def site_uri(path: Path) -> str:
-    """Where a file of the repository lies in the site."""
+    """The path in the site of a file of the repository."""
     if path.is_relative_to(DOCS):
         return path.relative_to(DOCS).as_posix()
-    return f"{OUTSIDE}/{path.relative_to(ROOT).as_posix()}"
+    as_text = ".txt" if path.suffix == ".py" else ""
+    return f"{OUTSIDE}/{path.relative_to(ROOT).as_posix()}{as_text}"
 
 
 def _targets(page: Path) -> Iterator[Path]:

@@ -29,7 +29,33 @@ SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_tex
 
 def test_without_arguments_it_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
-    assert "usage: grade EXERCISE SUBMISSION.cu" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "usage: grade EXERCISE SUBMISSION.cu" in shown
+    assert len(shown.splitlines()) <= 24
+    assert max(map(len, shown.splitlines())) <= 80
+    assert set(COMMANDS) <= set(shown.split())
+
+
+def test_help_prints_the_help_of_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "batch"]) == 0
+    shown = capsys.readouterr().out
+    assert main(["batch", "--help"]) == 0
+    assert shown == capsys.readouterr().out
+
+
+def test_help_of_an_exercise_is_that_of_grading(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "transpose"]) == 0
+    assert "exit codes:" in capsys.readouterr().out
+
+
+def test_help_without_a_name_is_the_first_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help"]) == 0
+    assert "first steps:" in capsys.readouterr().out
+
+
+def test_help_suggests_the_command_that_is_meant(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "bacth"]) == 2
+    assert "did you mean 'batch'" in capsys.readouterr().err
 
 
 def test_help_names_devices_and_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:

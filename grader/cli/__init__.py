@@ -26,6 +26,7 @@ from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.feedback import FEEDBACK
 from grader.cli.gallery import GALLERY
 from grader.cli.grade_one import GRADE
+from grader.cli.help import format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
 from grader.cli.late import LATE
 from grader.cli.leaderboard import LEADERBOARD
@@ -75,7 +76,7 @@ def _run(arguments: Sequence[str]) -> int:
         answer_shell(COMMANDS, GRADE)
     if not arguments:
         with printing():
-            GRADE.make_parser().print_help()
+            print(format_first_page(COMMANDS), end="")
             return 2
     command = COMMANDS.get(arguments[0])
     if command is None:
@@ -130,4 +131,5 @@ COMMANDS: dict[str, Command] = {
     "check": CHECK,
     "handout": HANDOUT,
 }
+COMMANDS["help"] = make_help(COMMANDS, GRADE)
 """The subcommands by name; without one of these it is GRADE."""

@@ -49,7 +49,7 @@ system, and say why it earns its points.
 """
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
-       grade list | start [--help]
+       grade list | start | help [--help]
        grade compare | sweep | host | gallery | run | inspect | doctor | completion [--help]
        grade batch | show | late | feedback | leaderboard | gradebook | similar [--help]
        grade gradescope-zip | classroom-workflow [--help]

@@ -25,7 +25,13 @@ from grader.judging.values import (
 )
 from grader.judging.worse import relative_metrics, take_worse
 from grader.messages.accesses import find_shared_names
-from grader.messages.causes import failure_causes, find_causes, tell_why
+from grader.messages.causes import (
+    add_costs,
+    failure_causes,
+    find_losses,
+    merge_causes,
+    tell_why,
+)
 from grader.messages.findings import advise
 from grader.messages.hidden import tell
 from grader.messages.hints import HintFacts, hint_at_failure, hint_at_misses
@@ -79,7 +85,8 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         excluded=subject.excluded,
     )
     facts = _collect_facts(subject, evidence, cases, lines)
-    checks = hint_at_misses(checks, exercise.checks, facts)
+    losses = find_losses(checks, exercise.checks, facts)
+    checks = hint_at_misses(add_costs(checks, losses), exercise.checks, facts)
     score = replace(
         _start_score(subject, checks, evidence),
         status=_status(checks),
@@ -92,7 +99,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         line_sizes=_line_sizes(exercise, evidence.counted) if lines else {},
         model=evidence.model,
         counted=tuple(map(_describe_run, evidence.counted)),
-        causes=find_causes(checks, exercise.checks, facts),
+        causes=merge_causes(losses),
         machine=evidence.machine,
         accesses=(evidence.lines_from or run).accesses if run else (),
     )
@@ -108,8 +115,14 @@ def failed_score(
     metrics = missing_metrics("the submission did not run to its end", subject.device)
     exercise, device, excluded = subject.exercise, subject.device, subject.excluded
     checks = judge_failure(exercise, failure, metrics, device, excluded)
+    causes = failure_causes(failure, checks)
+    cost = sum(cause.points for cause in causes)
+    checks = tuple(
+        replace(check, cost_points=cost) if check.status is CheckStatus.FAILED else check
+        for check in hint_at_failure(checks, failure)
+    )
     score = replace(
-        _start_score(subject, hint_at_failure(checks, failure), evidence or Evidence()),
+        _start_score(subject, checks, evidence or Evidence()),
         status=failure.status,
         message=failure.message,
         metrics=metrics,
@@ -118,7 +131,7 @@ def failed_score(
         detail=failure.detail,
         advice=advise(failure),
         printed=failure.printed,
-        causes=failure_causes(failure, checks),
+        causes=causes,
     )
     return replace(score, why=tell_why(score))
 

@@ -6,14 +6,15 @@ figure of a run: of a hidden case they tell what its message tells, or less.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from grader.messages.findings import FINDINGS
 from grader.messages.hints import HintFacts
 from grader.messages.plans import name_obstacle
 from grader.messages.slowness import find_bound, find_waste
-from grader.metrics import METRICS, Shows
+from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, Shows
 from grader.records import (
     Breach,
     CaseResult,
@@ -177,13 +178,22 @@ def failure_causes(failure: Failure, checks: Sequence[CheckResult]) -> tuple[Cau
     return (_make(cause_of_mistake(failure), points, line),)
 
 
-def find_causes(
+@dataclass(frozen=True)
+class Loss:
+    """The points that one check lost. `check` is the failed check: the lossy check itself, or the
+    prerequisite for which it was skipped; None where the file leaves a part out."""
+
+    check: str | None
+    cause: Cause
+
+
+def find_losses(
     checks: Sequence[CheckResult], specs: Sequence[CheckSpec], facts: HintFacts
-) -> tuple[Cause, ...]:
-    """Why points were lost, the dearest reason first. A skipped check is lost to what its
-    prerequisite was lost to."""
+) -> tuple[Loss, ...]:
+    """A loss for each check that lost points, without bonus checks. A skipped check has the cause
+    of its failed prerequisite."""
     by_name, own = {spec.name: spec for spec in specs}, dict[str, Cause]()
-    waiting = []
+    skipped = []
     for check in checks:
         if check.bonus:
             continue
@@ -191,32 +201,47 @@ def find_causes(
             found = _find_cause(by_name[check.name], facts)
             own[check.name] = replace(found, points=check.missing_points)
         elif check.status is CheckStatus.SKIPPED:
-            waiting.append(check)
-    causes = [*own.values()]
-    for check in waiting:
+            skipped.append(check)
+    losses = [Loss(name, cause) for name, cause in own.items()]
+    for check in skipped:
         root = _find_root(check.name, by_name, own)
-        causes.append(
-            replace(root, points=check.max_points)
-            if root is not None
-            else _make("part_left_out", check.max_points)
-        )
-    return _merge(causes)
+        cause = own[root] if root is not None else _make("part_left_out")
+        losses.append(Loss(root, replace(cause, points=check.max_points)))
+    return tuple(losses)
 
 
-def _find_root(
-    name: str, by_name: Mapping[str, CheckSpec], own: Mapping[str, Cause]
-) -> Cause | None:
-    """The cause that a check waits for, through prerequisites that wait themselves."""
+def _find_root(name: str, by_name: Mapping[str, CheckSpec], own: Mapping[str, Cause]) -> str | None:
+    """The failed check that a check waits for, through prerequisites that wait themselves."""
     for required in by_name[name].requires:
-        if (found := own.get(required) or _find_root(required, by_name, own)) is not None:
-            return found
+        root = required if required in own else _find_root(required, by_name, own)
+        if root is not None:
+            return root
     return None
 
 
-def _merge(causes: Sequence[Cause]) -> tuple[Cause, ...]:
-    """Equal causes as one, their points added up."""
+def add_costs(checks: Sequence[CheckResult], losses: Sequence[Loss]) -> tuple[CheckResult, ...]:
+    """The checks, each failed one with the points that its mistake costs: its own, and those of the
+    checks that wait for it. A race that makes outputs wrong is one mistake of two checks."""
+    metrics = {check.name: check.metric for check in checks}
+
+    def mistake_of(loss: Loss) -> str | None:
+        about_outputs = metrics.get(loss.check or "") in (CORRECTNESS, CHECKED_CASES)
+        return loss.cause.key if about_outputs else loss.check
+
+    costs: dict[str | None, float] = defaultdict(float)
+    for loss in losses:
+        costs[mistake_of(loss)] += loss.cause.points
+    found = {loss.check: costs[mistake_of(loss)] for loss in losses}
+    return tuple(
+        replace(check, cost_points=round(found[check.name], 2)) if check.name in found else check
+        for check in checks
+    )
+
+
+def merge_causes(losses: Sequence[Loss]) -> tuple[Cause, ...]:
+    """The causes of losses, equal ones as one with the sum of their points, the dearest first."""
     merged: dict[str, Cause] = {}
-    for each in causes:
+    for each in (loss.cause for loss in losses):
         known = merged.get(each.key)
         points = each.points + (known.points if known else 0.0)
         merged[each.key] = replace(known or each, points=round(points, 2))

@@ -67,10 +67,10 @@ def describe_open(points: float, unsure: str) -> str:
     return f"; {points:g} more points are pending: {unsure}"
 
 
-def describe_worth(check: CheckResult) -> str:
-    """What mending a check is worth: `for 11.5 points`."""
-    points = check.missing_points
-    return f"for {points:g} {'point' if points == 1 else 'points'}"
+def describe_cost(check: CheckResult) -> str:
+    """`costs 11.5 points`, with the points of the checks that were skipped for this one."""
+    points = check.cost_points or check.missing_points
+    return f"costs {points:g} {'point' if points == 1 else 'points'}"
 
 
 def summarise_points(score: Score) -> str:

@@ -118,7 +118,8 @@ class CheckResult:
     `relative_value` is the other program's value that the threshold is a multiple of, where it is
     one and the value is known. `in_doubt`: it passed because its value cannot be told from the
     goal; `message` says so. `part` is the part of the exercise whose cases it judges.
-    `pending_points`: of `max_points`, what this device could not judge.
+    `pending_points`: of `max_points`, what this device could not judge. `cost_points`: the points
+    that its mistake costs, with those of the checks that were skipped for it; 0 where it lost none.
     """
 
     name: str
@@ -139,10 +140,11 @@ class CheckResult:
     in_doubt: bool = False
     part: str | None = None
     pending_points: float = 0.0
+    cost_points: float = 0.0
 
     @property
     def missing_points(self) -> float:
-        """What it is worth to mend it."""
+        """The points that this check alone lost."""
         return round(self.max_points - self.points - self.pending_points, 2)
 
 

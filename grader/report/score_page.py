@@ -11,7 +11,7 @@ from rich.table import Table
 from grader.messages.findings import describe_place, tell_finding
 from grader.messages.headlines import format_check_value, format_headlines, format_remark
 from grader.messages.hints import tell_case
-from grader.messages.reasons import describe_worth, summarise_points
+from grader.messages.reasons import describe_cost, summarise_points
 from grader.messages.sizes import list_sizes
 from grader.records import CaseResult, CheckResult, Finding, Score
 from grader.report.measurement import format_measurement
@@ -202,5 +202,4 @@ def _print_hints(checks: Sequence[CheckResult], known: str, page: Page) -> None:
         page.write_heading("What to try")
     for check, hint in hints:
         if hint:
-            worth = describe_worth(check)
-            page.write(f"{_label(check)}, {worth}: {hint}", indent=2, hanging=2)
+            page.write(f"{_label(check)} ({describe_cost(check)}): {hint}", indent=2, hanging=2)

@@ -196,3 +196,15 @@ def test_what_is_not_the_students_doing_judges_no_points(status: Status) -> None
     score = fail(Failure(status, "no"))
     assert (score.judged_points, score.pending_points) == (0, 100)
     assert {check.status for check in score.checks} == {CheckStatus.NOT_MEASURED}
+
+
+def test_a_mistake_costs_the_points_of_the_checks_that_wait_for_it() -> None:
+    wrong = make_graded(cases=(make_case(), make_case("ragged", passed=False)))
+    assert [check.cost_points for check in wrong.checks] == [100, 0, 0, 0]
+    slow = make_graded(lines=CROOKED_LINES)
+    assert [check.cost_points for check in slow.checks] == [0, 25, 25, 0]
+
+
+def test_what_ends_a_grading_costs_all_points() -> None:
+    failed = fail(Failure(Status.TIMEOUT, "no"))
+    assert [check.cost_points for check in failed.checks] == [100, 0, 0, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.messages.findings import describe_finding
 from grader.messages.headlines import explain, format_check_value
-from grader.messages.reasons import describe_worth
+from grader.messages.reasons import describe_cost
 from grader.metrics import CHECKED_CASES, CORRECTNESS
 from grader.records import CheckResult, CheckStatus, PendingRule, Score
 from grader.report.text import clean_line, clean_text
@@ -29,7 +29,7 @@ def describe_check(check: CheckResult, score: Score) -> str:
     if check.metric == CHECKED_CASES and check.status.lost_points:
         parts += [clean_line(describe_finding(each)) for each in score.findings[:MAX_FINDINGS]]
     if check.hint:
-        parts.append(clean_line(f"What to try, {describe_worth(check)}: {check.hint}"))
+        parts.append(clean_line(f"This {describe_cost(check)}. What to try: {check.hint}"))
     told = list(dict.fromkeys(part for part in parts if part))
     return "\n".join([*told, *draw_wrong_case(check, score)])
 
