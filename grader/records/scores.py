@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from grader.records.accesses import WarpAccess
+from grader.records.counters import Counters
 from grader.records.devices import DeviceInfo
 from grader.records.grades import Marks
 from grader.records.outcomes import Failure, Finding, Printed
-from grader.records.runs import Counters, Modelled
+from grader.records.runs import Modelled
 from grader.records.sources import Source as Source
 from grader.records.warp_cycles import MachineWork
 from grader.records.what_if import WhatIf
