@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from grader.records.accesses import WarpAccess
+from grader.records.bounds import LATER, Amount, Count
 from grader.records.counters import Counters
 from grader.records.facts import Observation, Stop
 from grader.records.requests import SUBMISSION, Dim3
@@ -36,20 +38,21 @@ class LineCounters:
 
 @dataclass(frozen=True)
 class Bound:
-    """One resource of a GPU and the part of it that a launch uses, 0 to 1; `advice` says what would
-    make a launch faster that it binds."""
+    """One resource of a GPU and the part of it that a launch uses."""
 
     resource: str
-    used: float
+    used: Amount
+    """The part of it that the launch uses, 0 to 1."""
     advice: str
+    """A change that makes a launch faster which this resource limits."""
 
 
 @dataclass(frozen=True)
 class Lookups:
     """Sectors of 32 bytes that a cache was asked for, and those of them that it held."""
 
-    hits: float
-    sectors: float
+    hits: Amount
+    sectors: Amount
 
     def __add__(self, other: Lookups) -> Lookups:
         return Lookups(self.hits + other.hits, self.sectors + other.sectors)
@@ -87,23 +90,26 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Modelled:
-    """What the timing model says of one launch: time (cold L2), bytes moved between L2 and DRAM,
-    and the three resources that it uses most, the one that binds it first.
+    """The modelled time of one launch, with a cold L2. Where fewer than all blocks were executed,
+    the counters of the launch are those of this sample, scaled."""
 
-    `blocks_run` of `blocks` were executed for it; the counters of such a launch are those of its
-    sample, scaled. `l1`: global loads in the simulated L1 cache. `interval_ms` holds the true time
-    in nine of ten cases, according to the `kind` of the launch (emulator.timing.kinds); both are
-    None in scores of earlier versions.
-    """
-
-    time_ms: float
-    dram_bytes: float
+    time_ms: Amount
+    dram_bytes: Amount
+    """Moved between L2 and DRAM."""
     bounds: tuple[Bound, ...]
-    blocks_run: int
-    blocks: int
-    l1: Lookups | None = None
-    kind: str | None = None
-    interval_ms: tuple[float, float] | None = None
+    """The limiting resource and the two next ones."""
+    blocks_run: Count
+    """Blocks that were executed for it."""
+    blocks: Count
+    """Blocks of the launch."""
+    l1: Annotated[Lookups | None, LATER] = None
+    """Sectors that global loads request of the simulated L1 cache, and those of them that it
+    holds."""
+    kind: Annotated[str | None, LATER] = None
+    """What dominates the launch, as far as the accuracy of its time depends on it
+    (docs/timing-model.md)."""
+    interval_ms: Annotated[tuple[float, float] | None, LATER] = None
+    """It contains the true time in nine of ten cases."""
 
 
 @dataclass(frozen=True)
