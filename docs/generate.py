@@ -1,6 +1,6 @@
 """Writes the pages of docs/reference from what the grader knows, and the picture of a report.
 
-    python docs/generate.py              writes all pages of docs/reference
+    python docs/generate.py              writes all pages of docs/reference, and grader/schemas
     python docs/generate.py --picture    grades the transpose's starter and draws the report, too
 
 A test compares the pages with what this makes (tests/docs/test_reference.py).
@@ -17,7 +17,9 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(DOCS)]
+
+from schemas import SCHEMAS, make_schemas  # noqa: E402 - docs/schemas.py
 
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
 from grader.emulator.codegen.opcodes.reference import render_coverage  # noqa: E402
@@ -35,7 +37,6 @@ Json = dict[str, object]
 NOTE = "<!-- Written by `python docs/generate.py`: change what it is made from, not this page. -->"
 PICTURE = DOCS / "images" / "report.svg"
 ERRORS = ROOT / "tests" / "data" / "model_errors.json"
-SCHEMAS = ROOT / "grader" / "schemas"
 
 _WHOSE = {
     Doing.STUDENT: "the submission",
@@ -474,6 +475,8 @@ def main() -> int:
     )
     parser.add_argument("--picture", action="store_true")
     options = parser.parse_args()
+    for name, text in make_schemas().items():
+        (SCHEMAS / name).write_text(text, encoding="utf-8")
     for name, text in make_pages().items():
         (DOCS / name).parent.mkdir(exist_ok=True)
         (DOCS / name).write_text(text, encoding="utf-8")

@@ -28,7 +28,12 @@ _EMULATED = (
     "judging/modelled.py",
     "records/*.py",
 )
-_NCU = ("devices/gpu/ncu.py", "devices/gpu/ncu_metrics.py", "devices/gpu/profiled.py")
+_NCU = (
+    "devices/gpu/ncu.py",
+    "devices/gpu/ncu_metrics.py",
+    "devices/gpu/profiled.py",
+    "records/counter*.py",
+)
 
 Kept = TypeVar("Kept")
 

@@ -15,7 +15,7 @@ from grader.judging.evidence import CountedRun
 from grader.judging.uncounted import uncounted_metrics
 from grader.judging.values import count_metrics
 from grader.metrics import METRICS, Across, Better
-from grader.records import Counters, MetricValue
+from grader.records import MetricValue
 from grader.spec.exercise import Exercise, Yardstick
 
 
@@ -71,12 +71,7 @@ def _ratio(value: float | None, by: float | None) -> float | None:
 
 
 def _shared_accesses(run: CountedRun) -> int:
-    total = sum((launch.counters for launch in run.execution.launches), Counters())
-    return (
-        total.shared_load_instructions
-        + total.shared_store_instructions
-        + total.shared_atomic_instructions
-    )
+    return sum(launch.counters.shared_instructions for launch in run.execution.launches)
 
 
 def _value_of_other(run: CountedRun, yardstick: Yardstick, name: str) -> float | None:

@@ -30,6 +30,8 @@ from grader.records.code import (
     SharedUse,
     Submission,
 )
+from grader.records.counter_row import Counter, Shown
+from grader.records.counters import COUNTERS, Counters, GlobalAccesses
 from grader.records.devices import DeviceInfo, LaunchLimits
 from grader.records.facts import (
     Act,
@@ -95,9 +97,7 @@ from grader.records.requests import (
 )
 from grader.records.runs import (
     Bound,
-    Counters,
     Execution,
-    GlobalAccesses,
     LaunchResult,
     LineCounters,
     Lookups,
@@ -171,6 +171,7 @@ from grader.records.what_if import (
 from grader.statuses import CheckStatus, Status
 
 __all__ = [
+    "COUNTERS",
     "COUNTING",
     "DEFAULT_STACK_BYTES",
     "MOODLE_COLUMNS",
@@ -210,6 +211,7 @@ __all__ = [
     "ConstantVariable",
     "Copy",
     "CountedAt",
+    "Counter",
     "Counters",
     "CountingMode",
     "Detail",
@@ -305,6 +307,7 @@ __all__ = [
     "SharedUse",
     "ShowChecks",
     "ShowProgress",
+    "Shown",
     "SimilarPair",
     "SimulatedLaunch",
     "Source",

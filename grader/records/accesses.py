@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
+from grader.records.bounds import Count, Number
 from grader.records.requests import Dim3
 
 SECTOR_BYTES, WARP_LANES = 32, 32
+PER_LANE = (("minItems", WARP_LANES), ("maxItems", WARP_LANES))
+Lane = Annotated[int, ("minimum", 0), ("maximum", WARP_LANES - 1)]
 
 
 class Memory(StrEnum):
@@ -27,36 +31,45 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True)
 class WarpAccess:
-    """The access of a source line that cost most beyond what it needs, of all that were executed
-    there: wavefronts beyond the ideal, or bytes that nobody asked for.
+    """One access of one warp. Lane i of warp w is the thread with the linear index 32 * w + i of
+    the block, x first.
 
-    `addresses` and `elements` have an entry for each of the 32 lanes, None where it took no part:
-    bytes from the start of the block's shared memory, or addresses in global memory, and what lies
-    there in its array's own indices (`tile[3][17]`), where that is known. `array` is the one that
-    all lanes access. The warp is number `warp` of its block, of `block_size` threads; `launch` is
-    the number of the launch in the plan, from 1.
-
-    `passes` are wavefronts or sectors of 32 bytes, `passes_ideal` the fewest for so many bytes.
-    `bytes_used` are distinct ones. `wavefronts`, of shared memory, holds the lanes that each
-    serves; which one is first is not known.
+    Of all accesses that a source line executed it is the one with the largest `excess`.
     """
 
-    line: int
+    line: Number
+    """1-based line of the submission."""
     kernel: str
-    launch: int
+    launch: Number
+    """Number of the launch in the plan, from 1."""
     memory: Memory
     operation: Operation
-    width_bytes: int
+    width_bytes: Annotated[int, ("enum", (1, 2, 4, 8, 16, 32))]
+    """Of one lane."""
     array: str | None
+    """The array that all lanes access, with its extents; null where there are several, or its name
+    is not known."""
     block: Dim3
+    """Index of the block in the grid."""
     block_size: Dim3
-    warp: int
-    addresses: tuple[int | None, ...]
-    elements: tuple[str | None, ...]
-    passes: int
-    passes_ideal: int
-    bytes_used: int
-    wavefronts: tuple[tuple[int, ...], ...] = ()
+    """Threads of a block."""
+    warp: Count
+    """Number of the warp in its block, from 0."""
+    addresses: Annotated[tuple[Annotated[int | None, ("minimum", 0)], ...], *PER_LANE]
+    """Of each lane: the byte from the start of the block's shared memory, or the address in global
+    memory. null: the lane took no part."""
+    elements: Annotated[tuple[str | None, ...], *PER_LANE]
+    """Of each lane: the element there, by the indices of its array (`tile[3][17]`); null where it
+    is not known."""
+    passes: Number
+    """Wavefronts (shared), or sectors of 32 bytes (global)."""
+    passes_ideal: Number
+    """The fewest for so many bytes."""
+    bytes_used: Count
+    """Distinct bytes that the lanes request."""
+    wavefronts: tuple[Annotated[tuple[Lane, ...], ("minItems", 1)], ...] = ()
+    """Of shared memory: the lanes that each wavefront serves. Their order is not known. Empty for
+    global memory."""
 
     @property
     def excess(self) -> int:

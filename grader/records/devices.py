@@ -1,46 +1,49 @@
-"""What a device is."""
+"""Facts about a device: its name, its peaks, its limits."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from grader.records.bounds import LATER, Count, Named, Positive
 from grader.records.requests import Dim3
+
+DEVICE_KINDS = ("emulated", "gpu")
+DeviceKind = Annotated[str, ("enum", DEVICE_KINDS)]
 
 
 @dataclass(frozen=True)
 class LaunchLimits:
-    """What CUDA allows one launch on a device (CUDA C++ Programming Guide, "Technical
-    Specifications per Compute Capability").
+    """Limits of one launch on a device (CUDA C++ Programming Guide, "Technical Specifications per
+    Compute Capability")."""
 
-    `max_own_bytes`: of scratch buffers and `__device__` variables together; None where only the
-    device itself can tell.
-    """
-
-    max_threads_per_block: int
+    max_threads_per_block: Count
     max_block: Dim3
     max_grid: Dim3
-    max_shared_bytes_per_block: int
-    max_registers_per_block: int
-    max_own_bytes: int | None = None
+    max_shared_bytes_per_block: Count
+    max_registers_per_block: Count
+    max_own_bytes: Annotated[Count | None, LATER] = None
+    """Of scratch buffers and __device__ variables together; null where only the device itself
+    knows it."""
 
 
 @dataclass(frozen=True)
 class DeviceInfo:
-    """The device that a score was made on. `stands_for` says in words what the figures stand for;
-    `id` is its key in gpus.json.
+    """The device that graded; null where none was reached."""
 
-    `peak_source` says where the peaks are from. `peak_tensor_tflops` is that of tensor cores, with
-    halves summed in float; None where it is not known.
-    """
-
-    kind: str
+    kind: DeviceKind
     id: str
+    """Its key in devices/gpus.json."""
     name: str
-    compute_capability: str
-    arch: str
-    peak_bandwidth_gbps: float
-    peak_fp32_tflops: float
+    compute_capability: Annotated[str, ("pattern", r"^[0-9]+\.[0-9]+$")]
+    arch: Annotated[str, ("pattern", "^sm_[0-9]+[a-z]?$")]
+    peak_bandwidth_gbps: Positive
+    peak_fp32_tflops: Positive
     limits: LaunchLimits
     stands_for: str
-    peak_source: str = "published by NVIDIA"
-    peak_tensor_tflops: float | None = None
+    """The meaning of the figures, as a sentence."""
+    peak_source: Named = "published by NVIDIA"
+    """The source of the two peaks; the bandwidth's first."""
+    peak_tensor_tflops: Annotated[Positive | None, LATER] = None
+    """Of tensor cores that multiply halves and sum in float, without sparsity; null where it is not
+    known."""

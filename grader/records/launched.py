@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from grader.records.accesses import WarpAccess
+from grader.records.counters import Counters
 from grader.records.outcomes import Finding
-from grader.records.runs import Counters, Launched, LineCounters
+from grader.records.runs import Launched, LineCounters
 from grader.records.scores import Source
 from grader.records.warp_cycles import CodeListing, MachineWork
 

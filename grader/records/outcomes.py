@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Annotated
 
+from grader.records.bounds import LATER, LineNumber, Named
 from grader.records.requests import Dim3
 from grader.statuses import Status
 
@@ -29,39 +31,37 @@ class FindingKind(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """Something a device found wrong, in words, as precisely as it may be told. `offset_bytes` is
-    relative to the buffer's start.
-
-    Of a race, `other_` is the access that came first; `element` is what both meet at, in the
-    array's own indices. `case` is the name of the correctness case in which it was made first.
-    """
+    """Something that a device found wrong in a run. Of a race, other_ is the access that came
+    first."""
 
     kind: FindingKind
-    message: str
+    message: Named
     kernel: str | None = None
-    line: int | None = None
+    line: LineNumber = None
     block: Dim3 | None = None
     thread: Dim3 | None = None
     buffer: str | None = None
     offset_bytes: int | None = None
-    other_line: int | None = None
+    """From the buffer's start; negative before it. null for a hidden case."""
+    other_line: LineNumber = None
+    """Of a race: the access that came first."""
     other_block: Dim3 | None = None
     other_thread: Dim3 | None = None
     element: str | None = None
-    case: str | None = None
+    """The element that both access, by the indices of its array: `tile[3][17]`."""
+    case: Annotated[str | None, LATER] = None
+    """The correctness case in which it was made first."""
 
 
 @dataclass(frozen=True)
 class Printed:
-    """What a launch printed with `printf`: the submission's own words, never the grader's. `cut`:
-    there was more.
-
-    `kernel` is None where the device cannot tell the launches of a plan apart.
-    """
+    """Output of one launch's `printf`: untrusted text, to be escaped where it is shown."""
 
     kernel: str | None
-    text: str
+    """null where the device cannot separate the output of a plan's launches."""
+    text: Annotated[str, ("maxLength", 4096)]
     cut: bool = False
+    """Whether it printed more than is kept."""
 
 
 @dataclass(frozen=True)

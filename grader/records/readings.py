@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.records.runs import Counters, LaunchResult
+from grader.records.counters import Counters
+from grader.records.runs import LaunchResult
 
 
 @dataclass(frozen=True)

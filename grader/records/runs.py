@@ -3,152 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 from grader.records.accesses import WarpAccess
+from grader.records.bounds import LATER, Amount, Count
+from grader.records.counters import Counters
 from grader.records.facts import Observation, Stop
 from grader.records.requests import SUBMISSION, Dim3
 from grader.records.warp_cycles import WarpCycles
-
-
-@dataclass(frozen=True)
-class GlobalAccesses:
-    """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` what
-    the threads asked for. Nsight Compute adds the bytes that generic accesses had from shared and
-    local memory: no ideal sectors hold those. `sectors_ideal` is 0 where it is not known."""
-
-    requests: int
-    sectors: int
-    sectors_ideal: int
-    bytes: int
-
-    @property
-    def efficiency(self) -> float | None:
-        """Useful bytes over moved bytes, 0 to 1; None where nothing moved."""
-        return self.useful_bytes / (32 * self.sectors) if self.sectors else None
-
-    @property
-    def useful_bytes(self) -> int:
-        """Bytes of the sectors that the threads asked for."""
-        return min(self.bytes, 32 * (self.sectors_ideal or self.sectors), 32 * self.sectors)
-
-    @property
-    def wasted_bytes(self) -> int:
-        """Bytes of the sectors that nobody asked for."""
-        return 32 * self.sectors - self.useful_bytes
-
-
-@dataclass(frozen=True)
-class Counters:
-    """Exact counters with Nsight Compute's meaning (docs/devices.md). Sums: adding two records adds
-    every field.
-
-    Atomics are counted apart from loads and stores. `global_atomic_*` are of all of them; of these,
-    `global_fetch_*` are of those that return what was there (ATOMG, ATOM; the others are
-    reductions: REDG, RED). Lanes that meet at an address share its bytes and sector.
-
-    Nsight Compute itself has the ideal sectors of all global accesses together only: they are in
-    `global_load_sectors_ideal` then.
-    """
-
-    instructions_executed: int = 0
-    thread_instructions_executed: int = 0
-    shared_load_instructions: int = 0
-    shared_store_instructions: int = 0
-    shared_atomic_instructions: int = 0
-    shared_load_wavefronts: int = 0
-    shared_store_wavefronts: int = 0
-    shared_atomic_wavefronts: int = 0
-    shared_wavefronts_ideal: int = 0
-    global_load_requests: int = 0
-    global_load_sectors: int = 0
-    global_load_sectors_ideal: int = 0
-    global_load_bytes: int = 0
-    global_store_requests: int = 0
-    global_store_sectors: int = 0
-    global_store_sectors_ideal: int = 0
-    global_store_bytes: int = 0
-    global_atomic_requests: int = 0
-    global_atomic_sectors: int = 0
-    global_atomic_sectors_ideal: int = 0
-    global_atomic_bytes: int = 0
-    global_fetch_requests: int = 0
-    global_fetch_sectors: int = 0
-    global_fetch_sectors_ideal: int = 0
-    global_fetch_bytes: int = 0
-
-    def __add__(self, other: Counters) -> Counters:
-        return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
-
-    def values(self) -> tuple[int, ...]:
-        """All fields in declaration order."""
-        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
-
-    @property
-    def shared_wavefronts(self) -> int:
-        """Wavefronts of shared loads, stores and atomics together."""
-        return (
-            self.shared_load_wavefronts
-            + self.shared_store_wavefronts
-            + self.shared_atomic_wavefronts
-        )
-
-    @property
-    def shared_wavefronts_excessive(self) -> int:
-        """Wavefronts beyond the ideal: the address-exact bank conflicts that are graded (see
-        docs/devices.md)."""
-        return self.shared_wavefronts - self.shared_wavefronts_ideal
-
-    @property
-    def shared_bank_conflicts(self) -> int:
-        """The same, by the name of the metric."""
-        return self.shared_wavefronts_excessive
-
-    @property
-    def global_reads(self) -> GlobalAccesses:
-        """What moves data from global memory to a multiprocessor: loads, and atomics that return
-        what was there."""
-        return GlobalAccesses(
-            self.global_load_requests + self.global_fetch_requests,
-            self.global_load_sectors + self.global_fetch_sectors,
-            self.global_load_sectors_ideal + self.global_fetch_sectors_ideal,
-            self.global_load_bytes + self.global_fetch_bytes,
-        )
-
-    @property
-    def global_writes(self) -> GlobalAccesses:
-        """What moves data from a multiprocessor to global memory: stores and all atomics."""
-        return GlobalAccesses(
-            self.global_store_requests + self.global_atomic_requests,
-            self.global_store_sectors + self.global_atomic_sectors,
-            self.global_store_sectors_ideal + self.global_atomic_sectors_ideal,
-            self.global_store_bytes + self.global_atomic_bytes,
-        )
-
-    @property
-    def global_sectors(self) -> int:
-        """Sectors of loads, stores and atomics together."""
-        return self.global_load_sectors + self.global_store_sectors + self.global_atomic_sectors
-
-    @property
-    def global_sectors_excessive(self) -> int:
-        """Sectors beyond the ideal number:
-        `derived__memory_l2_theoretical_sectors_global_excessive` of Nsight Compute."""
-        ideal = (
-            self.global_load_sectors_ideal
-            + self.global_store_sectors_ideal
-            + self.global_atomic_sectors_ideal
-        )
-        return self.global_sectors - ideal
-
-    @property
-    def global_load_efficiency(self) -> float | None:
-        """Useful bytes over moved bytes of global reads, 0 to 1; None without any."""
-        return self.global_reads.efficiency
-
-    @property
-    def global_store_efficiency(self) -> float | None:
-        """Useful bytes over moved bytes of global writes, 0 to 1; None without any."""
-        return self.global_writes.efficiency
 
 
 @dataclass(frozen=True)
@@ -176,20 +38,21 @@ class LineCounters:
 
 @dataclass(frozen=True)
 class Bound:
-    """One resource of a GPU and the part of it that a launch uses, 0 to 1; `advice` says what would
-    make a launch faster that it binds."""
+    """One resource of a GPU and the part of it that a launch uses."""
 
     resource: str
-    used: float
+    used: Amount
+    """The part of it that the launch uses, 0 to 1."""
     advice: str
+    """A change that makes a launch faster which this resource limits."""
 
 
 @dataclass(frozen=True)
 class Lookups:
     """Sectors of 32 bytes that a cache was asked for, and those of them that it held."""
 
-    hits: float
-    sectors: float
+    hits: Amount
+    sectors: Amount
 
     def __add__(self, other: Lookups) -> Lookups:
         return Lookups(self.hits + other.hits, self.sectors + other.sectors)
@@ -227,23 +90,26 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Modelled:
-    """What the timing model says of one launch: time (cold L2), bytes moved between L2 and DRAM,
-    and the three resources that it uses most, the one that binds it first.
+    """The modelled time of one launch, with a cold L2. Where fewer than all blocks were executed,
+    the counters of the launch are those of this sample, scaled."""
 
-    `blocks_run` of `blocks` were executed for it; the counters of such a launch are those of its
-    sample, scaled. `l1`: global loads in the simulated L1 cache. `interval_ms` holds the true time
-    in nine of ten cases, according to the `kind` of the launch (emulator.timing.kinds); both are
-    None in scores of earlier versions.
-    """
-
-    time_ms: float
-    dram_bytes: float
+    time_ms: Amount
+    dram_bytes: Amount
+    """Moved between L2 and DRAM."""
     bounds: tuple[Bound, ...]
-    blocks_run: int
-    blocks: int
-    l1: Lookups | None = None
-    kind: str | None = None
-    interval_ms: tuple[float, float] | None = None
+    """The limiting resource and the two next ones."""
+    blocks_run: Count
+    """Blocks that were executed for it."""
+    blocks: Count
+    """Blocks of the launch."""
+    l1: Annotated[Lookups | None, LATER] = None
+    """Sectors that global loads request of the simulated L1 cache, and those of them that it
+    holds."""
+    kind: Annotated[str | None, LATER] = None
+    """What dominates the launch, as far as the accuracy of its time depends on it
+    (docs/timing-model.md)."""
+    interval_ms: Annotated[tuple[float, float] | None, LATER] = None
+    """It contains the true time in nine of ten cases."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from grader.records.bounds import LineNumber
 from grader.sass import Control
 
 
@@ -110,11 +111,11 @@ class CodeListing:
 
 @dataclass(frozen=True)
 class LineCycles:
-    """The modelled cycles of all warps at the instructions of one source line; `line` None gathers
-    code from headers."""
+    """The modelled cycles of all warps at the instructions of one source line."""
 
-    line: int | None
+    line: LineNumber
     states: States
+    """Cycles of all warps by their state, as Nsight Compute names it."""
 
     @property
     def cycles(self) -> float:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
+from grader.records.bounds import Amount, Count, Figure, MetricName
 from grader.records.sources import Source
 from grader.statuses import CheckStatus
 
@@ -35,6 +36,10 @@ class WhatIfMode(StrEnum):
     FULL = "full"
 
 
+ShownMode = Annotated[WhatIfMode, ("enum", ("numbers", "full"))]
+"""A score exists in these modes only."""
+
+
 class Edit(NamedTuple):
     """The characters from `start` up to `end` of a source text are replaced."""
 
@@ -59,11 +64,12 @@ class Mend:
 
 @dataclass(frozen=True)
 class MendEffect:
-    """What a check that lost points would come to; `value` is None where it could not be told."""
+    """Value, status and points of a check with a fix."""
 
     check: str
-    metric: str
-    value: float | None
+    """The name of the check."""
+    metric: MetricName
+    value: Figure | None
     source: Source | None
     status: CheckStatus
     points: float
@@ -71,42 +77,53 @@ class MendEffect:
 
 @dataclass(frozen=True)
 class CodeChange:
-    """A stretch of lines of the submission, from `line` on, and what a mend makes of it."""
+    """Consecutive lines of the submission, before and after a fix."""
 
     line: int
+    """The first line that changes."""
     before: tuple[str, ...]
     after: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class TriedMend:
-    """A mend that is right in the public cases, and better. `gain` is what it adds to the points of
-    the checks that lost some, less what it costs others; `code` is empty unless the exercise shows
-    it."""
+    """A rewriting of the submission that is right in the public cases."""
 
     kind: MendKind
     name: str
+    """The array or kernel that it changes; empty where the line identifies it."""
     was: tuple[int, ...]
+    """The elements of a row, or the threads of a block along x and y, before the fix."""
     now: tuple[int, ...]
+    """The same with the fix; of a swizzle the mask of the row."""
     line: int | None
     effects: tuple[MendEffect, ...]
+    """On each check that lost points."""
     gain: float
+    """Additional points of all checks of figures together, in the public cases."""
     time_ms: float | None
+    """The modelled time, where it was modelled."""
     code: tuple[CodeChange, ...] = ()
+    """The changes in the file; empty unless the mode is full."""
 
 
 @dataclass(frozen=True)
 class WhatIf:
-    """What was tried. `device` is the emulated GPU that counted and modelled, `effects` what it
-    makes of the submission as it is, `mends` what is better, the most points first. Of the others,
-    `broken` do not compile, do not run, or are wrong; `no_better` bring no check nearer to its
-    goal; for `untried` there was no time."""
+    """The fixes that were tried."""
 
-    mode: WhatIfMode
+    mode: ShownMode
+    """What the exercise shows: the effects, or the code too."""
     device: str
+    """The emulated GPU that counted and modelled."""
     effects: tuple[MendEffect, ...]
+    """The checks that lost points, of the submission as it is, on that device."""
     mends: tuple[TriedMend, ...]
-    broken: int
-    no_better: int
-    untried: int
-    seconds: float
+    """The fixes that bring a check nearer to its goal, the most points first."""
+    broken: Count
+    """Fixes that do not compile, do not run, or are wrong in a public case."""
+    no_better: Count
+    """Fixes that are right, and bring no check nearer to its goal."""
+    untried: Count
+    """Fixes for which there was no time."""
+    seconds: Amount
+    """Duration of all tries."""

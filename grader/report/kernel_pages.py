@@ -11,6 +11,7 @@ from rich.console import Console
 
 from grader.messages.findings import describe_place
 from grader.records import (
+    COUNTERS,
     Counters,
     Failure,
     Finding,
@@ -24,27 +25,8 @@ from grader.report.machine_json import plain_code, plain_machine
 from grader.report.run_tables import are_figures, list_launch_tables, list_output_table, summarise
 from grader.report.terminal import Page
 
-COUNTER_NAMES = (
-    "instructions_executed",
-    "thread_instructions_executed",
-    "shared_load_instructions",
-    "shared_store_instructions",
-    "shared_load_wavefronts",
-    "shared_store_wavefronts",
-    "shared_atomic_wavefronts",
-    "shared_wavefronts",
-    "shared_wavefronts_ideal",
-    "shared_bank_conflicts",
-    "global_load_requests",
-    "global_load_sectors",
-    "global_load_efficiency",
-    "global_store_requests",
-    "global_store_sectors",
-    "global_store_efficiency",
-    "global_atomic_requests",
-    "global_atomic_sectors",
-)
-"""What JSON holds of the counters of a launch and of a line."""
+COUNTER_NAMES = tuple(name for name, row in COUNTERS.items() if row.shown)
+"""The counters of a launch and of a line that JSON holds."""
 
 
 # --- a run ----------------------------------------------------------------------------------------

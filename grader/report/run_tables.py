@@ -10,25 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.metrics import METRICS, format_value
-from grader.records import Counters, KernelLaunch, KernelRun, LaunchTime
+from grader.records import COUNTERS, Counters, KernelLaunch, KernelRun, LaunchTime, Shown
 
 MOST_FIRST, MOST_SHOWN = 8, 4
 """Elements of an output that a summary holds, and that a table shows."""
 MOST_LAUNCHES = 6
 """More launches than these are told together, where they are of one kernel and shape."""
-_SHOWN = (
-    "instructions_executed",
-    "shared_wavefronts",
-    "shared_bank_conflicts",
-    "global_load_sectors",
-    "global_load_efficiency",
-    "global_store_sectors",
-    "global_store_efficiency",
-    "global_atomic_requests",
-    "global_atomic_sectors",
-)
-"""What is shown of the counters, as far as a launch has any; `shared_bank_conflicts` wherever there
-are accesses to shared memory."""
+_SHOWN = tuple(name for name, row in COUNTERS.items() if row.shown is Shown.ON_PAGES)
+"""Rows of the table. A row is left out where all launches have 0, but for `shared_bank_conflicts`
+where they access shared memory."""
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,19 @@ from tests.docs.pages import ROOT
 
 GENERATOR = runpy.run_path(str(ROOT / "docs" / "generate.py"))
 PAGES: dict[str, str] = GENERATOR["make_pages"]()
+SCHEMAS: dict[str, str] = GENERATOR["make_schemas"]()
 
 
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_is_as_generated(name: str) -> None:
     held = (ROOT / "docs" / name).read_text(encoding="utf-8")
     assert held == PAGES[name], "run `python docs/generate.py`"
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_a_schema_is_as_generated(name: str) -> None:
+    held = (ROOT / "grader" / "schemas" / name).read_text(encoding="utf-8")
+    assert held == SCHEMAS[name], "run `python docs/generate.py`"
 
 
 def test_all_of_reference_is_generated() -> None:

@@ -18,28 +18,22 @@ from grader.records import (
     LineCounters,
     Uncounted,
 )
-from grader.sass import BULK_LOAD, BULK_STORE, OPERANDS, REMOTE
+from grader.records.counters import count_accesses
+from grader.sass import BULK_LOAD, BULK_STORE, REMOTE
 
 
 def count_launch(
     gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran, detail: Detail = PLAIN
 ) -> LaunchResult:
     """The record of a launch that ran as this GPU."""
-    lines: dict[int | None, dict[str, int]] = {}
-    total: dict[str, int] = {}
+    lines: dict[int | None, Counters] = {}
     uncounted = Uncounted()
     for counts in ran.outcome.counts.by_line():
         uncounted += _find_uncounted(counts)
-        of_line = lines.setdefault(counts.line, {})
-        for name, count in _name_counts(counts).items():
-            of_line[name] = of_line.get(name, 0) + count
-            total[name] = total.get(name, 0) + count
-    ordered = [
-        LineCounters(line, Counters(**lines[line]))
-        for line in sorted(lines, key=lambda line: line or 0)
-    ]
+        lines[counts.line] = lines.get(counts.line, Counters()) + count_accesses(counts)
+    ordered = [LineCounters(line, lines[line]) for line in sorted(lines, key=lambda n: n or 0)]
     return replace(
-        make_result(gpu, kernel, launch, Counters(**total), ordered),
+        make_result(gpu, kernel, launch, sum(lines.values(), Counters()), ordered),
         printed=ran.outcome.printed,
         modelled=ran.modelled,
         unmodelled=ran.unmodelled,
@@ -66,40 +60,3 @@ def _find_uncounted(counts: InstructionCounts) -> Uncounted:
         counts.bytes * (counts.space == BULK_STORE),
         counts.elsewhere + counts.requests * (counts.space == REMOTE),
     )
-
-
-def _name_counts(counts: InstructionCounts) -> dict[str, int]:
-    """One instruction's counts under the names that a score uses."""
-    common = {
-        "instructions_executed": counts.executed,
-        "thread_instructions_executed": counts.threads,
-    }
-    if counts.space in (None, BULK_LOAD, BULK_STORE, REMOTE):
-        return common
-    if counts.space == OPERANDS:  # with what else takes wavefronts, as for Nsight Compute
-        return {
-            **common,
-            "shared_store_wavefronts": counts.passes,
-            "shared_wavefronts_ideal": counts.passes_ideal,
-        }
-    kind = "atomic" if counts.atomic else "load" if counts.load else "store"
-    if counts.space == "shared":
-        return {
-            **common,
-            f"shared_{kind}_instructions": counts.executed,
-            f"shared_{kind}_wavefronts": counts.passes,
-            "shared_wavefronts_ideal": counts.passes_ideal,
-        }
-    kinds = ("atomic", "fetch") if counts.atomic and counts.load else (kind,)
-    for each in kinds:
-        common |= _global_counters(each, counts)
-    return common
-
-
-def _global_counters(kind: str, counts: InstructionCounts) -> dict[str, int]:
-    return {
-        f"global_{kind}_requests": counts.requests,
-        f"global_{kind}_sectors": counts.passes,
-        f"global_{kind}_sectors_ideal": counts.passes_ideal,
-        f"global_{kind}_bytes": counts.bytes,
-    }

@@ -17,7 +17,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.records import Counters, Launch, Lookups, Traffic
+from grader.records import COUNTERS, Counter, Counters, Launch, Lookups, Traffic
 
 
 @dataclass(frozen=True)
@@ -42,71 +42,8 @@ class NotCounted:
     advice: str = ""
 
 
-@dataclass(frozen=True)
-class Figure:
-    """A field of `Counters` as a sum of metrics; `copies` counts asynchronous copies to shared
-    memory (LDGSTS, from sm_80 on)."""
-
-    name: str
-    metrics: tuple[str, ...]
-    copies: str | None = None
-
-
-SHARED_WAVEFRONTS = "memory_l1_wavefronts_shared"
-FIGURES = (
-    Figure("instructions_executed", ("smsp__inst_executed.sum",)),
-    # The hardware's own count, smsp__thread_inst_executed, is a few higher for some kernels whose
-    # warps diverge.
-    Figure("thread_instructions_executed", ("smsp__sass_thread_inst_executed.sum",)),
-    Figure("shared_load_instructions", ("smsp__inst_executed_op_shared_ld.sum",)),
-    Figure("shared_store_instructions", ("smsp__inst_executed_op_shared_st.sum",)),
-    Figure("shared_atomic_instructions", ("smsp__inst_executed_op_shared_atom.sum",)),
-    Figure(
-        "shared_load_wavefronts",
-        ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",),
-    ),
-    Figure(
-        "shared_atomic_wavefronts",
-        ("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",),
-    ),
-    Figure("shared_wavefronts_ideal", ("memory_l1_wavefronts_shared_ideal",)),
-    # The hardware's counters of loads have asynchronous copies in; the patched ones count them
-    # apart.
-    Figure("global_load_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",)),
-    Figure(
-        "global_load_sectors",
-        ("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",),
-        copies="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
-    ),
-    Figure(
-        "global_load_bytes",
-        ("smsp__sass_data_bytes_mem_global_op_ld.sum",),
-        copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum",
-    ),
-    # ncu has this one for loads, stores and atomics together only.
-    Figure("global_load_sectors_ideal", ("memory_l2_theoretical_sectors_global_ideal",)),
-    Figure("global_store_requests", ("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",)),
-    Figure("global_store_sectors", ("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum",)),
-    Figure("global_store_bytes", ("smsp__sass_data_bytes_mem_global_op_st.sum",)),
-    # `atom` are the atomics that return what was there (ATOMG), `red` those that do not (REDG).
-    *(
-        Figure(f"global_{kind}_{unit}", tuple(f"{metric}_mem_global_op_{way}.sum" for way in ways))
-        for kind, ways in (("atomic", ("atom", "red")), ("fetch", ("atom",)))
-        for unit, metric in (
-            ("requests", "l1tex__t_requests_pipe_lsu"),
-            ("sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu"),
-            ("bytes", "smsp__sass_data_bytes"),
-        )
-    ),
-)
-
-MATRICES = {
-    "shared_load_instructions": "smsp__inst_executed_op_ldsm.sum",
-    "shared_load_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
-    "shared_store_instructions": "smsp__inst_executed_op_shared_stsm.sum",
-}
-"""What matrices (LDSM, STSM) add to figures, which ncu does not count them in; a GPU without them
-has no such metric."""
+COUNTED = tuple(row for row in COUNTERS.values() if row.metrics)
+"""The counters that ncu has."""
 HARDWARE_CONFLICTS = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"
 DRAM_TRAFFIC = ("dram__bytes_read.sum", "dram__bytes_write.sum")
 L1_HITS, L1_SECTORS = (
@@ -116,7 +53,7 @@ L1_HITS, L1_SECTORS = (
 L2_HITS, L2_SECTORS = "lts__t_sectors_lookup_hit.sum", "lts__t_sectors.sum"
 OPTIONAL = (
     *(HARDWARE_CONFLICTS, *DRAM_TRAFFIC, L1_HITS, L1_SECTORS, L2_HITS, L2_SECTORS),
-    *MATRICES.values(),
+    *(row.matrices for row in COUNTED if row.matrices),
 )
 """For information only, or not there on every GPU."""
 
@@ -129,8 +66,7 @@ BASE_UNITS = frozenset(
 
 def required_metrics(arch: str) -> tuple[str, ...]:
     """The metrics without which nothing is counted, for a GPU such as `sm_90`."""
-    figures = [name for figure in FIGURES for name in _metrics_of(figure, arch)]
-    return tuple(dict.fromkeys((SHARED_WAVEFRONTS, *figures)))
+    return tuple(dict.fromkeys(name for row in COUNTED for name in _metrics_of(row, arch)))
 
 
 def parse_counts(
@@ -252,26 +188,19 @@ class _Row:
 
 
 def _count(row: _Row, arch: str) -> CountedLaunch:
-    figures = {
-        figure.name: sum(row.read(metric) for metric in _metrics_of(figure, arch))
-        for figure in FIGURES
+    counts = {
+        counter.name: sum(map(row.read, _metrics_of(counter, arch)))
+        + (row.read_all([counter.matrices]) or 0)
+        for counter in COUNTED
     }
-    for name, metric in MATRICES.items():
-        figures[name] += row.read_all([metric]) or 0
-    # Whatever else took wavefronts: stores and asynchronous copies. The sum of all is what is
-    # graded.
-    stored = (
-        row.read(SHARED_WAVEFRONTS)
-        - figures["shared_load_wavefronts"]
-        - figures["shared_atomic_wavefronts"]
-    )
-    counters = Counters(shared_store_wavefronts=stored, **figures)
+    for counter in COUNTED:
+        counts[counter.name] -= sum(counts[name] for name in counter.less)
     traffic = Traffic(
         row.read_all(DRAM_TRAFFIC),
         _lookups(row, L1_HITS, L1_SECTORS),
         _lookups(row, L2_HITS, L2_SECTORS),
     )
-    return CountedLaunch(counters, traffic, row.read_all([HARDWARE_CONFLICTS]))
+    return CountedLaunch(Counters(**counts), traffic, row.read_all([HARDWARE_CONFLICTS]))
 
 
 def _lookups(row: _Row, hits: str, sectors: str) -> Lookups | None:
@@ -279,6 +208,6 @@ def _lookups(row: _Row, hits: str, sectors: str) -> Lookups | None:
     return None if held is None or asked is None else Lookups(held, asked)
 
 
-def _metrics_of(figure: Figure, arch: str) -> tuple[str, ...]:
-    has_copies = figure.copies is not None and int(re.sub(r"\D", "", arch)) >= FIRST_WITH_COPIES
-    return (*figure.metrics, figure.copies) if has_copies and figure.copies else figure.metrics
+def _metrics_of(counter: Counter, arch: str) -> tuple[str, ...]:
+    has_copies = counter.copies and int(re.sub(r"\D", "", arch)) >= FIRST_WITH_COPIES
+    return (*counter.metrics, counter.copies) if has_copies else counter.metrics

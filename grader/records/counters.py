@@ -1,0 +1,334 @@
+"""Exact counters with Nsight Compute's meaning: one row per counter.
+
+A new counter is one more field of `Counters`, with its row. The emulated device, the reader of
+Nsight Compute's answer, the JSON, the pages and the schema of scores follow `COUNTERS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
+
+from grader.records.counter_row import (
+    Accesses,
+    Counter,
+    Shown,
+    Sum,
+    Ways,
+    counter_field,
+    figure,
+    row_of,
+)
+from grader.sass import OPERANDS
+
+GLOBAL, SHARED = "global", "shared"
+EFFICIENCY = "useful bytes / moved bytes"
+
+
+@dataclass(frozen=True)
+class GlobalAccesses:
+    """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` are
+    those that the threads request. Nsight Compute adds the bytes that generic accesses had from
+    shared and local memory: no ideal sectors hold those. `sectors_ideal` is 0 where it is not
+    known."""
+
+    requests: int
+    sectors: int
+    sectors_ideal: int
+    bytes: int
+
+    @property
+    def efficiency(self) -> float | None:
+        """Useful bytes over moved bytes, 0 to 1; None where no sector moved."""
+        return self.useful_bytes / (32 * self.sectors) if self.sectors else None
+
+    @property
+    def useful_bytes(self) -> int:
+        """Bytes of the sectors that the threads request."""
+        return min(self.bytes, 32 * (self.sectors_ideal or self.sectors), 32 * self.sectors)
+
+    @property
+    def wasted_bytes(self) -> int:
+        """Bytes of the sectors that no thread requests."""
+        return 32 * self.sectors - self.useful_bytes
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Sums over instructions, warps and launches: adding two records adds every field.
+
+    Atomics are neither loads nor stores. `global_atomic_*` include all of them; `global_fetch_*`
+    include those that return the old value (ATOMG, ATOM; the others are reductions: REDG, RED).
+    Lanes of an atomic that access the same address share its bytes and its sector.
+
+    Order of fields: `devices.remote.protocol` sends the values in this order.
+    """
+
+    instructions_executed: int = counter_field(
+        "instructions",
+        Sum("executed"),
+        metrics=("smsp__inst_executed.sum",),
+        shown=Shown.ON_PAGES,
+    )
+    # The hardware's own count, smsp__thread_inst_executed, is a few higher for some kernels whose
+    # warps diverge.
+    thread_instructions_executed: int = counter_field(
+        "instructions",
+        Sum("threads"),
+        metrics=("smsp__sass_thread_inst_executed.sum",),
+        shown=Shown.IN_JSON,
+    )
+    shared_load_instructions: int = counter_field(
+        "instructions",
+        Sum("executed", SHARED, Ways.LOADS),
+        metrics=("smsp__inst_executed_op_shared_ld.sum",),
+        matrices="smsp__inst_executed_op_ldsm.sum",
+        shown=Shown.IN_JSON,
+    )
+    shared_store_instructions: int = counter_field(
+        "instructions",
+        Sum("executed", SHARED, Ways.STORES),
+        metrics=("smsp__inst_executed_op_shared_st.sum",),
+        matrices="smsp__inst_executed_op_shared_stsm.sum",
+        shown=Shown.IN_JSON,
+    )
+    shared_atomic_instructions: int = counter_field(
+        "instructions",
+        Sum("executed", SHARED, Ways.ATOMICS),
+        metrics=("smsp__inst_executed_op_shared_atom.sum",),
+    )
+    shared_load_wavefronts: int = counter_field(
+        "wavefronts",
+        Sum("passes", SHARED, Ways.LOADS),
+        metrics=("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",),
+        matrices="smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
+        shown=Shown.IN_JSON,
+    )
+    # Nsight Compute has no count of them alone. All wavefronts less those of loads and atomics are
+    # those of stores, of asynchronous copies, and of operands of warp group products.
+    shared_store_wavefronts: int = counter_field(
+        "wavefronts",
+        Sum("passes", SHARED, Ways.STORES),
+        Sum("passes", OPERANDS),
+        metrics=("memory_l1_wavefronts_shared",),
+        less=("shared_load_wavefronts", "shared_atomic_wavefronts"),
+        shown=Shown.IN_JSON,
+    )
+    shared_atomic_wavefronts: int = counter_field(
+        "wavefronts",
+        Sum("passes", SHARED, Ways.ATOMICS),
+        metrics=("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",),
+        shown=Shown.IN_JSON,
+    )
+
+    @property
+    @figure("wavefronts", Shown.ON_PAGES)
+    def shared_wavefronts(self) -> int:
+        """Wavefronts of shared loads, stores and atomics together."""
+        return (
+            self.shared_load_wavefronts
+            + self.shared_store_wavefronts
+            + self.shared_atomic_wavefronts
+        )
+
+    shared_wavefronts_ideal: int = counter_field(
+        "wavefronts",
+        Sum("passes_ideal", SHARED),
+        Sum("passes_ideal", OPERANDS),
+        metrics=("memory_l1_wavefronts_shared_ideal",),
+        shown=Shown.IN_JSON,
+    )
+
+    @property
+    @figure("wavefronts", Shown.ON_PAGES)
+    def shared_bank_conflicts(self) -> int:
+        """Wavefronts beyond the ideal: the bank conflicts that are graded, computed from addresses
+        (docs/devices.md)."""
+        return self.shared_wavefronts - self.shared_wavefronts_ideal
+
+    # Hardware counters of loads include asynchronous copies; the software-patched counters have
+    # them apart.
+    global_load_requests: int = counter_field(
+        "requests",
+        Sum("requests", GLOBAL, Ways.LOADS),
+        metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",),
+        shown=Shown.IN_JSON,
+    )
+    global_load_sectors: int = counter_field(
+        "sectors",
+        Sum("passes", GLOBAL, Ways.LOADS),
+        metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",),
+        copies="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+        shown=Shown.ON_PAGES,
+    )
+
+    @property
+    @figure(EFFICIENCY, Shown.ON_PAGES)
+    def global_load_efficiency(self) -> float | None:
+        """Useful bytes over moved bytes of global reads, 0 to 1; None without any."""
+        return self.global_reads.efficiency
+
+    # Nsight Compute has the ideal sectors of all global accesses together only: they are here then.
+    global_load_sectors_ideal: int = counter_field(
+        "sectors",
+        Sum("passes_ideal", GLOBAL, Ways.LOADS),
+        metrics=("memory_l2_theoretical_sectors_global_ideal",),
+    )
+    global_load_bytes: int = counter_field(
+        "bytes",
+        Sum("bytes", GLOBAL, Ways.LOADS),
+        metrics=("smsp__sass_data_bytes_mem_global_op_ld.sum",),
+        copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum",
+    )
+    global_store_requests: int = counter_field(
+        "requests",
+        Sum("requests", GLOBAL, Ways.STORES),
+        metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",),
+        shown=Shown.IN_JSON,
+    )
+    global_store_sectors: int = counter_field(
+        "sectors",
+        Sum("passes", GLOBAL, Ways.STORES),
+        metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum",),
+        shown=Shown.ON_PAGES,
+    )
+
+    @property
+    @figure(EFFICIENCY, Shown.ON_PAGES)
+    def global_store_efficiency(self) -> float | None:
+        """Useful bytes over moved bytes of global writes, 0 to 1; None without any."""
+        return self.global_writes.efficiency
+
+    global_store_sectors_ideal: int = counter_field(
+        "sectors", Sum("passes_ideal", GLOBAL, Ways.STORES)
+    )
+    global_store_bytes: int = counter_field(
+        "bytes",
+        Sum("bytes", GLOBAL, Ways.STORES),
+        metrics=("smsp__sass_data_bytes_mem_global_op_st.sum",),
+    )
+    global_atomic_requests: int = counter_field(
+        "requests",
+        Sum("requests", GLOBAL, Ways.ATOMICS),
+        metrics=(
+            "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
+            "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+        ),
+        shown=Shown.ON_PAGES,
+    )
+    global_atomic_sectors: int = counter_field(
+        "sectors",
+        Sum("passes", GLOBAL, Ways.ATOMICS),
+        metrics=(
+            "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum",
+            "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_red.sum",
+        ),
+        shown=Shown.ON_PAGES,
+    )
+    global_atomic_sectors_ideal: int = counter_field(
+        "sectors", Sum("passes_ideal", GLOBAL, Ways.ATOMICS)
+    )
+    global_atomic_bytes: int = counter_field(
+        "bytes",
+        Sum("bytes", GLOBAL, Ways.ATOMICS),
+        metrics=(
+            "smsp__sass_data_bytes_mem_global_op_atom.sum",
+            "smsp__sass_data_bytes_mem_global_op_red.sum",
+        ),
+    )
+    global_fetch_requests: int = counter_field(
+        "requests",
+        Sum("requests", GLOBAL, Ways.FETCHES),
+        metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",),
+    )
+    global_fetch_sectors: int = counter_field(
+        "sectors",
+        Sum("passes", GLOBAL, Ways.FETCHES),
+        metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum",),
+    )
+    global_fetch_sectors_ideal: int = counter_field(
+        "sectors", Sum("passes_ideal", GLOBAL, Ways.FETCHES)
+    )
+    global_fetch_bytes: int = counter_field(
+        "bytes",
+        Sum("bytes", GLOBAL, Ways.FETCHES),
+        metrics=("smsp__sass_data_bytes_mem_global_op_atom.sum",),
+    )
+
+    def __add__(self, other: Counters) -> Counters:
+        return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
+
+    def values(self) -> tuple[int, ...]:
+        """All fields in declaration order."""
+        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+
+    @property
+    def shared_instructions(self) -> int:
+        """Instructions that load, store or change shared memory, in warps."""
+        return (
+            self.shared_load_instructions
+            + self.shared_store_instructions
+            + self.shared_atomic_instructions
+        )
+
+    @property
+    def shared_wavefronts_excessive(self) -> int:
+        """`shared_bank_conflicts` by Nsight Compute's name."""
+        return self.shared_bank_conflicts
+
+    @property
+    def global_reads(self) -> GlobalAccesses:
+        """Accesses that move data from global memory to a multiprocessor: loads and fetches."""
+        return GlobalAccesses(
+            self.global_load_requests + self.global_fetch_requests,
+            self.global_load_sectors + self.global_fetch_sectors,
+            self.global_load_sectors_ideal + self.global_fetch_sectors_ideal,
+            self.global_load_bytes + self.global_fetch_bytes,
+        )
+
+    @property
+    def global_writes(self) -> GlobalAccesses:
+        """Accesses that move data from a multiprocessor to global memory: stores and atomics."""
+        return GlobalAccesses(
+            self.global_store_requests + self.global_atomic_requests,
+            self.global_store_sectors + self.global_atomic_sectors,
+            self.global_store_sectors_ideal + self.global_atomic_sectors_ideal,
+            self.global_store_bytes + self.global_atomic_bytes,
+        )
+
+    @property
+    def global_sectors(self) -> int:
+        """Sectors of loads, stores and atomics together."""
+        return self.global_load_sectors + self.global_store_sectors + self.global_atomic_sectors
+
+    @property
+    def global_sectors_excessive(self) -> int:
+        """Sectors beyond the ideal number:
+        `derived__memory_l2_theoretical_sectors_global_excessive` of Nsight Compute."""
+        ideal = (
+            self.global_load_sectors_ideal
+            + self.global_store_sectors_ideal
+            + self.global_atomic_sectors_ideal
+        )
+        return self.global_sectors - ideal
+
+
+def _read_rows() -> Iterator[Counter]:
+    """The rows in the order of the class's body."""
+    counted = {each.name: each.metadata["row"] for each in fields(Counters)}
+    for name, member in vars(Counters).items():
+        row = counted.get(name) or row_of(member)
+        if row is not None:
+            yield replace(row, name=name)
+
+
+COUNTERS: Mapping[str, Counter] = {row.name: row for row in _read_rows()}
+"""All counters and the figures that the pages or JSON show with them, in their order there."""
+
+
+_SUMMED = tuple(COUNTERS[name] for name in Counters.__dataclass_fields__)
+
+
+def count_accesses(accesses: Accesses) -> Counters:
+    """The counters of instructions that access memory alike."""
+    return Counters(*(row.count(accesses) for row in _SUMMED))
