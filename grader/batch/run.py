@@ -14,7 +14,6 @@ from grader.batch.collect import HandIn
 from grader.batch.items import Item, make_items, source_path
 from grader.batch.journal import NAME as JOURNAL
 from grader.batch.journal import Journal, Result
-from grader.batch.lateness import LateWork
 from grader.batch.pool import Pool
 from grader.batch.results import (
     NAMES,
@@ -67,8 +66,6 @@ class Settings:
     isolated: bool = True
     model: bool = True
     limit_is_verdict: bool = False
-    file_times: bool = False
-    late: LateWork | None = None
 
 
 @dataclass(frozen=True)
@@ -166,7 +163,6 @@ def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal)
         key_of=key_of,
         only=settings.only,
         pseudonyms=pseudonyms,
-        file_times=settings.file_times,
     )
 
 
@@ -310,8 +306,7 @@ def _summarise(
         for exercise in settings.exercises
     )
     entries = make_entries(items, results, max_scores, settings.pending)
-    batch = BatchSummary(exercises, entries, started, _now(), settings.grader, settings.device)
-    return batch if settings.late is None else settings.late.apply(batch)
+    return BatchSummary(exercises, entries, started, _now(), settings.grader, settings.device)
 
 
 def _now() -> str:

@@ -27,7 +27,6 @@ from grader.cli.feedback import FEEDBACK
 from grader.cli.gallery import GALLERY
 from grader.cli.grade_one import GRADE
 from grader.cli.kernels import INSPECT, RUN
-from grader.cli.late import LATE
 from grader.cli.leaderboard import LEADERBOARD
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
@@ -119,7 +118,6 @@ COMMANDS: dict[str, Command] = {
     "batch": BATCH,
     "show": SHOW,
     "similar": SIMILAR,
-    "late": LATE,
     "feedback": FEEDBACK,
     "leaderboard": LEADERBOARD,
     "gradebook": GRADEBOOK,
