@@ -20,20 +20,11 @@ from grader.errors import UsageError
 SUFFIX = ".cu"
 METADATA = "submission_metadata.yml"
 _ADVICE = "Name a folder of .cu files, a folder with one folder per student, or a zip of either."
-_CANVAS = re.compile(r"(?P<student>[^_]+)(?P<late>_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
+_CANVAS = re.compile(r"(?P<student>[^_]+)(?:_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)", re.DOTALL)
 _MOODLE = re.compile(r"(?P<student>.+)_(?P<id>\d+)_assignsubmission_file_?(?P<file>.*)", re.DOTALL)
 _GRADESCOPE = re.compile(r"submission_(?P<id>\d+)")
 _BLOCK = re.compile(r"^(submission_\d+):[ \t]*$(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 _NAME = re.compile(r"^[ \t]*-?[ \t]*:name:[ \t]*(.+)$", re.MULTILINE)
-_CREATED = re.compile(r"^[ \t]*:created_at:[ \t]*(.+)$", re.MULTILINE)
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What Gradescope's metadata says of a submission: its submitters, and when it was made."""
-
-    names: str = ""
-    created: str | None = None
 
 
 @dataclass(frozen=True)
@@ -42,8 +33,7 @@ class HandIn:
     cannot be graded, by name.
 
     `exported_as` is the name of the folder that the platform made for the student. `absent`: the
-    student is in the class's roster, and handed nothing in. `submitted` is the time that the export
-    has.
+    student is in the class's roster, and handed nothing in.
     """
 
     student: str
@@ -53,7 +43,6 @@ class HandIn:
     set_aside: Mapping[str, str] = field(default_factory=dict)
     exported_as: str | None = None
     absent: bool = False
-    submitted: str | None = None
 
 
 def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
@@ -121,7 +110,7 @@ def _unwrap(folder: Path) -> Path:
         folder = entries[0]
 
 
-def _folders(entries: list[Path], metadata: Mapping[str, _Known]) -> Iterator[HandIn]:
+def _folders(entries: list[Path], metadata: Mapping[str, str]) -> Iterator[HandIn]:
     for entry in entries:
         if not entry.is_dir() or entry.name == "__MACOSX":
             continue
@@ -137,14 +126,8 @@ def _folders(entries: list[Path], metadata: Mapping[str, _Known]) -> Iterator[Ha
         if moodle := _MOODLE.fullmatch(entry.name):
             yield HandIn(moodle["student"], moodle["id"], "moodle", files, exported_as=entry.name)
         elif gradescope := _GRADESCOPE.fullmatch(entry.name):
-            known = metadata.get(entry.name, _Known())
-            yield HandIn(
-                known.names or entry.name,
-                gradescope["id"],
-                "gradescope",
-                files,
-                submitted=known.created,
-            )
+            names = metadata.get(entry.name) or entry.name
+            yield HandIn(names, gradescope["id"], "gradescope", files)
         else:
             yield HandIn(entry.name, files=files)
 
@@ -171,26 +154,18 @@ def _is_source(path: Path) -> bool:
     return path.suffix.lower() == SUFFIX and "__MACOSX" not in path.parts and not path.is_dir()
 
 
-def is_marked_late(name: str) -> bool:
-    """Whether Canvas marked a file of this name as handed in late."""
-    found = _CANVAS.fullmatch(name)
-    return found is not None and found["late"] is not None
-
-
-def _read_metadata(root: Path) -> dict[str, _Known]:
-    """Gradescope's names of the submitters by folder, and when they handed in. Of its YAML only
-    these are read, line by line."""
+def _read_metadata(root: Path) -> dict[str, str]:
+    """Gradescope's names of the submitters by folder. Of its YAML only these are read, line by
+    line."""
     path = root / METADATA
     if not path.is_file() or path.is_symlink():
         return {}
     blocks = _BLOCK.findall(path.read_text(encoding="utf-8", errors="replace"))
-    return {folder: _parse_block(block) for folder, block in blocks}
+    return {folder: _parse_names(block) for folder, block in blocks}
 
 
-def _parse_block(block: str) -> _Known:
-    names = ", ".join(name.strip().strip("\"'") for name in _NAME.findall(block))
-    created = _CREATED.search(block)
-    return _Known(names, created[1].strip().strip("\"'") if created else None)
+def _parse_names(block: str) -> str:
+    return ", ".join(name.strip().strip("\"'") for name in _NAME.findall(block))
 
 
 def name_uniquely(found: list[HandIn]) -> list[HandIn]:

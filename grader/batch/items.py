@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.batch.choice import choose_students
-from grader.batch.collect import HandIn, is_marked_late
+from grader.batch.collect import HandIn
 from grader.batch.matching import Matched, match_files
-from grader.batch.times import from_seconds
 from grader.batch.whole_files import replace_file
 from grader.spec.exercise import Exercise
 
@@ -44,9 +43,6 @@ class Item:
     selected: bool = True
     problem: str = ""
     handed_in_as: str | None = None
-    marked_late: bool = False
-    submitted: str | None = None
-    file_time: str | None = None
 
 
 def make_items(
@@ -57,14 +53,12 @@ def make_items(
     key_of: Callable[[str, str], str],
     only: Sequence[str] = (),
     pseudonyms: dict[str, str] | None = None,
-    file_times: bool = False,
 ) -> list[Item]:
     """All pairs of student and exercise, ordered by shown name. Files are copied to `out`: they may
     vanish where they are.
 
     `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: names and patterns of the
-    students who are to be graded; UsageError where one of them means nobody. `file_times`: the
-    files' own times say something, as those of an unpacked zip do not.
+    students who are to be graded; UsageError where one of them means nobody.
     """
     ids = [exercise.id for exercise in exercises]
     names = pseudonyms or {each.student: each.student for each in hand_ins}
@@ -84,9 +78,6 @@ def make_items(
                     sha256=sha256,
                     problem=problem,
                     selected=each.student in chosen,
-                    marked_late=matched.path is not None and is_marked_late(matched.path.name),
-                    submitted=each.submitted,
-                    file_time=_file_time(matched) if file_times else None,
                     student_id=None if pseudonyms else each.student_id,
                     platform=None if pseudonyms else each.platform,
                     handed_in_as=None if pseudonyms else _exported_name(each, matched),
@@ -100,13 +91,6 @@ def make_items(
     return sorted(
         items, key=lambda item: (item.student.casefold(), item.student, ids.index(item.exercise))
     )
-
-
-def _file_time(matched: Matched) -> str | None:
-    try:
-        return None if matched.path is None else from_seconds(matched.path.stat().st_mtime)
-    except OSError:
-        return None
 
 
 def _exported_name(hand_in: HandIn, matched: Matched) -> str | None:

@@ -24,8 +24,6 @@ from grader.records import (
     Cause,
     CheckStatus,
     EntryCheck,
-    Lateness,
-    LateRules,
     PendingRule,
     Status,
 )
@@ -34,7 +32,8 @@ SUMMARY = "summary.json"
 GRADEBOOK = "gradebook.csv"
 NAMES = "names.csv"
 SET_ASIDE = "set-aside.csv"
-_LATE_COLUMNS = (" submitted", " days late", " penalty", " final")
+_FORMER_FIELDS = ("late", "marked_late", "submitted", "file_time")
+"""Fields of entries in summaries that version 0.1.0 wrote."""
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 """With which a cell of a spreadsheet begins that is taken for a formula (OWASP, "CSV
 Injection")."""
@@ -108,9 +107,6 @@ def make_entries(
                 student_id=item.student_id,
                 platform=item.platform,
                 handed_in_as=item.handed_in_as,
-                marked_late=item.marked_late,
-                submitted=item.submitted,
-                file_time=item.file_time,
                 **_read_digest(result),
             )
         )
@@ -123,11 +119,9 @@ def _read_digest(result: Result | None) -> dict[str, Any]:
 
 
 def _structure(digest: dict[str, Any]) -> dict[str, Any]:
-    late = {"late": Lateness(**digest["late"])} if digest.get("late") else {}
     rule = digest.get("pending_rule")
     return {
-        **digest,
-        **late,
+        **{name: value for name, value in digest.items() if name not in _FORMER_FIELDS},
         **({"pending_rule": PendingRule(rule)} if rule else {}),
         "causes": tuple(Cause(**each) for each in digest.get("causes", ())),
         "checks": tuple(
@@ -153,8 +147,7 @@ def read_summary(out: Path) -> BatchSummary:
             BatchEntry(**_structure(row) | {"status": row["status"] and Status(row["status"])})
             for row in document.pop("entries")
         )
-        if rules := document.pop("late_rules", None):
-            document["late_rules"] = LateRules(**rules)
+        document.pop("late_rules", None)
         return BatchSummary(exercises, entries, **document)
     except OSError as error:
         raise UsageError(
@@ -169,14 +162,12 @@ def read_summary(out: Path) -> BatchSummary:
 
 def format_gradebook(summary: BatchSummary) -> str:
     """A row per student, ordered by name: points and status by exercise, then the sum of the
-    points, less what late work costs where there is a policy for it. A column for each check has
-    the points that it gave.
+    points. A column for each check has the points that it gave.
 
     A cell of points is empty where there is no final grade (`BatchEntry.points`). So is then the
     sum.
     """
-    late = _LATE_COLUMNS if summary.late_rules is not None else ()
-    columns = ("", *late, " judged", " of", " status", " why")
+    columns = ("", " judged", " of", " status", " why")
     checks = _list_checks(summary)
     head = [
         f"{exercise.id}{column}"
@@ -188,12 +179,8 @@ def format_gradebook(summary: BatchSummary) -> str:
     for entry in summary.entries:
         of_student.setdefault(entry.student, []).append(entry)
     for student, entries in of_student.items():
-        cells = [
-            cell
-            for entry in entries
-            for cell in _cells(entry, checks[entry.exercise], late=bool(late))
-        ]
-        points = [entry.final for entry in entries if entry.final is not None]
+        cells = [cell for entry in entries for cell in _cells(entry, checks[entry.exercise])]
+        points = [entry.points for entry in entries if entry.points is not None]
         total = f"{sum(points):g}" if len(points) == len(entries) else ""
         rows.append([_cell(student), _cell(entries[0].student_id or ""), *cells, total])
     return _format_csv(rows)
@@ -229,21 +216,13 @@ def _format_csv(rows: Iterable[Sequence[str]]) -> str:
     return text.getvalue()
 
 
-def _late_cells(entry: BatchEntry) -> list[str]:
-    late = entry.late
-    if late is None:
-        return ["", "", "", _figure(entry.final)]
-    return [late.submitted or "", _figure(late.days), _figure(late.penalty), _figure(entry.final)]
-
-
-def _cells(entry: BatchEntry, checks: Sequence[str], *, late: bool) -> list[str]:
+def _cells(entry: BatchEntry, checks: Sequence[str]) -> list[str]:
     points = entry.points
     earned = {check.name: check.earned for check in entry.checks if entry.marks is not None}
     judged = "" if entry.marks is None else f"{entry.marks.judged:g}"
     status = entry.status.value if entry.status else "not graded"
     return [
         "" if points is None else f"{points:g}",
-        *(_late_cells(entry) if late else ()),
         judged,
         f"{entry.max_score:g}",
         status,

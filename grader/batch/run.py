@@ -14,7 +14,6 @@ from grader.batch.collect import HandIn
 from grader.batch.items import Item, make_items, source_path
 from grader.batch.journal import NAME as JOURNAL
 from grader.batch.journal import Journal, Result
-from grader.batch.lateness import LateWork
 from grader.batch.pool import Pool
 from grader.batch.results import (
     NAMES,
@@ -64,8 +63,6 @@ class Settings:
     rerun: Rerun = Rerun.CHANGED
     anonymous: bool = False
     limit_is_verdict: bool = False
-    file_times: bool = False
-    late: LateWork | None = None
 
 
 @dataclass(frozen=True)
@@ -163,7 +160,6 @@ def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal)
         key_of=key_of,
         only=settings.only,
         pseudonyms=pseudonyms,
-        file_times=settings.file_times,
     )
 
 
@@ -304,10 +300,9 @@ def _summarise(
         for exercise in settings.exercises
     )
     entries = make_entries(items, results, max_scores, settings.pending)
-    batch = BatchSummary(
+    return BatchSummary(
         exercises, entries, started, _now(), settings.grader, str(settings.options.device)
     )
-    return batch if settings.late is None else settings.late.apply(batch)
 
 
 def _now() -> str:

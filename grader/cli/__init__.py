@@ -28,7 +28,6 @@ from grader.cli.gallery import GALLERY
 from grader.cli.grade_one import GRADE
 from grader.cli.help import format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
-from grader.cli.late import LATE
 from grader.cli.leaderboard import LEADERBOARD
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
@@ -120,7 +119,6 @@ COMMANDS: dict[str, Command] = {
     "batch": BATCH,
     "show": SHOW,
     "similar": SIMILAR,
-    "late": LATE,
     "feedback": FEEDBACK,
     "leaderboard": LEADERBOARD,
     "gradebook": GRADEBOOK,

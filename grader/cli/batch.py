@@ -10,7 +10,6 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,6 @@ from grader.cli.common import (
     tell_notice,
 )
 from grader.cli.hand_ins import find_hand_ins
-from grader.cli.late import find_late_work, tell_unknown
 from grader.cli.pending import add_pending, pending_rule, tell_pending
 from grader.cli.workers import Workers, find_workers
 from grader.errors import GraderError, UsageError
@@ -101,18 +99,13 @@ def run_batch(options: argparse.Namespace) -> int:
         _work_folder(journal) as work,
         contextlib.ExitStack() as stack,
     ):
-        folder, hand_ins = find_hand_ins(Path(options.submissions), work, out)
+        hand_ins = find_hand_ins(Path(options.submissions), work, out)
         roster = read_roster(Path(options.roster)) if options.roster is not None else Roster(())
         hand_ins = with_absent(hand_ins, roster)
-        late = find_late_work(options, [exercise.id for exercise in exercises], hand_ins)
         console = make_console(sys.stderr)
         try:
             workers = find_workers(options, exercises, stack)
-            settings = replace(
-                _make_settings(options, exercises, workers),
-                late=late,
-                file_times=folder == Path(options.submissions),
-            )
+            settings = _make_settings(options, exercises, workers)
             with batch_display(console, quiet=options.quiet) as progress:
                 summary = grade_class(
                     settings,
@@ -136,7 +129,6 @@ def run_batch(options: argparse.Namespace) -> int:
             raise
     _print(summary, quiet=options.quiet)
     with printing():
-        tell_unknown(summary)
         tell_pending(summary)
     statuses = [entry.status for entry in summary.entries if entry.status is not None]
     return 3 if any(status.is_worth_a_retry for status in statuses) else 0
@@ -191,12 +183,6 @@ def _batch_parser() -> argparse.ArgumentParser:
         help="end a grading after so long: `timeout`",
     )
     _add_choice(parser)
-    parser.add_argument(
-        "--late",
-        metavar="POLICY",
-        help="what late work costs, by a TOML or JSON file; see `grade late --help`",
-    )
-    parser.add_argument("--times", metavar="FILE.csv", help="who handed in when, for --late")
     parser.add_argument(
         "--anonymous",
         action="store_true",

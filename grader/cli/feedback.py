@@ -62,8 +62,8 @@ def run_feedback(options: argparse.Namespace) -> int:
     from grader.batch.handles import read_handles
     from grader.batch.results import read_summary
     from grader.batch.roster import read_roster
+    from grader.report.feedback import describe_grade
     from grader.report.files import write_file
-    from grader.report.late_work import describe_lateness
     from grader.report.platforms.feedback_zip import Content, Packing, guess_packing, pack_feedback
     from grader.report.text import clean_line
 
@@ -77,7 +77,7 @@ def run_feedback(options: argparse.Namespace) -> int:
         packing,
         content=Content(options.content),
         find_row=read_roster(Path(options.roster)).find if options.roster else None,
-        note=lambda entry: (*describe_lateness(entry), *_tell_name(handles.get(entry.student))),
+        note=lambda entry: (*describe_grade(entry), *_tell_name(handles.get(entry.student))),
     )
     write_file(target, packed.content, "the feedback")
     with printing():

@@ -51,7 +51,7 @@ USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
        grade list | start | help [--help]
        grade compare | sweep | host | gallery | run | inspect | doctor | completion [--help]
-       grade batch | show | late | feedback | leaderboard | gradebook | similar [--help]
+       grade batch | show | feedback | leaderboard | gradebook | similar [--help]
        grade gradescope-zip | classroom-workflow [--help]
        grade metrics | new | check | handout [--help]"""
 EPILOG = """\

@@ -40,9 +40,9 @@ def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
     return target, extract_zip(submissions, target)
 
 
-def find_hand_ins(submissions: Path, work: Path, out: Path) -> tuple[Path, list[HandIn]]:
-    """The folder of the submissions, and what it holds. What is not graded is listed by name and
-    reason: the first few here, all in a file of the results."""
+def find_hand_ins(submissions: Path, work: Path, out: Path) -> list[HandIn]:
+    """The hand-ins of a folder or a zip. Files that are not graded are listed by name and reason:
+    the first few here, all in a file of the results."""
     from grader.batch.collect import collect
     from grader.batch.results import SET_ASIDE, write_set_aside
 
@@ -58,4 +58,4 @@ def find_hand_ins(submissions: Path, work: Path, out: Path) -> tuple[Path, list[
         tell_notice(f"set aside {clean_line(repr(name))[:200]}: {clean_line(reason)}")
     if len(refused) > MOST_SET_ASIDE:
         tell_notice(f"... and {len(refused) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}")
-    return folder, hand_ins
+    return hand_ins

@@ -20,8 +20,7 @@ examples:
   grade leaderboard results/ --students willing.csv -o leaderboard.html
                         those alone who want to be on it
 
-DIR/leaderboard-names.csv says who is who: keep it. Points are those of the work, without what late
-work costs.
+DIR/leaderboard-names.csv says who is who: keep it.
 
 exit codes: 0 written, 2 bad usage
 """

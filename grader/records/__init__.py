@@ -13,8 +13,6 @@ from grader.records.class_results import (
     BatchProgress,
     BatchSummary,
     EntryCheck,
-    Lateness,
-    LateRules,
 )
 from grader.records.code import (
     DEFAULT_STACK_BYTES,
@@ -245,8 +243,6 @@ __all__ = [
     "KernelList",
     "KernelParameter",
     "KernelRun",
-    "LateRules",
-    "Lateness",
     "Launch",
     "LaunchLimits",
     "LaunchResult",

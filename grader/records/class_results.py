@@ -49,37 +49,6 @@ class EntryCheck:
 
 
 @dataclass(frozen=True)
-class Lateness:
-    """How late a submission is, and what that costs. Times have their offsets.
-
-    `due` is for this student, later than for others where it was `extended`. `submitted` is None
-    where no time is known, and `source` says by what it is known how late it is; empty: it is not.
-    `days` are those begun since it was due, 0 on time, None unknown. `percent` and `penalty`, in
-    points, are None where they cannot be told.
-    """
-
-    due: str
-    submitted: str | None
-    source: str
-    extended: bool
-    days: int | None
-    percent: float | None
-    penalty: float | None
-
-
-@dataclass(frozen=True)
-class LateRules:
-    """The rules by which late work was judged (batch.late_policy)."""
-
-    percent_per_day: float
-    percent_of: str
-    cap_percent: float
-    grace_minutes: float
-    timezone: str
-    unknown_percent: float | None = None
-
-
-@dataclass(frozen=True)
 class BatchEntry:
     """What became of one student's submission to one exercise. All texts may be hostile: names and
     messages are the students'.
@@ -92,8 +61,7 @@ class BatchEntry:
     batch's folder. `duplicate_of` is the student whose identical file was graded for both.
     `handed_in_as` is the name that the platform gave to what it exported: of the file (Canvas), or
     of the student's folder (Moodle). `why` says in a line why points were lost, `causes` for what,
-    and `checks` are those of the score. `marked_late` is Canvas's mark, `submitted` the time in the
-    platform's export, `file_time` the file's own; `late` is there where a policy was applied.
+    and `checks` are those of the score.
     `total_points` are those of the checks that are not excluded, None in summaries of earlier
     versions; `pending_rule` is the instructor's decision on pending points.
     """
@@ -118,10 +86,6 @@ class BatchEntry:
     why: str = ""
     causes: tuple[Cause, ...] = ()
     checks: tuple[EntryCheck, ...] = ()
-    marked_late: bool = False
-    submitted: str | None = None
-    file_time: str | None = None
-    late: Lateness | None = None
     total_points: float | None = None
     pending_rule: PendingRule | None = None
 
@@ -138,17 +102,9 @@ class BatchEntry:
 
     @property
     def points(self) -> float | None:
-        """The grade before what late work costs, out of `max_score`: None, and an empty cell in
-        every table, where there is no final one."""
+        """The grade out of `max_score`. None, and an empty cell in every table, without a final
+        grade."""
         return None if self.marks is None else self.marks.grade(self.pending_rule)
-
-    @property
-    def final(self) -> float | None:
-        """The points less what late work costs: what a gradebook takes. None where there are no
-        points, or where it cannot be told how late it was."""
-        if self.late is None or self.points is None:
-            return self.points
-        return None if self.late.penalty is None else round(self.points - self.late.penalty, 2)
 
     @property
     def reason(self) -> str:
@@ -173,7 +129,6 @@ class BatchSummary:
     grader_version: str
     device: str
     schema_version: int = 1
-    late_rules: LateRules | None = None
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from rich.text import Text
 
 from grader.records import BatchEntry, BatchProgress, BatchSummary
 from grader.report.common_causes import group_by_cause
-from grader.report.late_work import describe_rules, tell_days
 from grader.report.terminal import Page
 from grader.report.text import clean_line
 
@@ -97,7 +96,7 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
         entries = [entry for entry in summary.entries if entry.exercise == exercise.id]
         counts = Counter(entry.status.value if entry.status else "not graded" for entry in entries)
         words = ", ".join(f"{count} {name}" for name, count in counts.most_common())
-        scores = [entry.final for entry in entries if entry.final is not None]
+        scores = [entry.points for entry in entries if entry.points is not None]
         mean = (
             f"; mean {sum(scores) / len(scores):.1f} of {exercise.max_score:g} points"
             if scores
@@ -106,8 +105,6 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
         page.write_whole(f"{exercise.id}: {len(entries)} submissions: {words}{mean}")
         if not quiet:
             _write_causes(page, entries)
-    if summary.late_rules is not None:
-        page.write_whole(describe_rules(summary.late_rules))
 
 
 def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
@@ -129,16 +126,11 @@ def _make_table(summary: BatchSummary, page: Page) -> Table:
     if len(summary.exercises) > 1:
         table.add_column("Exercise")
     table.add_column("Points", justify="right", no_wrap=True, min_width=9)
-    if summary.late_rules is not None:
-        table.add_column("Final", justify="right", no_wrap=True)
-        table.add_column("Late", no_wrap=True, max_width=14, overflow="ellipsis")
     table.add_column("Result", no_wrap=True, min_width=13)
     longest = max((len(clean_line(entry.student)) for entry in summary.entries), default=0)
     taken = max(12, min(longest, 32)) + _OTHER_CELLS
     if len(summary.exercises) > 1:
         taken += 2 + max(len(exercise.id) for exercise in summary.exercises)
-    if summary.late_rules is not None:
-        taken += 24
     room = max(20, page.console.width - taken)
     table.add_column("Why", overflow="ellipsis", no_wrap=True, max_width=room)
     for entry in summary.entries:
@@ -149,16 +141,10 @@ def _make_table(summary: BatchSummary, page: Page) -> Table:
             page.text(entry.student),
             *exercise,
             _points(entry),
-            *(_late_cells(entry) if summary.late_rules is not None else ()),
             Text(status, style=style),
             page.text(_why(entry)),
         )
     return table
-
-
-def _late_cells(entry: BatchEntry) -> tuple[str, str]:
-    final = "" if entry.final is None else f"{entry.final:g}"
-    return final, "" if entry.late is None else tell_days(entry.late)
 
 
 def _points(entry: BatchEntry) -> str:

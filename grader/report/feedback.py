@@ -13,7 +13,7 @@ from grader.messages.findings import describe_finding
 from grader.messages.headlines import explain
 from grader.messages.reasons import summarise_points
 from grader.metrics import CORRECTNESS, format_value
-from grader.records import CheckResult, Score
+from grader.records import BatchEntry, CheckResult, Score
 from grader.report.text import clean_line, clean_text
 
 MAX_DETAIL = 4000
@@ -24,9 +24,15 @@ _LINK = re.compile(r"\](?=\()")
 
 
 def format_feedback(score: Score, *, student: str, title: str, notes: Sequence[str] = ()) -> str:
-    """The file. `title` is the exercise's; `notes` are sentences on the points, on late work
-    say."""
+    """The file. `title` is the exercise's; `notes` are sentences on the points."""
     return "\n\n".join(_list_parts(score, student, title, notes)) + "\n"
+
+
+def describe_grade(entry: BatchEntry) -> tuple[str, ...]:
+    """A sentence where the grade differs from the score."""
+    if entry.points in (None, entry.score):
+        return ()
+    return (f"The grade is {entry.points:g} of {entry.max_score:g} points.",)
 
 
 def format_nothing(reason: str, *, student: str, title: str, notes: Sequence[str] = ()) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path, PurePosixPath
 
 from grader.errors import GraderError, UsageError
 from grader.records import BatchEntry, BatchSummary, Score
+from grader.report.feedback import describe_grade
 from grader.report.files import write_file
 from grader.report.html.overview import Digest, Graded, digest_score, render_overview
 from grader.report.html.submission import render_submission
-from grader.report.late_work import describe_lateness
 from grader.report.stored import read_score
 
 REPORT_FILE = "report.html"
@@ -74,7 +74,7 @@ def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:
             source=source,
             back=back,
             duplicate_of=entry.duplicate_of,
-            notes=describe_lateness(entry),
+            notes=describe_grade(entry),
         )
         _write_page(out / page, text)
         yield Graded(entry, page, digest_score(score))

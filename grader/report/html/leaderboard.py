@@ -36,8 +36,7 @@ def render_leaderboard(
     handles: Mapping[str, str],
 ) -> str:
     """The page: who has a name in `handles`, and points, by points and then by time; without a
-    final grade or a point a student is not on it. `digests` are by student and exercise. What late
-    work costs is left out."""
+    final grade or a point a student is not on it. `digests` are by student and exercise."""
     boards = []
     for exercise in batch.exercises:
         found = [

@@ -30,7 +30,6 @@ from grader.report.html.charts import (
 )
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
-from grader.report.late_work import describe_rules, tell_days
 from grader.report.stored import metric_value
 from grader.report.text import clean_line
 from grader.statuses import Badge
@@ -82,8 +81,6 @@ class Row:
     time_sort: str = ""
     rate: str = ""
     rate_sort: str = ""
-    final: str = ""
-    late: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,7 +176,6 @@ def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
         ],
         rows=rows,
         several=several,
-        late=describe_rules(batch.late_rules) if batch.late_rules is not None else "",
         check_titles=check_titles,
         timed=bool(units),
         rate_title=" or ".join(units),
@@ -329,8 +325,6 @@ def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[
         status=entry.status.row.word if entry.status else NOT_GRADED,
         checks=(absent,) * len(check_titles),
         message=_describe(entry),
-        final="" if entry.final is None else f"{entry.final:g}",
-        late="" if entry.late is None else tell_days(entry.late),
     )
     if digest is None:
         return row

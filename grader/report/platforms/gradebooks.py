@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from grader.records import MOODLE_COLUMNS, BatchEntry, BatchExercise, BatchSummary
+from grader.report.feedback import describe_grade
 from grader.report.files import write_file
-from grader.report.late_work import describe_lateness
 from grader.report.text import clean_line
 
 CANVAS_FILE = "gradebook-canvas.csv"
@@ -124,17 +124,17 @@ def format_moodle(
 
 
 def _comment(entry: BatchEntry) -> str:
-    """Why points were lost, and what late work costs, as HTML: Moodle renders it."""
+    """Why points were lost, and the grade if it differs from the score. HTML: Moodle renders it."""
     reason = clean_line(entry.reason)
-    late = " ".join(describe_lateness(entry))
-    both = f"{reason.removesuffix('.')}. {late}" if reason and late else reason or late
+    grade = " ".join(describe_grade(entry))
+    both = f"{reason.removesuffix('.')}. {grade}" if reason and grade else reason or grade
     return html.escape(both, quote=False)
 
 
 def _grade(entry: BatchEntry | None, *, at_most: float | None = None) -> str:
-    """The points less what late work costs, or nothing: what is not graded, or not for a fault of
-    the student, must not become a zero."""
-    points = None if entry is None else entry.final
+    """The points, or an empty cell: a submission that is not graded, or failed by no fault of the
+    student, must not become a zero."""
+    points = None if entry is None else entry.points
     if points is None:
         return ""
     return f"{points if at_most is None else min(points, at_most):g}"

@@ -9,20 +9,21 @@ from pathlib import Path
 
 import pytest
 
-from grader.batch.results import format_gradebook
+from grader.batch.results import format_gradebook, write_summary
 from grader.batch.roster import read_roster
+from grader.cli import main
 from grader.cli.pending import decide, tell_pending
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary, PendingRule, Status
 from grader.report.class_table import print_summary
-from grader.report.late_work import describe_lateness
+from grader.report.feedback import describe_grade
 from grader.report.platforms.gradebooks import (
     CANVAS_FILE,
     MOODLE_FILE,
     write_gradebooks,
 )
 from grader.report.terminal import make_console
-from tests.support.classes import make_summary
+from tests.support.classes import make_scores, make_summary, write_class
 
 
 def entry(
@@ -156,7 +157,7 @@ def test_excluded_checks_leave_the_total_and_grades_are_of_the_full_points(tmp_p
     """With --no-model 80 of the 100 points of `reduction` count."""
     perfect = replace(entry("jane", 80.0, Status.PASSED), judged_points=80, total_points=80)
     assert grades_of(tmp_path, make_summary([perfect])) == ("100",) * 4
-    assert describe_lateness(perfect) == ("The grade is 100 of 100 points.",)
+    assert describe_grade(perfect) == ("The grade is 100 of 100 points.",)
 
 
 def test_a_summary_of_an_earlier_version_has_pending_points_too(tmp_path: Path) -> None:
@@ -235,3 +236,48 @@ def test_several_exercises_are_columns_in_canvas_and_files_for_moodle(tmp_path: 
     }
     assert [*rows_of(tmp_path / CANVAS_FILE)[1].values()][5:] == ["60", "7"]
     assert rows_of(tmp_path / "gradebook-moodle-gemm_tiled.csv")[0]["Grade"] == "7"
+
+
+GERMAN = (
+    "ID",
+    "Vollständiger Name",
+    "E-Mail-Adresse",
+    "Status",
+    "Bewertung",
+    "Bestwertung",
+    "Bewertung kann geändert werden",
+    "Zuletzt geändert (Abgabe)",
+    "Zuletzt geändert (Bewertung)",
+    "Feedback als Kommentar",
+)
+
+
+def test_later_gradebooks_keep_names_ids_and_titles(tmp_path: Path) -> None:
+    write_summary(tmp_path, write_class(tmp_path, make_scores(2), ["jane", "joe"]))
+    roster = tmp_path / "canvas.csv"
+    roster.write_text("student,Student,ID,SIS User ID\njane,Jane Doe,77,u1\njoe,Joe Roe,78,u2\n")
+    named = ["--roster", str(roster), "--assignment", "Lab 3 (4711)"]
+    assert main(["gradebook", str(tmp_path), *named]) == 0
+    assert main(["gradebook", str(tmp_path)]) == 0
+    book = (tmp_path / "gradebook-canvas.csv").read_text()
+    (_, jane, _) = rows = list(csv.DictReader(book.splitlines()))
+    assert "Lab 3 (4711)" in rows[0]
+    assert (jane["Student"], jane["ID"], jane["SIS User ID"]) == ("Jane Doe", "77", "u1")
+
+
+@pytest.mark.parametrize("online_text", [(), ("Texteingabe online",)])
+def test_moodle_s_headers_are_those_of_the_roster(
+    tmp_path: Path, online_text: tuple[str, ...]
+) -> None:
+    """Moodle finds the columns by their headers, in the language of the site."""
+    write_summary(tmp_path, write_class(tmp_path, make_scores(1), ["Jane Doe"]))
+    roster = tmp_path / "moodle.csv"
+    header = (*GERMAN[:8], *online_text, *GERMAN[8:])
+    cells = ["Teilnehmer/in4711", "Jane Doe", "jane@uni.example", *[""] * (len(header) - 3)]
+    roster.write_text(";".join(header) + "\n" + ";".join(cells) + "\n")
+    assert main(["gradebook", str(tmp_path), "--roster", str(roster)]) == 0
+    read = csv.DictReader((tmp_path / "gradebook-moodle.csv").read_text().splitlines())
+    (row,) = read
+    assert tuple(row) == GERMAN
+    assert (row["ID"], row["E-Mail-Adresse"]) == ("Teilnehmer/in4711", "jane@uni.example")
+    assert row["Bestwertung"] == "100"
