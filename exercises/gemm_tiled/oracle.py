@@ -1,4 +1,4 @@
-"""What the exercise asks for: `C` is the matrix product of `A` and `B`."""
+"""The expected outputs: `C` is the matrix product of `A` and `B`."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ def expected(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[st
 def expected_block(
     inputs: dict[str, np.ndarray], sizes: Mapping[str, int], rows: np.ndarray, columns: slice
 ) -> dict[str, np.ndarray]:
-    """These rows and columns of `C` alone: what a sample of the blocks computes."""
+    """These rows and columns of `C` alone: the part that a sample of the blocks computes."""
     a, b = inputs["A"][rows], inputs["B"][:, columns]
     return {"C": a.astype(np.float64) @ b.astype(np.float64)}
 

@@ -1,4 +1,4 @@
-"""What the exercise asks for: `out` is the sum of all elements of `in`."""
+"""The expected outputs: `out` is the sum of all elements of `in`."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""What the exercise asks for: `out` is the transpose of `in`; and, as a bonus, `data` is transposed
+"""The expected outputs: `out` is the transpose of `in`; and, as a bonus, `data` is transposed
 in place."""
 
 from collections.abc import Mapping
@@ -15,5 +15,5 @@ def expected(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[st
 def expected_in_place(
     inputs: dict[str, np.ndarray], sizes: Mapping[str, int]
 ) -> dict[str, np.ndarray]:
-    """`data` has the shape (n, n) and is to hold its own transpose afterwards."""
+    """`data` has the shape (n, n) and holds its own transpose afterwards."""
     return {"data": inputs["data"].T}

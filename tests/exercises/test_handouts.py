@@ -18,11 +18,11 @@ from grader.spec.reader import read_exercise
 ROOT = Path(__file__).parents[2]
 EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/spec.json"))
 SECTIONS = (
-    "What you can earn",
+    "Points",
     "How to run it",
     "Hints",
     "Common mistakes",
-    "What the counters mean",
+    "The counters",
     "Why these goals",
     "Further reading",
 )
@@ -46,7 +46,7 @@ def section(text: str, title: str) -> str:
 def promises(exercise: Exercise) -> list[list[str]]:
     """The cells of the table of points, one list for each check."""
     lines = re.findall(
-        r"^\| *\d+ \|.*$", section(handout_of(exercise), "What you can earn"), flags=re.MULTILINE
+        r"^\| *\d+ \|.*$", section(handout_of(exercise), "Points"), flags=re.MULTILINE
     )
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
@@ -91,7 +91,7 @@ def test_it_has_everything_that_a_student_needs(exercise: Exercise) -> None:
 
 
 def test_it_explains_every_metric_that_is_graded(exercise: Exercise) -> None:
-    counters = section(handout_of(exercise), "What the counters mean")
+    counters = section(handout_of(exercise), "The counters")
     assert [
         check.metric
         for check in exercise.checks
@@ -111,7 +111,7 @@ def test_it_says_where_times_come_from(exercise: Exercise) -> None:
     text = " ".join(section(handout_of(exercise), "How to run it").split())
     sizes = " × ".join(str(size) for size in exercise.benchmark["gpu"].values())
     assert f"models the time at {sizes}, where a GPU measures it" in text
-    assert "`NOT MEASURED`, and why, where the timed run could not be verified" in text
+    assert "`NOT MEASURED`, with the reason, if the timed run could not be verified" in text
     assert "Those points are pending: a GPU decides them." in text
     assert "`--no-model` is quicker and excludes these checks." in text
     assert "too close to call on a model, the benefit of the doubt" in text
