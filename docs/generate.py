@@ -1,4 +1,4 @@
-"""Writes the pages of docs/reference from the grader's tables, and the picture of a report.
+"""Writes the pages of docs/reference from what the grader knows, and the picture of a report.
 
     python docs/generate.py              writes all pages of docs/reference
     python docs/generate.py --picture    grades the transpose's starter and draws the report, too
