@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/images: pages in Chromium, and what ten mistakes look like on a
+"""Draws the pictures of docs/images: pages in Chromium, and the reports on ten mistakes on a
 terminal of 80 x 24.
 
     python docs/pictures.py               all pictures that the docs show
@@ -6,7 +6,7 @@ terminal of 80 x 24.
     python docs/pictures.py terminal      the terminals alone
     python docs/pictures.py --all DIR     every kind of page at every width, light and dark, in DIR
 
-Needs Chromium and the extra `browser`. All of it is graded anew, which takes some minutes.
+Needs Chromium and the extra `browser`. Grades all files again, in some minutes.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 IMAGES = ROOT / "docs" / "images"
 HIGHEST = 1800
-"""Of a picture in the docs, in pixels: the rest of a page is more of the same."""
+"""Pixels of a picture in the docs: the rest of a page repeats the same elements."""
 COLOURS = 200
 
 
 class Picture(NamedTuple):
-    """What is drawn of a page: from the element `start` on, or all of it."""
+    """The drawn part of a page: from the element `start` to its end, or all of it."""
 
     page: str
     width: int
@@ -55,7 +55,7 @@ SHOWN = (
     Picture("similar", 1400, "light"),
     Picture("run", 1000, "dark"),
 )
-"""What the docs show."""
+"""The pictures in the docs."""
 
 
 def main() -> int:
@@ -119,7 +119,7 @@ def _shoot(browser: Browser, page: Path, picture: Picture) -> bytes:
 
 
 def _shrink(drawn: bytes) -> bytes:
-    """The picture in few colours, rare ones among them: a fifth of the bytes."""
+    """The picture with few colours, rare colours included: a fifth of the bytes."""
     from PIL import Image
 
     picture = Image.open(io.BytesIO(drawn)).convert("RGB")
@@ -130,7 +130,7 @@ def _shrink(drawn: bytes) -> bytes:
 
 
 def draw_terminals(room: Path) -> None:
-    """What each mistake of MISTAKES is told, as SVG."""
+    """The report on each mistake of MISTAKES, as SVG."""
     for mistake in MISTAKES:
         (room / f"{mistake.name}.cu").write_text(mistake.text, encoding="utf-8")
         drawn = record_terminal(["transpose", f"{mistake.name}.cu", "--seed", "1"], room)
