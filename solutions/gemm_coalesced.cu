@@ -1,7 +1,7 @@
-// Reference solution of the exercise "gemm_coalesced": threadIdx.x walks along a row of C.
+// Reference solution of the exercise "gemm_coalesced": threadIdx.x runs along a row of C.
 //
-// In one instruction, the 32 threads of a warp read 32 neighbours of one row of B (4 sectors, fully used) and one and
-// the same element of A (1 sector for 4 bytes): 132 of 160 bytes are used. They write 32 neighbours of a row of C.
+// In an instruction, the 32 threads of a warp read 32 neighbours of a row of B (4 sectors, fully used) and the same
+// element of A (1 sector for 4 bytes): 132 of 160 bytes are used. They write 32 neighbours of a row of C.
 
 #define WIDTH 32   // a warp is one row of a block
 #define HEIGHT 32

@@ -1,19 +1,19 @@
-// Reference solution of the exercise "gemm_register_blocked": 128 x 128 elements of C a block, 8 x 16 a thread.
+// Reference solution of the exercise "gemm_register_blocked": 128 x 128 elements of C per block, 8 x 16 per thread.
 //
-// What keeps a matrix product from the peak is every instruction that is no multiply-add, so there are few of those:
+// Each instruction other than a multiply-add keeps a matrix product from the peak, so the kernel has few of them:
 //
 //   - For each k, a thread reads 8 + 16 floats of the tiles as 6 float4, and makes 128 products of them in registers.
-//   - The tiles come in pairs. While the products of one pair are made, the next one is on its way from global memory
-//     into registers, and goes to shared memory at the end: one barrier a step. Likewise the factors of k + 1 are read
-//     while the products of k are made.
-//   - Whether the block hangs over an edge is asked once a step, for the whole block.
+//   - There are two pairs of tiles. While threads compute the products of a pair, they load the next pair from global
+//     memory into registers, and store it to shared memory at the end: one barrier per step. In the same way, they read
+//     the factors of k + 1 while they compute the products of k.
+//   - The kernel checks once per step, for the whole block, if the block extends beyond an edge.
 //
-// Banks. The tile of A is transposed in shared memory, so that a thread finds its factors of one k side by side. Two
-// neighbouring threads bring 8 values of a row of A, 4 each. So for each of the 4 a warp stores 16 rows of 2 values of k
-// that are 4 apart, and rows of BLOCK_M + 4 floats put those into different halves of the banks: 4 * 132 % 32 = 16.
-// Reading, 8 lanes of a warp differ in the rows and 4 in the columns of their patches. They are dealt out so that the 16
-// lanes of a half-warp ask for 8 float4 of A, the lanes t and t ^ 1 for the same, or for 2 of B, the lanes t and t ^ 2
-// for the same: such a half-warp takes one wavefront, where 16 lanes in another order take two.
+// Banks. The tile of A is transposed in shared memory, so that a thread's factors of a k are adjacent. Two neighbouring
+// threads load 8 values of a row of A, 4 each. So for each of the 4 values, a warp stores 16 rows of 2 values of k that
+// are 4 apart. Rows of BLOCK_M + 4 floats put these into different halves of the banks: 4 * 132 % 32 = 16. For the
+// reads, 8 lanes of a warp differ in the rows and 4 in the columns of their patches. The lanes are arranged so that the
+// 16 lanes of a half-warp read 8 float4 of A (lanes t and t ^ 1 the same), or 2 of B (lanes t and t ^ 2 the same). Such
+// a half-warp takes one wavefront; 16 lanes in another order take two.
 
 #define BLOCK_M 128  // rows ...
 #define BLOCK_N 128  // ... and columns of C that a block computes
@@ -28,9 +28,9 @@
 
 #define ROW_STRIDE (4 * 8)                         // from one patch of a thread to the next: 8 threads of 4 rows each,
 #define COL_STRIDE (4 * 4)                         // 4 threads of 4 columns each
-#define A_LOADS (BLOCK_M * STEP / 4 / THREADS)     // float4 that a thread brings a step
+#define A_LOADS (BLOCK_M * STEP / 4 / THREADS)     // float4 that a thread loads per step
 #define B_LOADS (BLOCK_N * STEP / 4 / THREADS)
-#define A_ROWS (THREADS / 2)                       // rows of A between two of its float4: 2 threads bring 8 floats of a row
+#define A_ROWS (THREADS / 2)                       // rows of A between two of its float4: 2 threads load 8 floats of a row
 #define B_QUADS (THREADS / STEP)                   // float4 of B between two of its own, all of which are in one row
 
 struct Tiles {
@@ -38,7 +38,7 @@ struct Tiles {
     float b[STEP][BLOCK_N];
 };
 
-// What a thread brings from global memory for one step along k.
+// The values that a thread loads from global memory for a step along k.
 struct Load {
     float4 a[A_LOADS], b[B_LOADS];
 };
@@ -48,7 +48,7 @@ struct Fragment {
     float a[ROWS], b[COLS];
 };
 
-// Where the whole block lies inside C, and each row begins on a 16-byte boundary: `a` and `b` point to the thread's first elements.
+// If the whole block lies inside C, and each row begins on a 16-byte boundary: `a` and `b` point to the thread's first elements.
 __device__ void load_inside(Load& load, const float* a, const float* b, int K)
 {
     #pragma unroll
@@ -68,7 +68,7 @@ __device__ float4 read_quad(const float* matrix, int y, int x, int height, int w
                        read_element(matrix, y, x + 2, height, width), read_element(matrix, y, x + 3, height, width));
 }
 
-// The same everywhere, with 0 outside of A and B.
+// The same for any block, with 0 outside of A and B.
 __device__ void load_edge(Load& load, const float* A, const float* B, int a_row, int a_k, int b_k, int b_col, int M, int N, int K)
 {
     #pragma unroll
@@ -100,8 +100,8 @@ __device__ void read_fragment(Fragment& fragment, const Tiles& tiles, int k, int
         *reinterpret_cast<float4*>(&fragment.b[j]) = *reinterpret_cast<const float4*>(&tiles.b[k][col + j / 4 * COL_STRIDE]);
 }
 
-// To and fro along the columns: from one product to the next only one factor changes, and the other one stays at hand in
-// the register file's operand cache.
+// Forwards and backwards along the columns: from product to product only one factor changes, and the other stays in the
+// register file's operand cache.
 __device__ void multiply(float (&sums)[ROWS][COLS], const Fragment& fragment)
 {
     #pragma unroll
@@ -134,13 +134,13 @@ gemm_register_blocked(const float* __restrict__ A, const float* __restrict__ B, 
     const int block_row = blockIdx.y * BLOCK_M, block_col = blockIdx.x * BLOCK_N;
     const bool inside = block_row + BLOCK_M <= M && block_col + BLOCK_N <= N && K % STEP == 0 && N % 4 == 0;
 
-    // What this thread brings, counted from the corner of the tiles.
+    // The elements that this thread loads, relative to the corner of the tiles.
     const int a_row = threadIdx.x / 2, a_k = threadIdx.x % 2 * 4;
     const int b_k = threadIdx.x / B_QUADS, b_col = threadIdx.x % B_QUADS * 4;
     const float* a = A + (size_t)(block_row + a_row) * K + a_k;
     const float* b = B + (size_t)b_k * N + block_col + b_col;
 
-    // Where its patches of C begin, counted from the corner of the block.
+    // The beginnings of its patches of C, relative to the corner of the block.
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const int lane_row = lane / 2 % 8, lane_col = lane % 2 + lane / 16 * 2;
     const int row = warp / (BLOCK_N / WARP_N) * WARP_M + 4 * lane_row;
@@ -160,7 +160,7 @@ gemm_register_blocked(const float* __restrict__ A, const float* __restrict__ B, 
     store_tiles(tiles[0], load, a_row, a_k, b_k, b_col);
     __syncthreads();
 
-    int current = 0;  // which pair of tiles the products are made from
+    int current = 0;  // the pair of tiles that the products use
     Fragment fragments[2];
     read_fragment(fragments[0], tiles[current], 0, row, col);
     float sums[ROWS][COLS] = {};

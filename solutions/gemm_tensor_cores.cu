@@ -1,19 +1,19 @@
-// Reference solution of the exercise "gemm_tensor_cores": 128 x 128 elements of C a block, 64 x 64 a warp.
+// Reference solution of the exercise "gemm_tensor_cores": 128 x 128 elements of C per block, 64 x 64 per warp.
 //
-// A tensor core is fast enough that everything else must stay out of its way:
+// A tensor core is so fast that all other work must be small:
 //
-//   - A warp keeps 4 x 4 tiles of sums in registers. Of 4 tiles of A and 4 of B, which it loads from shared memory, it
-//     makes 16 products: half a load for each, where the starter has two.
-//   - The tiles of a block come in pairs. While the products of one pair are made, the next one is on its way from global
-//     memory into registers, 8 halves at a time, and goes to shared memory at the end: one barrier a step. Two blocks of
-//     128 threads share a multiprocessor: while one waits, the other multiplies.
-//   - Whether the block hangs over an edge is asked once a step, for the whole block.
+//   - A warp keeps 4 x 4 tiles of sums in registers. It loads 4 tiles of A and 4 of B from shared memory, and makes 16
+//     products of them: half a load per product; the starter needs two.
+//   - A block has two pairs of tiles. While threads compute the products of a pair, they load the next pair from global
+//     memory into registers, 8 halves at a time, and store it to shared memory at the end: one barrier per step. Two
+//     blocks of 128 threads share a multiprocessor: while a block waits, the other multiplies.
+//   - The kernel checks once per step, for the whole block, if the block extends beyond an edge.
 //
 // Banks. load_matrix_sync reads 8 rows of 16 bytes at a time. Rows of a multiple of 128 bytes would put them all in the
-// same 4 banks; with 8 halves more a row, each begins 4 banks further on, and the 8 rows cover all 32. What is stored are
-// 8 times 16 bytes side by side in a row of either tile: all banks once.
+// same 4 banks. With 8 more halves per row, each row begins 4 banks further, and the 8 rows cover all 32. A store writes
+// 8 times 16 adjacent bytes in a row of a tile: all banks once.
 //
-// Where a row of A or of B does not begin on a 16-byte boundary, its halves are read one by one.
+// If the rows of A or of B do not begin on 16-byte boundaries, the kernel reads single halves.
 
 #include <cuda_fp16.h>
 #include <mma.h>
@@ -24,7 +24,7 @@
 #define WARP_M 64    // rows ...
 #define WARP_N 64    // ... and columns of C that a warp computes
 #define TILE 16      // of a fragment
-#define PAD 8        // halves behind each row
+#define PAD 8        // halves after each row
 #define THREADS (BLOCK_M / WARP_M * (BLOCK_N / WARP_N) * 32)
 #define TILES_BYTES ((BLOCK_M * (STEP + PAD) + STEP * (BLOCK_N + PAD)) * 2)
 
@@ -59,13 +59,13 @@ __device__ uint4 read_eight(const half* matrix, int y, int x, int height, int wi
     return eight;
 }
 
-// A thread's part of a tile of HEIGHT x WIDTH halves, on its way through registers: neighbours bring what lies side by side.
+// A thread's part of a tile of HEIGHT x WIDTH halves, on its way through registers: neighbours load adjacent elements.
 template <int HEIGHT, int WIDTH>
 struct Load {
     static constexpr int ROW = WIDTH / 8, EACH = HEIGHT * ROW / THREADS, APART = THREADS / ROW;
     uint4 eights[EACH];
 
-    // Where the whole tile lies inside: `from` points to the thread's first element.
+    // If the whole tile lies inside: `from` points to the thread's first element.
     __device__ void bring_inside(const half* from, int width)
     {
         #pragma unroll
@@ -108,7 +108,7 @@ __device__ void multiply(Sums (&sums)[WARP_M / TILE][WARP_N / TILE], const Tiles
     }
 }
 
-// A tile of C whose first element is (row, col); one that hangs over an edge goes through the warp's own `corner`.
+// A tile of C whose first element is (row, col); a tile that extends beyond an edge goes through the warp's own `corner`.
 __device__ void write_tile(float* C, float* corner, const Sums& sums, int row, int col, int M, int N)
 {
     if (row + TILE <= M && col + TILE <= N && N % 8 == 0) {
@@ -153,7 +153,7 @@ gemm_tensor_cores(const half* __restrict__ A, const half* __restrict__ B, float*
     of_b.store(tiles[0].b);
     __syncthreads();
 
-    int current = 0;  // which pair of tiles the products are made from
+    int current = 0;  // the pair of tiles that the products use
     for (int start = 0; start < K; start += STEP) {
         const bool more = start + STEP < K;
         if (more) bring(start + STEP);

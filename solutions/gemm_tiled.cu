@@ -1,16 +1,16 @@
 // Reference solution of the exercise "gemm_tiled": 32 x 32 tiles in shared memory, 32 x 8 threads.
 //
-// Every thread computes ROWS elements of one column of C: it then reads an element of the tile of B once for ROWS
-// products, and shared memory is asked less often. Both accesses of the inner loop are free of conflicts: a warp reads
-// one element of the tile of A (a broadcast) and one row of the tile of B.
+// Each thread computes ROWS elements of a column of C. So it reads an element of the tile of B once for ROWS products,
+// which needs fewer reads of shared memory. Both accesses of the inner loop have no conflicts: a warp reads an element
+// of the tile of A (a broadcast) and a row of the tile of B.
 
 #define TILE 32
 #define HEIGHT 8              // rows of threads
-#define ROWS (TILE / HEIGHT)  // elements of C a thread
+#define ROWS (TILE / HEIGHT)  // elements of C per thread
 
 // launch: gemm_tiled<<<dim3(ceil_div(N, TILE), ceil_div(M, TILE)), dim3(TILE, HEIGHT)>>>(A, B, C, M, N, K)
 
-// An element of `matrix` (height x width), 0 outside it: products with what hangs over the edge do not count.
+// An element of `matrix` (height x width), 0 outside it: products with elements beyond the edge add nothing.
 __device__ float read_element(const float* matrix, int y, int x, int height, int width)
 {
     return y < height && x < width ? matrix[(size_t)y * width + x] : 0.0f;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(TILE * HEIGHT) gemm_tiled(const float* A, cons
         for (int k = 0; k < TILE; k++)
             for (int i = 0; i < ROWS; i++)  // survives: the compiler drops a sum that nobody stores
                 sums[i] += a[y + i * HEIGHT][k] * b[k][x];
-        __syncthreads();  // nobody needs them any more
+        __syncthreads();  // all threads have read them
     }
     for (int i = 0; i < ROWS; i++)
         if (row + y + i * HEIGHT < M && col < N)

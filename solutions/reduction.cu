@@ -1,25 +1,25 @@
-// Reference solution of the exercise "reduction": one launch, many elements a thread, shuffles.
+// Reference solution of the exercise "reduction": one launch, many elements per thread, shuffles.
 //
-// A sum is one addition for every 4 bytes that come from memory: nothing may keep the memory waiting.
+// A sum needs one addition for every 4 bytes from memory, so the memory must always be busy.
 //
-//   - Each thread goes through the vector in strides of the whole grid, and has EACH float4 on their way at the same time.
-//     What it has added up stays in registers until all is read.
-//   - The 32 lanes of a warp then add their sums by shuffles, which need neither shared memory nor a barrier. One value a
-//     warp goes through shared memory.
-//   - The block that is the last one to leave its sum adds up the sums of all. A counter tells who that is, and stands at 0
-//     again afterwards: atomicInc goes back to 0 behind the last number.
+//   - Each thread goes through the vector in strides of the whole grid, and has EACH float4 in flight at the same time.
+//     Its sum stays in registers until it has read all its elements.
+//   - The 32 lanes of a warp then add their sums by shuffles, which need neither shared memory nor a barrier. One value
+//     per warp goes through shared memory.
+//   - The last block to store its sum adds the sums of all blocks. A counter identifies this block. It is 0 again
+//     afterwards: after the last number, atomicInc returns to 0.
 
 #define THREADS 256
 #define BLOCKS 528  // 4 for each of the 132 multiprocessors of an H100
-#define EACH 4      // float4 that a thread has on their way
+#define EACH 4      // float4 that a thread has in flight
 #define WARPS (THREADS / 32)
 
 // scratch: float partial[BLOCKS]
 // launch: reduction<<<BLOCKS, THREADS>>>(out, partial, in, n)
 
-__device__ unsigned arrived;  // blocks that have left their sums
+__device__ unsigned arrived;  // blocks that have stored their sums
 
-// The sum of what the lanes of a warp bring, in all of them.
+// Adds the values of the lanes of a warp; all lanes get the sum.
 __device__ float add_up_warp(float value)
 {
     #pragma unroll
@@ -27,7 +27,7 @@ __device__ float add_up_warp(float value)
     return value;
 }
 
-// The sum of what the threads of a block bring, in all threads of the first warp.
+// Adds the values of the threads of a block; all threads of the first warp get the sum.
 __device__ float add_up(float value)
 {
     __shared__ float sums[WARPS];
@@ -42,7 +42,7 @@ __device__ float add_up_quad(float4 quad)
     return (quad.x + quad.y) + (quad.z + quad.w);
 }
 
-// The sum of this thread's elements: every (BLOCKS * THREADS)-th float4, and the last few floats one by one.
+// The sum of this thread's elements: every (BLOCKS * THREADS)-th float4, and the last few floats singly.
 __device__ float add_up_own(const float* in, int n)
 {
     const float4* quads = reinterpret_cast<const float4*>(in);
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(THREADS) reduction(float* out, float* partial,
     float sum = add_up(add_up_own(in, n));
     if (threadIdx.x == 0) {
         partial[blockIdx.x] = sum;
-        __threadfence();  // whoever sees the counter sees the sum, too
+        __threadfence();  // a thread that sees the counter also sees the sum
         last = atomicInc(&arrived, BLOCKS - 1) == BLOCKS - 1;
     }
     __syncthreads();

@@ -4,20 +4,20 @@
 //   B    K x N floats, row after row:  B[k][col]    is  B[k * N + col]
 //   C    M x N floats, row after row:  C[row][col]  is  C[row * N + col]  =  sum over k of A[row][k] * B[k][col]
 //
-// Three kernels are below. The first one is the yardstick, the second one the step before yours, for comparison. The
-// third one is yours: each of its threads computes a patch of C from registers. It is already right, but it wastes
-// what it moves, and its patch is small. Mend it, then make it fast. README.md of the exercise explains how.
+// The file has three kernels. The first is the baseline. The second is the previous exercise, for comparison. The third
+// is yours: each of its threads computes a patch of C from registers. It is correct, but it wastes most of the bytes
+// that it moves, and its patch is small. Fix this, then make it fast. README.md of the exercise explains how.
 
 #define TILE 32                 // a block computes a tile of TILE x TILE elements of C, in steps of TILE along k ...
-#define PATCH 4                 // ... and each of its threads PATCH x PATCH of them
+#define PATCH 4                 // ... and each thread computes PATCH x PATCH of them
 #define THREADS (TILE / PATCH)  // threads of a block in either direction
 
-// The grader launches what this line says (several such lines run in order). It may use the names A, B, C, M, N and K,
-// your own #defines, ceil_div, min, max and + - * / %. Change it whenever you change the kernel.
+// The grader launches the kernel by this line (several such lines run in order). It may use the names A, B, C, M, N and
+// K, your own #defines, ceil_div, min, max and + - * / %. Change it if you change the kernel.
 //
 // launch: gemm_register_blocked<<<dim3(ceil_div(N, TILE), ceil_div(M, TILE)), dim3(THREADS, THREADS)>>>(A, B, C, M, N, K)
 
-// The yardstick: coalesced, but every product fetches both its factors from global memory.
+// The baseline: coalesced, but each product reads both its factors from global memory.
 __global__ void gemm_coalesced(const float* A, const float* B, float* C, int M, int N, int K)
 {
     int row = blockIdx.y * TILE + threadIdx.y;
@@ -30,14 +30,14 @@ __global__ void gemm_coalesced(const float* A, const float* B, float* C, int M, 
     }
 }
 
-// An element of `matrix` (height x width), 0 outside it: products with what hangs over the edge do not count.
+// An element of `matrix` (height x width), 0 outside it: products with elements beyond the edge add nothing.
 __device__ float read_element(const float* matrix, int y, int x, int height, int width)
 {
     return y < height && x < width ? matrix[(size_t)y * width + x] : 0.0f;
 }
 
-// The step before: tiles in shared memory, one element of C a thread. Now every product fetches its factors from
-// shared memory, and that is what it waits for.
+// The previous exercise: tiles in shared memory, each thread computes one element of C. Each product reads its factors
+// from shared memory, and waits for them.
 __global__ void gemm_tiled(const float* A, const float* B, float* C, int M, int N, int K)
 {
     __shared__ float a[TILE][TILE], b[TILE][TILE];
@@ -56,10 +56,10 @@ __global__ void gemm_tiled(const float* A, const float* B, float* C, int M, int 
     if (row < M && col < N) C[(size_t)row * N + col] = sum;
 }
 
-// Yours. For every k a thread reads PATCH elements of a column of `a` and PATCH of a row of `b` into registers, and
-// makes PATCH x PATCH products of them: the larger the patch, the fewer reads a product. Three things to think about:
-//   - which elements of A and of B do the 32 threads of a warp read in one instruction, where they fill the tiles?
-//   - which banks do they ask where they write the tiles, and where they read them?
+// Yours. For each k a thread reads PATCH elements of a column of `a` and PATCH of a row of `b` into registers, and
+// makes PATCH x PATCH products of them: a larger patch needs fewer reads per product. Three questions:
+//   - which elements of A and of B do the 32 threads of a warp read in an instruction when they fill the tiles?
+//   - which banks do they access when they write the tiles, and when they read them?
 //   - how large a patch, how large a tile, and how many steps along k at a time?
 __global__ void gemm_register_blocked(const float* A, const float* B, float* C, int M, int N, int K)
 {

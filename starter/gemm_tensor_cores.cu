@@ -4,22 +4,22 @@
 //   B    K x N halves, row after row:  B[k][col]    is  B[k * N + col]
 //   C    M x N floats, row after row:  C[row][col]  is  C[row * N + col]  =  sum over k of A[row][k] * B[k][col]
 //
-// Two kernels are below. The first one is the yardstick: it multiplies with the units for floats. The second one is
-// yours: each of its warps computes a tile of C on a tensor core. It is already right, for any M, N and K, but it
-// fetches 512 elements for one product of tiles. README.md of the exercise explains how to feed a tensor core.
+// The file has two kernels. The first is the baseline: it multiplies with the units for floats. The second is yours:
+// each of its warps computes a tile of C on a tensor core. It is correct for any M, N and K, but it reads 512 elements
+// for each product of tiles. README.md of the exercise explains how to load tiles fast enough for a tensor core.
 
 #include <cuda_fp16.h>
 #include <mma.h>
 
-#define TILE 16  // wmma multiplies tiles of 16 x 16 by tiles of 16 x 16: 4,096 multiply-adds in one go
-#define SIDE 32  // threads of the yardstick's blocks in either direction
+#define TILE 16  // wmma multiplies tiles of 16 x 16 by tiles of 16 x 16: 4,096 multiply-adds at once
+#define SIDE 32  // threads of the baseline's blocks in either direction
 
-// The grader launches what this line says (several such lines run in order). It may use the names A, B, C, M, N and K,
-// your own #defines, ceil_div, min, max and + - * / %. Change it whenever you change the kernel.
+// The grader launches the kernel by this line (several such lines run in order). It may use the names A, B, C, M, N and
+// K, your own #defines, ceil_div, min, max and + - * / %. Change it if you change the kernel.
 //
 // launch: gemm_tensor_cores<<<dim3(ceil_div(N, TILE), ceil_div(M, TILE)), 32>>>(A, B, C, M, N, K)
 
-// The yardstick: coalesced, one element of C a thread, and no tensor core.
+// The baseline: coalesced, each thread computes one element of C, no tensor core.
 __global__ void gemm_naive(const half* A, const half* B, float* C, int M, int N, int K)
 {
     int row = blockIdx.y * SIDE + threadIdx.y;
@@ -32,18 +32,18 @@ __global__ void gemm_naive(const half* A, const half* B, float* C, int M, int N,
     }
 }
 
-// An element of `matrix` (height x width), 0 outside it: products with what hangs over the edge do not count.
+// An element of `matrix` (height x width), 0 outside it: products with elements beyond the edge add nothing.
 __device__ half read_element(const half* matrix, int y, int x, int height, int width)
 {
     return y < height && x < width ? matrix[(size_t)y * width + x] : __float2half(0.0f);
 }
 
-// Yours. A fragment is a tile that lies in the registers of a whole warp: all 32 lanes must take part in every call, and
-// nobody but wmma knows which lane holds which element. So whatever hangs over an edge goes through shared memory.
-// Three things to think about:
-//   - how many products of tiles does a warp make of one tile that it has loaded?
-//   - how many warps use what one of them has brought from global memory?
-//   - which banks do the rows of a tile lie in?
+// Yours. A fragment is a tile in the registers of a whole warp: all 32 lanes must execute each call, and only wmma
+// knows which lane holds which element. So tiles that extend beyond an edge go through shared memory.
+// Three questions:
+//   - how many products of tiles does a warp make from a tile that it has loaded?
+//   - how many warps use the elements that a warp loads from global memory?
+//   - in which banks are the rows of a tile?
 __global__ void gemm_tensor_cores(const half* A, const half* B, float* C, int M, int N, int K)
 {
     using namespace nvcuda;

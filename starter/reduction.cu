@@ -3,22 +3,22 @@
 //   in   n floats
 //   out  1 float
 //
-// Three kernels are below. The first one is the yardstick: leave it alone, and `total` with it, which adds up what either
-// of the others has left. `block_sums` is yours: it starts as a copy of the yardstick. It is right, but half of its
-// threads do nothing from the first step on, and soon nearly all. README.md of the exercise leads up a ladder.
+// The file has three kernels. The first is the baseline. `total` adds the block sums of either of the others. Do not
+// change these two. `block_sums` is yours: it starts as a copy of the baseline. It is correct, but half of its threads
+// are idle from the first step on, and soon nearly all. README.md of the exercise explains how to improve it.
 
 #define THREADS 256  // threads of a block: a power of two
 
-// The grader launches what these lines say, in order. They may use the names in, out and n, your own #defines, ceil_div,
-// min, max and + - * / %, and `partial`, which the line with `scratch` declares. Change them whenever you change the
-// kernel.
+// The grader launches the kernels by these lines, in order. They may use the names in, out and n, your own #defines,
+// ceil_div, min, max and + - * / %, and `partial`, which the line with `scratch` declares. Change them if you change
+// the kernel.
 //
 // scratch: float partial[ceil_div(n, THREADS)]
 // launch: block_sums<<<ceil_div(n, THREADS), THREADS>>>(partial, in, n)
 // launch: total<<<1, THREADS>>>(out, partial, ceil_div(n, THREADS))
 
-// The sum of what the threads of a block bring; thread 0 gets it. In each step pairs are added that lie twice as far
-// apart: threads 0, 2, 4, ... first, then 0, 4, 8, ..., then 0, 8, 16, ...
+// Adds the values of the threads of a block; thread 0 gets the sum. Each step adds pairs that are twice as far apart:
+// threads 0, 2, 4, ... first, then 0, 4, 8, ..., then 0, 8, 16, ...
 __device__ float add_up_naive(float value)
 {
     __shared__ float sums[THREADS];
@@ -30,7 +30,7 @@ __device__ float add_up_naive(float value)
     return sums[0];  // thread 0 has added the last pair itself
 }
 
-// The yardstick: a block adds THREADS elements.
+// The baseline: a block adds THREADS elements.
 __global__ void block_sums_naive(float* partial, const float* in, int n)
 {
     int i = blockIdx.x * THREADS + threadIdx.x;
@@ -38,7 +38,7 @@ __global__ void block_sums_naive(float* partial, const float* in, int n)
     if (threadIdx.x == 0) partial[blockIdx.x] = sum;
 }
 
-// Adds what the blocks have left, in one block.
+// Adds the sums of the blocks, in a single block.
 __global__ void total(float* out, const float* partial, int count)
 {
     float sum = 0.0f;
@@ -47,11 +47,11 @@ __global__ void total(float* out, const float* partial, int count)
     if (threadIdx.x == 0) out[0] = sum;
 }
 
-// Yours. Four things to think about:
-//   - which threads of a warp have something to do in each step?
-//   - which banks do they ask?
-//   - do neighbours in a warp need shared memory to hand values to each other?
-//   - how many elements should a thread have added up before it meets the others?
+// Yours. Four questions:
+//   - which threads of a warp work in each step?
+//   - which banks do they access?
+//   - do neighbours in a warp need shared memory to exchange values?
+//   - how many elements should a thread add before it waits for the others?
 __global__ void block_sums(float* partial, const float* in, int n)
 {
     __shared__ float sums[THREADS];

@@ -37,7 +37,7 @@ def test_every_pattern_is_an_exercise_whose_reference_is_right(
     assert exercise.max_score == 100
     assert handout_problems(exercise) == []
     handout = " ".join((tmp_path / "exercises" / "mine" / "README.md").read_text().split())
-    assert "and models its time, which the report calls modelled" in handout
+    assert "and models the time. The report labels this time as modelled." in handout
     assert oracle_problems(exercise, 3) == []
     assert exercise.reference_source is not None
     score = grade(

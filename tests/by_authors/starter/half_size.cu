@@ -1,6 +1,6 @@
 // Half the size: out[y][x] is the mean of four pixels of the picture, which is a texture object.
 //
-// halve_naive is the yardstick, halve is yours.
+// halve_naive is the baseline, halve is yours.
 
 #define SIDE 16
 

@@ -1,6 +1,6 @@
 // Histogram: counts[b] is the number of elements whose bin (element + 8) % 32 is b.
 //
-// count_naive is the yardstick, count is yours. Outputs hold anything at first, so clear makes the bins zero.
+// count_naive is the baseline, count is yours. Outputs hold anything at first, so clear makes the bins zero.
 
 #define BINS 32
 #define THREADS 256

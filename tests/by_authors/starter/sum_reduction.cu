@@ -1,6 +1,6 @@
 // Sum of a vector: out[0] = in[0] + in[1] + ... + in[n - 1].
 //
-// block_sums_naive is the yardstick, block_sums is yours, total adds what either of them left.
+// block_sums_naive is the baseline, block_sums is yours, total adds what either of them left.
 
 #define THREADS 256  // threads of a block: a power of two
 
