@@ -74,7 +74,7 @@ class Trial:
     clock: Callable[[], float] = time.monotonic
 
 
-def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) -> WhatIf | None:
+def try_fixes(exercise: Exercise, text: Submission, score: Score, trial: Trial) -> WhatIf | None:
     """The effects of fixes on the score. None if the exercise disables them, if no check lost
     points that a fix can regain, if no fix applies, or if the submission cannot be graded without a
     GPU."""

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.grading.grade import grade_with
-from grader.grading.what_if import Trial, is_worth_it, lost_checks, try_mends
+from grader.grading.what_if import Trial, is_worth_it, lost_checks, try_fixes
 from grader.records import (
     CheckStatus,
     MendKind,
@@ -55,7 +55,7 @@ def mend(
         Options(cache=cache, model=model, show=show_nothing if shown is None else shown.append),
         seconds=seconds,
     )
-    return try_mends(exercise, text, score, trial)
+    return try_fixes(exercise, text, score, trial)
 
 
 def test_the_mend_of_a_cause_is_found_and_its_effect_counted(cache: Path) -> None:
