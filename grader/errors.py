@@ -37,7 +37,7 @@ class WorkerError(GraderError):
 
 @dataclass(frozen=True)
 class SpecProblem:
-    """One mistake in an exercise: the file, the JSON path (`$.checks[2].metric`) and a message."""
+    """A mistake in an exercise: the file, the JSON path (`$.checks[2].metric`) and a message."""
 
     file: str
     path: str

@@ -148,7 +148,7 @@ def _folders(entries: list[Path], metadata: Mapping[str, _Known]) -> Iterator[Ha
 
 
 def _files(entries: list[Path]) -> Iterator[HandIn]:
-    """The students of files without folders: one hand-in for all files of the same owner."""
+    """The students of files without folders: files of the same owner form a hand-in."""
     owned: dict[tuple[str, str | None, str | None], dict[str, Path]] = {}
     for path in filter(_is_source, entries):
         owner: tuple[str, str | None, str | None]

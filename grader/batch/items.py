@@ -16,7 +16,7 @@ from grader.batch.whole_files import replace_file
 from grader.spec.exercise import Exercise
 
 MAX_BYTES = 1 << 20
-"""Limit of a submission. Of a longer file one more byte is kept, so that grading refuses it."""
+"""Limit of a submission. Of a longer file this and another byte are kept: grading refuses it."""
 SOURCES, SCORES = "sources", "scores"
 _UNSAFE = re.compile(r"[^\w .,@()+-]")
 _MAX_NAME = 80
@@ -24,7 +24,7 @@ _MAX_NAME = 80
 
 @dataclass(frozen=True)
 class Item:
-    """One student and one exercise. Without a file `sha256` and `key` are None and `problem` is the
+    """A student and an exercise. Without a file `sha256` and `key` are None and `problem` is the
     reason.
 
     `student` and `submission` are the shown names. `score_path`: the score's path in the batch's

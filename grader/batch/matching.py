@@ -25,7 +25,7 @@ class Matched:
 def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]:
     """The student's file for each exercise.
 
-    If there is only one exercise and one file, they belong together. Else a file belongs to the
+    A single file belongs to a single exercise. Else a file belongs to the
     longest exercise id in its name. Of several versions of a name the last submitted is taken.
     """
     claimed: dict[str, list[str]] = {exercise: [] for exercise in exercises}

@@ -55,9 +55,7 @@ def watch(options: argparse.Namespace, grade_once: GradeOnce, show_once: ShowOnc
     if options.seed is None:
         from grader.grading.grade import SEED_BITS
 
-        options.seed = secrets.randbits(
-            SEED_BITS
-        )  # the same for all gradings: only the file changes
+        options.seed = secrets.randbits(SEED_BITS)  # the same for all gradings
     watcher = _Watcher(path, make_console(sys.stdout), quiet=options.quiet)
     saves = Saves(path, MAX_BYTES, tell_gone=watcher.show_gone)
     try:

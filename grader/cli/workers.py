@@ -20,7 +20,7 @@ JOBS_OF_A_GPU = 6
 """An H100 was busy 79 % of the time with six jobs and 73 % with four (benchmarks/classroom.py); six
 need 11 GB."""
 MOST_SECONDS = 1800.0
-"""Limit of one grading without --timeout: a slower worker hangs."""
+"""Limit of a grading without --timeout: a slower worker hangs."""
 
 
 @dataclass(frozen=True)
