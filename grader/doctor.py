@@ -27,9 +27,8 @@ from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 
 MINIMUM_PYTHON = (3, 11)
 PROBE_LIMITS = ToolLimits(wall_seconds=20.0)
-DRIVER_LIMITS = ToolLimits(
-    wall_seconds=60.0, memory_bytes=1 << 62
-)  # the driver reserves a very large address space
+# The driver reserves a very large address space.
+DRIVER_LIMITS = ToolLimits(wall_seconds=60.0, memory_bytes=1 << 62)
 REINSTALL = (
     "Install the grader again with its dependencies: `python -m pip install -e .` in its folder."
 )

@@ -25,7 +25,7 @@ MAX_FILE_BYTES = 16 << 20
 MAX_TOTAL_BYTES = 2 << 30
 WANTED = frozenset({".cu", ".cuh", ".yml", ".zip"})
 """Unpacked file types. A `.cuh` is never graded: it shows that a student handed in no .cu file."""
-_ADVICE = "Unpack it yourself, take out what is no submission, and name the folder."
+_ADVICE = "Unpack it, remove all files that are not submissions, and name the folder."
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -78,7 +78,7 @@ def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
             return _extract_all(opened, members, target)
     except _UNREADABLE as error:
         raise UsageError(
-            f"{archive} is no zip that can be read: {error}",
+            f"{archive} is not a readable zip: {error}",
             "Pack it again, or unpack it and name the folder.",
         ) from error
 
@@ -114,7 +114,7 @@ def _extract_all(
 def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, room: int) -> bytes:
     """A member's content. zipfile enforces the size in the member's header as a limit."""
     if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
-        raise _BadMemberError("it is a link or another thing that is no file")
+        raise _BadMemberError("it is a link or another special file")
     if member.file_size > MAX_FILE_BYTES:
         raise _BadMemberError(f"it is too large: {MAX_FILE_BYTES >> 20} MiB a file are the most")
     if member.file_size > room:
@@ -149,7 +149,7 @@ def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
     except OSError as error:
         if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR):
             raise _BadMemberError(
-                "another member has its name, or is the folder that it lies in"
+                "another member has its name, or is a file with the name of its folder"
             ) from error
         if error.errno in _BAD_NAMES:
             raise _BadMemberError(f"it cannot have this name here: {error.strerror}") from error
@@ -171,11 +171,8 @@ def _stand_in(target: Path, name: str, number: int) -> Path | None:
         return None
     *folders, last = (_shortened(part) for part in parts[-_MOST_PARTS:])
     another = f"{_shortened(last[:-3])} ({number}).cu"
-    for tried in (
-        (*folders, last),
-        (*folders, another),
-        (another,),
-    ):  # the name may exist, and a folder may be a file
+    # The name may exist, and a folder may be a file.
+    for tried in ((*folders, last), (*folders, another), (another,)):
         with contextlib.suppress(_BadMemberError):
             return _write(target, tried, b"")
     return None

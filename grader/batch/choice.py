@@ -38,7 +38,9 @@ def choose_students(
             if any(fnmatch.fnmatchcase(name, wanted) for name in own)
         }
         if not found:
-            raise UsageError(f"--only {pattern!r} names nobody", _advise(wanted, shown.values()))
+            raise UsageError(
+                f"--only {pattern!r} matches no student", _advise(wanted, shown.values())
+            )
         chosen |= found
     return chosen
 
@@ -55,4 +57,4 @@ def _advise(wanted: str, shown: Iterable[str]) -> str:
     near = near or difflib.get_close_matches(plain, list(names), n=_MOST_NAMES)
     if near:
         return f"Did you mean {' or '.join(repr(names[name]) for name in near)}?"
-    return "Give a name or an id as `grade show` has it, or a pattern such as 'doe*'."
+    return "Give a name or an id from `grade show`, or a pattern such as 'doe*'."

@@ -143,13 +143,13 @@ class ClusterPool:
         if left <= 0 or self._client.status == "closed":
             raise GraderError(
                 f"the cluster has no {what} any more",
-                "What was graded is kept. Start the cluster again, and give the same command.",
+                "All results are kept. Start the cluster again and repeat the command.",
             )
         if now >= self._reported + _REPORT_SECONDS:
             self._reported = now
             self._notice(
-                f"the cluster has no {what} any more: waiting for one, {left / 60:.0f} minutes at"
-                " most"
+                f"the cluster has no {what} any more: waiting for a new {what}, at most"
+                f" {left / 60:.0f} minutes"
             )
 
     def _count_threads(self) -> int:
@@ -203,14 +203,14 @@ def open_cluster(name: str) -> Iterator[Client]:
         except (OSError, ValueError, TimeoutError) as error:
             raise UsageError(
                 f"no Dask scheduler answers at {name!r}: {error}",
-                "Name its address, tcp://HOST:8786 say.",
+                "Name its address, for example tcp://HOST:8786.",
             ) from error
         try:
             client.wait_for_workers(1, timeout=START_SECONDS)
         except TimeoutError as error:
             raise GraderError(
                 f"no worker has joined the cluster at {name}",
-                "Start some: dask worker ADDRESS --nthreads 1.",
+                "Start workers: dask worker ADDRESS --nthreads 1.",
             ) from error
         yield client
 
@@ -229,8 +229,8 @@ def find_gpu_model(client: Client) -> str | None:
     )
     if len(set(models)) > 1:
         raise UsageError(
-            f"the workers' GPUs are of different models: {', '.join(sorted(set(models)))}",
-            "Grade on equal ones.",
+            f"the workers' GPUs have different models: {', '.join(sorted(set(models)))}",
+            "Use workers with equal GPUs.",
         )
     return str(models[0])
 

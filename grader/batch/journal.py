@@ -39,9 +39,9 @@ CREATE TABLE IF NOT EXISTS pseudonyms (
 _META = "SELECT value FROM meta WHERE name = ?"
 _SYNC_SECONDS = 1.0
 _LOCKED_SECONDS = 30.0
-_RESUME = "and give the same command again: what was graded is kept."
-_LOCKED = f"Close the program that has it open, {_RESUME}"
-_FULL = f"Make room there or check the disk, {_RESUME}"
+_RESUME = "and repeat the command: all results are kept."
+_LOCKED = f"Close the program that uses it, {_RESUME}"
+_FULL = f"Free disk space or check the disk, {_RESUME}"
 
 
 @dataclass(frozen=True)
@@ -116,12 +116,11 @@ class Journal:
             (*astuple(result), zlib.compress(each.text.encode(), 1))
             for result, each in zip(results, graded, strict=True)
         ]
-        if (
-            self._read_identity() != self._identity
-        ):  # SQLite would continue to write to a deleted file
+        # SQLite continues to write to a deleted file.
+        if self._read_identity() != self._identity:
             raise GraderError(
                 f"the folder {self._folder} was removed while the batch ran",
-                "Give the same command again: it begins anew.",
+                "Repeat the command: it starts from the beginning.",
             )
         with self._telling(), self._database:
             columns = (*_COLUMNS, "text")
@@ -273,7 +272,7 @@ def _telling(folder: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if "not a database" in str(error) or "malformed" in str(error):
             raise UsageError(
-                f"{folder / NAME} is no journal of a batch: {error}",
+                f"{folder / NAME} is not the journal of a batch: {error}",
                 "Move it away, or name another folder.",
             ) from error
         advice = _LOCKED if "locked" in str(error) else _FULL

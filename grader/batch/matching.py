@@ -60,7 +60,7 @@ def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bo
         return Matched(
             None,
             None,
-            f"several files could be the one for {exercise}: {shown}; leave one, or name it"
+            f"several files could be for {exercise}: {shown}; keep only one, or name it"
             f" {exercise}.cu",
         )
     return Matched(None, None, _why_none(hand_in, exercise))

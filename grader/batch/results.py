@@ -84,7 +84,7 @@ def make_entries(
     for item in items:
         result = results.get(item.key) if item.key else None
         owner = first.setdefault(item.key, item.student) if item.key else item.student
-        why_not = "not graded yet" if item.selected else "not among those that --only names"
+        why_not = "not graded yet" if item.selected else "not selected by --only"
         message = result.message if result else item.problem or why_not
         entries.append(
             BatchEntry(
@@ -158,11 +158,11 @@ def read_summary(out: Path) -> BatchSummary:
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read: {error.strerror}",
-            "Name the folder that `grade batch --out` wrote.",
+            "Name the results folder of `grade batch --out`.",
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
-            f"{path} is no summary of a batch: {error!r}", "Have it written again by `grade batch`."
+            f"{path} is not the summary of a batch: {error!r}", "Run `grade batch` again."
         ) from error
 
 

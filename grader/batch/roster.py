@@ -93,13 +93,13 @@ def read_roster(path: Path) -> Roster:
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"cannot read the roster {path}: {error}",
-            "Name a CSV file in UTF-8, an export of your platform say.",
+            "Name a CSV file in UTF-8, for example an export of your platform.",
         ) from error
     roster = _parse_roster(text)
     if not roster.rows or not set(roster.rows[0]) & set(KEYS):
         raise UsageError(
             f"{path} has none of the columns {', '.join(KEYS)}",
-            "Give it a header with one of them.",
+            "Add a header with such a column.",
         )
     return roster
 

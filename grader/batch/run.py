@@ -102,8 +102,8 @@ def run_batch(
         results.pop(key, None)
     if settings.only_pending and not any(item.key in results for item in items):
         raise UsageError(
-            "no result of an earlier run is known for these submissions",
-            "Give the exercises, the submissions, --out and --seed of that run.",
+            "these submissions have no result of an earlier run",
+            "Repeat the exercises, submissions, --out and --seed of the earlier run.",
         )
     for item in write_scores(settings.out, items, results, journal):
         reports.notice(
@@ -304,9 +304,8 @@ def _summarise(
         for exercise in settings.exercises
     )
     entries = make_entries(items, results, max_scores, settings.pending)
-    batch = BatchSummary(
-        exercises, entries, started, _now(), settings.grader, str(settings.options.device)
-    )
+    device = str(settings.options.device)
+    batch = BatchSummary(exercises, entries, started, _now(), settings.grader, device)
     return batch if settings.late is None else settings.late.apply(batch)
 
 

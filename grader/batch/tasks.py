@@ -54,7 +54,7 @@ class Graded:
                 for name in ("status", "score", "max_score", "judged_points", "message")
             } | {"device": device, "digest": json.dumps(digest)}
         except (ValueError, KeyError, TypeError) as error:
-            raise GraderError(f"a worker answered what is no score: {error!r}") from error
+            raise GraderError(f"the answer of a worker is not a score: {error!r}") from error
 
 
 def _digest_check(check: dict[str, Any]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from grader.errors import GraderError
 from grader.plumbing import atomic
 
-_ADVICE = "Make room or mend the folder, and give the same command again: what was graded is kept."
+_ADVICE = "Free disk space or restore the folder, and repeat the command: all results are kept."
 
 
 def replace_file(path: Path, content: bytes) -> None:

@@ -214,7 +214,7 @@ def check_first_word(word: str, commands: Iterable[str]) -> None:
     if path.suffix == ".cu" and not path.is_dir():
         of = path.stem if path.stem in exercises else "EXERCISE"
         raise UsageError(
-            f"{word} is no exercise: the exercise comes first", f"grade {of} {word}\n{listed}"
+            f"{word} is not an exercise: the exercise comes first", f"grade {of} {word}\n{listed}"
         )
     if word.startswith("-") or path.name != word or path.exists() or word in exercises:
         return
@@ -333,9 +333,8 @@ def _find_trouble(target: str) -> str:
     path = Path(target)
     if path.is_dir():
         return "it is a folder"
-    if (
-        path.exists() and not path.is_file()
-    ):  # a pipe or a device, also through a link in /dev, is written directly
+    # A pipe or a device, also through a link in /dev, is written directly.
+    if path.exists() and not path.is_file():
         return "" if os.access(path, os.W_OK) else "it may not be written to"
     folder = path.resolve().parent
     if not folder.is_dir():

@@ -69,9 +69,8 @@ def answer_shell(commands: Mapping[str, Command], grade: Command) -> None:
     words = before[skipped:]
     parser = grade.make_parser()
     if len(words) > 1 and words[1] in commands:
-        os.environ[ASKED] = str(
-            skipped + 2
-        )  # argcomplete treats the command's name as the program's
+        # argcomplete takes the word before the arguments for the program's name.
+        os.environ[ASKED] = str(skipped + 2)
         parser = commands[words[1]].make_parser()
     elif len(words) == 1 and not word.startswith("-"):
         parser = argparse.ArgumentParser(add_help=False)

@@ -49,7 +49,7 @@ def run_list(_: argparse.Namespace) -> int:
     from grader.report.terminal import make_console
     from grader.spec.public import read_title
 
-    here = "comes along" if shipped_root().name != PACKAGED else "comes along, public cases only"
+    here = "the grader's" if shipped_root().name != PACKAGED else "the grader's, public cases only"
     found = {folder.name: (folder, here) for folder in shipped_exercises()}
     found |= {folder.name: (folder, str(folder)) for folder in local_exercises()}
     rows = [Listed(name, read_title(folder), place) for name, (folder, place) in found.items()]

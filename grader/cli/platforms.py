@@ -182,7 +182,7 @@ def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str
             titles[ids[0]] = each
         else:
             raise UsageError(
-                f"--assignment {each!r} names none of the exercises {', '.join(ids)}",
+                f"--assignment {each!r} does not name an exercise: {', '.join(ids)}",
                 "Write EXERCISE=TITLE.",
             )
     return titles

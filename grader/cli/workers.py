@@ -112,8 +112,8 @@ def _find_devices(asked: str) -> tuple[list[str], str]:
             models.append(device.info.name)
     if len(set(models)) > 1:
         raise UsageError(
-            f"these GPUs are of different models: {', '.join(models)}",
-            "Their times cannot be compared: grade on equal ones.",
+            f"these GPUs have different models: {', '.join(models)}",
+            "Their times cannot be compared: use equal GPUs.",
         )
     return [str(choice) for choice in choices], f"gpu {models[0]}"
 

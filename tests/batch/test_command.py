@@ -135,4 +135,4 @@ def test_show_names_what_is_no_batch(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "summary.json cannot be read" in capsys.readouterr().err
     (tmp_path / "summary.json").write_text("{}")
     assert main(["show", str(tmp_path)]) == 2
-    assert "no summary of a batch" in capsys.readouterr().err
+    assert "not the summary of a batch" in capsys.readouterr().err
