@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 from grader.grading.grade import grade_with
-from grader.grading.what_if import Trial, lost_checks, try_mends
+from grader.grading.what_if import Trial, lost_checks, try_fixes
 from grader.messages.what_if import name_mend
 from grader.records import Options, Score, Submission, WhatIf
 from grader.spec.reader import read_exercise
@@ -55,7 +55,7 @@ def main() -> None:
         assert isinstance(text, Submission)
         began = time.monotonic()
         trial = Trial(Options(), seconds=options.seconds)
-        what_if = try_mends(read_exercise(exercise), text, score, trial)
+        what_if = try_fixes(read_exercise(exercise), text, score, trial)
         found.append(describe(path, score, what_if, time.monotonic() - began))
         print(format_line(found[-1]), flush=True)
     print(summarise(found))

@@ -1,15 +1,15 @@
-"""Grades student CUDA submissions on a GPU or on an emulated one, and runs any kernels there.
+"""Grades student CUDA submissions on a GPU or an emulated GPU, and runs any kernels there.
 
 The public API, which loads on first use:
 
     grade(exercise, submission, device="auto")     a Score
     run(source, inputs=..., outputs=..., ...)      a KernelRun: outputs, counters, times, findings
-    inspect(files, device="emulated:h100")         a KernelList: what the compiler made of files
-    SubmissionError                                what a source ends in that fails
-    GraderError, UsageError                        what the grader, or the call, ends in that fails
+    inspect(files, device="emulated:h100")         a KernelList: kernels and their resources
+    SubmissionError                                raised if the source fails
+    GraderError, UsageError                        raised if the grader or the call fails
 
-The other names are the records that these hold. What is listed in `__all__`, with its arguments
-and fields, follows semantic versioning (docs/python.md).
+The other names are records in these results. All names in `__all__`, with their arguments and
+fields, follow semantic versioning (docs/python.md).
 """
 
 from __future__ import annotations

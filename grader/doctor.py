@@ -1,5 +1,5 @@
-"""What `grade doctor` looks at: the programs, packages and rights that grading uses, and what the
-lack of each costs."""
+"""Probes of `grade doctor`: programs, packages and permissions that grading uses, and the effect if
+one is missing."""
 
 from __future__ import annotations
 
@@ -27,24 +27,22 @@ from grader.toolchain.nvcc import find_nvcc, find_nvdisasm
 
 MINIMUM_PYTHON = (3, 11)
 PROBE_LIMITS = ToolLimits(wall_seconds=20.0)
-DRIVER_LIMITS = ToolLimits(
-    wall_seconds=60.0, memory_bytes=1 << 62
-)  # the driver reserves address space without end
+# The driver reserves a very large address space.
+DRIVER_LIMITS = ToolLimits(wall_seconds=60.0, memory_bytes=1 << 62)
 REINSTALL = (
     "Install the grader again with its dependencies: `python -m pip install -e .` in its folder."
 )
-INSTALL_GPU = "Only of use with a GPU: `python -m pip install -e '.[gpu]'` in the grader's folder."
+INSTALL_GPU = "Useful only with a GPU: `python -m pip install -e '.[gpu]'` in the grader's folder."
 PERMIT_UNDER_WSL = "Permit them in Windows: NVIDIA Control Panel, Manage GPU Performance Counters."
 DRIVER_PARAMETERS = "driver/nvidia/params"
 DRIVER_VERSION = "driver/nvidia/version"
 CAP_SYS_ADMIN, CAP_PERFMON = 1 << 21, 1 << 38
-FIRST_WITH_PERFMON = 565  # the first driver that takes CAP_PERFMON for the right to read counters
+FIRST_WITH_PERFMON = 565  # the first driver that accepts CAP_PERFMON for reading counters
 
 
 @dataclass(frozen=True)
 class Machine:
-    """Where to look: the environment, how to run a tool, the cache folder, and the kernel's
-    /proc."""
+    """The examined machine: environment, tool runner, cache folder, and the kernel's /proc."""
 
     environ: Mapping[str, str]
     run: RunTool
@@ -55,14 +53,14 @@ class Machine:
         return shutil.which(program, path=self.environ.get("PATH", ""))
 
     def first_line(self, *argv: str) -> str:
-        """The first line that a tool prints; empty when it fails."""
+        """The first line of a tool's output; empty if it fails."""
         done = self.run(argv, limits=PROBE_LIMITS)
         lines = done.stdout.splitlines()
         return lines[0].strip() if done.returncode == 0 and lines else ""
 
     def ask_python(self, program: str) -> tuple[bool, str]:
-        """Run a program in a Python of its own, since a broken driver may end it: whether it
-        worked, and its last line."""
+        """Runs a program in a separate Python, because a broken driver may crash it. Returns
+        whether it worked, and its last line."""
         child = python_environment(self.environ)
         done = self.run([sys.executable, "-c", program], limits=DRIVER_LIMITS, env=child)
         lines = (done.stdout if done.returncode == 0 else done.stderr).strip().splitlines()
@@ -70,12 +68,12 @@ class Machine:
 
 
 def examine(machine: Machine) -> tuple[Part, ...]:
-    """Look at every part, needed ones first."""
+    """Examines every part; required parts come first."""
     return tuple(probe(machine) for probe in PROBES)
 
 
 def can_grade(parts: Sequence[Part]) -> bool:
-    """Whether the emulated device can work."""
+    """Whether the emulated device works here."""
     return all(part.condition is not Condition.MISSING for part in parts)
 
 
@@ -88,8 +86,8 @@ def _probe_python(_: Machine) -> Part:
     if sys.version_info >= MINIMUM_PYTHON:
         return _found("Python", what)
     costs = "The grader needs Python 3.11 or newer."
-    mend = "Make its virtual environment with a newer one."
-    return Part("Python", Condition.MISSING, what, costs, mend)
+    fix = "Create the virtual environment with a newer Python."
+    return Part("Python", Condition.MISSING, what, costs, fix)
 
 
 def _probe_nvcc(machine: Machine) -> Part:
@@ -113,13 +111,13 @@ def _probe_nvdisasm(machine: Machine) -> Part:
 def _probe_host_compiler(machine: Machine) -> Part:
     path = machine.which("g++")
     if path is None:
-        mend = "Install it: `apt install g++`, `dnf install gcc-c++`, or your system's like."
+        fix = "Install it: `apt install g++`, `dnf install gcc-c++`, or your system's equivalent."
         return Part(
             "g++",
             Condition.MISSING,
             "not on PATH",
             "nvcc needs a host compiler, and so does the emulated device.",
-            mend,
+            fix,
         )
     return _found("g++", f"{machine.first_line(path, '--version')} ({path})")
 
@@ -132,7 +130,7 @@ def _probe_llvmlite(_: Machine) -> Part:
     try:
         import llvmlite
     except (ImportError, OSError) as error:
-        costs = "Machine code cannot be made to run on this processor."
+        costs = "Machine code cannot be translated for this processor."
         return Part("llvmlite", Condition.MISSING, str(error), costs, REINSTALL)
     return _found("llvmlite", llvmlite.__version__)
 
@@ -152,16 +150,16 @@ def _probe_cache(machine: Machine) -> Part:
             pass
     except OSError as error:
         what = f"{machine.cache}: {error.strerror}"
-        costs = "Every submission is compiled afresh each time."
-        mend = "Set XDG_CACHE_HOME to a folder that you may write to."
-        return Part("cache folder", Condition.ABSENT, what, costs, mend)
+        costs = "Every submission is compiled again each time."
+        fix = "Set XDG_CACHE_HOME to a folder that you may write to."
+        return Part("cache folder", Condition.ABSENT, what, costs, fix)
     return _found("cache folder", str(machine.cache))
 
 
 def _probe_gpu(machine: Machine) -> Part:
     costs = (
-        "Time, bandwidth and speed-up are modelled instead of measured, by the emulated device,"
-        " which checks and counts too."
+        "The emulated device checks and counts. It models time, bandwidth and speed-up, which a GPU"
+        " measures."
     )
     smi = machine.which("nvidia-smi")
     if smi is not None:
@@ -173,29 +171,29 @@ def _probe_gpu(machine: Machine) -> Part:
             return _found("GPU", "; ".join(gpus))
     if (machine.proc / DRIVER_VERSION).exists():
         what = "a driver, but no GPU"
-        mend = (
-            "A driver is loaded, but nvidia-smi lists no GPU: is one visible to this user or"
+        fix = (
+            "A driver is loaded, but nvidia-smi lists no GPU: is a GPU visible to this user or"
             " container?"
         )
     else:
         what = "none"
-        mend = "None is needed. To measure, use a machine with an NVIDIA GPU and its driver."
-    return Part("GPU", Condition.ABSENT, what, costs, mend)
+        fix = "No GPU is needed. To measure, use a machine with an NVIDIA GPU and its driver."
+    return Part("GPU", Condition.ABSENT, what, costs, fix)
 
 
 def _probe_pycuda(machine: Machine) -> Part:
     name, costs = "PyCUDA", "Kernels cannot be run on a GPU."
     if importlib.util.find_spec("pycuda") is None:
-        mend = (
-            f"{INSTALL_GPU} It is compiled on your machine: some minutes, a C++ compiler and the"
-            " CUDA toolkit."
+        fix = (
+            f"{INSTALL_GPU} Your machine compiles it: this takes some minutes and needs a C++"
+            " compiler and the CUDA toolkit."
         )
-        return Part(name, Condition.ABSENT, "not installed", costs, mend)
-    works, said = machine.ask_python(_USE_PYCUDA)
+        return Part(name, Condition.ABSENT, "not installed", costs, fix)
+    works, output = machine.ask_python(_USE_PYCUDA)
     if not works:
-        what = f"installed, but does not work: {said}"
-        return Part(name, Condition.ABSENT, what, costs, _mend_pycuda(said))
-    return _found(name, f"{importlib.metadata.version('pycuda')} ({said})")
+        what = f"installed, but does not work: {output}"
+        return Part(name, Condition.ABSENT, what, costs, _fix_pycuda(output))
+    return _found(name, f"{importlib.metadata.version('pycuda')} ({output})")
 
 
 _USE_PYCUDA = """
@@ -207,88 +205,87 @@ spoken = f"{version // 1000}.{version % 1000 // 10}"
 print(f"the driver speaks CUDA {spoken}, {cuda.Device.count()} GPU(s)")
 context.pop()
 """
-_PYCUDA_MENDS = {
+_PYCUDA_FIXES = {
     "libcuda.so": (
         "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`)."
     ),
     "no CUDA-capable device": (
         "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES."
     ),
-    "insufficient": (
-        "The driver is older than the CUDA toolkit that PyCUDA was built with: update the driver."
-    ),
+    "insufficient": ("The driver is older than the CUDA toolkit of PyCUDA: update the driver."),
     "undefined symbol": (
         "PyCUDA was built with another CUDA toolkit: `python -m pip install --force-reinstall"
         " --no-cache-dir pycuda`."
     ),
     "out of memory": "Another program fills the GPU's memory: see nvidia-smi.",
-    "": "See what `python -c 'import pycuda.autoinit'` says.",
+    "": "Read the output of `python -c 'import pycuda.autoinit'`.",
 }
-"""What helps, by what the error says: the first that fits."""
+"""The fix by a part of the error message; the first match is used."""
 
 
-def _mend_pycuda(said: str) -> str:
-    return next(mend for mark, mend in _PYCUDA_MENDS.items() if mark in said)
+def _fix_pycuda(output: str) -> str:
+    return next(fix for mark, fix in _PYCUDA_FIXES.items() if mark in output)
 
 
 def _probe_nvml(machine: Machine) -> Part:
     name = "NVML"
     costs = (
-        "Clocks and throttling cannot be watched while a submission is timed: a disturbed"
-        " measurement may go unnoticed."
+        "Clocks and throttling cannot be watched during the timing: a disturbed measurement may not"
+        " be noticed."
     )
     if importlib.util.find_spec("pynvml") is None:
         return Part(name, Condition.ABSENT, "nvidia-ml-py is not installed", costs, INSTALL_GPU)
-    works, said = machine.ask_python(
+    works, output = machine.ask_python(
         "import pynvml; pynvml.nvmlInit(); print(pynvml.nvmlSystemGetNVMLVersion())"
     )
     if not works:
-        mend = "NVML comes with NVIDIA's driver: install it, or give the container GPU support."
-        return Part(name, Condition.ABSENT, f"does not work: {said}", costs, mend)
-    return _found(name, said)
+        fix = "NVML comes with NVIDIA's driver: install it, or give the container GPU support."
+        return Part(name, Condition.ABSENT, f"does not work: {output}", costs, fix)
+    return _found(name, output)
 
 
 def _probe_ncu(machine: Machine) -> Part:
     costs = "Counters cannot be taken from a GPU; the emulated device counts them."
     path = find_ncu(machine.environ)
     if path is None:
-        mend = (
-            "Only of use with a GPU: install Nsight Compute and put ncu on PATH, or name it in"
-            f" {NCU_VARIABLE}."
+        fix = (
+            "Useful only with a GPU: install Nsight Compute and put ncu on PATH, or set"
+            f" {NCU_VARIABLE} to its path."
         )
-        return Part("ncu", Condition.ABSENT, "not on PATH", costs, mend)
+        return Part("ncu", Condition.ABSENT, "not on PATH", costs, fix)
     version = machine.run([str(path), "--version"], limits=PROBE_LIMITS).stdout.strip().splitlines()
     return _found("ncu", f"{version[-1] if version else 'of unknown version'} ({path})")
 
 
 def _probe_counter_permission(machine: Machine) -> Part:
-    """Whether this process may read GPU counters: the driver's RmProfilingAdminOnly (1 keeps them
-    to the administrator).
+    """Whether this process may read GPU counters: by the driver's RmProfilingAdminOnly (1: only the
+    administrator).
 
-    Root without its capabilities, as in most containers, is no administrator to the driver.
+    For the driver, root without capabilities (in most containers) is no administrator.
     """
     name = "GPU counters"
     costs = (
-        "Without this right ncu fails with ERR_NVGPUCTRPERM; the emulated device counts instead."
+        "Without this permission ncu fails with ERR_NVGPUCTRPERM; the emulated device counts"
+        " instead."
     )
     parameters = _read(machine.proc / DRIVER_PARAMETERS)
     if "RmProfilingAdminOnly: 1" in parameters and not _is_administrator(machine):
-        what, mend = f"for the administrator only, and not for user {os.geteuid()} here", PERMIT
+        what, fix = f"only for the administrator, not for user {os.geteuid()}", PERMIT
     elif parameters:
         return _found(name, "permitted")
     elif _has_driver(machine):
-        what = "not known whether they are permitted"
-        mend = PERMIT_UNDER_WSL if _is_wsl(machine) else PERMIT
+        what = "unknown permission"
+        fix = PERMIT_UNDER_WSL if _is_wsl(machine) else PERMIT
     else:
         what = "nothing to count on: no NVIDIA driver"
         costs = "No GPU's counters can be read here."
-        mend = "None is needed: the emulated device counts."
-    return Part(name, Condition.ABSENT, what, costs, mend)
+        fix = "Nothing to do: the emulated device counts."
+    return Part(name, Condition.ABSENT, what, costs, fix)
 
 
 def _has_driver(machine: Machine) -> bool:
-    """Whether there is a driver: the kernel's, or Windows' as WSL shows it, which brings nvidia-smi
-    along."""
+    """Whether there is a driver: the kernel's, or in WSL the Windows driver, which provides
+    nvidia-smi."""
     return (machine.proc / DRIVER_VERSION).exists() or (
         _is_wsl(machine) and machine.which("nvidia-smi") is not None
     )
@@ -307,8 +304,8 @@ def _is_wsl(machine: Machine) -> bool:
 
 
 def _is_administrator(machine: Machine) -> bool:
-    """Whether the driver takes this process for the administrator's: CAP_SYS_ADMIN, or CAP_PERFMON
-    from driver 565 on."""
+    """Whether the driver accepts this process as administrator: CAP_SYS_ADMIN, or CAP_PERFMON since
+    driver 565."""
     found = re.search(
         r"^CapEff:\s*([0-9a-f]+)", _read(machine.proc / "self" / "status"), re.MULTILINE
     )

@@ -1,6 +1,6 @@
-"""Every error that is not the student's: its exit code and what to do about it.
+"""Errors of the grader, the machine and the user, with exit codes and advice.
 
-A student's mistake is a value, `records.Failure`; it never becomes an exception.
+A student's mistake is a value (`records.Failure` or a `Fact`); it is no GraderError.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 
 class GraderError(Exception):
-    """The grader or the machine failed. `advice` is one sentence that says what to do; `detail` is
-    for whoever mends it."""
+    """The grader or the machine failed. `advice`: one sentence with the next step; `detail`: text
+    for the person who fixes it."""
 
     exit_code = 3
 
@@ -27,18 +27,17 @@ class UsageError(GraderError):
     exit_code = 2
 
 
-class ToolMissing(GraderError):  # noqa: N818 - what is missing is named by its arguments
-    """A program or package that this run needs is not there; `grade doctor` tells how to get it."""
+class ToolMissing(GraderError):  # noqa: N818 - the arguments name the missing tool
+    """A required program or package is missing; `grade doctor` lists them all."""
 
 
 class WorkerError(GraderError):
-    """The worker process of a submission died or answered nonsense."""
+    """The worker process of a submission died or sent an invalid answer."""
 
 
 @dataclass(frozen=True)
 class SpecProblem:
-    """One mistake in an exercise: the file, the JSON path in it (`$.checks[2].metric`), and what is
-    wrong."""
+    """A mistake in an exercise: the file, the JSON path (`$.checks[2].metric`) and a message."""
 
     file: str
     path: str
@@ -53,11 +52,11 @@ class SpecProblem:
 
 
 class SpecError(GraderError):
-    """A broken exercise: all its mistakes at once."""
+    """A broken exercise, with all its mistakes."""
 
     exit_code = 2
 
     def __init__(self, problems: Sequence[SpecProblem]) -> None:
         super().__init__("\n".join(str(problem) for problem in problems))
         self.problems = tuple(problems)
-        self.advice = "Correct the exercise; every mistake that was found is listed above."
+        self.advice = "Correct the exercise; all its mistakes are listed above."

@@ -1,4 +1,4 @@
-"""Where the grader keeps files of its own."""
+"""Folders of the grader: its cache, and the exercises that are installed with it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 from grader.records import Options
 
 PACKAGED = "course"
-"""The folder of an installed package that holds the exercises and their starters."""
+"""The folder with the exercises and starters in an installed package."""
 
 
 def default_cache(environ: Mapping[str, str]) -> Path:
     """The user's cache folder of the grader (XDG Base Directory Specification): compiled
-    submissions, and the emulator's runtime."""
+    submissions, kept results and the emulator's runtime."""
     base = environ.get("XDG_CACHE_HOME", "")
     return (
         Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
@@ -22,19 +22,19 @@ def default_cache(environ: Mapping[str, str]) -> Path:
 
 
 def cache_folder(options: Options) -> Path:
-    """The cache folder that the options give, else the user's."""
+    """The cache folder of the options, else the user's."""
     return options.cache or default_cache(os.environ)
 
 
 def shipped_root() -> Path:
-    """The folder with `exercises/` and `starter/` that come along: in the installed package, or the
-    checkout that it runs from."""
+    """The folder with the grader's `exercises/` and `starter/`: in the installed package, or the
+    checkout."""
     package = Path(__file__).resolve().parent
     packaged = package / PACKAGED
     return packaged if packaged.is_dir() else package.parent
 
 
 def shipped_exercises() -> tuple[Path, ...]:
-    """The folders of the exercises that come along, by their names."""
+    """The folders of the grader's exercises, sorted by name."""
     root = shipped_root() / "exercises"
     return tuple(sorted(path.parent for path in root.glob("*/spec.json")))

@@ -1,6 +1,6 @@
 """The pytest plugin: a fixture that runs CUDA kernels on the emulated device.
 
-pytest loads it by its entry point, wherever the package is installed.
+pytest loads it by the entry point of the installed package.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ DEFAULT_DEVICE = "emulated:h100"
 
 @dataclass(frozen=True)
 class CudaRun:
-    """`grader.run` with the device and the check mode of the test session.
+    """`grader.run` with the device and the checked mode of the test session.
 
-    A name of a file is looked for in the folder of the test first.
+    A relative file name is searched in the test's folder first.
     """
 
     device: str
@@ -47,11 +47,11 @@ class CudaRun:
         model: bool = False,
         seed: int = 0,
     ) -> grader.KernelRun:
-        """Runs the kernels as `grader.run` does, whose arguments these are.
+        """Runs the kernels like `grader.run`, with the same arguments.
 
-        `device` and `check` are those of the session where they are left out. Where the session
-        asks for the checked mode, a finding fails the test; a test that gives `check` looks at
-        `findings` itself. Raises SubmissionError for a source that fails.
+        `device` and `check` default to those of the session. In a session with the checked mode a
+        finding fails the test, unless the test gives `check` and reads `findings` itself. Raises
+        SubmissionError if the source fails.
         """
         __tracebackhide__ = True
         try:
@@ -66,7 +66,7 @@ class CudaRun:
                 model=model,
                 seed=seed,
             )
-        except grader.SubmissionError as error:  # a failing test shows where it called, and why
+        except grader.SubmissionError as error:  # the traceback of a failing test ends at its call
             raise error.with_traceback(None) from None
         if run.findings and check is None:
             pytest.fail(_describe(run.findings), pytrace=False)
@@ -86,15 +86,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--cuda-device",
         metavar="DEVICE",
-        help="what runs the kernels: emulated[:ID] or gpu[:N] (default: cuda_device of the"
+        help="device that runs the kernels: emulated[:ID] or gpu[:N] (default: cuda_device of the"
         f" configuration file, or {DEFAULT_DEVICE})",
     )
     group.addoption(
         "--cuda-check",
         action="store_true",
-        help="run the kernels in the checked mode; races and the like fail the test",
+        help="run the kernels in the checked mode; races and other findings fail the test",
     )
-    parser.addini("cuda_device", "what runs CUDA kernels", default=DEFAULT_DEVICE)
+    parser.addini("cuda_device", "device that runs CUDA kernels", default=DEFAULT_DEVICE)
     parser.addini("cuda_check", "run CUDA kernels in the checked mode", type="bool", default=False)
 
 

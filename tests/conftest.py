@@ -53,7 +53,7 @@ LONGEST_FIRST = (
     "test_opcodes_logic.py",
     "test_opcodes_integer.py",
     "test_opcodes_floating.py",
-    "test_others.py",
+    "test_baselines.py",
     "test_kills.py",
 )
 """A module stays on one worker: these begin, so that no worker is left with a long one when the

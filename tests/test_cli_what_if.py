@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from grader.cli.what_if import add_mends, add_what_if, check_what_if, is_wanted
+from grader.cli.what_if import add_fixes, add_what_if, check_what_if, is_wanted
 from grader.errors import UsageError
 from grader.folders import shipped_exercises
 from tests.support.factories import make_graded
@@ -40,9 +40,9 @@ def test_mends_are_tried_where_somebody_looks_on_or_asks(
 def test_who_asks_in_vain_is_told_why(capsys: pytest.CaptureFixture[str]) -> None:
     score = make_graded()  # nothing is lost
     transpose = next(path for path in shipped_exercises() if path.name == "transpose")
-    assert add_mends(score, parse("--what-if"), transpose, transpose) is score
+    assert add_fixes(score, parse("--what-if"), transpose, transpose) is score
     assert "this exercise does not show" in capsys.readouterr().err
-    assert add_mends(score, parse(), transpose, transpose) is score
+    assert add_fixes(score, parse(), transpose, transpose) is score
     assert not capsys.readouterr().err
 
 

@@ -89,7 +89,7 @@ def test_an_exercise_that_comes_along_is_found_in_any_folder(
     lines = capsys.readouterr().out.splitlines()
     rows = [line for line in lines if not line.startswith(" ")]  # less what a title goes on with
     assert [row.split()[0] for row in rows[1:]] == IDS
-    assert [row.endswith("comes along") for row in map(str.rstrip, rows[1:])] == [
+    assert [row.endswith("the grader's") for row in map(str.rstrip, rows[1:])] == [
         id_ != "transpose" for id_ in IDS
     ]
 

@@ -1,2 +1,1 @@
-"""Grades a class: finds submissions, keeps a journal, shares the work out, and writes the
-results."""
+"""Grades a class: finds submissions, keeps a journal, distributes the work and writes results."""

@@ -1,5 +1,4 @@
-"""A worker of a batch: a process that grades one task after another, and ends when the batch
-does."""
+"""A worker process of a batch: grades tasks until the batch ends."""
 
 from __future__ import annotations
 
@@ -16,10 +15,9 @@ from grader.plumbing.shortages import keep_temporary_folder, machine_fault
 
 @dataclass(frozen=True)
 class Answer:
-    """What a worker made of a task: the score as JSON text, or what kept it from making one.
+    """A worker's result of a task: the score as JSON text, or an error message.
 
-    `broken`: the exercise or the command is at fault, so that no other submission would fare
-    better.
+    `broken`: the exercise or the command causes the error, so every submission would fail.
     """
 
     text: str | None
@@ -30,12 +28,12 @@ class Answer:
 
 
 GradeTask = Callable[[Task], str]
-"""Grades a task; returns the score as JSON text. It must be picklable."""
+"""Grades a task; returns the score as JSON text. Must be picklable."""
 
 
 def serve(grade: GradeTask, connection: Connection) -> None:
-    """Answer tasks until the other end closes. Ctrl-C on the terminal, and its end, are for the
-    batch, which ends its workers."""
+    """Answers tasks until the other end closes. Ignores Ctrl-C and the end of the terminal: the
+    batch handles them and ends its workers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -47,7 +45,7 @@ def serve(grade: GradeTask, connection: Connection) -> None:
 
 
 def answer_task(task: Task, grade: GradeTask) -> Answer:
-    """Grade; whatever goes wrong is an answer too."""
+    """Grades; every error becomes an answer."""
     keep_temporary_folder()
     try:
         return Answer(grade(task))
@@ -64,8 +62,8 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
 
 
 def grade_task(task: Task) -> str:
-    """The real thing: the whole pipeline. The file bears the exercise's name, so that equal files
-    get equal scores."""
+    """Grades with the whole pipeline. In the score the file is named after the exercise, so that
+    equal files get equal scores."""
     from grader.grading.grade import grade_with
     from grader.report.json import format_score
 

@@ -1,8 +1,8 @@
-"""Unpacks a zip of submissions: nothing outside of the target folder, no links, no more than so
-many files and bytes.
+"""Unpacks a zip of submissions: only below the target folder, without links, within limits of files
+and bytes.
 
-A member that cannot be unpacked harms nobody else: it is set aside by name, and an empty file
-stands where it would be, so that whose it is can be told as for all others (collect).
+A member that cannot be unpacked does not stop the others: it is listed by name, and an empty file
+takes its place, so that its owner is still found (collect).
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ MAX_FILES = 100_000
 MAX_FILE_BYTES = 16 << 20
 MAX_TOTAL_BYTES = 2 << 30
 WANTED = frozenset({".cu", ".cuh", ".yml", ".zip"})
-"""What grading may need of an export; all else stays packed. `.cuh` only so that a student without
-a .cu can be told."""
-_ADVICE = "Unpack it yourself, take out what is no submission, and name the folder."
+"""Unpacked file types. A `.cuh` is never graded: it shows that a student handed in no .cu file."""
+_ADVICE = "Unpack it, remove all files that are not submissions, and name the folder."
 _UNREADABLE = (
     zipfile.BadZipFile,
     zlib.error,
@@ -39,21 +38,20 @@ _UNREADABLE = (
     OSError,
     OverflowError,
 )
-"""What zipfile raises for a member that is broken, encrypted, or packed in a way that it does not
-know."""
+"""Exceptions of zipfile for a broken or encrypted member, or an unknown compression."""
 _BAD_NAMES = frozenset(
     {errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ}
 )
 _DRIVE = re.compile(r"[A-Za-z]:")
 _LONGEST_PART_BYTES = 180
-"""Of a name in the target, so that there is room for a number behind it (Linux takes 255)."""
+"""Limit of a name in the target: leaves room for a number (Linux allows 255)."""
 _MOST_PARTS = 12
 
 
 @dataclass(frozen=True)
 class SetAside:
-    """A member that was not unpacked: its name in the archive, why, and the empty file in its place
-    (None: whose it is is unknown)."""
+    """A member that was not unpacked: its name in the archive, the reason, and the empty file in
+    its place (None: its owner is unknown)."""
 
     name: str
     reason: str
@@ -61,15 +59,14 @@ class SetAside:
 
 
 class _BadMemberError(Exception):
-    """Why a member cannot be unpacked."""
+    """The reason why a member cannot be unpacked."""
 
 
 def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
-    """Unpack the wanted files of `archive` into `target`, an empty folder; returns what had to be
-    left out.
+    """Unpacks the wanted files of `archive` into `target`, an empty folder; returns the members
+    that were left out.
 
-    Raises UsageError for a file that is no zip, for too many files, and where the target cannot be
-    written.
+    Raises UsageError if the file is no zip, has too many files, or the target cannot be written.
     """
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -81,14 +78,13 @@ def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
             return _extract_all(opened, members, target)
     except _UNREADABLE as error:
         raise UsageError(
-            f"{archive} is no zip that can be read: {error}",
+            f"{archive} is not a readable zip: {error}",
             "Pack it again, or unpack it and name the folder.",
         ) from error
 
 
 def _is_wanted(member: zipfile.ZipInfo) -> bool:
-    """Files of the wanted kinds, and what has no name; not the resource forks that macOS packs
-    beside them."""
+    """Whether a member has a wanted type or no name. The resource forks of macOS are not wanted."""
     path = PurePosixPath(member.filename.replace("\\", "/"))
     if member.filename.endswith("/") or "__MACOSX" in path.parts:
         return False
@@ -108,7 +104,7 @@ def _extract_all(
             set_aside.append((member, str(reason)))
         else:
             room -= len(content)
-    # After all others: what stands in for a bad member must not take the place of a good one.
+    # After all others: an empty file must not take the place of a good member.
     return tuple(
         SetAside(member.filename, reason, _stand_in(target, member.filename, number))
         for number, (member, reason) in enumerate(set_aside, start=2)
@@ -116,9 +112,9 @@ def _extract_all(
 
 
 def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, room: int) -> bytes:
-    """A member's content. What it says of its size is a limit that zipfile holds it to."""
+    """A member's content. zipfile enforces the size in the member's header as a limit."""
     if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
-        raise _BadMemberError("it is a link or another thing that is no file")
+        raise _BadMemberError("it is a link or another special file")
     if member.file_size > MAX_FILE_BYTES:
         raise _BadMemberError(f"it is too large: {MAX_FILE_BYTES >> 20} MiB a file are the most")
     if member.file_size > room:
@@ -134,7 +130,7 @@ def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, room: int) -> bytes:
 
 
 def _parts(name: str) -> tuple[str, ...]:
-    """The parts of a member's path below the target."""
+    """The parts of a member's path, relative to the target."""
     path = PurePosixPath(name.replace("\\", "/"))
     if not path.name:
         raise _BadMemberError("it has no name")
@@ -144,7 +140,7 @@ def _parts(name: str) -> tuple[str, ...]:
 
 
 def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
-    """Write a new file below the target."""
+    """Writes a new file below the target."""
     place = target.joinpath(*parts)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -153,7 +149,7 @@ def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
     except OSError as error:
         if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR):
             raise _BadMemberError(
-                "another member has its name, or is the folder that it lies in"
+                "another member has its name, or is a file with the name of its folder"
             ) from error
         if error.errno in _BAD_NAMES:
             raise _BadMemberError(f"it cannot have this name here: {error.strerror}") from error
@@ -165,8 +161,8 @@ def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
 
 
 def _stand_in(target: Path, name: str, number: int) -> Path | None:
-    """An empty file of this name, or one like it; None for what leads out of the archive, and for
-    what is no submission."""
+    """Writes an empty file with this or a similar name. None for a path outside the archive, and
+    for other types than .cu."""
     try:
         parts = _parts(name)
     except _BadMemberError:
@@ -175,18 +171,15 @@ def _stand_in(target: Path, name: str, number: int) -> Path | None:
         return None
     *folders, last = (_shortened(part) for part in parts[-_MOST_PARTS:])
     another = f"{_shortened(last[:-3])} ({number}).cu"
-    for tried in (
-        (*folders, last),
-        (*folders, another),
-        (another,),
-    ):  # one may be taken, and a folder may be a file
+    # The name may exist, and a folder may be a file.
+    for tried in ((*folders, last), (*folders, another), (another,)):
         with contextlib.suppress(_BadMemberError):
             return _write(target, tried, b"")
     return None
 
 
 def _shortened(part: str) -> str:
-    """A part of a path, cut before its suffix where it is too long."""
+    """A part of a path; a long part is cut before its suffix."""
     encoded = part.encode("utf-8", "replace")
     if len(encoded) <= _LONGEST_PART_BYTES:
         return encoded.decode()

@@ -1,4 +1,4 @@
-"""Whom `--only` means: students by their names as they are, or by patterns."""
+"""The students that `--only` selects, by names, ids or patterns."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ _MOST_NAMES = 5
 def choose_students(
     patterns: Sequence[str], hand_ins: Sequence[HandIn], shown: Mapping[str, str]
 ) -> set[str]:
-    """The students whom the patterns mean, all without one; `shown` has their names in the results.
+    """The students that the patterns select; without patterns all. `shown`: their names in the
+    results.
 
-    A pattern that is a name or an id as it is means that one; else it is one of `*`, `?` and
-    `[...]`. Case does not count. Raises UsageError, with names that are near, where one means
-    nobody.
+    A pattern that equals a name or an id selects this student. Else `*`, `?` and `[...]` match as
+    in file names. Case is ignored. Raises UsageError, with similar names, if a pattern matches no
+    student.
     """
     if not patterns:
         return {each.student for each in hand_ins}
@@ -37,7 +38,9 @@ def choose_students(
             if any(fnmatch.fnmatchcase(name, wanted) for name in own)
         }
         if not found:
-            raise UsageError(f"--only {pattern!r} names nobody", _advise(wanted, shown.values()))
+            raise UsageError(
+                f"--only {pattern!r} matches no student", _advise(wanted, shown.values())
+            )
         chosen |= found
     return chosen
 
@@ -47,11 +50,11 @@ def _fold_all(names: Iterable[str | None]) -> set[str]:
 
 
 def _advise(wanted: str, shown: Iterable[str]) -> str:
-    """Names that are near, else how a pattern is written."""
+    """Similar names, else the form of a pattern."""
     names = {name.casefold(): name for name in shown}
     plain = wanted.strip("*?")
     near = [name for name in names if plain and plain in name][:_MOST_NAMES]
     near = near or difflib.get_close_matches(plain, list(names), n=_MOST_NAMES)
     if near:
         return f"Did you mean {' or '.join(repr(names[name]) for name in near)}?"
-    return "Give a name or an id as `grade show` has it, or a pattern such as 'doe*'."
+    return "Give a name or an id from `grade show`, or a pattern such as 'doe*'."

@@ -1,8 +1,8 @@
-"""A pool of Dask workers, on this machine or others: contents go out, scores come back, and no
-folder is shared.
+"""A pool of Dask workers on this or other machines. It sends file contents and receives scores; the
+machines share no folder.
 
-The journal stays with the batch. Dask gives the tasks of a worker that is lost to others; what
-fails on several comes back as lost, and is tried again by the batch itself. The only home of dask.
+The journal stays with the batch. Dask moves the tasks of a lost worker to other workers; a task
+that fails on several workers is lost, and the batch tries it again. Only this module imports dask.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ GPU = "GPU"
 """The resource that a worker with a GPU declares: `dask worker ADDRESS --resources GPU=1`."""
 START_SECONDS = 120.0
 LOST_SECONDS = 600.0
-"""How long a batch waits for a worker when all are lost."""
+"""Time that a batch without workers waits for a worker."""
 _REPORT_SECONDS = 60.0
 _QUEUED = 2
-"""Tasks a worker's thread holds: one that it grades, and the next one."""
+"""Tasks per thread of a worker: the current task and the next."""
 _LOCAL = re.compile(r"local:(\d{1,3})")
 
 
 @dataclass(frozen=True)
 class Parcel:
-    """A task as it travels: with the contents of the submission and of the exercise's files, by
-    their place below a root."""
+    """A task for another machine: with the submission's content, and the exercise's files by their
+    relative paths."""
 
     task: Task
     content: bytes
@@ -51,7 +51,7 @@ class Parcel:
 
 
 def pack_exercise(exercise: Exercise) -> dict[str, bytes]:
-    """The files of an exercise that grading needs, as they lie in a repository of exercises."""
+    """The files of an exercise that grading needs, by their paths in a repository of exercises."""
     paths = {
         f"exercises/{exercise.id}/{name}": exercise.folder / name
         for name in (SPEC_FILE, ORACLE_FILE)
@@ -63,7 +63,7 @@ def pack_exercise(exercise: Exercise) -> dict[str, bytes]:
 
 
 def grade_parcel(parcel: Parcel, grade: GradeTask, seconds: float) -> Outcome:
-    """Grade on the worker: unpack, grade in a process of its own, leave nothing behind."""
+    """Runs on the worker: unpacks, grades in a separate process and removes the files."""
     with tempfile.TemporaryDirectory(prefix="grader-", ignore_cleanup_errors=True) as folder:
         root = Path(folder)
         for name, content in parcel.files.items():
@@ -77,8 +77,8 @@ def grade_parcel(parcel: Parcel, grade: GradeTask, seconds: float) -> Outcome:
 
 
 class ClusterPool:
-    """Workers of one scheduler. `client` is a connected `distributed.Client`; `needs_gpu`: only
-    workers with the resource GPU. `notice` gets a sentence when workers are lost."""
+    """Workers of one scheduler. `client`: a connected `distributed.Client`; `needs_gpu`: use only
+    workers with the resource GPU; `notice` receives a sentence when workers are lost."""
 
     def __init__(
         self,
@@ -115,20 +115,20 @@ class ClusterPool:
         self._running[future] = task
 
     def wait(self, seconds: float) -> list[Outcome]:
-        """See `Pool`. Raises GraderError when no worker has been left for LOST_SECONDS, and when
-        the scheduler is gone for good."""
+        """See `Pool`. Raises GraderError after LOST_SECONDS without workers, and if the connection
+        to the scheduler is closed."""
         self._ended.wait(seconds)
         self._ended.clear()
         done = [future for future in self._running if future.done()]
         for future in [each for each in done if each.status == "cancelled"]:
-            if self._count_threads():  # a scheduler that came back knows no task
+            if self._count_threads():  # a restarted scheduler has lost the task
                 self.submit(self._running.pop(future))
             done.remove(future)
         self._watch(time.monotonic())
         return [_outcome(future, self._running.pop(future)) for future in done]
 
     def _watch(self, now: float) -> None:
-        """Report lost workers at once, then every minute while none is left."""
+        """Reports lost workers at once; without any worker, again every minute."""
         threads = self._count_threads()
         if 0 < threads < self._threads:
             self._notice(f"the cluster lost workers: {threads} of {self._threads} threads are left")
@@ -143,13 +143,13 @@ class ClusterPool:
         if left <= 0 or self._client.status == "closed":
             raise GraderError(
                 f"the cluster has no {what} any more",
-                "What was graded is kept. Start the cluster again, and give the same command.",
+                "All results are kept. Start the cluster again and repeat the command.",
             )
         if now >= self._reported + _REPORT_SECONDS:
             self._reported = now
             self._notice(
-                f"the cluster has no {what} any more: waiting for one, {left / 60:.0f} minutes at"
-                " most"
+                f"the cluster has no {what} any more: waiting for a new {what}, at most"
+                f" {left / 60:.0f} minutes"
             )
 
     def _count_threads(self) -> int:
@@ -177,10 +177,9 @@ def _outcome(future: Future, task: Task) -> Outcome:
 
 @contextlib.contextmanager
 def open_cluster(name: str) -> Iterator[Client]:
-    """A client of the scheduler at an address, or of a cluster of N processes that is started here
-    for `local:N`.
+    """A client of the scheduler at an address. For `local:N` it starts a cluster of N processes.
 
-    Raises ToolMissing without dask.distributed, UsageError where nobody answers, GraderError where
+    Raises ToolMissing without dask.distributed, UsageError if no scheduler answers, GraderError if
     no worker joins.
     """
     try:
@@ -190,7 +189,7 @@ def open_cluster(name: str) -> Iterator[Client]:
             "--cluster needs dask.distributed",
             "Install the extra: pip install 'cuda-exercise-grader[cluster]'.",
         ) from error
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # lost workers are told plainly
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # `_watch` reports lost workers
     local = _LOCAL.fullmatch(name)
     with contextlib.ExitStack() as stack:
         if local:
@@ -204,21 +203,21 @@ def open_cluster(name: str) -> Iterator[Client]:
         except (OSError, ValueError, TimeoutError) as error:
             raise UsageError(
                 f"no Dask scheduler answers at {name!r}: {error}",
-                "Name its address, tcp://HOST:8786 say.",
+                "Name its address, for example tcp://HOST:8786.",
             ) from error
         try:
             client.wait_for_workers(1, timeout=START_SECONDS)
         except TimeoutError as error:
             raise GraderError(
                 f"no worker has joined the cluster at {name}",
-                "Start some: dask worker ADDRESS --nthreads 1.",
+                "Start workers: dask worker ADDRESS --nthreads 1.",
             ) from error
         yield client
 
 
 def find_gpu_model(client: Client) -> str | None:
-    """The model of the GPUs of the workers that declare some; None where none does. UsageError
-    where they differ."""
+    """The GPU model of the workers that declare a GPU; None if no worker does. Raises UsageError if
+    the models differ."""
     addresses = _gpu_workers(client)
     if not addresses:
         return None
@@ -230,8 +229,8 @@ def find_gpu_model(client: Client) -> str | None:
     )
     if len(set(models)) > 1:
         raise UsageError(
-            f"the workers' GPUs are of different models: {', '.join(sorted(set(models)))}",
-            "Grade on equal ones.",
+            f"the workers' GPUs have different models: {', '.join(sorted(set(models)))}",
+            "Use workers with equal GPUs.",
         )
     return str(models[0])
 
@@ -249,7 +248,7 @@ def _gpu_workers(client: Client) -> list[str]:
 
 
 def _list_workers(client: Client) -> dict[str, Any]:
-    """The workers by their addresses; none where the scheduler does not answer."""
+    """The workers by address; empty if the scheduler does not answer."""
     if client.status != "running":
         return {}
     try:

@@ -1,10 +1,10 @@
-"""Finds who handed in what: a folder of files, a folder per student, or a zip of either, as
-platforms export them.
+"""Finds the students and their files in a folder of files or a folder per student, as platforms
+export them.
 
 Canvas exports one folder of files `doejane_LATE_4711_815_transpose-1.cu`; Moodle a folder per
 student `Jane Doe_4711_assignsubmission_file_` (or files of such names); Gradescope folders
-`submission_4711` and a `submission_metadata.yml` that names the students. Anything else is taken by
-its name: `jane.cu`, or a folder `jane`.
+`submission_4711` and a `submission_metadata.yml` that names the students. For other names the
+student is the name of the file or folder: `jane.cu`, `jane/`.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _NAME = re.compile(r"^[ \t]*-?[ \t]*:name:[ \t]*(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class HandIn:
-    """What one student handed in: the shown names of the files, each with its path; and why others
-    cannot be graded, by name.
+    """The files of one student: `files` maps shown names to paths, `set_aside` maps the names of
+    files that cannot be graded to reasons.
 
-    `exported_as` is the name of the folder that the platform made for the student. `absent`: the
-    student is in the class's roster, and handed nothing in.
+    `exported_as`: the name of the student's folder in the platform's export. `absent`: the student
+    is in the roster but handed in nothing.
     """
 
     student: str
@@ -46,12 +46,11 @@ class HandIn:
 
 
 def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
-    """All students of a folder, ordered by name, each with the .cu files that were handed in (none,
-    maybe); names are unique.
+    """All students of a folder in order of their unique names, each with zero or more .cu files.
 
-    `set_aside`: files of the folder that are only a name, and why (archives). Links are not
-    followed: like pipes and hidden files, they are set aside. Raises UsageError where the folder
-    cannot be read or holds nobody.
+    `set_aside`: the empty files of members that were not unpacked, with reasons (archives). Links,
+    pipes and hidden files are set aside too. Raises UsageError if the folder cannot be read or has
+    no .cu file.
     """
     try:
         root = _unwrap(folder)
@@ -69,7 +68,7 @@ def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[H
 
 
 def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
-    """The hand-in with those of its files that were set aside apart from the others."""
+    """Moves the files that cannot be graded to `set_aside`."""
     reasons = {name: set_aside.get(path) or _refuse(path) for name, path in hand_in.files.items()}
     good = {name: path for name, path in hand_in.files.items() if not reasons[name]}
     return replace(
@@ -78,7 +77,7 @@ def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
 
 
 def _refuse(path: Path) -> str:
-    """Why a file or a folder is not looked at; empty where it is."""
+    """The reason why a file or a folder is not graded; empty if it is."""
     if path.name.startswith("."):
         return "its name begins with a dot"
     try:
@@ -93,8 +92,8 @@ def _refuse(path: Path) -> str:
 
 
 def _unwrap(folder: Path) -> Path:
-    """The folder, or the only folder in it where that holds several students: exports are often
-    packed with a folder around them."""
+    """The folder, or its only subfolder if that contains several students: many exports have an
+    extra folder around them."""
     while True:
         entries = [
             entry for entry in folder.iterdir() if not entry.name.startswith((".", "__MACOSX"))
@@ -133,7 +132,7 @@ def _folders(entries: list[Path], metadata: Mapping[str, str]) -> Iterator[HandI
 
 
 def _files(entries: list[Path]) -> Iterator[HandIn]:
-    """Students whose files lie side by side: one hand-in for all files of the same owner."""
+    """The students of files without folders: files of the same owner form a hand-in."""
     owned: dict[tuple[str, str | None, str | None], dict[str, Path]] = {}
     for path in filter(_is_source, entries):
         owner: tuple[str, str | None, str | None]
@@ -150,12 +149,12 @@ def _files(entries: list[Path]) -> Iterator[HandIn]:
 
 
 def _is_source(path: Path) -> bool:
-    """Whether a path is named like a source file, and is no folder."""
+    """Whether a path has the name of a source file and is no folder."""
     return path.suffix.lower() == SUFFIX and "__MACOSX" not in path.parts and not path.is_dir()
 
 
 def _read_metadata(root: Path) -> dict[str, str]:
-    """Gradescope's names of the submitters by folder. Of its YAML only these are read, line by
+    """Gradescope's submitters by folder. Reads only these entries of the YAML file, line by
     line."""
     path = root / METADATA
     if not path.is_file() or path.is_symlink():
@@ -169,7 +168,7 @@ def _parse_names(block: str) -> str:
 
 
 def name_uniquely(found: list[HandIn]) -> list[HandIn]:
-    """Students of equal names are told apart by their numbers, or counted."""
+    """Adds the id, else a number, to the names of students with equal names."""
     unique: dict[str, HandIn] = {}
     for each in sorted(
         found, key=lambda each: (each.student.casefold(), each.student, each.student_id or "")

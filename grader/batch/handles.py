@@ -1,5 +1,5 @@
-"""Names for a leaderboard: drawn at random once for each student, and kept, so that nothing of a
-student follows from one."""
+"""Names for a leaderboard: drawn at random once per student and kept. A name reveals nothing about
+the student."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ESCAPED = re.compile(r"\\(?:\\|[nrt]|x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8})")
 
 
 def read_handles(out: Path) -> dict[str, str]:
-    """The names that were given, by student; none where no leaderboard was made."""
+    """The kept names by student; empty before the first leaderboard."""
     path = out / HANDLES
     try:
         rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"), newline=""))
@@ -45,8 +45,8 @@ def read_handles(out: Path) -> dict[str, str]:
 
 
 def give_handles(out: Path, students: Sequence[str]) -> Mapping[str, str]:
-    """A name for each student, the same in every run, no two alike. Written to the batch's folder,
-    for the owner's eyes only."""
+    """A unique name for each student, the same in every run. Writes them to the batch's folder,
+    readable by the owner only."""
     handles = read_handles(out)
     taken = set(handles.values())
     for student in students:
@@ -67,8 +67,8 @@ def give_handles(out: Path, students: Sequence[str]) -> Mapping[str, str]:
 
 
 def _guard(student: str) -> str:
-    """The name without terminal control, as Python escapes, and as no spreadsheet takes it for a
-    formula."""
+    """The name with control characters as Python escapes, in a form that spreadsheets do not
+    evaluate as a formula."""
     plain = "".join(
         each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
         for each in student

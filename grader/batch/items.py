@@ -1,5 +1,4 @@
-"""What a batch is about: each student's file for each exercise, kept where nothing can take it
-away."""
+"""The items of a batch: each student's file for each exercise, copied to the batch's folder."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from grader.batch.whole_files import replace_file
 from grader.spec.exercise import Exercise
 
 MAX_BYTES = 1 << 20
-"""Of a submission; of a longer one only one byte more is read, which suffices to refuse it."""
+"""Limit of a submission. Of a longer file this and another byte are kept: grading refuses it."""
 SOURCES, SCORES = "sources", "scores"
 _UNSAFE = re.compile(r"[^\w .,@()+-]")
 _MAX_NAME = 80
@@ -24,12 +23,11 @@ _MAX_NAME = 80
 
 @dataclass(frozen=True)
 class Item:
-    """One student and one exercise. `sha256` and `key` are None where there is no file, for which
-    `problem` is the reason.
+    """A student and an exercise. Without a file `sha256` and `key` are None and `problem` is the
+    reason.
 
-    `student` and `submission` are as they are shown, and `score_path` is where the score goes,
-    below the batch's folder; `handed_in_as` is what the platform called the file, or the student's
-    folder.
+    `student` and `submission` are the shown names. `score_path`: the score's path in the batch's
+    folder. `handed_in_as`: the platform's name of the file or of the student's folder.
     """
 
     student: str
@@ -54,11 +52,11 @@ def make_items(
     only: Sequence[str] = (),
     pseudonyms: dict[str, str] | None = None,
 ) -> list[Item]:
-    """All pairs of student and exercise, ordered by shown name. Files are copied to `out`: they may
-    vanish where they are.
+    """All pairs of student and exercise, ordered by shown name. Copies the files to `out`, because
+    the originals may disappear.
 
     `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: names and patterns of the
-    students who are to be graded; UsageError where one of them means nobody.
+    selected students; raises UsageError if a pattern matches no student.
     """
     ids = [exercise.id for exercise in exercises]
     names = pseudonyms or {each.student: each.student for each in hand_ins}
@@ -100,12 +98,12 @@ def _exported_name(hand_in: HandIn, matched: Matched) -> str | None:
 
 
 def source_path(sha256: str) -> str:
-    """Where the copy of a file is, below the batch's folder."""
+    """The path of the copy of a file, in the batch's folder."""
     return f"{SOURCES}/{sha256}.cu"
 
 
 def _keep(path: Path, out: Path) -> tuple[str | None, str]:
-    """Copy a file; returns its SHA-256, or None and why it cannot be read."""
+    """Copies a file; returns its SHA-256, or None and the reason why it cannot be read."""
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)
@@ -119,7 +117,7 @@ def _keep(path: Path, out: Path) -> tuple[str | None, str]:
 
 
 def _file_names(students: Iterable[str]) -> dict[str, str]:
-    """A file name for each student: their own name, as far as it is harmless, unlike all others."""
+    """A unique file name for each student: the student's name without unsafe characters."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for student in students:

@@ -1,8 +1,7 @@
-"""The journal of a batch: an SQLite file that holds every result from the moment on at which it
-counts.
+"""The journal of a batch: an SQLite file with all results.
 
-A result is in it wholly or not at all, whenever the process is killed (SQLite, write-ahead
-logging). The score files, the gradebook and the reports are made from it and can be made again.
+A result is written completely or not at all, even if the process is killed (SQLite, write-ahead
+logging). Score files, gradebook and reports are derived from the journal and can be written again.
 """
 
 from __future__ import annotations
@@ -40,15 +39,15 @@ CREATE TABLE IF NOT EXISTS pseudonyms (
 _META = "SELECT value FROM meta WHERE name = ?"
 _SYNC_SECONDS = 1.0
 _LOCKED_SECONDS = 30.0
-_RESUME = "and give the same command again: what was graded is kept."
-_LOCKED = f"Close the program that has it open, {_RESUME}"
-_FULL = f"Make room there or check the disk, {_RESUME}"
+_RESUME = "and repeat the command: all results are kept."
+_LOCKED = f"Close the program that uses it, {_RESUME}"
+_FULL = f"Free disk space or check the disk, {_RESUME}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """A result without the score's text. `digest` is the JSON of what tables of the class need of
-    it; empty in a journal of an earlier version."""
+    """A result without the score's text. `digest`: reasons, causes and checks as JSON, for the
+    tables of the class; empty in a journal of an earlier version."""
 
     key: str
     exercise: str
@@ -66,7 +65,7 @@ class Result:
 
     @property
     def is_pending(self) -> bool:
-        """Whether points wait for a device that can judge them."""
+        """Whether some points need a device that can judge them."""
         return self.judged_points < self.max_score
 
 
@@ -74,8 +73,8 @@ _COLUMNS = tuple(field.name for field in fields(Result))
 
 
 class Journal:
-    """The open journal of one folder; one process at a time has it. Its methods raise GraderError
-    when the disk fails."""
+    """The open journal of a folder, for one process at a time. Methods raise GraderError if the
+    disk fails."""
 
     def __init__(self, folder: Path, database: sqlite3.Connection) -> None:
         self._folder = folder
@@ -98,8 +97,8 @@ class Journal:
             return zlib.decompress(text).decode()
 
     def add(self, graded: Sequence[Graded]) -> list[Result]:
-        """Write results down, all of them or none. Once this returns they outlive the process; a
-        power cut takes those of a second."""
+        """Writes all results or none. After the return they survive the process; a power cut loses
+        the results of the last second."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         results = [
             Result(
@@ -117,12 +116,11 @@ class Journal:
             (*astuple(result), zlib.compress(each.text.encode(), 1))
             for result, each in zip(results, graded, strict=True)
         ]
-        if (
-            self._read_identity() != self._identity
-        ):  # SQLite would go on writing to a file that nobody can open any more
+        # SQLite continues to write to a deleted file.
+        if self._read_identity() != self._identity:
             raise GraderError(
                 f"the folder {self._folder} was removed while the batch ran",
-                "Give the same command again: it begins anew.",
+                "Repeat the command: it starts from the beginning.",
             )
         with self._telling(), self._database:
             columns = (*_COLUMNS, "text")
@@ -138,7 +136,7 @@ class Journal:
         return results
 
     def _read_identity(self) -> tuple[int, int] | None:
-        """What tells the journal's file from others; None where it is gone."""
+        """Device and inode of the journal's file; None if it is deleted."""
         try:
             status = (self._folder / NAME).stat()
         except OSError:
@@ -146,16 +144,15 @@ class Journal:
         return status.st_dev, status.st_ino
 
     def _sync(self) -> None:
-        """Have the disk hold what was written, once a second: each time would cost 10 ms,
-        measured."""
+        """Writes to the disk at most once a second: 10 ms each, measured."""
         if time.monotonic() >= self._synced + _SYNC_SECONDS:
             with self._telling():
                 self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self._synced = time.monotonic()
 
     def ask_again(self, keys: Iterable[str]) -> None:
-        """Have these results made anew. A demand that an earlier run left unfinished stands as it
-        is: this goes on with it."""
+        """Marks results to be graded again. If marks of an interrupted run are left, they stay and
+        no others are added: this run continues them."""
         with self._telling(), self._database:
             if not self.read_asked_again():
                 self._database.executemany(
@@ -163,12 +160,12 @@ class Journal:
                 )
 
     def read_asked_again(self) -> set[str]:
-        """The results that are to be made anew."""
+        """The keys of the results to be graded again."""
         with self._telling():
             return {key for (key,) in self._database.execute("SELECT key FROM redo")}
 
     def secret(self) -> bytes:
-        """The secret of this batch that seeds are drawn with; made at its first use."""
+        """The secret of this batch that seeds are drawn from; created at first use."""
         with self._telling(), self._database:
             self._database.execute(
                 "INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),)
@@ -177,7 +174,7 @@ class Journal:
             return bytes.fromhex(secret)
 
     def pseudonyms(self, students: Sequence[str]) -> dict[str, str]:
-        """A number for each student, the same in every run and in no order that tells anything."""
+        """A pseudonym for each student, the same in every run, numbered in random order."""
         with self._telling(), self._database:
             known = dict(self._database.execute("SELECT student, pseudonym FROM pseudonyms"))
             new = [student for student in students if student not in known]
@@ -190,12 +187,12 @@ class Journal:
         return known | dict(rows)
 
     def note(self, name: str, value: str) -> None:
-        """Keep a fact of the run that is going on."""
+        """Keeps a fact about the current run."""
         with self._telling(), self._database:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def noted(self, name: str) -> str | None:
-        """What was noted; None for nothing."""
+        """The fact of this name; None if there is none."""
         with self._telling():
             row = self._database.execute(_META, (name,)).fetchone()
         return None if row is None else str(row[0])
@@ -208,10 +205,11 @@ class Journal:
 
 @contextlib.contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
-    """The journal in `folder`, made if there is none. Nobody but the owner may read it: it holds
-    the secret of the seeds.
+    """The journal in `folder`, created if necessary. Only the owner may read it, because it
+    contains the secret of the seeds.
 
-    Raises UsageError while another batch has it, and where the folder or the file is none.
+    Raises UsageError if another batch uses it, if the folder cannot be written, or if the file is
+    no journal.
     """
     with _locked(folder), _telling(folder):
         path = folder / NAME
@@ -231,7 +229,7 @@ def open_journal(folder: Path) -> Iterator[Journal]:
 
 
 def _add_digest(database: sqlite3.Connection) -> None:
-    """Give the table of an earlier version the column that it lacks."""
+    """Adds the column `digest` to a table of an earlier version."""
     if "digest" not in {row[1] for row in database.execute("PRAGMA table_info(results)")}:
         database.execute("ALTER TABLE results ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
 
@@ -247,7 +245,7 @@ def _check_version(database: sqlite3.Connection, path: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
-    """The folder's lock, which the system frees however its holder ends."""
+    """Holds the folder's lock. The system releases it when the process ends."""
 
     def refuse() -> None:
         raise UsageError(
@@ -274,7 +272,7 @@ def _telling(folder: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         if "not a database" in str(error) or "malformed" in str(error):
             raise UsageError(
-                f"{folder / NAME} is no journal of a batch: {error}",
+                f"{folder / NAME} is not the journal of a batch: {error}",
                 "Move it away, or name another folder.",
             ) from error
         advice = _LOCKED if "locked" in str(error) else _FULL

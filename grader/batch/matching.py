@@ -1,4 +1,4 @@
-"""Decides which of a student's files is for which exercise."""
+"""Assigns a student's files to exercises."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from grader.batch.collect import HandIn
 
 _RESUBMITTED = re.compile(r"(?:-(\d+)| \((\d+)\))(?=\.cu\Z)", re.IGNORECASE)
-"""What Canvas and browsers add to the name of a file that is handed in again."""
+"""The number that Canvas or a browser adds to the name of a resubmitted file."""
 
 
 @dataclass(frozen=True)
 class Matched:
-    """The file for one exercise, or why there is none."""
+    """The file for an exercise, or the reason why there is none."""
 
     name: str | None
     path: Path | None
@@ -23,11 +23,10 @@ class Matched:
 
 
 def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]:
-    """By exercise, the student's file for it.
+    """The student's file for each exercise.
 
-    With one exercise the only file is its file, whatever its name. Else, and of several, it is the
-    one whose name holds the exercise's id (the longest id that fits claims it); of the same name
-    the one that was handed in last.
+    A single file belongs to a single exercise. Else a file belongs to the
+    longest exercise id in its name. Of several versions of a name the last submitted is taken.
     """
     claimed: dict[str, list[str]] = {exercise: [] for exercise in exercises}
     for name in hand_in.files:
@@ -61,7 +60,7 @@ def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bo
         return Matched(
             None,
             None,
-            f"several files could be the one for {exercise}: {shown}; leave one, or name it"
+            f"several files could be for {exercise}: {shown}; keep only one, or name it"
             f" {exercise}.cu",
         )
     return Matched(None, None, _why_none(hand_in, exercise))
@@ -78,7 +77,7 @@ def _why_none(hand_in: HandIn, exercise: str) -> str:
 
 
 def _latest(names: Sequence[str]) -> list[str]:
-    """The names without those that were replaced by a later hand-in of the same name."""
+    """The names without those that a later file of the same name replaces."""
     newest: dict[str, tuple[int, str]] = {}
     for name in names:
         found = _RESUBMITTED.search(name)

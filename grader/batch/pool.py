@@ -1,4 +1,4 @@
-"""Who carries out tasks: what a pool of workers is, and the pool of this machine's processes."""
+"""Pools of workers: the protocol, and the pool of processes on this machine."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from grader.plumbing.children import Child
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a task ended. `lost` says why there is no answer; `out_of_time` is set when that is the
-    time limit."""
+    """The end of a task. `lost`: the reason why there is no answer; `out_of_time`: the reason is
+    the time limit."""
 
     task: Task
     seconds: float
@@ -28,27 +28,27 @@ class Outcome:
 
 
 class Pool(Protocol):
-    """Carries out tasks side by side; a worker that is lost is replaced."""
+    """Carries out tasks in parallel and replaces lost workers."""
 
     @property
     def free(self) -> int:
-        """How many more tasks it takes at once."""
+        """The number of tasks that can be submitted now."""
         ...
 
     def submit(self, task: Task) -> None: ...
 
     def wait(self, seconds: float) -> list[Outcome]:
-        """The tasks that have ended; waits at most so long for the first one."""
+        """The ended tasks; waits at most this time for the first."""
         ...
 
     def close(self) -> None:
-        """End all workers at once, whatever they do."""
+        """Ends all workers immediately."""
         ...
 
 
 class LocalPool:
-    """Processes of this machine: `jobs` of them share the devices in turn. `seconds` is what one
-    task may take."""
+    """`jobs` processes of this machine, assigned to the devices in turn. `seconds`: time limit of a
+    task."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class LocalPool:
 
 
 def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
-    """Grade in a fresh process, which is ended after so many seconds, and prints nothing."""
+    """Grades in a new process without output; ends it after this time."""
     began = time.monotonic()
     slot = _Slot(grade, str(task.options.device), quiet=True)
     slot.start(task, began)
@@ -103,8 +103,8 @@ def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
 
 
 class _Slot:
-    """One place for a worker process, which lives from task to task. `quiet`: what it prints is
-    thrown away."""
+    """A slot for one worker process, which carries out many tasks. `quiet`: its output is
+    discarded."""
 
     def __init__(self, grade: GradeTask, device: str, *, quiet: bool = False) -> None:
         self._grade = grade
@@ -124,12 +124,12 @@ class _Slot:
         self.task, self.started = task, now
         if self._child is None or self._child.has_ended:
             self._child = Child(partial(serve, self._grade), quiet=self._quiet)
-        with contextlib.suppress(OSError):  # it has just ended; `poll` tells
+        with contextlib.suppress(OSError):  # the process has just ended; `poll` reports it
             options = replace(task.options, device=self._device)
             self.connection.send(replace(task, options=options))
 
     def poll(self, now: float, limit: float) -> Outcome | None:
-        """The outcome of the task, if it has ended."""
+        """The outcome of the task; None while it runs."""
         assert self.task is not None
         assert self._child is not None
         task, seconds = self.task, now - self.started
@@ -151,7 +151,7 @@ class _Slot:
         return None
 
     def stop(self) -> None:
-        """End the worker."""
+        """Ends the worker."""
         if self._child is not None:
             self._child.kill()
         self._child = self.task = None

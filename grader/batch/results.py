@@ -1,5 +1,5 @@
-"""Writes what a batch gives: a score for each student, the gradebook, and the summary that reports
-are made from."""
+"""Writes the results of a batch: a score per student, the gradebook, and the summary for
+reports."""
 
 from __future__ import annotations
 
@@ -35,12 +35,11 @@ SET_ASIDE = "set-aside.csv"
 _FORMER_FIELDS = ("late", "marked_late", "submitted", "file_time")
 """Fields of entries in summaries that version 0.1.0 wrote."""
 _FORMULA = re.compile(r"[=+\-@\t\r]")
-"""With which a cell of a spreadsheet begins that is taken for a formula (OWASP, "CSV
-Injection")."""
+"""First characters of a cell that spreadsheets evaluate as a formula (OWASP, "CSV Injection")."""
 
 
 def write_score(out: Path, item: Item, text: str) -> None:
-    """Write a student's score: the result's, under the name of the student's own file."""
+    """Writes a student's score: the result's score with the name of the student's file."""
     score = json.loads(text)
     score["submission"]["name"] = item.submission
     own = json.dumps(score, indent=2, allow_nan=False) + "\n"
@@ -50,8 +49,8 @@ def write_score(out: Path, item: Item, text: str) -> None:
 def write_scores(
     out: Path, items: Sequence[Item], results: dict[str, Result], journal: Journal
 ) -> list[Item]:
-    """Write all scores that are known, and remove those of results and of students that are no
-    more. Damaged results are taken out of `results`; returns their items."""
+    """Writes all known scores and removes the scores of removed results and students. Removes
+    damaged results from `results`; returns their items."""
     damaged = []
     for item in items:
         try:
@@ -77,14 +76,14 @@ def make_entries(
     max_scores: Mapping[str, float],
     pending: PendingRule | None = None,
 ) -> tuple[BatchEntry, ...]:
-    """What became of each item. The first student of a file that several handed in is the one the
-    others' `duplicate_of` names. `pending` is the rule for pending points."""
+    """An entry per item. If several students handed in the same file, `duplicate_of` of the others
+    names the first. `pending`: the rule for pending points."""
     first: dict[str, str] = {}
     entries = []
     for item in items:
         result = results.get(item.key) if item.key else None
         owner = first.setdefault(item.key, item.student) if item.key else item.student
-        why_not = "not graded yet" if item.selected else "not among those that --only names"
+        why_not = "not graded yet" if item.selected else "not selected by --only"
         message = result.message if result else item.problem or why_not
         entries.append(
             BatchEntry(
@@ -114,7 +113,7 @@ def make_entries(
 
 
 def _read_digest(result: Result | None) -> dict[str, Any]:
-    """Why points were lost, and the checks, as fields of an entry."""
+    """Reasons, causes and checks, as fields of an entry."""
     return _structure(json.loads(result.digest)) if result and result.digest else {}
 
 
@@ -132,13 +131,13 @@ def _structure(digest: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_summary(out: Path, summary: BatchSummary) -> None:
-    """Write the gradebook and the summary."""
+    """Writes the gradebook and the summary."""
     replace_file(out / GRADEBOOK, format_gradebook(summary).encode("utf-8"))
     replace_file(out / SUMMARY, (json.dumps(asdict(summary), indent=1) + "\n").encode("ascii"))
 
 
 def read_summary(out: Path) -> BatchSummary:
-    """The summary in a batch's folder. Raises UsageError where there is none."""
+    """The summary in a batch's folder. Raises UsageError if there is none."""
     path = out / SUMMARY
     try:
         document = json.loads(path.read_text(encoding="ascii"))
@@ -152,11 +151,11 @@ def read_summary(out: Path) -> BatchSummary:
     except OSError as error:
         raise UsageError(
             f"{path} cannot be read: {error.strerror}",
-            "Name the folder that `grade batch --out` wrote.",
+            "Name the results folder of `grade batch --out`.",
         ) from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UsageError(
-            f"{path} is no summary of a batch: {error!r}", "Have it written again by `grade batch`."
+            f"{path} is not the summary of a batch: {error!r}", "Run `grade batch` again."
         ) from error
 
 
@@ -187,7 +186,7 @@ def format_gradebook(summary: BatchSummary) -> str:
 
 
 def _list_checks(summary: BatchSummary) -> dict[str, list[str]]:
-    """The names of each exercise's checks, in their order."""
+    """The names of the checks of each exercise, in order."""
     found: dict[str, dict[str, None]] = {exercise.id: {} for exercise in summary.exercises}
     for entry in summary.entries:
         found[entry.exercise] |= dict.fromkeys(check.name for check in entry.checks)
@@ -195,8 +194,8 @@ def _list_checks(summary: BatchSummary) -> dict[str, list[str]]:
 
 
 def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
-    """Write which members of the archive were not graded, (name, reason) each; remove the list of
-    an earlier run where there are none."""
+    """Writes the list of files that were not graded, as (name, reason). Without any, removes the
+    list of an earlier run."""
     if not reasons:
         (out / SET_ASIDE).unlink(missing_ok=True)
         return
@@ -205,7 +204,7 @@ def write_set_aside(out: Path, reasons: Sequence[tuple[str, str]]) -> None:
 
 
 def format_names(pseudonyms: Mapping[str, str]) -> str:
-    """Who is who in an anonymous batch."""
+    """The pseudonyms of an anonymous batch with the students, as CSV."""
     rows = sorted((pseudonym, _cell(student)) for student, pseudonym in pseudonyms.items())
     return _format_csv([("pseudonym", "student"), *rows])
 
@@ -236,6 +235,7 @@ def _figure(value: float | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text that no spreadsheet takes for a formula, on one line, without control characters."""
+    """The text on one line, without control characters, in a form that spreadsheets do not evaluate
+    as a formula."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return f"'{plain}" if _FORMULA.match(plain) else plain

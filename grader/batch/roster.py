@@ -1,4 +1,4 @@
-"""Who is in the class: a CSV as a platform exports it, matched to those who handed something in."""
+"""The class roster: a platform's CSV export, matched with the students of the submissions."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ KEYS = (
     "Full name",
     "Student",
 )
-"""Columns by which a student is found, the first that fits."""
+"""Columns that identify a student; the first match is used."""
 _NAMES = ("student", "Full name", "Student", "Username", "Email address", "Email", "SIS Login ID")
-"""Columns that say what to call one who handed nothing in."""
+"""Columns with the name of a student who handed in nothing."""
 _NOBODY = frozenset({"points possible", "student, test", "test student"})
-"""What Canvas's gradebook has in the place of students."""
+"""Rows of Canvas's gradebook that are no students."""
 _PARTICIPANT = re.compile(r"\A\D{3,}(?=\d+\Z)")
-"""Before the number of a student in Moodle's worksheet, in the language of the site."""
+"""The word before a student's number in Moodle's worksheet, in the language of the site."""
 _KEPT = "gradebook-names.json"
 
 
 @dataclass(frozen=True)
 class Roster:
-    """Rows of a CSV with a header, as a platform exports it, or with a column `student` that has
-    the batch's names."""
+    """Rows of a CSV with a header: a platform's export, or a file with a column `student` that
+    contains the batch's names."""
 
     rows: tuple[Mapping[str, str], ...]
     moodle_columns: Sequence[str] = MOODLE_COLUMNS
 
     def find(self, student: str, student_id: str | None) -> Mapping[str, str]:
-        """The row of a student; empty where there is none, or more than one."""
+        """The row of a student; empty if there is none or more than one."""
         found = self._find_all(student, student_id)
         return self.rows[found[0]] if len(found) == 1 else {}
 
     def absent(self, hand_ins: Sequence[HandIn]) -> list[HandIn]:
-        """A hand-in of nothing for each who is in the roster, and not among these."""
+        """An empty hand-in for each student of the roster that is not among these."""
         present = {
             number for each in hand_ins for number in self._find_all(each.student, each.student_id)
         }
@@ -65,8 +65,8 @@ class Roster:
         return found
 
     def _find_all(self, student: str, student_id: str | None) -> list[int]:
-        """The numbers of the rows that the first key fits which fits a single one; else all that
-        any key fits."""
+        """The number of the row that is the only match of a key, taken from the first such key;
+        else the numbers of all matches."""
         wanted = {fold(student), *([fold(student_id)] if student_id else [])}
         fitting: list[int] = []
         for key in KEYS:
@@ -81,25 +81,25 @@ class Roster:
 
 
 def with_absent(hand_ins: Sequence[HandIn], roster: Roster) -> list[HandIn]:
-    """All of the class: those who handed in, and those of the roster who did not."""
+    """All students: those with submissions, and those of the roster without."""
     return name_uniquely([*hand_ins, *roster.absent(hand_ins)])
 
 
 def read_roster(path: Path) -> Roster:
-    """The roster in a CSV file. UsageError where it cannot be read or has none of the columns that
-    name a student."""
+    """The roster in a CSV file. Raises UsageError if it cannot be read or has no column that
+    identifies a student."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
             f"cannot read the roster {path}: {error}",
-            "Name a CSV file in UTF-8, an export of your platform say.",
+            "Name a CSV file in UTF-8, for example an export of your platform.",
         ) from error
     roster = _parse_roster(text)
     if not roster.rows or not set(roster.rows[0]) & set(KEYS):
         raise UsageError(
             f"{path} has none of the columns {', '.join(KEYS)}",
-            "Give it a header with one of them.",
+            "Add a header with such a column.",
         )
     return roster
 
@@ -107,8 +107,8 @@ def read_roster(path: Path) -> Roster:
 def find_names(
     out: Path, roster: Path | None, titles: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[Roster, Mapping[str, str]]:
-    """The roster, and the titles of assignments by exercise, for the gradebooks in a folder. Those
-    that are given are kept there, so that later gradebooks have them too."""
+    """The roster, and the assignments' titles by exercise, for the gradebooks in a folder. Given
+    values are kept in the folder for later gradebooks."""
     known = json.loads((out / _KEPT).read_text()) if (out / _KEPT).exists() else {}
     if roster is not None:
         read_roster(roster)
@@ -133,8 +133,8 @@ def _parse_roster(text: str) -> Roster:
 
 
 def _find_moodle_columns(row: Mapping[str, str]) -> tuple[str, ...] | None:
-    """The headers of Moodle's worksheet in the language of the site, for MOODLE_COLUMNS; None where
-    a row is of another file. A column of online texts may stand before the last two."""
+    """The headers of Moodle's worksheet in the language of the site, in the order of
+    MOODLE_COLUMNS; None for another file. A column of online texts may precede the last two."""
     names, cells = list(row), list(row.values())
     email = next((place for place, cell in enumerate(cells) if "@" in cell), 0)
     behind = names[email + 1 :]
@@ -144,8 +144,8 @@ def _find_moodle_columns(row: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def read_rows(text: str) -> csv.DictReader[str]:
-    """The rows of a CSV whose cells are parted by commas or, as spreadsheets of many countries
-    write them, by semicolons."""
+    """The rows of a CSV. Cells are separated by commas or, as spreadsheets of many countries write
+    them, by semicolons."""
     header = text.partition("\n")[0]
     return csv.DictReader(
         io.StringIO(text, newline=""),
@@ -155,12 +155,12 @@ def read_rows(text: str) -> csv.DictReader[str]:
 
 
 def fold(text: str) -> str:
-    """A name for comparison: on one line, without case."""
+    """A name for comparison: white space and case are normalised."""
     return " ".join(text.split()).casefold()
 
 
 def _identify(row: Mapping[str, str]) -> tuple[str | None, str | None]:
-    """The platform's id of a row's student, and the platform."""
+    """The platform's id of the student in a row, and the platform."""
     if _PARTICIPANT.match(row.get("Identifier", "")):
         return _PARTICIPANT.sub("", row["Identifier"]), "moodle"
     if row.get("ID") and "Student" in row:

@@ -1,5 +1,5 @@
-"""Grades a class: what is known is kept, what is not is graded, and the results are written, come
-what may."""
+"""Grades a class: reuses known results, grades the rest and writes all results, also after an
+interruption."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from grader.spec.exercise import Exercise
 from grader.spec.own_files import read_files
 
 DEVICE_NOTE = "device"
-"""Under which the journal has the device of the last run that was not of pending points alone."""
+"""The journal's note of the device, from the last run without `--only pending`."""
 
 
 class Rerun(StrEnum):
-    """What is graded although there is a result: nothing that is unchanged, what the grader failed
-    on, or everything."""
+    """The known results to grade again. CHANGED: none; FAILED: results with a status that is worth
+    a retry; ALL: all."""
 
     CHANGED = "changed"
     FAILED = "failed"
@@ -47,10 +47,9 @@ class Rerun(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user asked for. `device_name` tells devices apart whose results must not be mixed;
-    `grader` is its identity. `only_pending`: only submissions with pending points are graded, and
-    their results take the place of the earlier ones, whatever the device. `pending` is the rule for
-    pending points."""
+    """The settings of a batch. Results of different `device_name` or `grader` (its identity) are
+    not mixed. `only_pending`: grades only submissions with pending points; the new results replace
+    the old, on any device. `pending`: the rule for pending points."""
 
     out: Path
     exercises: tuple[Exercise, ...]
@@ -67,8 +66,8 @@ class Settings:
 
 @dataclass(frozen=True)
 class Reports:
-    """Who gets the progress while it goes on, the summary at the end and at an interruption, and
-    notices: each a sentence for whoever runs the batch."""
+    """Receivers of the progress, of the summary (at the end or an interruption), and of notices,
+    each one sentence for the user."""
 
     progress: Callable[[BatchProgress], None]
     summary: Callable[[BatchSummary], None]
@@ -84,11 +83,11 @@ def run_batch(
     make_failed: MakeFailed,
     reports: Reports,
 ) -> BatchSummary:
-    """Grade what is to be graded, and write all results to `settings.out`. The pool is started only
-    if there is work.
+    """Grades the selected submissions without a result, and writes all results to `settings.out`.
+    Starts the pool only if there is work.
 
-    However it ends (an interruption, a full disk), what was graded is in the journal; scores,
-    gradebook and summary are written as far as they can be.
+    After an interruption or on a full disk, the journal still has all results; scores, gradebook
+    and summary are written as far as possible.
     """
     started = _now()
     items = plan_items(settings, hand_ins, journal)
@@ -100,8 +99,8 @@ def run_batch(
         results.pop(key, None)
     if settings.only_pending and not any(item.key in results for item in items):
         raise UsageError(
-            "no result of an earlier run is known for these submissions",
-            "Give the exercises, the submissions, --out and --seed of that run.",
+            "these submissions have no result of an earlier run",
+            "Repeat the exercises, submissions, --out and --seed of the earlier run.",
         )
     for item in write_scores(settings.out, items, results, journal):
         reports.notice(
@@ -131,7 +130,7 @@ def _waits(item: Item, results: Mapping[str, Result]) -> bool:
 
 
 def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal) -> list[Item]:
-    """Who handed in what, with the keys of the results."""
+    """The items of all students, with the keys of their results."""
     hashes = {exercise.id: hash_files(read_files(exercise)) for exercise in settings.exercises}
     seed = "secret" if settings.options.seed is None else str(settings.options.seed)
     device = settings.device_name
@@ -166,7 +165,7 @@ def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal)
 def make_tasks(
     settings: Settings, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
 ) -> list[Task]:
-    """One task for each selected file without a result; equal files share one."""
+    """A task for each selected file without a result; equal files share a task."""
     folders = {exercise.id: exercise.folder.absolute() for exercise in settings.exercises}
     secret, asked = journal.secret(), settings.options.seed
     tasks: dict[str, Task] = {}
@@ -208,7 +207,8 @@ def _ask_again(
 
 
 def _failed_on(item: Item, results: Mapping[str, Result]) -> bool:
-    """Whether the grader or the machine failed on a selected submission: graded again unasked."""
+    """Whether the grader or the machine failed on a selected submission, which is always graded
+    again."""
     result = results.get(item.key or "")
     return item.selected and result is not None and result.status == Status.GRADER_ERROR
 
@@ -237,7 +237,7 @@ def _carry_out(
 
 
 class _Board:
-    """What is done and what is going on: takes results, writes their scores, and tells."""
+    """The state of a batch: receives results, writes their scores and reports progress."""
 
     def __init__(
         self,
@@ -300,9 +300,8 @@ def _summarise(
         for exercise in settings.exercises
     )
     entries = make_entries(items, results, max_scores, settings.pending)
-    return BatchSummary(
-        exercises, entries, started, _now(), settings.grader, str(settings.options.device)
-    )
+    device = str(settings.options.device)
+    return BatchSummary(exercises, entries, started, _now(), settings.grader, device)
 
 
 def _now() -> str:

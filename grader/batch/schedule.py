@@ -1,5 +1,5 @@
-"""Has tasks carried out: fills the pool, writes results down as they come, and tries again what the
-machine failed on."""
+"""Runs tasks: fills the pool, journals each result, and repeats tasks on which the machine
+failed."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from grader.errors import UsageError
 from grader.records import GivenUp, OverBatchLimit, Status
 
 ATTEMPTS = 3
-"""How often a task is tried that the grader or the machine fails on."""
+"""Most attempts of a task on which the grader or the machine fails."""
 POLL_SECONDS = 0.5
 
 Ungraded = OverBatchLimit | GivenUp
-"""Why there is no score of a task."""
+"""The reason why a task has no score."""
 MakeFailed = Callable[[Task, Ungraded], str]
-"""Makes the score of a task that could not be graded, as JSON text."""
+"""Makes the score, as JSON text, of a task that could not be graded."""
 
 
 class Queue:
-    """Tasks that wait: those of the exercise whose gradings have taken longest come first, and the
-    quick ones fill the end, where workers run out of work. Exercises of which none has ended yet
-    take turns before all others; one exercise keeps its order.
+    """Waiting tasks. Exercises with the longest mean time come first: short tasks at the end keep
+    all workers busy. Exercises without an ended task take turns before all others. Tasks of one
+    exercise keep their order.
     """
 
     def __init__(self, tasks: Iterable[Task]) -> None:
@@ -67,12 +67,12 @@ def run_tasks(
     on_results: Callable[[Sequence[Result]], None],
     on_change: Callable[[Sequence[Task]], None],
 ) -> None:
-    """Grade every task once and journal its result; returns when all are.
+    """Grades every task and journals its result; returns after the last.
 
-    `limit_is_verdict`: the user set the time limit, and a submission that breaks it gets `timeout`;
-    else that counts as a failure of the machine. `on_results` gets what has been journaled,
-    `on_change` the tasks that are being graded. Raises UsageError where an exercise turns out to be
-    broken, and GraderError where the journal cannot be written.
+    `limit_is_verdict`: the user set the time limit, and a task that exceeds it gets `timeout`; else
+    this counts as a failure of the machine. `on_results` receives journaled results, `on_change`
+    the running tasks. Raises UsageError if an exercise is broken, and GraderError if the journal
+    cannot be written.
     """
     pending, running, attempts = Queue(tasks), dict[str, Task](), Counter[str]()
     while pending or running:
@@ -101,7 +101,7 @@ def run_tasks(
 def _settle(
     outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_verdict: bool
 ) -> Graded | None:
-    """The result; None where the task is to be tried again."""
+    """The result; None if the task has to be repeated."""
     task, answer = outcome.task, outcome.answer
     if answer is not None and answer.broken:
         raise UsageError(f"{task.exercise} cannot be graded: {answer.message}", answer.advice)

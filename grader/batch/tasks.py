@@ -1,5 +1,5 @@
-"""What is graded, and what makes a result reusable: the submission, the exercise, the device, the
-grader and the seed."""
+"""Tasks of a batch, and the keys of results: a result can be reused while submission, exercise,
+device, grader and seed are the same."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 from grader.errors import GraderError
 from grader.records import Options
 
-SEED_BITS = 53  # what a JSON number holds exactly
+SEED_BITS = 53  # a JSON number represents these exactly
 
 
 @dataclass(frozen=True)
 class Task:
-    """One grading. `key` names its result; `folder` is the exercise's."""
+    """One grading. `key`: the key of its result; `folder`: the exercise's folder."""
 
     key: str
     exercise: str
@@ -30,7 +30,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Graded:
-    """The outcome of a task: the score as JSON text, and what of it the journal holds beside it."""
+    """The result of a task: the score as JSON text, the time in seconds and the attempts."""
 
     key: str
     exercise: str
@@ -40,7 +40,7 @@ class Graded:
     attempts: int = 1
 
     def fields(self) -> dict[str, object]:
-        """What a gradebook needs of the score. Raises GraderError where the text is no score."""
+        """The score's fields for the gradebook. Raises GraderError if the text is no score."""
         try:
             score = json.loads(self.text)
             device = score["device"]["name"] if score["device"] else None
@@ -54,7 +54,7 @@ class Graded:
                 for name in ("status", "score", "max_score", "judged_points", "message")
             } | {"device": device, "digest": json.dumps(digest)}
         except (ValueError, KeyError, TypeError) as error:
-            raise GraderError(f"a worker answered what is no score: {error!r}") from error
+            raise GraderError(f"the answer of a worker is not a score: {error!r}") from error
 
 
 def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
@@ -63,15 +63,15 @@ def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
 
 
 def make_key(*, sha256: str, exercise_hash: str, device: str, grader: str, seed: str) -> str:
-    """The name of a result: equal if and only if all that it depends on is."""
+    """The key of a result: a hash of everything that the result depends on."""
     return hashlib.sha256(
         json.dumps([sha256, exercise_hash, device, grader, seed]).encode()
     ).hexdigest()
 
 
 def draw_seed(secret: bytes, sha256: str) -> int:
-    """The seed of a submission, when none was set: the same for the same file, and not to be known
-    from another file's score."""
+    """The seed of a submission if the user gave none: the same for the same file, and not
+    predictable from another file's score."""
     return int.from_bytes(hmac.digest(secret, sha256.encode(), "sha256")[:8], "big") >> (
         64 - SEED_BITS
     )

@@ -1,5 +1,5 @@
-"""Writes the files of a batch: whole or not at all. They are made from the journal, so that no
-power cut has to be outlived."""
+"""Writes the files of a batch completely or not at all. They need not survive a power cut, because
+the journal can restore them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 from grader.errors import GraderError
 from grader.plumbing import atomic
 
-_ADVICE = "Make room or mend the folder, and give the same command again: what was graded is kept."
+_ADVICE = "Free disk space or restore the folder, and repeat the command: all results are kept."
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Write the file, or leave the old one. Raises GraderError where the disk is full or the folder
-    is gone."""
+    """Writes the file or keeps the old file. Raises GraderError if the disk is full or the folder
+    is missing."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic.replace_file(path, content)
@@ -22,10 +22,10 @@ def replace_file(path: Path, content: bytes) -> None:
 
 
 def write_if_new(path: Path, content: bytes) -> None:
-    """Write the file unless it is there with this content."""
+    """Writes the file unless it has this content."""
     try:
         if path.read_bytes() == content:
             return
-    except OSError:  # not there, or not to be read: written anew
+    except OSError:  # missing or unreadable: written again
         pass
     replace_file(path, content)

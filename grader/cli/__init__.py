@@ -1,4 +1,4 @@
-"""The `grade` command: one function per subcommand, arguments in, exit code out."""
+"""The command `grade`: each subcommand is a function from arguments to an exit code."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; returns its exit code. The only place that catches broadly."""
+    """Runs the command; returns its exit code. Only this function catches all exceptions."""
     try:
         with ending_on_signals():
             return _run(sys.argv[1:] if argv is None else list(argv))
@@ -59,16 +59,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise
         if (fault := machine_fault(error)) is not None:
             return _tell(str(fault), fault.advice, fault.exit_code)
-        advice = "This is a fault of the grader: please report it, with what GRADER_DEBUG=1 shows."
+        advice = "This is a bug of the grader: please report it, with the output of GRADER_DEBUG=1."
         return _tell(f"unexpected {type(error).__name__}: {error}", advice, EXIT_GRADER_ERROR)
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Run the subcommand. A SystemExit from below must not pass: its code 0 or 1 would be a
+    """Runs the subcommand. Converts a SystemExit from inside, whose code 0 or 1 would look like a
     verdict."""
     if sys.stdout is None:
         raise GraderError(
-            "there is no standard output to print on: it is closed",
+            "standard output is closed",
             "Send the output to a file or to /dev/null.",
         )
     if ASKED in os.environ:
@@ -86,16 +86,16 @@ def _run(arguments: Sequence[str]) -> int:
         else:
             code = command.run(parse_arguments(command.make_parser(), arguments[1:]))
     except SystemExit as end:
-        # rich ends the program so when its reader is gone
+        # rich ends the program in this way if the reader of its output has ended
         if isinstance(end.__context__, BrokenPipeError):
             raise BrokenPipeError from end
-        raise RuntimeError(f"something below the command line called exit({end.code!r})") from end
+        raise RuntimeError(f"code of the grader called exit({end.code!r})") from end
     with printing():
         return code
 
 
 def _tell(message: str, advice: str, exit_code: int) -> int:
-    """Say on stderr what went wrong and what to do; returns the exit code."""
+    """Prints an error and its advice on stderr; returns the exit code."""
     if sys.stderr is None:
         return exit_code
     with contextlib.suppress(OSError):
@@ -130,4 +130,4 @@ COMMANDS: dict[str, Command] = {
     "handout": HANDOUT,
 }
 COMMANDS["help"] = make_help(COMMANDS, GRADE)
-"""The subcommands by name; without one of these it is GRADE."""
+"""The subcommands by name. GRADE runs if the first word is none of them."""

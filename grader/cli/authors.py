@@ -24,11 +24,11 @@ from grader.cli.common import (
 from grader.errors import UsageError
 
 MAX_JOBS = 8
-"""Of `grade check` by default: gradings on one GPU wait for each other."""
+"""Largest default of `grade check --jobs`: gradings on the same GPU wait for each other."""
 
 NEW_DESCRIPTION = """\
-Write a complete, working exercise to edit, after a pattern: with a spec, an oracle, a handout, a
-starter and a reference.
+Write a complete, working exercise as a starting point: spec, oracle, handout, starter and
+reference, copied from a pattern.
 """
 NEW_EPILOG = """\
 examples:
@@ -38,57 +38,57 @@ examples:
 patterns:
 {patterns}
 
-what is written, below the folder:
-  exercises/ID/spec.json   sizes, buffers, cases, checks and points; editors complete it with
-                           exercises/spec.schema.json, which is written beside it
-  exercises/ID/oracle.py   NumPy: from inputs to expected outputs. An optional function
-                           `library(inputs, sizes)`, written with operators that NumPy, CuPy and
+written files, in the folder:
+  exercises/ID/spec.json   sizes, buffers, cases, checks and points; for completion in editors,
+                           exercises/spec.schema.json is written too
+  exercises/ID/oracle.py   NumPy: computes the expected outputs from the inputs. An optional
+                           function `library(inputs, sizes)`, with operators that NumPy, CuPy and
                            PyTorch share (`inputs["A"] @ inputs["B"]`), lets `grade sweep`
                            compare with NumPy in float32 and with cuBLAS
-  exercises/ID/cpu.c       optional: the same as a plain loop in C99; `grade host` verifies by
-                           it, `grade sweep` times it
+  exercises/ID/cpu.c       optional: the same computation as a plain loop in C99; `grade host`
+                           verifies with it, `grade sweep` times it
   exercises/ID/README.md   the handout
-  starter/ID.cu            what students get; it also holds the naive baseline
+  starter/ID.cu            the students' file; it also contains the naive baseline
   solutions/ID.cu          the hidden reference
 
-Nothing that is there already is touched.
+Existing files stay unchanged.
 
-exit codes: 0 all was written, 2 bad usage, or a file is there already
+exit codes: 0 all files were written, 2 bad usage, or a file exists
 """
 CHECK_DESCRIPTION = """\
-Prove an exercise sound: its files, the marks of its own programs, its known submissions, and that
-mistakes are caught.
+Prove an exercise sound: check its files, the scores of its baselines and known submissions, and
+that it catches mistakes.
 """
 CHECK_EPILOG = """\
 examples:
   grade check transpose                          on the first GPU if there is one, else emulated
-  grade check exercises/transpose --device gpu   with times that are measured, not modelled
-  grade check my_exercise --quick                a sample of the mutants only
-  grade check my_exercise --no-mutants           none of them, while you write
+  grade check exercises/transpose --device gpu   with measured times instead of modelled times
+  grade check my_exercise --quick                with a sample of the mutants
+  grade check my_exercise --no-mutants           without mutants, while you write
 
-what must hold:
-  spec         no mistakes; all are listed, each with its file and JSON path
-  handout      promises the lines that the spec has as headlines
-  oracle       computes every case, hidden ones too: shapes, dtypes, finite values
-  reference    gets full marks; starter and naive baseline run, and do not
+requirements:
+  spec         has no mistakes; all are listed, each with its file and JSON path
+  handout      promises the headlines of the spec
+  oracle       computes every case, also hidden cases: shapes, dtypes, finite values
+  reference    gets full marks; starter and naive baseline run and miss full marks
   submissions  tests/submissions/ID/<verdict>--<reason>.cu: each gets the verdict of its name
-  room         a goal for a time, measured or modelled, lies at least 3 % from the value of the
-               reference and of the starter; where it does not, where the reference misses a
-               goal or the starter reaches it, a goal between the two is proposed
-  mutants      the reference with one mistake (a barrier dropped, a bound off by one, indices
-               exchanged, a tail skipped, a guard or a sum lost) loses marks
+  margin       a goal for a time, measured or modelled, lies at least 3 % from the values of the
+               reference and the starter. Else, or if the reference misses a goal or the starter
+               reaches it, a goal between the two is proposed
+  mutants      the reference with one mistake (a dropped barrier, a bound off by one, exchanged
+               indices, a skipped tail, a lost guard or sum) loses marks
 
-A mutant of the same machine code is no mistake. One that does no harm, you accept at the end of
-its line of the reference: `// survives: why it does no harm`. The emulated device runs the warps
-of a block one after the other, from barrier to barrier. A dropped barrier is caught when something
-goes wrong in that order; if its mutant survives, think before you accept it.
+A mutant with the same machine code is no mistake. To accept a harmless mutant, write a comment at
+the end of its line in the reference: `// survives: REASON`. The emulated device runs the warps of a
+block one after the other, from barrier to barrier. It catches a dropped barrier only if this order
+gives a wrong result; think before you accept a mutant without a barrier.
 
-exit codes: 0 nothing fails, 1 something does, 2 bad usage, 3 the grader or the machine failed
+exit codes: 0 nothing fails, 1 something fails, 2 bad usage, 3 the grader or the machine failed
 """
 HANDOUT_DESCRIPTION = """\
 Make the students' bundle: handout, starter, oracle, cpu.c, the public part of the spec, test.py,
-this grader as a wheel, and how to install and run it. Never in it: the reference, the hidden cases,
-a seed. The same files give the same bytes.
+this grader as a wheel, and instructions. It never contains the reference, the hidden cases or a
+seed. The same files give the same bytes.
 """
 HANDOUT_EPILOG = """\
 examples:
@@ -96,7 +96,7 @@ examples:
   unzip transpose.zip && cd transpose && cat HOW_TO_RUN.md
 
   grade handout transpose -o transpose.zip --install 'python -m pip install https://…/grader.whl'
-                             without the wheel: students install the grader by this line
+                             without the wheel: students install the grader with this command
 
 exit codes: 0 written, 2 bad usage, or a broken exercise
 """
@@ -114,19 +114,19 @@ def _new_parser() -> argparse.ArgumentParser:
         "--like",
         default="elementwise",
         metavar="PATTERN",
-        help="what it is to be like (default: elementwise)",
+        help="the pattern to copy (default: elementwise)",
     )
     parser.add_argument(
         "--folder",
         default=".",
         metavar="DIR",
-        help="where exercises/, starter/ and solutions/ lie (default: here)",
+        help="the folder of exercises/, starter/ and solutions/ (default: here)",
     )
     return parser
 
 
 def run_new(options: argparse.Namespace) -> int:
-    """`grade new ID`: 0 when all files were written."""
+    """`grade new ID`: 0 if all files were written."""
     from grader.authoring.new import write_new_exercise
 
     root = Path(options.folder)
@@ -139,14 +139,14 @@ def run_new(options: argparse.Namespace) -> int:
             sep="\n",
         )
         print("\nNext:")
-        print(f"  grade check {exercise}        it is sound now; keep it so while you edit")
+        print(f"  grade check {exercise}        the exercise is sound: check it after each edit")
         print(
-            f"  grade {exercise} {root / 'starter' / options.id}.cu        what a student sees at"
-            " first"
+            f"  grade {exercise} {root / 'starter' / options.id}.cu        the first report of a"
+            " student"
         )
         print(
             f"  {root / 'tests' / 'submissions' / options.id}/<verdict>--<reason>.cu        add"
-            " submissions whose verdict you know"
+            " submissions with known verdicts"
         )
         print(f"  grade handout {exercise} -o {options.id}.zip        the students' bundle")
     return 0
@@ -162,17 +162,17 @@ def _check_parser() -> argparse.ArgumentParser:
         type=int,
         default=min(os.cpu_count() or 1, MAX_JOBS),
         metavar="N",
-        help=f"gradings at once (default: one per core, at most {MAX_JOBS})",
+        help=f"gradings at the same time (default: one per core, at most {MAX_JOBS})",
     )
     parser.add_argument(
         "--submissions",
         metavar="DIR",
-        help="the known submissions (default: tests/submissions/ID beside exercises/)",
+        help="the known submissions (default: tests/submissions/ID next to exercises/)",
     )
     parser.add_argument(
         "--no-mutants",
         action="store_true",
-        help="do not try mutants of the reference, which takes longest",
+        help="do not try mutants of the reference: much faster",
     )
     parser.add_argument(
         "--quick",
@@ -182,15 +182,15 @@ def _check_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--all",
         action="store_true",
-        help="show caught mutants too, not only those that tell you something",
+        help="list caught mutants too",
     )
     return parser
 
 
 def run_check(options: argparse.Namespace) -> int:
-    """`grade check EXERCISE`: 0 when nothing fails, 1 when something does."""
+    """`grade check EXERCISE`: 0 if nothing fails, else 1."""
     if options.jobs < 1:
-        raise UsageError(f"--jobs {options.jobs} is no number of gradings", "Give 1 or more.")
+        raise UsageError(f"--jobs {options.jobs} is too small", "Give 1 or more.")
     folder = find_exercise(options.exercise)
     from grader.authoring.check import Scope, check_exercise, default_submissions
     from grader.report.soundness import print_soundness
@@ -219,13 +219,13 @@ def _handout_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--install",
         metavar="COMMAND",
-        help="the line by which students install the grader, in place of the wheel in the bundle",
+        help="the command that installs the grader, instead of a wheel in the bundle",
     )
     return parser
 
 
 def run_handout(options: argparse.Namespace) -> int:
-    """`grade handout EXERCISE -o FILE.zip`: 0 when it was written."""
+    """`grade handout EXERCISE -o FILE.zip`: 0 if the file was written."""
     target = new_file(options, "the bundle")
     from grader.authoring.handout import make_bundle
     from grader.report.files import write_file

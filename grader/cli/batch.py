@@ -1,4 +1,4 @@
-"""`grade batch` and `grade show`: a class."""
+"""`grade batch` grades a class; `grade show` prints its results."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from grader.cli.common import (
     find_exercise,
     interrupted_code,
     make_parser,
+    print_notice,
     printing,
     read_options,
-    tell_notice,
 )
 from grader.cli.hand_ins import find_hand_ins
 from grader.cli.pending import add_pending, pending_rule, tell_pending
@@ -42,50 +42,51 @@ if TYPE_CHECKING:
     from grader.spec.exercise import Exercise
 
 BATCH_DESCRIPTION = """\
-Grade a class: every submission once, side by side. Interrupt it at any time: the same command goes
-on where it stopped.
+Grade the submissions of a class in parallel. You can interrupt it at any time: the same command
+continues.
 """
 BATCH_EPILOG = """\
 SUBMISSIONS is a folder of .cu files, a folder with one folder per student, or a zip of either, as
-Canvas, Moodle and Gradescope export them. With several exercises a file is for the one whose name
-it holds: transpose.cu, jane_gemm_tiled.cu.
+Canvas, Moodle and Gradescope export them. With several exercises, the file name contains the name
+of the exercise: transpose.cu, jane_gemm_tiled.cu.
 
 results, in DIR:
   scores/STUDENT.json   each score (scores/EXERCISE/STUDENT.json with several exercises)
   gradebook.csv         points and status of every student
-  set-aside.csv         members of the zip and files of the folder that are not graded, by name,
-                        and why; only where there are some
+  set-aside.csv         files that are not graded, with reasons; only if there are any
   summary.json, report.html
-  journal.sqlite        what was graded; a result is used again while file, exercise, device and
-                        grader are the same. Keep it from students: it holds the secret that
-                        hidden cases are drawn with
+  journal.sqlite        all results; a result is reused while file, exercise, device and grader are
+                        the same. Do not show it to students: it contains the secret from which
+                        hidden cases are drawn
 
 examples:
   grade batch exercises/transpose submissions/ --out results/
   grade batch transpose gemm_tiled export.zip --out results/ --jobs 8 --device gpu:all
   grade batch transpose submissions/ --out results/ --rerun failed
-                        what was inconclusive, once more
+                        grade inconclusive submissions again
   grade batch transpose submissions/ --out results/ --only 'doe, jane' --rerun all
-                        one student, graded again; all others stay as they are
+                        grade one student again; all other results stay
   grade batch transpose submissions/ --out results/ --only pending --device gpu
-                        on a GPU, what waits for one; the results take the place of the earlier ones
+                        grade submissions with pending points on a GPU; replace their results
   grade show results/
 
 exit codes:
   0  every submission was graded
   2  bad usage, or a broken exercise
-  3  the grader or the machine failed on some, which the same command grades again
-  129, 130, 143  interrupted; what was graded is kept
+  3  the grader or the machine failed on some; the same command grades them again
+  129, 130, 143  interrupted; all results are kept
 """
-SHOW_DESCRIPTION = "Print what `grade batch` found: a row per submission, then a line per exercise."
+SHOW_DESCRIPTION = (
+    "Print the results of `grade batch`: a row per submission, then a line per exercise."
+)
 WORK_NOTE = "temporary folder"
 PENDING = "pending"
-"""What `--only` means by this word."""
+"""The word by which `--only` selects submissions with pending points."""
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 when all were graded, 3 when the grader
-    failed on some."""
+    """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 if all were graded, 3 if the grader failed
+    on some."""
     out = Path(options.out)
     from grader.batch.journal import open_journal
     from grader.batch.roster import Roster, read_roster, with_absent
@@ -115,18 +116,18 @@ def run_batch(options: argparse.Namespace) -> int:
                     workers.start,
                     make_failed=_make_failed(settings),
                     reports=Reports(
-                        progress, lambda summary: _write_report(out, summary, options), tell_notice
+                        progress, lambda summary: _write_report(out, summary, options), print_notice
                     ),
                 )
         except KeyboardInterrupt as interrupt:
-            tell_notice(
-                f"interrupted. What was graded is in {out}; the same command goes on from there:\n"
+            print_notice(
+                f"interrupted. All results are in {out}; the same command continues:\n"
                 f"{options.command}"
             )
             return interrupted_code(interrupt)
         except GraderError as error:
             if not isinstance(error, UsageError):
-                error.advice += f"\nTo go on: {options.command}"
+                error.advice += f"\nTo continue: {options.command}"
             raise
     _print(summary, quiet=options.quiet)
     with printing():
@@ -137,7 +138,7 @@ def run_batch(options: argparse.Namespace) -> int:
 
 def _show_parser() -> argparse.ArgumentParser:
     parser = make_parser("show", SHOW_DESCRIPTION, "")
-    parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
+    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
     return parser
 
 
@@ -163,68 +164,68 @@ def _batch_parser() -> argparse.ArgumentParser:
     complete_with(exercises, complete_exercise)
     parser.add_argument("submissions", metavar="SUBMISSIONS", help="a folder or a zip; see below")
     parser.add_argument(
-        "--out", required=True, metavar="DIR", help="where the results go; made if it is not there"
+        "--out", required=True, metavar="DIR", help="the folder of the results; created if missing"
     )
     parser.add_argument(
         "--jobs",
         type=_positive(int),
         metavar="N",
-        help="gradings side by side (default: one per core; six per GPU)",
+        help="gradings at the same time (default: one per core; six per GPU)",
     )
-    add_device(parser, "as for `grade`; also gpu:0,1 and gpu:all")
+    add_device(parser, "as in `grade`; also gpu:0,1 and gpu:all")
     parser.add_argument(
         "--cluster",
         metavar="ADDRESS|local:N",
-        help="grade on a Dask cluster, by its scheduler's address",
+        help="grade on the Dask cluster of this scheduler's address",
     )
     parser.add_argument(
         "--timeout",
         type=_positive(float),
         metavar="SECONDS",
-        help="end a grading after so long: `timeout`",
+        help="end a grading after this time with the status `timeout`",
     )
     _add_choice(parser)
     parser.add_argument(
         "--anonymous",
         action="store_true",
-        help="numbers in place of names; DIR/names.csv tells who is who",
+        help="numbers instead of names; DIR/names.csv lists both",
     )
     parser.add_argument(
         "--seed",
         type=int,
         metavar="N",
-        help="draw all hidden cases from this seed (default: a secret one per file)",
+        help="draw all hidden cases from this seed (default: a secret seed per file)",
     )
     add_pending(parser)
     add_no_isolation(parser)
     add_no_model(parser)
     parser.add_argument(
-        "--quiet", action="store_true", help="no progress, and of the results the last lines"
+        "--quiet", action="store_true", help="no progress; print only the last lines of the results"
     )
     return parser
 
 
 def _add_choice(parser: argparse.ArgumentParser) -> None:
-    """The options that say which submissions are graded."""
+    """The options that select submissions."""
     parser.add_argument(
         "--only",
         action="append",
         default=[],
         metavar="NAME",
-        help="grade only this student, by name or id, or those of a pattern (doe*); repeatable;"
-        f" {PENDING}: grade again only submissions with pending points",
+        help="grade only this student, by name, id or pattern (doe*); repeatable;"
+        f" {PENDING}: grade only submissions with pending points, again",
     )
     parser.add_argument(
         "--roster",
         metavar="FILE.csv",
-        help="who is in the class: who handed nothing in is in the results, too",
+        help="the class: adds students without submissions to the results",
     )
     parser.add_argument(
         "--rerun",
         choices=("changed", "failed", "all"),
         default="changed",
-        help="changed (the default): what has no result yet, and what the grader or the machine"
-        " failed on; failed: also what was inconclusive; all: everything",
+        help="changed (the default): grade submissions without a result, and those on which the"
+        " grader or the machine failed; failed: also inconclusive submissions; all: all",
     )
 
 
@@ -233,7 +234,7 @@ def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
         with contextlib.suppress(ValueError):
             if 0 < (value := kind(text)) < 1e9:
                 return value
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
 
     return parse
 
@@ -250,7 +251,7 @@ def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
 def _make_settings(
     options: argparse.Namespace, exercises: tuple[Exercise, ...], workers: Workers
 ) -> Settings:
-    """What the options ask for, checked."""
+    """The checked settings."""
     from grader.batch.run import Rerun, Settings
     from grader.grading.grade import check_seed
     from grader.plumbing.identity import grader_identity
@@ -274,7 +275,7 @@ def _make_settings(
 
 
 def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
-    """Makes the scores of what could not be graded."""
+    """Makes the scores of submissions that could not be graded."""
     from grader.grading.grade import excluded_metrics
     from grader.judging.evidence import Subject
     from grader.judging.score import failed_score
@@ -298,8 +299,8 @@ def _make_failed(settings: Settings) -> Callable[[Task, Ungraded], str]:
 
 @contextlib.contextmanager
 def _work_folder(journal: Journal) -> Iterator[Path]:
-    """A folder for all temporary files of this run. One that a killed run left is removed: nobody
-    else has the journal."""
+    """A folder for all temporary files of this run. Removes the folder of a killed run, which is
+    not in use because this run holds the journal."""
     from grader.devices.gpu.gpu_lock import LOCKS_VARIABLE, lock_folder
     from grader.plumbing.locks import hold_lock
 
@@ -314,7 +315,7 @@ def _work_folder(journal: Journal) -> Iterator[Path]:
         os.environ |= {"TMPDIR": name, LOCKS_VARIABLE: str(lock_folder())}  # for the workers
         tempfile.tempdir = name
         try:
-            with hold_lock(Path(name), lambda: None):  # systemd-tmpfiles leaves it alone
+            with hold_lock(Path(name), lambda: None):  # systemd-tmpfiles keeps a locked folder
                 yield Path(name)
         finally:
             tempfile.tempdir = before

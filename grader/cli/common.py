@@ -1,5 +1,4 @@
-"""What all subcommands share: options and arguments, naming exercises, and printing where it may
-fail."""
+"""Shared parts of the subcommands: arguments, names of exercises, signals, and safe printing."""
 
 from __future__ import annotations
 
@@ -29,17 +28,18 @@ if TYPE_CHECKING:
 
 
 class Command(NamedTuple):
-    """A subcommand: its parser, and what takes the parsed options and returns the exit code."""
+    """A subcommand: `make_parser` makes its parser, `run` takes the parsed arguments and returns
+    the exit code."""
 
     make_parser: Callable[[], argparse.ArgumentParser]
     run: Callable[[argparse.Namespace], int]
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says which option an unknown one may stand for."""
+    """A parser that suggests a known option for an unknown option."""
 
     def error(self, message: str) -> NoReturn:
-        """argparse's own message, with the option that is nearest to the first unknown one."""
+        """argparse's message, with the option that is most similar to the first unknown option."""
         _, is_unknown, names = message.partition("unrecognized arguments: ")
         unknown = next((name for name in names.split() if name.startswith("--")), "")
         if is_unknown and unknown:
@@ -49,7 +49,8 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
-    """The parser of a subcommand (empty: of `grade` itself), whose texts are shown as they are."""
+    """The parser of a subcommand, or of `grade` itself (empty). Shows the texts without
+    wrapping."""
     return Parser(
         prog=f"grade {command}".rstrip(),
         description=description,
@@ -60,7 +61,7 @@ def make_parser(command: str, description: str, epilog: str) -> argparse.Argumen
 
 
 def join_names(names: Iterable[str], last_by: str = " or ") -> str:
-    """One name or more as people list choices: `a, b or c`."""
+    """One or more names as a list in a sentence: `a, b or c`."""
     *others, last = names
     return last_by.join([", ".join(others), last]) if others else last
 
@@ -69,7 +70,7 @@ def add_exercise(parser: argparse.ArgumentParser) -> None:
     exercise = parser.add_argument(
         "exercise",
         metavar="EXERCISE",
-        help="the exercise's folder, or the name of one in ./exercises or that comes along",
+        help="the exercise's folder, or a name in ./exercises or in `grade list`",
     )
     complete_with(exercise, complete_exercise)
 
@@ -87,27 +88,26 @@ def add_device(
 
 
 def complete_with(action: argparse.Action, complete: Callable[[str], Iterable[str]]) -> None:
-    """Have a shell complete an argument with what `complete` makes of its beginning
-    (cli.completion)."""
+    """Sets the shell completion of an argument: `complete` gets its beginning (cli.completion)."""
 
     def answer(prefix: str, **_: object) -> list[str]:
         return list(complete(prefix))
 
-    action.completer = answer  # type: ignore[attr-defined]  # where argcomplete looks
+    action.completer = answer  # type: ignore[attr-defined]  # argcomplete reads it
 
 
 def complete_exercise(prefix: str) -> list[str]:
-    """The exercises that can be named, and folders."""
+    """The known exercises, and folders."""
     return [*known_exercises(), *_complete_path(prefix, "")]
 
 
 def complete_source(prefix: str) -> list[str]:
-    """.cu files, and the folders on the way to one."""
+    """.cu files, and folders."""
     return _complete_path(prefix, ".cu")
 
 
 def _complete_path(prefix: str, suffix: str) -> list[str]:
-    """The folders that a path may go on with, with a slash, and the files with this suffix."""
+    """The folders that continue a path, with a slash, and the files with this suffix."""
     folder, _, start = prefix.rpartition("/")
     root = f"{folder}/" if folder or prefix.startswith("/") else ""
     try:
@@ -120,13 +120,13 @@ def _complete_path(prefix: str, suffix: str) -> list[str]:
 
 
 def complete_device(_: str) -> list[str]:
-    """The devices: without the numbers of GPUs, which only a driver knows."""
+    """The devices. Only a driver knows the numbers of GPUs."""
     from grader.devices.gpus import read_gpus
 
     return ["auto", "gpu", "emulated", *(f"emulated:{name}" for name in read_gpus())]
 
 
-def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> None:
+def add_seed(parser: argparse.ArgumentParser, default: str = "a new seed") -> None:
     parser.add_argument(
         "--seed",
         type=int,
@@ -137,13 +137,13 @@ def add_seed(parser: argparse.ArgumentParser, default: str = "a new one") -> Non
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument(
-        "--json", metavar="FILE", help=f"write {what} as JSON; - prints it, and nothing else"
+        "--json", metavar="FILE", help=f"write {what} as JSON; - prints only the JSON"
     )
 
 
 def read_options(options: argparse.Namespace) -> Options:
-    """The options of a grading that a command was called with. A command without one of these
-    arguments uses its default."""
+    """The options of a grading among a command's arguments. An argument that the command does not
+    have gets its default."""
     given = vars(options)
     return Options(
         given.get("device", "auto"),
@@ -154,7 +154,7 @@ def read_options(options: argparse.Namespace) -> Options:
 
 
 def seed_of(options: argparse.Namespace) -> int:
-    """The seed that `--seed` names, or a new one."""
+    """The seed of `--seed`, or a new seed."""
     from grader.grading.grade import SEED_BITS, check_seed
 
     return secrets.randbits(SEED_BITS) if options.seed is None else check_seed(options.seed)
@@ -170,38 +170,36 @@ def add_no_isolation(parser: argparse.ArgumentParser) -> None:
 
 def add_no_model(
     parser: argparse.ArgumentParser,
-    text: str = "exclude the times from the points on the emulated device: quicker",
+    text: str = "exclude the times from the points on the emulated device: faster",
 ) -> None:
     parser.add_argument("--no-model", action="store_true", help=text)
 
 
 def add_new_file(parser: argparse.ArgumentParser, metavar: str, text: str) -> None:
-    """`-o FILE`, which is not there yet, and `--force`, which replaces it."""
+    """`-o FILE` for a new file, and `--force`, which replaces an existing file."""
     parser.add_argument("-o", "--output", required=True, metavar=metavar, help=text)
-    parser.add_argument("--force", action="store_true", help="replace a file that is there already")
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
 
 
 def new_file(options: argparse.Namespace, what: str) -> Path:
-    """The file that `-o` names. UsageError where it may not be replaced or cannot be written."""
+    """The file of `-o`. Raises UsageError if it exists without `--force`, or cannot be written."""
     target = Path(options.output)
     if target.exists() and not options.force:
-        raise UsageError(
-            f"{target} is there already", "Name another file, or use --force to replace it."
-        )
+        raise UsageError(f"{target} exists", "Name another file, or use --force to replace it.")
     check_target(options.output, what)
     return target
 
 
 def find_exercise(name: str) -> Path:
-    """The path as given; for a bare name that is not there itself `./exercises/NAME`, else the
-    exercise of that name that comes along. UsageError for a bare name that is nowhere."""
+    """The folder of an exercise: the path if it exists or has a slash, else `./exercises/NAME`,
+    else the grader's exercise of this name. Raises UsageError for an unknown name."""
     path = Path(name)
     if path.name != name or path.exists():
         return path
     found = known_exercises()
     if name not in found:
         raise UsageError(
-            f"there is no exercise {name!r} in ./exercises, and none comes along"
+            f"there is no exercise {name!r} in ./exercises or in the grader"
             f"{did_you_mean(name, found)}",
             f"{_list_named('Exercises', found)}\nOr give an exercise's folder.",
         )
@@ -209,14 +207,14 @@ def find_exercise(name: str) -> Path:
 
 
 def check_first_word(word: str, commands: Iterable[str]) -> None:
-    """UsageError for a first word that is neither a command nor an exercise: a command misspelt,
-    or a file in the exercise's place."""
+    """Raises UsageError for a first word that is neither a command nor an exercise: a misspelt
+    command, or a file instead of the exercise."""
     path, exercises = Path(word), known_exercises()
     listed = _list_named("Exercises", exercises)
     if path.suffix == ".cu" and not path.is_dir():
         of = path.stem if path.stem in exercises else "EXERCISE"
         raise UsageError(
-            f"{word} is no exercise: the exercise comes first", f"grade {of} {word}\n{listed}"
+            f"{word} is not an exercise: the exercise comes first", f"grade {of} {word}\n{listed}"
         )
     if word.startswith("-") or path.name != word or path.exists() or word in exercises:
         return
@@ -228,24 +226,24 @@ def check_first_word(word: str, commands: Iterable[str]) -> None:
 
 
 def _list_named(title: str, names: Iterable[str]) -> str:
-    """`Exercises: a, b, c`, in lines that fit a terminal."""
+    """`Exercises: a, b, c`, in lines of at most 79 columns."""
     return textwrap.fill(f"{title}: {', '.join(names) or 'none'}", 79, subsequent_indent="  ")
 
 
 def known_exercises() -> dict[str, Path]:
-    """The folders of the exercises that can be named: one in ./exercises hides one that comes
-    along."""
+    """The exercises' folders by name. An exercise in ./exercises hides the grader's exercise of the
+    same name."""
     return {folder.name: folder for folder in (*shipped_exercises(), *local_exercises())}
 
 
 def local_exercises() -> tuple[Path, ...]:
-    """The folders in `./exercises`, by their names."""
+    """The folders in `./exercises`, sorted by name."""
     return tuple(sorted(path for path in Path("exercises").glob("*") if path.is_dir()))
 
 
 class TerminatedError(KeyboardInterrupt):
-    """SIGTERM, or SIGHUP when the terminal closes: ends the work as Ctrl-C does, so that results
-    are written, and no process and no temporary folder is left behind."""
+    """SIGTERM, or SIGHUP when the terminal closes. It ends the work like Ctrl-C, so that results
+    are written, and processes and temporary folders are removed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -254,7 +252,7 @@ class TerminatedError(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def ending_on_signals() -> Iterator[None]:
-    """Have SIGTERM and SIGHUP raise TerminatedError; an ignored SIGHUP (`nohup`) stays ignored. In
+    """Makes SIGTERM and SIGHUP raise TerminatedError. An ignored SIGHUP (`nohup`) stays ignored. In
     a thread, which cannot receive signals, this does nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -275,13 +273,13 @@ def ending_on_signals() -> Iterator[None]:
 
 
 def interrupted_code(interrupt: KeyboardInterrupt) -> int:
-    """The exit code that a shell gives for the signal."""
+    """A shell's exit code for the signal."""
     return 128 + (interrupt.number if isinstance(interrupt, TerminatedError) else signal.SIGINT)
 
 
 class ParserEndedError(Exception):
-    """argparse has printed its message and ends the program: with 0 after --help and --version,
-    with 2 after a usage error."""
+    """argparse has printed its text and ends the program: 0 after --help and --version, 2 after a
+    usage error."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -291,8 +289,8 @@ class ParserEndedError(Exception):
 def parse_arguments(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> argparse.Namespace:
-    """Returns the parsed arguments, with the whole command as `command`. Raises ParserEndedError
-    after --help and bad usage."""
+    """The parsed arguments, with the whole command line as `command`. Raises ParserEndedError after
+    --help and bad usage."""
     try:
         options = parser.parse_args(arguments)
         options.command = shlex.join([*parser.prog.split(), *arguments])
@@ -304,13 +302,12 @@ def parse_arguments(
 
 
 def check_target(target: str | None, what: str = "the JSON") -> None:
-    """Raises UsageError where a file could not be written, as far as that can be known before the
-    long work; `-` is no file."""
+    """Raises UsageError before the long work if a file cannot be written. `-` is no file."""
     if target in (None, "-"):
         return
     try:
         trouble = _find_trouble(str(target))
-    except (OSError, RuntimeError) as error:  # a name too long, a ring of links
+    except (OSError, RuntimeError) as error:  # a long name, a loop of links
         trouble = str(error)
     if trouble:
         raise UsageError(
@@ -320,8 +317,8 @@ def check_target(target: str | None, what: str = "the JSON") -> None:
 
 
 def refuse_annotated_json(options: argparse.Namespace) -> None:
-    """Raises UsageError where the source page, or machine code, and JSON would both go to standard
-    output."""
+    """Raises UsageError if two outputs would go to standard output: JSON, and source or machine
+    code."""
     page = "--annotate" if options.annotate else "--sass" if options.sass else ""
     if page and options.json == "-":
         raise UsageError(
@@ -336,24 +333,23 @@ def _find_trouble(target: str) -> str:
     path = Path(target)
     if path.is_dir():
         return "it is a folder"
-    if (
-        path.exists() and not path.is_file()
-    ):  # a pipe or a device, also by a link in /dev: written to as it is
+    # A pipe or a device, also through a link in /dev, is written directly.
+    if path.exists() and not path.is_file():
         return "" if os.access(path, os.W_OK) else "it may not be written to"
     folder = path.resolve().parent
     if not folder.is_dir():
         return "its folder does not exist"
-    try:  # a file is replaced by a new one, so its folder counts
+    try:  # a new file replaces the old, so the folder must be writable
         with tempfile.TemporaryFile(dir=folder):
             return ""
     except OSError as error:
-        return f"no file can be made in its folder: {error.strerror}"
+        return f"no file can be created in its folder: {error.strerror}"
 
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Flushes what was printed. Raises GraderError where it cannot be written, to a full disk
-    say."""
+    """Flushes the printed text. Raises GraderError if it cannot be written, for example on a full
+    disk."""
     try:
         try:
             yield
@@ -365,14 +361,14 @@ def printing() -> Iterator[None]:
         drop_stdout()
         raise GraderError(
             f"cannot write to standard output: {error.strerror}",
-            "Send the output to where there is room.",
+            "Send the output to a disk with free space.",
         ) from error
 
 
 def print_or_json(
     target: str | None, format_json: Callable[[], str], print_report: Callable[[Console], None]
 ) -> None:
-    """Print a report, and write its JSON to the target of `--json`; `-` prints the JSON alone."""
+    """Prints a report and writes its JSON to the target of `--json`; `-` prints only the JSON."""
     from grader.report.files import write_file
     from grader.report.terminal import make_console
 
@@ -385,13 +381,12 @@ def print_or_json(
         write_file(Path(str(target)), format_json().encode(), "the JSON")
 
 
-def tell_notice(text: str) -> None:
-    """Print a sentence on stderr while work goes on; the terminal may be gone."""
+def print_notice(text: str) -> None:
+    """Prints a sentence on stderr during the work. The terminal may be closed."""
     with contextlib.suppress(OSError):
         print(clean_text(f"grade: {text}"), file=sys.stderr)
 
 
 def drop_stdout() -> None:
-    """Drops what is not printed yet, so that the interpreter does not fail to flush it at its
-    end."""
+    """Discards buffered output, so that the interpreter's final flush does not fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,7 +1,8 @@
-"""Completion in a shell: `grade completion`, which prints what a shell has to load, and the answers
-that the shell then asks for at each press of Tab.
+"""Completion in a shell: `grade completion` prints code for the shell. At each press of Tab, this
+code calls `grade`, which answers with completions.
 
-The library argcomplete speaks with the shells. Arguments say what they may be in `common`.
+The library argcomplete implements the protocol. `common.complete_with` sets the completions of an
+argument.
 """
 
 from __future__ import annotations
@@ -20,19 +21,19 @@ from grader.cli.common import (
 )
 
 ASKED = "_ARGCOMPLETE"
-"""The variable of the environment by which a shell asks for completions: the number of words of its
-line before the command's arguments."""
+"""The environment variable with which a shell asks for completions: the number of words before the
+command's arguments."""
 SHELLS = ("bash", "zsh", "fish")
 
 DESCRIPTION = """\
-Print what makes a shell complete the arguments of `grade` at a press of Tab: commands, exercises,
-.cu files, devices and options.
+Print shell code that completes the arguments of `grade` at a press of Tab: commands, exercises, .cu
+files, devices and options.
 """
 EPILOG = """\
-bash, once (or only the part inside of eval's quotes, for this shell alone):
+bash, once (for the current shell only: run the part inside the single quotes):
   echo 'eval "$(grade completion bash)"' >> ~/.bashrc
 
-zsh, once, in a .zshrc that has called compinit:
+zsh, once, if .zshrc calls compinit before:
   echo 'eval "$(grade completion zsh)"' >> ~/.zshrc
 
 fish, once:
@@ -44,12 +45,12 @@ exit codes: 0 printed, 2 bad usage
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("completion", DESCRIPTION, EPILOG)
-    parser.add_argument("shell", choices=SHELLS, help="the shell that is to complete")
+    parser.add_argument("shell", choices=SHELLS, help="the shell")
     return parser
 
 
 def run_completion(options: argparse.Namespace) -> int:
-    """`grade completion SHELL`: 0 when it was printed."""
+    """`grade completion SHELL`: 0 after printing."""
     from argcomplete.shell_integration import shellcode
 
     with printing():
@@ -58,7 +59,7 @@ def run_completion(options: argparse.Namespace) -> int:
 
 
 def answer_shell(commands: Mapping[str, Command], grade: Command) -> None:
-    """Write the completions that a shell asks for to where it wants them, and end the program."""
+    """Writes the completions to the file descriptor of the shell and ends the program."""
     from argcomplete.finders import CompletionFinder
     from argcomplete.lexers import split_line
 
@@ -68,7 +69,8 @@ def answer_shell(commands: Mapping[str, Command], grade: Command) -> None:
     words = before[skipped:]
     parser = grade.make_parser()
     if len(words) > 1 and words[1] in commands:
-        os.environ[ASKED] = str(skipped + 2)  # the command's name stands for the program's
+        # argcomplete takes the word before the arguments for the program's name.
+        os.environ[ASKED] = str(skipped + 2)
         parser = commands[words[1]].make_parser()
     elif len(words) == 1 and not word.startswith("-"):
         parser = argparse.ArgumentParser(add_help=False)

@@ -1,4 +1,4 @@
-"""The subcommands about what there is: `list` and `start` of exercises, `metrics` of checks."""
+"""The subcommands `list` and `start` for exercises, and `metrics` for checks."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from grader.cli.common import (
 from grader.folders import PACKAGED, shipped_exercises, shipped_root
 
 LIST_DESCRIPTION = """\
-List the exercises that can be named: those in ./exercises, and those that come along with the
-grader. One in ./exercises hides one of the same name that comes along.
+List the known exercises: those in ./exercises and those of the grader. An exercise in ./exercises
+hides the grader's exercise of the same name.
 """
 START_DESCRIPTION = """\
-Put what you need for an exercise into this folder: the handout with its pictures, the file to edit,
-and starter/ID.cu, the same file, which stays as it is: what you change is compared with it. Nothing
-that is there already is touched.
+Copy the files of an exercise into this folder: the handout with its pictures, the file to edit, and
+starter/ID.cu. Do not edit starter/ID.cu: it is compared with your file. Existing files stay
+unchanged.
 """
 START_EPILOG = """\
 example:
   grade start transpose
   grade transpose transpose.cu
 
-exit codes: 0 all was written, 2 bad usage, or a file is there already
+exit codes: 0 all files were written, 2 bad usage, or a file exists
 """
 METRICS_DESCRIPTION = """\
-List every metric that a check of an exercise may ask for: its unit in a spec, how each kind of
-device comes by it, and what it means.
+List every metric that a check of an exercise can use: its unit in a spec, its source on each kind
+of device, and its meaning.
 """
 CODES = "exit codes: 0 shown, 2 bad usage\n"
 
@@ -44,12 +44,12 @@ def _list_parser() -> argparse.ArgumentParser:
 
 
 def run_list(_: argparse.Namespace) -> int:
-    """`grade list`: 0 when they were shown."""
+    """`grade list`: 0 after printing."""
     from grader.report.contents import Listed, print_exercises
     from grader.report.terminal import make_console
     from grader.spec.public import read_title
 
-    here = "comes along" if shipped_root().name != PACKAGED else "comes along, public cases only"
+    here = "the grader's" if shipped_root().name != PACKAGED else "the grader's, public cases only"
     found = {folder.name: (folder, here) for folder in shipped_exercises()}
     found |= {folder.name: (folder, str(folder)) for folder in local_exercises()}
     rows = [Listed(name, read_title(folder), place) for name, (folder, place) in found.items()]
@@ -62,13 +62,13 @@ def _start_parser() -> argparse.ArgumentParser:
     parser = make_parser("start", START_DESCRIPTION, START_EPILOG)
     add_exercise(parser)
     parser.add_argument(
-        "--folder", default=".", metavar="DIR", help="where to put them (default: here)"
+        "--folder", default=".", metavar="DIR", help="the folder to write to (default: here)"
     )
     return parser
 
 
 def run_start(options: argparse.Namespace) -> int:
-    """`grade start EXERCISE`: 0 when all files were written."""
+    """`grade start EXERCISE`: 0 if all files were written."""
     from grader.authoring.handout import starting_files
     from grader.authoring.new_files import write_new_files
     from grader.spec.reader import read_exercise
@@ -81,7 +81,7 @@ def run_start(options: argparse.Namespace) -> int:
         print("Written:", *(f"  {path}" for path in files), sep="\n")
         print(f"\nRead {root / exercise.id}.md, edit {root / exercise.id}.cu, and grade it:")
         print(f"  grade {options.exercise} {root / exercise.id}.cu")
-        print(f"\n{root / 'starter' / exercise.id}.cu stays as it is, to compare yours with.")
+        print(f"\nDo not edit {root / 'starter' / exercise.id}.cu: compare your file with it.")
     return 0
 
 
@@ -90,7 +90,7 @@ def _metrics_parser() -> argparse.ArgumentParser:
 
 
 def run_metrics(_: argparse.Namespace) -> int:
-    """`grade metrics`: 0 when they were shown."""
+    """`grade metrics`: 0 after printing."""
     from grader.report.contents import print_metrics
     from grader.report.terminal import make_console
 

@@ -1,4 +1,4 @@
-"""The subcommands that a student explores with: `compare`, `sweep` and `host`."""
+"""The subcommands `compare`, `sweep` and `host`, with which students explore a submission."""
 
 from __future__ import annotations
 
@@ -35,64 +35,64 @@ if TYPE_CHECKING:
     from grader.report.sweep import Sweep
 
 COMPARE_DESCRIPTION = """\
-Grade two versions of a submission, with the same inputs, and show them side by side: points,
-times, counters, and which is better.
+Grade two versions of a submission with the same inputs and show them side by side: points, times,
+counters, and which version is better.
 """
 COMPARE_EPILOG = """\
 examples:
   grade compare transpose starter/transpose.cu mine.cu
-  grade compare starter/transpose.cu mine.cu         without the exercise: both files are named
-                                                     after it, or define the kernel it launches
-  grade compare transpose old.cu new.cu --no-model   counters only: quicker
+  grade compare starter/transpose.cu mine.cu         without the exercise: both files have its
+                                                     name or define the kernel that it launches
+  grade compare transpose old.cu new.cu --no-model   counters only: faster
   grade compare transpose old.cu new.cu --json -     both scores and the comparison, as JSON
 
-A version that fails is told in one line, and the other one's figures are shown all the same. A
-time or rate is called better or worse where the intervals of both do not overlap.
+If a version fails, one line gives the reason, and the figures of the other version are shown. A
+time or rate is better or worse only if the intervals of both versions do not overlap.
 
-exit codes: 0 both were graded, whatever their points, 2 bad usage, 3 the grader or the machine
-failed
+exit codes: 0 both were graded, with any points, 2 bad usage, 3 the grader or the machine failed
 """
 SWEEP_DESCRIPTION = """\
-Run a submission over sizes, beside the processor (a plain loop in C, and NumPy), the naive kernel,
-the comparisons and, where there is one, the reference: time, GFLOP/s, GB/s, and how many times as
-fast as the naive kernel and the processor each of them is.
+Run a submission at several sizes and compare it with the processor (a plain loop in C, and NumPy),
+the naive kernel, the comparisons and the reference, if there is one: time, GFLOP/s, GB/s, and the
+speed-up over the naive kernel and the processor.
 
-Times of kernels are modelled on the emulated device, which counts as well. On a GPU they are
-measured, beside the GPU's library (cuBLAS) where CuPy or PyTorch is installed and the exercise has
-one. Those of the processor are measured, on this computer.
+On the emulated device the times of kernels are modelled, and counters are shown. On a GPU they are
+measured, also for the GPU's library (cuBLAS) if CuPy or PyTorch is installed and the exercise
+supports it. Times of the processor are measured on this computer.
 """
 SWEEP_EPILOG = """\
 examples:
-  grade sweep gemm_tiled mine.cu --sizes 128,512,1024,2048   all sizes of the exercise the same
+  grade sweep gemm_tiled mine.cu --sizes 128,512,1024,2048   all sizes of the exercise are equal
   grade sweep transpose mine.cu --sizes rows=512,cols=1024 rows=64,cols=8192
   grade sweep transpose mine.cu --sizes 512,2048 --plot mine.svg --json mine.json
 
-what is compared:
-  CPU (C loop, one core)   `reference` of the exercise's cpu.c, compiled with g++ -O2; not run
-                           where it would take more than 10 s
+rows and columns:
+  CPU (C loop, one core)   `reference` of the exercise's cpu.c, compiled with g++ -O2; not run if it
+                           would take more than 10 s
   CPU (NumPy)              `library` of the exercise's oracle.py in float32, or else the oracle,
-                           on as many cores as NumPy takes
-  x naive, C loop, NumPy   how many times as fast as these a program is
+                           on all cores that NumPy uses
+  x naive, C loop, NumPy   speed-up over this program
 
-On the emulated device a sample of the blocks is run at large sizes, and outputs are judged as far
-as it wrote them; with --no-model all blocks are run, and all outputs judged.
+On the emulated device, a sample of the blocks runs at large sizes, and only its outputs are judged;
+with --no-model all blocks run, and all outputs are judged.
 
-exit codes: 0 right at every size, 1 wrong somewhere or not compiling, 2 bad usage, 3 the grader or
-the machine failed
+exit codes: 0 right at every size, 1 wrong at a size or does not compile, 2 bad usage, 3 the grader
+or the machine failed
 """
 HOST_DESCRIPTION = """\
-Write a whole program around a submission: one file with a main() that makes the inputs, runs the
-submission's launch lines, times them, and verifies the outputs as the grader does. nvcc compiles
-it, ncu and compute-sanitizer run it, on a machine with a GPU.
+Write a complete program with the submission in it: one file with a main() that makes the inputs,
+runs the submission's launch lines, times them, and verifies the outputs like the grader. On a
+machine with a GPU, nvcc compiles it, and ncu and compute-sanitizer can run it.
 """
 HOST_EPILOG = """\
 examples:
-  grade host transpose mine.cu -o main.cu                also prints the commands to go on with
+  grade host transpose mine.cu -o main.cu                also prints the next commands
   grade host transpose mine.cu -o main.cu --arch sm_90   for the GPU of another machine
 
-The submission stands in it as it is, and compilers and ncu name its lines by its own name; write
-the file again when you have changed it. An exercise that brings no cpu.c is verified by NumPy's
-results: they lie in main.expected, which must stay beside the program.
+The program contains a copy of the submission; compilers and ncu report its lines with the
+submission's file name. Write the program again after you change the submission. Without a cpu.c in
+the exercise, the outputs are compared with NumPy's results in main.expected, which must stay next
+to the program.
 
 exit codes: 0 written, 1 the submission does not compile or its launch lines are wrong, 2 bad
 usage, 3 the grader or the machine failed
@@ -112,17 +112,17 @@ def _compare_parser() -> argparse.ArgumentParser:
     )
     complete_with(files, lambda prefix: [*known_exercises(), *complete_source(prefix)])
     add_device(parser)
-    add_seed(parser, "a new one, for both")
-    add_no_model(parser, "leave the times out on the emulated device: quicker")
+    add_seed(parser, "a new seed for both")
+    add_no_model(parser, "no times on the emulated device: faster")
     add_json(parser, "both scores and the comparison")
     return parser
 
 
 def run_compare(options: argparse.Namespace) -> int:
-    """`grade compare [EXERCISE] OLD NEW`: 0 when both were graded, whatever their points."""
+    """`grade compare [EXERCISE] OLD NEW`: 0 if both were graded, with any points."""
     if len(options.files) not in (2, 3):
         raise UsageError(
-            f"{len(options.files)} names are given",
+            f"the command has {len(options.files)} names, not 2 or 3",
             "Name the exercise and two files: grade compare EXERCISE OLD.cu NEW.cu",
         )
     check_target(options.json)
@@ -161,17 +161,16 @@ def _sweep_parser() -> argparse.ArgumentParser:
     )
     add_device(parser)
     add_seed(parser)
-    add_no_model(parser, "only count on the emulated device, all blocks; model no times")
+    add_no_model(parser, "no times on the emulated device; count all blocks")
     parser.add_argument(
-        "--plot", metavar="FILE.svg", help="draw the figures by size, over logarithmic axes"
+        "--plot", metavar="FILE.svg", help="draw the figures over size, with logarithmic axes"
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
     return parser
 
 
 def run_sweep(options: argparse.Namespace) -> int:
-    """`grade sweep EXERCISE SUBMISSION --sizes ...`: 0 when the submission is right at every
-    size."""
+    """`grade sweep EXERCISE SUBMISSION --sizes ...`: 0 if the submission is right at all sizes."""
     check_target(options.json)
     check_target(options.plot, "the plot")
     from grader.authoring.sweep.over_sizes import run_sweep as sweep_sizes
@@ -184,7 +183,7 @@ def run_sweep(options: argparse.Namespace) -> int:
         running = replace(read_options(options), seed=seed_of(options), show=show)
         found = sweep_sizes(folder, Path(options.submission), options.sizes, running)
     if isinstance(found, Failure):
-        return _tell_failure(found)
+        return _print_failure(found)
     with printing():
         print_sweep(found, console=make_console(sys.stdout))
     _write_sweep(found, options)
@@ -211,32 +210,29 @@ def _write_sweep(found: Sweep, options: argparse.Namespace) -> None:
 def _host_parser() -> argparse.ArgumentParser:
     parser = make_parser("host", HOST_DESCRIPTION, HOST_EPILOG)
     add_exercise(parser)
-    add_submission(parser, "the file to put into a program")
+    add_submission(parser, "the file to copy into a program")
     parser.add_argument("-o", "--output", required=True, metavar="FILE.cu", help="the program")
     parser.add_argument(
         "--arch",
         default="native",
         metavar="ARCH",
-        help="nvcc's -arch, sm_90 say (default: native, this machine's GPU)",
+        help="nvcc's -arch, for example sm_90 (default: native, this machine's GPU)",
     )
-    parser.add_argument(
-        "--force", action="store_true", help="replace a file that is there already, whatever it is"
-    )
+    parser.add_argument("--force", action="store_true", help="replace any existing file")
     return parser
 
 
 def run_host(options: argparse.Namespace) -> int:
-    """`grade host EXERCISE SUBMISSION -o FILE.cu`: 0 when it was written, 1 when the submission
-    does not come so far."""
+    """`grade host EXERCISE SUBMISSION -o FILE.cu`: 0 if the file was written, 1 if the submission
+    fails."""
     target, submission = Path(options.output), Path(options.submission)
     if not _ARCH.fullmatch(options.arch):
         raise UsageError(
-            f"--arch {options.arch} is no architecture", "Give native, or sm_ and a number: sm_90."
+            f"--arch {options.arch} is not an architecture",
+            "Give native, or sm_ and a number: sm_90.",
         )
     if target.suffix != ".cu":
-        raise UsageError(
-            f"-o {target} is no .cu file", "nvcc tells CUDA code by the name: -o my_main.cu"
-        )
+        raise UsageError(f"-o {target} is not a .cu file", "nvcc needs this suffix: -o my_main.cu")
     check_target(options.output, "the program")
     from grader.explore.host_program import (
         check_replaceable,
@@ -254,12 +250,10 @@ def run_host(options: argparse.Namespace) -> int:
         find_exercise(options.exercise), submission, target, arch=options.arch
     )
     if isinstance(written, Failure):
-        return _tell_failure(written)
+        return _print_failure(written)
     write_file(target, written.text.encode(), "the program")
     with printing():
-        print(
-            f"{target}: {submission} with a main() around it, {written.text.count(chr(10))} lines."
-        )
+        print(f"{target}: {submission} with a main(), {written.text.count(chr(10))} lines.")
         if written.expected is not None:
             write_file(expected_file(target), written.expected, "the expected values")
             print(
@@ -267,14 +261,14 @@ def run_host(options: argparse.Namespace) -> int:
                 f" {len(written.expected):,} bytes."
             )
         print(
-            "\nWhere the CUDA toolkit and a GPU are:",
+            "\nOn a machine with the CUDA toolkit and a GPU:",
             *next_commands(target, submission, arch=options.arch),
             sep="\n  ",
         )
     return 0
 
 
-def _tell_failure(failure: Failure) -> int:
+def _print_failure(failure: Failure) -> int:
     with printing():
         print(f"{failure.message}\n{failure.detail}\n{failure.advice}".strip())
     return 1

@@ -1,5 +1,4 @@
-"""`--format` and `-o` of `grade`: the score as a platform takes it, beside or in place of the
-report."""
+"""`--format` and `-o` of `grade`: writes the score in a platform's format."""
 
 from __future__ import annotations
 
@@ -21,21 +20,20 @@ def add_format_options(parser: argparse.ArgumentParser) -> None:
         "-o",
         "--output",
         metavar="FILE",
-        help="where --format writes; without it, that is printed and nothing else",
+        help="the file for --format; without -o, only the result of --format is printed",
     )
     add_pending(parser)
 
 
 def check_outputs(json: str | None, form: str | None, output: str | None) -> None:
-    """UsageError for what cannot be combined: one thing only can be printed alone on standard
-    output."""
+    """Raises UsageError for options that conflict: standard output has room for one document."""
     if output is not None and form is None:
         raise UsageError(
             "-o needs --format",
             f"Add --format {join_names(FORMATS)}; --json FILE writes the score itself.",
         )
     if output == "-":
-        raise UsageError("-o - is no file", "Leave -o out to print what --format makes.")
+        raise UsageError("-o - is not a file", "Leave out -o to print the result of --format.")
     if json == "-" and form is not None and output is None:
         raise UsageError(
             "--json - and --format both ask for standard output",
@@ -46,8 +44,8 @@ def check_outputs(json: str | None, form: str | None, output: str | None) -> Non
 def write_for_platform(
     score: Score, form: str, output: str, rule: PendingRule | None = None
 ) -> None:
-    """Write it; where there is nothing to hand over, remove an older file, which would be taken for
-    this one."""
+    """Writes the score in a platform's format. If the score has no such form, removes an older
+    file, so that it is not used by mistake."""
     from grader.report.files import write_file
 
     target = Path(output)
@@ -59,5 +57,5 @@ def write_for_platform(
         raise
     try:
         write_file(target, text.encode(), "the result")
-    except UsageError as error:  # the usage was found good before the grading
+    except UsageError as error:  # `check_target` accepted the file before the grading
         raise GraderError(str(error), error.advice) from error

@@ -1,4 +1,4 @@
-"""The subcommand `gallery`: small kernels, what each of their accesses moves, and why."""
+"""The subcommand `gallery`: small kernels with the memory traffic of each access."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from grader.cli.common import (
 from grader.errors import UsageError
 
 GALLERY_DESCRIPTION = """\
-Show small kernels that read memory in all the ways that a course speaks of: what each read is,
-which lanes meet in which sectors (or banks), and what that takes. Every figure is counted in a run
-of the kernel on the emulated device; no GPU is needed.
+Show small kernels with the typical patterns of memory access of a course. For each read: the code,
+the lanes per sector (or bank), and its cost. Every figure is counted in a run of the kernel on the
+emulated device; no GPU is needed.
 """
 GALLERY_EPILOG = """\
 examples:
-  grade gallery                          what there is
+  grade gallery                          the list of kernels
   grade gallery coalescing               reads of global memory: sectors, bytes used of bytes moved
   grade gallery banks                    reads of shared memory: banks and wavefronts
-  grade gallery banks column_of_33       one of them, with its whole kernel
+  grade gallery banks column_of_33       a single kernel with its complete code
 
 exit codes: 0 shown, 2 bad usage, 3 the grader or the machine failed
 """
@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
         "gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)"
     )
     parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="show this one only, with its whole kernel"
+        "name", nargs="?", metavar="NAME", help="show only this kernel, with its complete code"
     )
     device = parser.add_argument(
         "--device",
@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def run_gallery(options: argparse.Namespace) -> int:
-    """`grade gallery [GALLERY [NAME]]`: 0 when it was shown."""
+    """`grade gallery [GALLERY [NAME]]`: 0 after printing."""
     check_target(options.json)
     gpu = _parse_emulated(options.device)
     if options.gallery is None:
@@ -75,7 +75,7 @@ def run_gallery(options: argparse.Namespace) -> int:
 
 
 def _parse_emulated(name: str) -> str:
-    """The id of the GPU that the emulated device stands for."""
+    """The id of the emulated GPU."""
     from grader.devices.choose import DEFAULT_GPU, EMULATED, parse_device
 
     if name == "auto":
@@ -83,8 +83,8 @@ def _parse_emulated(name: str) -> str:
     choice = parse_device(name, gpu_works=lambda: False, has_pycuda=lambda: True)
     if choice.kind != EMULATED:
         raise UsageError(
-            f"a gallery is run on the emulated device, not on {name}",
-            "Leave --device out, or give emulated:ID.",
+            f"a gallery runs on the emulated device, not on {name}",
+            "Leave out --device, or give emulated:ID.",
         )
     return choice.id
 

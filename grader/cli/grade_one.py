@@ -1,4 +1,4 @@
-"""`grade EXERCISE SUBMISSION.cu`: its help, its options, and one grading."""
+"""`grade EXERCISE SUBMISSION.cu`: help, arguments and one grading."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from grader.cli.results import (
     write_trace_file,
 )
 from grader.cli.watch import Stale, refuse_watching, watch
-from grader.cli.what_if import add_mends, add_what_if, check_what_if
+from grader.cli.what_if import add_fixes, add_what_if, check_what_if
 from grader.errors import UsageError
 from grader.records import Progress, Score, ShowProgress
 from grader.report.platforms import FORMATS
@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from grader.toolchain.compilation import Compilation
 
 DESCRIPTION = """\
-Grade one CUDA submission: compile it, check that it is right, count what it does to the memory
-system, and say why it earns its points.
+Grade one CUDA submission: compile it, check its outputs, count its memory traffic, and explain its
+points.
 """
 USAGE = """\
 grade EXERCISE SUBMISSION.cu [options]
@@ -56,81 +56,80 @@ grade EXERCISE SUBMISSION.cu [options]
        grade metrics | new | check | handout [--help]"""
 EPILOG = """\
 examples:
-  grade exercises/transpose mine.cu           points, the line that loses them, what to try next
-  grade transpose mine.cu                     the same: a bare name is that of an exercise in
-                                              ./exercises, or of one that comes along
-  grade transpose mine.cu --watch             grade at each save, and say what has changed
-  grade transpose mine.cu --annotate          also print the source with what each line cost
+  grade exercises/transpose mine.cu           points, the line that loses points, the next step
+  grade transpose mine.cu                     the same: a name in ./exercises or in `grade list`
+  grade transpose mine.cu --watch             grade at each save, and show the changes
+  grade transpose mine.cu --annotate          also print the source with the cost of each line
   grade transpose mine.cu --sass              also print the machine code of each source line
-  grade transpose mine.cu --trace sm.json.gz  also write what the simulated SM does, for Perfetto
+  grade transpose mine.cu --trace sm.json.gz  also write a trace of the simulated SM, for Perfetto
   grade transpose mine.cu --html page.html    also write a page: points, roofline, source
   grade transpose mine.cu --json score.json   also write the score as JSON
-  grade transpose mine.cu --json - --quiet    print nothing but the JSON
+  grade transpose mine.cu --json - --quiet    print only the JSON
 
 for students:
-  grade list                                  the exercises, here and those that come along
-  grade start transpose                       handout and starter into this folder
+  grade list                                  all exercises
+  grade start transpose                       copy handout and starter into this folder
   grade compare transpose old.cu new.cu       before and after: points, times and counters
   grade sweep transpose mine.cu --sizes 128,512,2048
                                               times and counters by size, beside the processor
   grade host transpose mine.cu -o main.cu     a program with a main(), for nvcc, ncu and others
-  grade gallery coalescing                    small kernels, and what each of their reads moves
+  grade gallery coalescing                    small kernels, and the memory traffic of their reads
   grade run saxpy.cu --size n=65536 --input x=normal:n --output y=float32:n
-                                              any kernels, without an exercise
+                                              run any kernels, without an exercise
   grade inspect mine.cu                       registers, shared and local memory of its kernels
-  grade doctor                                what this machine has, lacks, and how to mend it
-  grade completion bash                       how Tab completes all of this; or zsh, or fish
+  grade doctor                                missing programs on this machine, and how to add them
+  grade completion bash                       completion by Tab; also for zsh and fish
 
 for instructors:
   grade batch transpose submissions/ --out results/
-                                              a class; the same command goes on after a stop
-  grade show results/                         what came out
+                                              a class; after a stop, the same command continues
+  grade show results/                         its results
   grade similar submissions/                  which submissions share code
   grade transpose mine.cu --format junit -o junit.xml
                                               for a platform: {formats}
 
 for authors of exercises:
-  grade metrics                               what a check can ask for: units, devices, meaning
+  grade metrics                               metrics for checks: units, devices, meaning
   grade new my_exercise                       a complete, working exercise to edit
   grade check my_exercise                     prove it sound
   grade handout my_exercise -o bundle.zip     the students' bundle
 
-Each subcommand has a --help of its own.
+Each subcommand has its own --help.
 
 devices:
-  emulated      executes the machine code on the processor, counts what Nsight Compute counts,
+  emulated      executes the machine code on the processor, gives the counters of Nsight Compute,
                 and models times; needs no GPU
-  emulated:ID   the same, standing for another GPU:
+  emulated:ID   the same for another GPU:
                 {gpus}
-  gpu, gpu:N    an NVIDIA GPU, the first one or number N: times are measured, counters are those
-                of Nsight Compute (ncu) or, where ncu cannot count, of the emulated device. It
-                needs the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
-  auto          the first GPU if PyCUDA is installed and reaches one, else emulated
+  gpu, gpu:N    an NVIDIA GPU, the first or number N: times are measured; counters come from
+                Nsight Compute (ncu) or, if ncu cannot count, from the emulated device. It needs
+                the extra `gpu`: pip install 'cuda-exercise-grader[gpu]'
+  auto          the first GPU if PyCUDA is installed and finds it, else emulated
 
 times on a GPU:
   Submission, naive kernel and reference are launched in rounds, in random order, each with a
-  cold cache and other inputs; every output is checked. A check is decided once its goal lies
-  outside of the interval of the measured median; a value that cannot be told from its goal
-  passes. Fractions are of the GPU's theoretical peak, which --peak replaces.
+  cold cache and other inputs; every output is checked. A check is decided when its goal lies
+  outside the interval of the measured median; if the goal stays inside, the check passes.
+  Fractions are of the GPU's theoretical peak, which --peak replaces.
 
 times on the emulated device:
-  They are modelled at the sizes that a GPU is timed at, and labelled so. A value whose goal lies
-  within the model's interval passes, and every report says so. Checks of times are `not measured`,
-  and their points pending, where the timed run could not be verified, and where the goal is within
-  an interval of more than 25 %: the model does not know this kind of kernel well. --no-model
-  excludes them from the points.
+  Times are modelled at the GPU's sizes and labelled as modelled. If the goal lies within the
+  model's interval, the check passes, and every report states this. Two cases give `not measured`
+  and pending points: the outputs of the timed run could not be verified, or the goal lies within
+  an interval wider than ± 25 %, because the model is inaccurate for this kind of kernel.
+  --no-model excludes these checks from the points.
 
 exit codes:
   0  full marks
   1  graded, but not full marks: the submission is wrong or slow, does not compile or run, or has
-     points that are pending: this device cannot judge them
+     pending points, which this device cannot judge
   2  bad usage, or a broken exercise
-  3  the grader or the machine failed: not the submission's doing
+  3  the grader or the machine failed, not the submission
 """
 
 
 def run_grade(options: argparse.Namespace) -> int:
-    """`grade EXERCISE SUBMISSION`: the exit code is the score's."""
+    """`grade EXERCISE SUBMISSION`: returns the exit code of the score."""
     exercise = find_exercise(options.exercise)
     check_target(options.json)
     refuse_annotated_json(options)
@@ -139,8 +138,8 @@ def run_grade(options: argparse.Namespace) -> int:
     check_target(options.trace, "the trace")
     if options.trace is not None and options.no_model:
         raise UsageError(
-            "--trace writes what is modelled, and --no-model models nothing",
-            "Leave one of them out.",
+            "--trace writes the modelled run, and --no-model models nothing",
+            "Leave out one of them.",
         )
     check_outputs(options.json, options.format, options.output)
     check_what_if(options)
@@ -160,8 +159,8 @@ def run_grade(options: argparse.Namespace) -> int:
 def _grade_one(
     options: argparse.Namespace, exercise: Path, submission: Path, stale: Stale | None = None
 ) -> Score:
-    """The score; the compiler starts while the rest of the grader is loaded. `stale` is asked at
-    each step whether to go on."""
+    """The score. The compiler starts while the rest of the grader loads. `stale` is called at each
+    step and can end the grading."""
     from grader.grading.early import begin_early
 
     with begin_early(read_options(options), exercise, submission) as begun:
@@ -169,12 +168,12 @@ def _grade_one(
 
 
 def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> None:
-    """Prints the score, and writes the files that are asked for."""
+    """Prints the score and writes the requested files."""
     with contextlib.ExitStack() as files:
         if options.html is not None:
             files.callback(lambda: write_html(score, exercise, submission, options.html))
         score = show_score(
-            score, options, lambda told: add_mends(told, options, exercise, submission)
+            score, options, lambda shown: add_fixes(shown, options, exercise, submission)
         )
     if options.annotate:
         print_source(score, submission, alone=options.quiet)
@@ -191,7 +190,7 @@ def _grade(
     begun: Compilation | None,
     stale: Stale | None,
 ) -> Score:
-    """The score, with what was begun before all was loaded that this loads."""
+    """The score. `begun`: the compilation that started before the imports of this function."""
     from grader.devices.gpu.peak import parse_peak
     from grader.grading.grade import choose_device, grade_with
     from grader.report.terminal import grading_display, make_console
@@ -212,7 +211,7 @@ def _grade(
 
 
 def _asking(stale: Stale | None, show: ShowProgress) -> ShowProgress:
-    """What shows progress, and asks at each step whether to go on."""
+    """Shows progress, and calls `stale` at each step."""
     if stale is None:
         return show
 
@@ -224,7 +223,7 @@ def _asking(stale: Stale | None, show: ShowProgress) -> ShowProgress:
 
 
 def _epilog() -> str:
-    """The texts below the options. The table of GPUs is read on use: not every run needs it."""
+    """The text below the options. Reads the table of GPUs only now: few runs need it."""
     from grader.devices.choose import DEFAULT_GPU
     from grader.devices.gpus import read_gpus
 
@@ -246,34 +245,34 @@ def _grade_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--json",
         metavar="FILE",
-        help="write the score as JSON; - prints it, and nothing else, on standard output",
+        help="write the score as JSON; - prints only the JSON on standard output",
     )
     parser.add_argument(
-        "--annotate", action="store_true", help="print the source too, with what each line cost"
+        "--annotate", action="store_true", help="also print the source with the cost of each line"
     )
     parser.add_argument(
         "--html",
         metavar="FILE",
-        help="write a page too: points, roofline, and the source with what each line cost",
+        help="also write a page: points, roofline, and the source with the cost of each line",
     )
     parser.add_argument(
         "--watch",
         action="store_true",
-        help="grade at each save until Ctrl-C, and say what has changed since the last one",
+        help="grade at each save until Ctrl-C, and show the changes since the last save",
     )
     add_machine_code(parser)
     add_format_options(parser)
-    add_seed(parser, "a new secret one")
+    add_seed(parser, "a new secret seed")
     parser.add_argument(
         "--fresh",
         action="store_true",
-        help="with --seed: grade anew, although the result of an equal grading is kept",
+        help="with --seed: grade again even if the cache has the score of an equal grading",
     )
     add_no_isolation(parser)
     add_no_model(parser)
     add_what_if(parser)
     parser.add_argument(
-        "--quiet", action="store_true", help="no progress, and of the result only the last line"
+        "--quiet", action="store_true", help="no progress; print only the last line of the result"
     )
     parser.add_argument("--version", action="version", version=f"grade {__version__}")
     return parser

@@ -1,4 +1,4 @@
-"""The submissions that `grade batch` is given: a folder or a zip, and the files in it that are not
+"""The submissions of `grade batch`: reads a folder or a zip, and lists files that are not
 graded."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.common import tell_notice
+from grader.cli.common import print_notice
 from grader.errors import UsageError
 from grader.report.text import clean_line
 
@@ -19,14 +19,14 @@ MOST_SET_ASIDE = 20
 
 
 def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
-    """The folder of the submissions; that of a zip is made in the work folder, without members that
+    """The folder of the submissions. A zip is unpacked into the work folder, without members that
     cannot be unpacked."""
     if submissions.is_dir():
         return submissions, ()
     if not submissions.exists():
         raise UsageError(
             f"{submissions} does not exist",
-            "Name the folder or the zip of the submissions; it comes last.",
+            "Name the folder or the zip of the submissions as the last argument.",
         )
     if submissions.suffix.lower() != ".zip":
         raise UsageError(
@@ -41,8 +41,8 @@ def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
 
 
 def find_hand_ins(submissions: Path, work: Path, out: Path) -> list[HandIn]:
-    """The hand-ins of a folder or a zip. Files that are not graded are listed by name and reason:
-    the first few here, all in a file of the results."""
+    """The hand-ins of a folder or a zip. Prints the first files that are not graded, with reasons;
+    writes all of them to a file of the results."""
     from grader.batch.collect import collect
     from grader.batch.results import SET_ASIDE, write_set_aside
 
@@ -55,7 +55,7 @@ def find_hand_ins(submissions: Path, work: Path, out: Path) -> list[HandIn]:
     ]
     write_set_aside(out, refused)
     for name, reason in refused[:MOST_SET_ASIDE]:
-        tell_notice(f"set aside {clean_line(repr(name))[:200]}: {clean_line(reason)}")
+        print_notice(f"set aside {clean_line(repr(name))[:200]}: {clean_line(reason)}")
     if len(refused) > MOST_SET_ASIDE:
-        tell_notice(f"... and {len(refused) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}")
+        print_notice(f"... and {len(refused) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}")
     return hand_ins

@@ -1,4 +1,4 @@
-"""The subcommands that take kernels without an exercise: `run` and `inspect`."""
+"""The subcommands for kernels without an exercise: `run` and `inspect`."""
 
 from __future__ import annotations
 
@@ -41,73 +41,73 @@ if TYPE_CHECKING:
     from grader.records import KernelList, KernelRun, UnlistedFile
 
 RUN_DESCRIPTION = """\
-Run the kernels of any .cu file, without an exercise, and show what they did: launches, counters,
-times, findings and outputs. No main() and no host code is needed: comment lines of the file say how
-its kernels are launched, and options say on what.
+Run the kernels of any .cu file, without an exercise, and show launches, counters, times, findings
+and outputs. No main() or host code is needed: comment lines of the file launch its kernels, and
+options give the data.
 """
 RUN_EPILOG = """\
 the file:
   // launch: saxpy<<<ceil_div(n, 256), 256>>>(y, x, alpha, n)
   __global__ void saxpy(float *y, const float *x, float alpha, int n) { ... }
 
-  A launch line may use the inputs and outputs, sizes, scalars and constants of the file; loops,
-  copies and constant memory between launches are told in docs/student.md.
-  `// scratch: float partial[n]` declares a buffer of the file's own.
+  A launch line can use inputs, outputs, sizes, scalars and the constants of the file.
+  docs/launch-lines.md describes loops, copies and constant memory between launches.
+  `// scratch: float partial[n]` declares a buffer for intermediate values.
 
 examples:
   grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0
   grade run saxpy.cu --size n=65536 --input x=normal --output y=index --scalar alpha=2.0 --annotate
-                                             also print the source with what each line cost
+                                             also print the source with the cost of each line
   grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0 --model --sass
                                              also print the machine code of each source line, with
-                                             what its control bits say and where cycles go
+                                             control bits and modelled cycles
   grade run saxpy.cu --size n=65536 --input x=normal --output y --scalar alpha=2.0 --trace sm.json
-                                             also write what the simulated SM does, warp by warp
+                                             also write a trace of the simulated SM, warp by warp
   grade run saxpy.cu --size n=1000 --input x=normal:n --output y=index:n --scalar alpha=2.0 --check
-                                             look for races, reads of garbage and bad indices
+                                             find races, uninitialised reads and bad indices
   grade run transpose.cu --size rows=512 --size cols=384 --input in=index:rows,cols \\
       --output out=float32:cols,rows --model
                                              also model the times on an H100
   grade run mine.cu --input x=points.npy --output sum=float64:1 --save sum=sum.npy
 
-what arrays are:
-  --input NAME=HOW[:SHAPE[:TYPE]]    HOW is normal (mean 0, deviation 1), small_integers (-8 to
-                                     8), index (0, 1, 2, ...), permutation (the same in random
-                                     order), or another initialisation of spec.json; SHAPE is
-                                     extents with commas between them, which may use sizes:
-                                     rows,cols or 2*n; TYPE is a name of NumPy or of C
-  --output NAME[=TYPE[:SHAPE]]       holds no value that a kernel could use before the run
-  --output NAME=HOW[:SHAPE[:TYPE]]   holds values before the run: for kernels that add to it
-  NAME=FILE.npy                      is read from a file that numpy.save wrote
+arrays:
+  --input NAME=HOW[:SHAPE[:TYPE]]    HOW: normal (mean 0, deviation 1), small_integers (-8 to 8),
+                                     index (0, 1, 2, ...), permutation (these in random order), or
+                                     another initialisation of spec.json. SHAPE: extents separated
+                                     by commas; they can use sizes: rows,cols or 2*n. TYPE: a name
+                                     of NumPy or C
+  --output NAME[=TYPE[:SHAPE]]       contains no usable values before the run
+  --output NAME=HOW[:SHAPE[:TYPE]]   contains values before the run: for kernels that add to it
+  NAME=FILE.npy                      read from a file of numpy.save
 
-  A TYPE that is left out is that of the kernel's parameter, where the launch lines say which that
-  is, or float32. A SHAPE that is left out is the size, where one is given alone.
+  The default TYPE is the type of the kernel's parameter if the launch lines show it, else float32.
+  The default SHAPE is the size, if there is only one.
 
-  --tensor-map NAME=BOX[:FIELD=VALUE...]  lets a kernel take the array as a CUtensorMap: BOX is the
-                                     extents of a tile, 8,32 say; the fields are those of
+  --tensor-map NAME=BOX[:FIELD=VALUE...]  lets a kernel take the array as a CUtensorMap. BOX: the
+                                     extents of a tile, for example 8,32. The fields are those of
                                      spec.json: swizzle=128, steps=1,2, fill=nan, element=bfloat16
 
-  A scalar takes the width of the kernel's parameter: 2 is an integer, 2.0 is not.
+  A scalar gets the width of the kernel's parameter. 2 is an integer, 2.0 is not.
 
-exit codes: 0 it ran, 1 it does not compile or run, or something was found in the checked mode, 2
-bad usage, 3 the grader or the machine failed
+exit codes: 0 it ran, 1 it does not compile or run, or the checked mode has a finding, 2 bad usage,
+3 the grader or the machine failed
 """
 INSPECT_DESCRIPTION = """\
 List the kernels of .cu and .cubin files: registers, shared and local memory, machine instructions,
-and what of them the emulated device cannot execute. Nothing is run.
+and the instructions that the emulated device cannot execute. No kernel runs.
 """
 INSPECT_EPILOG = """\
 examples:
-  grade inspect mine.cu                          as it is compiled for an H100
+  grade inspect mine.cu                          compiled for an H100
   grade inspect mine.cu --device emulated:t4     for another GPU
-  grade inspect mine.cu --sass                   also their machine code, line by line
-  grade inspect *.cu build/*.cubin --json -      all of them, as JSON
+  grade inspect mine.cu --sass                   also the machine code, line by line
+  grade inspect *.cu build/*.cubin --json -      all files, as JSON
 
-Registers and local memory are those of a thread, shared memory that of a block, without what a
-launch asks for dynamically. A kernel that uses local memory spills registers, or has an array of
-its own that the compiler cannot keep in registers.
+Registers and local memory are per thread. Shared memory is per block, without dynamic shared
+memory. A kernel that uses local memory spills registers, or has a local array that the compiler
+cannot keep in registers.
 
-exit codes: 0 all files were listed, 1 one of them could not be, 2 bad usage, 3 the grader or the
+exit codes: 0 all files were listed, 1 a file could not be listed, 2 bad usage, 3 the grader or the
 machine failed
 """
 
@@ -115,14 +115,14 @@ machine failed
 def _run_parser() -> argparse.ArgumentParser:
     parser = make_parser("run", RUN_DESCRIPTION, RUN_EPILOG)
     file = parser.add_argument(
-        "file", metavar="FILE.cu", help="the kernels, with their launch lines"
+        "file", metavar="FILE.cu", help="the kernels with their launch lines"
     )
     complete_with(file, complete_source)
     named = (
-        ("size", "NAME=N", "an integer that launch lines and shapes may use"),
-        ("input", "NAME=ARRAY", "what kernels read; see below"),
-        ("output", "NAME=ARRAY", "what kernels write; see below"),
-        ("scalar", "NAME=NUMBER", "a number that is an argument of a kernel"),
+        ("size", "NAME=N", "an integer for launch lines and shapes"),
+        ("input", "NAME=ARRAY", "an array that kernels read; see below"),
+        ("output", "NAME=ARRAY", "an array that kernels write; see below"),
+        ("scalar", "NAME=NUMBER", "a number as an argument of a kernel"),
         ("tensor-map", "NAME=BOX", "let kernels take an array as a CUtensorMap; see below"),
         ("save", "NAME=FILE.npy", "write an output to a file"),
     )
@@ -140,10 +140,10 @@ def _run_parser() -> argparse.ArgumentParser:
         type=int,
         default=0,
         metavar="N",
-        help="draw inputs, and what is sampled, from this seed (default: 0)",
+        help="draw inputs and the sample of blocks from this seed (default: 0)",
     )
     parser.add_argument(
-        "--annotate", action="store_true", help="print the source too, with what each line cost"
+        "--annotate", action="store_true", help="also print the source with the cost of each line"
     )
     add_machine_code(parser)
     add_no_isolation(parser)
@@ -152,7 +152,7 @@ def _run_parser() -> argparse.ArgumentParser:
 
 
 class _Given(NamedTuple):
-    """What options say of the data of a run."""
+    """The data of a run, from the command line."""
 
     inputs: Mapping[str, np.ndarray]
     outputs: Mapping[str, Output]
@@ -162,7 +162,7 @@ class _Given(NamedTuple):
 
 
 def run_kernels(options: argparse.Namespace) -> int:
-    """`grade run FILE.cu`: 0 when it ran and nothing was found."""
+    """`grade run FILE.cu`: 0 if it ran without a finding."""
     check_target(options.json)
     check_target(options.trace, "the trace")
     refuse_annotated_json(options)
@@ -217,7 +217,8 @@ def run_kernels(options: argparse.Namespace) -> int:
 
 
 def _read_given(options: argparse.Namespace) -> _Given:
-    """The data. Raises UsageError, for what the launch lines use and nothing gives, too."""
+    """The data. Raises UsageError for a bad option, and for a name in the launch lines without an
+    option."""
     from grader.explore.kernel_uses import check_given, find_uses
     from grader.explore.kernel_words import (
         parse_maps,
@@ -234,8 +235,8 @@ def _read_given(options: argparse.Namespace) -> _Given:
     check_given(uses, {*inputs, *outputs, *scalars, *sizes}, sizes)
     if not outputs:
         raise UsageError(
-            "there is no output, so that nothing could be seen of the run",
-            "Name what the kernels write: --output y=float32:n, say.",
+            "there is no output, so the run would show nothing",
+            "Name an array that the kernels write, for example --output y=float32:n.",
         )
     return _Given(inputs, outputs, sizes, scalars, parse_maps(options.tensor_map, sizes))
 
@@ -254,7 +255,7 @@ def _print_annotation(run: KernelRun) -> None:
 
 
 def _check_saved(saved: Mapping[str, str], outputs: Mapping[str, Output]) -> None:
-    """Raises UsageError for a file that cannot be written, or is of no output."""
+    """Raises UsageError for a file that cannot be written, and for an unknown output."""
     for name, target in saved.items():
         if name not in outputs:
             raise UsageError(
@@ -281,16 +282,16 @@ def _inspect_parser() -> argparse.ArgumentParser:
         "--device",
         default="emulated",
         metavar="DEVICE",
-        help="compile .cu files for it: emulated[:ID] (the default) or gpu[:N]",
+        help="compile .cu files for this device: emulated[:ID] (the default) or gpu[:N]",
     )
     complete_with(device, complete_device)
     parser.add_argument(
-        "--arch", metavar="ARCH", help="compile .cu files for this architecture instead: sm_80, say"
+        "--arch", metavar="ARCH", help="compile .cu files for this architecture, for example sm_80"
     )
     parser.add_argument(
         "--sass",
         action="store_true",
-        help="print their machine code too, under the source lines that it was compiled from",
+        help="also print the machine code, below its source lines",
     )
     add_no_isolation(parser)
     add_json(parser, "the kernels")
@@ -298,7 +299,7 @@ def _inspect_parser() -> argparse.ArgumentParser:
 
 
 def inspect_kernels(options: argparse.Namespace) -> int:
-    """`grade inspect FILE...`: 0 when all files were listed."""
+    """`grade inspect FILE...`: 0 if all files were listed."""
     check_target(options.json)
     from grader.explore.kernel_list import inspect
     from grader.report.kernel_pages import format_list, print_list
@@ -318,19 +319,19 @@ def inspect_kernels(options: argparse.Namespace) -> int:
     if options.sass and options.json != "-":
         _print_listed(found)
     for error in found.errors:
-        _tell_error(error)
+        _print_error(error)
     return 1 if found.errors else 0
 
 
 def _print_listed(found: KernelList) -> None:
-    """Print the machine code of the kernels of each file, with the lines of a source."""
+    """Prints the machine code of the kernels of each file, below the source lines of a .cu file."""
     for file in dict.fromkeys(kernel.file for kernel in found.kernels):
         path, code = Path(file), [each.code for each in found.kernels if each.file == file]
         text = "" if path.suffix == ".cubin" else path.read_text("utf-8", "replace")
         print_listings([each for each in code if each is not None], text, {})
 
 
-def _tell_error(error: UnlistedFile) -> None:
+def _print_error(error: UnlistedFile) -> None:
     print(clean_line(f"{error.file}: {error.message}"), file=sys.stderr)
     if rest := "\n".join(filter(None, (error.detail, error.advice))):
         print(clean_text(rest), file=sys.stderr)

@@ -1,5 +1,5 @@
-"""What commands ask for of machine code and print of it: its listing by source line, and the trace
-of the simulated SM."""
+"""`--sass` and `--trace`: the listing of machine code by source line, and the trace of the
+simulated SM."""
 
 from __future__ import annotations
 
@@ -21,19 +21,20 @@ def add_machine_code(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--sass",
         action="store_true",
-        help="print the machine code of each source line too: executions, control bits, and where"
-        " modelled cycles go",
+        help="also print the machine code of each source line: executions, control bits, modelled"
+        " cycles",
     )
     parser.add_argument(
         "--trace",
         metavar="FILE",
-        help="write what the simulated SM does, cycle by cycle, as a trace for ui.perfetto.dev"
-        " (.json or .json.gz)",
+        help="write a trace of the simulated SM, cycle by cycle, for ui.perfetto.dev (.json or"
+        " .json.gz)",
     )
 
 
 def detail_of(options: argparse.Namespace, *, pages: bool) -> Detail:
-    """What options ask for of machine code. `pages`: the source is shown, with bars of time."""
+    """The detail of machine code that the arguments need. `pages`: the source is shown with bars of
+    time."""
     from grader.records import Detail
     from grader.report.trace import TRACED_SPANS
 
@@ -45,8 +46,7 @@ def detail_of(options: argparse.Namespace, *, pages: bool) -> Detail:
 
 
 def print_listings(listings: Sequence[CodeListing], source: str, sizes: Mapping[str, int]) -> None:
-    """Print machine code under the lines of its source; `sizes` are those that it was counted
-    at."""
+    """Prints machine code below the lines of its source. `sizes`: the sizes of the counted run."""
     from grader.report.annotation import number_lines
     from grader.report.code_page import print_code
     from grader.report.terminal import make_console
@@ -56,7 +56,7 @@ def print_listings(listings: Sequence[CodeListing], source: str, sizes: Mapping[
 
 
 def write_trace_of(work: MachineWork | None, source: str, target: Path) -> None:
-    """Write the trace of what was simulated, and say on standard error what it holds."""
+    """Writes the trace of the simulation, and its contents on standard error."""
     from grader.report.annotation import number_lines
     from grader.report.trace import write_trace
 

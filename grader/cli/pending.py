@@ -1,4 +1,4 @@
-"""`--pending` of the commands that export grades, and the list of those who get none."""
+"""`--pending` of the commands that export grades, and the list of submissions without a grade."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from grader.records import BatchSummary, PendingRule
 
-MOST_TOLD = 10
+MOST_LISTED = 10
 
 
 def add_pending(parser: argparse.ArgumentParser) -> None:
@@ -15,18 +15,18 @@ def add_pending(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--pending",
         choices=[rule.value for rule in PendingRule],
-        help="grades in spite of pending points: these count as lost, or the judged points are"
-        " scaled to all points (default: no grade)",
+        help="the grade with pending points: count them as lost, or scale the judged points to all"
+        " points (default: no grade)",
     )
 
 
 def pending_rule(options: argparse.Namespace) -> PendingRule | None:
-    """The instructor's decision on pending points, None for no decision."""
+    """The instructor's rule for pending points; None without `--pending`."""
     return PendingRule(options.pending) if options.pending else None
 
 
 def decide(batch: BatchSummary, rule: PendingRule | None) -> BatchSummary:
-    """The batch with this rule for its pending points; None leaves it as it is."""
+    """The batch with this rule for its pending points; unchanged for None."""
     if rule is None:
         return batch
     entries = tuple(replace(entry, pending_rule=rule) for entry in batch.entries)
@@ -34,7 +34,7 @@ def decide(batch: BatchSummary, rule: PendingRule | None) -> BatchSummary:
 
 
 def tell_pending(batch: BatchSummary) -> None:
-    """Name the graded submissions without a final grade."""
+    """Prints the names of graded submissions without a final grade."""
     from grader.report.text import clean_line
 
     several = len(batch.exercises) > 1
@@ -44,9 +44,9 @@ def tell_pending(batch: BatchSummary) -> None:
         if entry.marks is not None and entry.points is None
     ]
     if names:
-        more = ", ..." if len(names) > MOST_TOLD else ""
+        more = ", ..." if len(names) > MOST_LISTED else ""
         print(
-            f"No final grade for {len(names):,} with pending points: {', '.join(names[:MOST_TOLD])}"
-            f"{more}. `grade batch --only pending --device gpu` judges them, and --pending"
-            " lost|scaled decides without."
+            f"No final grade for {len(names):,} with pending points:"
+            f" {', '.join(names[:MOST_LISTED])}{more}. `grade batch --only pending --device gpu`"
+            " judges them; --pending lost|scaled gives a grade without this."
         )

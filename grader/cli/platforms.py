@@ -21,24 +21,25 @@ from grader.errors import UsageError
 from grader.records import BatchSummary
 
 ZIP_DESCRIPTION = """\
-Make the zip that Gradescope takes as an autograder: setup.sh installs this grader, run_autograder
-grades what a student uploads on the emulated device (Gradescope's machines have no GPU). The
-hidden reference is not in it.
+Make an autograder zip for Gradescope: setup.sh installs this grader, run_autograder grades a
+student's upload on the emulated device (Gradescope's machines have no GPU). It does not contain the
+hidden reference.
 """
 ZIP_EPILOG = """\
 example:
   grade gradescope-zip transpose -o transpose-gradescope.zip
 
-In Gradescope: a programming assignment with the points of `Points:` that this command prints; base
-image Ubuntu 22.04 or newer; container with 1 CPU and 1.5 GB or more. Students upload one .cu file.
-A fault of the grader leaves no result, so that it never is a zero; nor do points that wait for a
-GPU, unless --pending decides them.
+In Gradescope: a programming assignment with the points that this command prints; base image Ubuntu
+22.04 or newer; container with 1 CPU and 1.5 GB or more. Students upload one .cu file. A fault of
+the grader gives no result instead of a zero. Pending points give no result unless you use
+--pending.
 """
 WORKFLOW_DESCRIPTION = """\
 Make .github/workflows/classroom.yml for the template repository of a GitHub Classroom assignment:
-it grades on every push, on the emulated device, and reports points, partial ones too. The exercise
-comes from the grader's repository, so that a student's changes do not count. Keep this repository
-private: it holds hidden cases and references. The organisation's secret COURSE_TOKEN reads it.
+it grades every push on the emulated device and reports points, including partial credit. The
+exercise comes from the grader's repository, so a student cannot change it. Keep that repository
+private: it contains hidden cases and references. The organisation's secret COURSE_TOKEN gives
+access to it.
 """
 WORKFLOW_EPILOG = """\
 example:
@@ -46,8 +47,8 @@ example:
       -o .github/workflows/classroom.yml
 """
 GRADEBOOK_DESCRIPTION = """\
-Make the gradebooks that Canvas and Moodle import from a graded class. `grade batch` has written
-them already; this adds a roster and titles.
+Make the gradebooks of a graded class for Canvas and Moodle. `grade batch` writes them too; this
+command adds a roster and titles.
 """
 GRADEBOOK_EPILOG = """\
 examples:
@@ -55,15 +56,15 @@ examples:
   grade gradebook results/ --assignment "transpose=Lab 3 (4711)" \\
       --assignment "gemm_tiled=Lab 4 (4712)"
 
-what is written, in the results:
+written files, in the results:
   gradebook-canvas.csv   for Grades > Import: Student, ID, SIS User ID, SIS Login ID, Section, and
                          a column per exercise
   gradebook-moodle.csv   an offline grading worksheet, for the assignment's `Upload grading
                          worksheet`
 
-Ids come from the names that the platform gave to the files it exported, else from the roster: a
-CSV that has a header with one of student, Identifier, ID, SIS User ID, SIS Login ID, Email
-address, Email, Username, Full name or Student, matched to the names in `grade show`.
+Ids come from the file names of the platform's export, else from the roster: a CSV with a header
+that contains one of student, Identifier, ID, SIS User ID, SIS Login ID, Email address, Email,
+Username, Full name or Student. Its rows are matched with the names in `grade show`.
 """
 
 
@@ -76,7 +77,7 @@ def _zip_parser() -> argparse.ArgumentParser:
 
 
 def run_gradescope_zip(options: argparse.Namespace) -> int:
-    """`grade gradescope-zip EXERCISE -o FILE.zip`: 0 when it was written."""
+    """`grade gradescope-zip EXERCISE -o FILE.zip`: 0 if the file was written."""
     target = new_file(options, "the file")
     from grader.authoring.autograder import make_autograder
     from grader.report.files import write_file
@@ -111,7 +112,7 @@ def _workflow_parser() -> argparse.ArgumentParser:
 
 
 def run_classroom_workflow(options: argparse.Namespace) -> int:
-    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 when it was
+    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 if the file was
     written."""
     target = new_file(options, "the file")
     from grader.authoring.classroom import make_workflow
@@ -127,16 +128,17 @@ def run_classroom_workflow(options: argparse.Namespace) -> int:
         print(
             f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
             f" or the only .cu file of a repository. Keep {options.repository} private, and let the"
-            " organisation's secret COURSE_TOKEN read it: students can read all that this reads."
+            " organisation's secret COURSE_TOKEN read only this repository: students can read"
+            " everything that the token can read."
         )
     return 0
 
 
 def _gradebook_parser() -> argparse.ArgumentParser:
     parser = make_parser("gradebook", GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG)
-    parser.add_argument("folder", metavar="DIR", help="what `grade batch --out` wrote")
+    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
     parser.add_argument(
-        "--roster", metavar="FILE.csv", help="who is who: an export of the platform, say"
+        "--roster", metavar="FILE.csv", help="the class: for example an export of the platform"
     )
     parser.add_argument(
         "--assignment",
@@ -150,7 +152,7 @@ def _gradebook_parser() -> argparse.ArgumentParser:
 
 
 def run_gradebook(options: argparse.Namespace) -> int:
-    """`grade gradebook DIR`: 0 when the gradebooks were written."""
+    """`grade gradebook DIR`: 0 if the gradebooks were written."""
     from grader.batch.results import read_summary
     from grader.batch.roster import find_names
     from grader.report.platforms.gradebooks import write_gradebooks
@@ -169,7 +171,7 @@ def run_gradebook(options: argparse.Namespace) -> int:
 
 
 def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str, str]:
-    """Titles by exercise; a bare title is the only exercise's."""
+    """Titles by exercise. A title without an exercise belongs to the only exercise."""
     ids = [exercise.id for exercise in batch.exercises]
     titles = {}
     for each in given:
@@ -180,7 +182,7 @@ def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str
             titles[ids[0]] = each
         else:
             raise UsageError(
-                f"--assignment {each!r} names none of the exercises {', '.join(ids)}",
+                f"--assignment {each!r} does not name an exercise: {', '.join(ids)}",
                 "Write EXERCISE=TITLE.",
             )
     return titles

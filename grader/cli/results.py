@@ -1,4 +1,4 @@
-"""What `grade` writes of a score: the report, the source page, and the files that options name."""
+"""The output of `grade`: report, source page, machine code, and the files of its options."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from grader.report.text import clean_line, fold_to_ascii
 
 
 def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score], Score]) -> Score:
-    """Prints the score; then, with what `go_on` adds to it, writes its files. One that fails does
-    not keep the others back."""
+    """Prints the score, adds to it by `go_on`, and writes the files. If a file fails, the others
+    are still written."""
     from grader.report.json import format_score
 
     form, rule = options.format, pending_rule(options)
@@ -58,9 +58,8 @@ def _print_score(score: Score, *, quiet: bool) -> None:
 
 
 def print_source(score: Score, path: Path, *, alone: bool) -> None:
-    """Print the source page, unless the report has said that the file is no source text; below it
-    the pictures that the report has not shown, all where it stands `alone`, and where modelled
-    cycles go."""
+    """Prints the source page; below it the pictures that the report has not shown (all if printed
+    `alone`), and the modelled cycles. Prints nothing if the file is no source text."""
     from grader.report.annotation import TERMINAL_COLUMNS, annotate, number_lines
     from grader.report.source_page import print_annotation
     from grader.report.terminal import make_console
@@ -80,32 +79,32 @@ def print_source(score: Score, path: Path, *, alone: bool) -> None:
 
 
 def print_machine_code(score: Score, path: Path) -> None:
-    """Print the machine code of the kernels that were launched, by source line."""
+    """Prints the machine code of the launched kernels by source line."""
     text = _read_unchanged(score, path)
     if text is None:
         return
     with printing():
         if score.machine is None:
-            print("\nNo machine code is shown: no run that counts came to its end.")
+            print("\nNo machine code is shown: no counted run has finished.")
             if score.status is not Status.COMPILE_ERROR:
                 name = clean_line(score.submission_name)
-                print(f"What it was compiled to: grade inspect {name} --sass")
+                print(f"To list the compiled code: grade inspect {name} --sass")
             return
     print_listings(score.machine.listings, text, score.machine.sizes)
 
 
 def write_trace_file(score: Score, path: Path, target: Path) -> None:
-    """Write the trace of the simulated SM, and say what it holds."""
+    """Writes the trace of the simulated SM."""
     text = _read_unchanged(score, path)
     write_trace_of(score.machine, text or "", target)
 
 
 def _read_unchanged(score: Score, path: Path) -> str | None:
-    """The text that was graded, None where it is no source text. UsageError where the file has
+    """The graded text; None if the file is no source text. Raises UsageError if the file has
     changed since."""
     text, changed = _read_again(score, path)
     if changed:
-        raise UsageError(f"{path} changed while it was graded", "Grade it again to see its lines.")
+        raise UsageError(f"{path} changed during the grading", "Grade it again to see its lines.")
     return text
 
 
@@ -118,8 +117,8 @@ def write_html(score: Score, exercise: Path, submission: Path, target: str) -> N
 
 
 def _read_again(score: Score, path: Path) -> tuple[str | None, bool]:
-    """The text that was graded, of which a score holds only the lines that have counters, and
-    whether the file has changed since; None where it has, and where it is no source text."""
+    """The graded text, and whether the file has changed since. The text is None if the file has
+    changed or is no source text. A score contains only the lines with counters."""
     from grader.records import Submission
     from grader.submission.source_file import read_submission
 
@@ -135,5 +134,5 @@ def _write_json(score: Score, path: Path) -> None:
 
     try:
         write_score(score, path)
-    except UsageError as error:  # the usage was found good before the grading
+    except UsageError as error:  # `check_target` accepted the file before the grading
         raise GraderError(str(error), error.advice) from error

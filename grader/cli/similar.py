@@ -22,39 +22,39 @@ from grader.report.text import clean_line
 
 DESCRIPTION = """\
 Find submissions that share code. Names, numbers, types, comments, white space, macros and the order
-of functions do not count; the starter's code is left out, and code counts less the more of the
-class have it. It shows where to look; whether somebody copied is for you to judge.
+of functions are ignored, and so is the starter's code. Code counts less if many submissions have
+it. The result shows where to look; you decide whether it is a copy.
 """
 EPILOG = """\
 examples:
-  grade similar submissions/                        every .cu file below the folder with every
-                                                    other one
-  grade similar export.zip                          those of a zip, and of the zips in it
+  grade similar submissions/                        compare all pairs of .cu files in the folder
+                                                    and its subfolders
+  grade similar export.zip                          the files of a zip, and of the zips in it
   grade similar submissions/ --threshold 50 --html similar.html
-                                                    both files side by side, shared lines marked
+                                                    both files side by side, with marked lines
   grade similar submissions/ --starter starter/transpose.cu
-                                                    subtract this starter, not the best-fitting
-                                                    one of ./starter
+                                                    subtract this starter instead of the best
+                                                    match in ./starter
 
-similarity: the part of both files' own code that is shared. Copies that were renamed, restyled,
-reordered or hidden in macros had 60 % or more, every one of those that were tried; of a file that
-was half copied expect 40 %. Short files are alike by chance, and so are those that follow the same
-book: files with less own code than about three lines are left out, and files of more than 1 MiB.
+similarity: the shared fraction of the code of both files without the starter. In tests, all copies
+with new names, style, order or macros had 60 % or more; a half-copied file has about 40 %. Short
+files, and files that follow the same book, can be similar by chance. Files with less than about
+three lines besides the starter are left out, and files of more than 1 MiB.
 
 exit codes: 0 nothing at or above the threshold, 1 pairs were found, 2 bad usage
 """
 MAX_BYTES = 1 << 20
-"""Of a file that is compared; a kernel has some thousands."""
+"""Limit of a compared file; a kernel has some thousand bytes."""
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = make_parser("similar", DESCRIPTION, EPILOG)
     parser.add_argument(
-        "folder", metavar="DIR", help="the submissions, in folders of any depth, or a zip of them"
+        "folder", metavar="DIR", help="the submissions: a folder with any subfolders, or a zip"
     )
     starter = (
-        "subtract this file's code; auto (the default): that of ./starter/*.cu which the files"
-        " share most; none"
+        "subtract this file's code; auto (the default): the file in ./starter/*.cu that the"
+        " submissions share most; none"
     )
     parser.add_argument("--starter", default="auto", metavar="FILE", help=starter)
     parser.add_argument(
@@ -62,23 +62,23 @@ def _parser() -> argparse.ArgumentParser:
         type=float,
         default=60.0,
         metavar="PERCENT",
-        help="show pairs from this similarity on (default: 60)",
+        help="the lowest similarity of a shown pair (default: 60)",
     )
     parser.add_argument(
-        "--top", type=int, metavar="N", help="show the N most similar pairs only, on the terminal"
+        "--top", type=int, metavar="N", help="show only the N most similar pairs on the terminal"
     )
     parser.add_argument(
-        "--html", metavar="FILE", help="write the pairs side by side, shared lines marked"
+        "--html", metavar="FILE", help="write a page: pairs side by side, with marked shared lines"
     )
     add_json(parser, "the pairs")
     return parser
 
 
 def run_similar(options: argparse.Namespace) -> int:
-    """`grade similar DIR`: 1 when pairs were found."""
+    """`grade similar DIR`: 1 if pairs were found."""
     if not 0 < options.threshold <= 100:
         raise UsageError(
-            f"--threshold {options.threshold:g} is no similarity",
+            f"--threshold {options.threshold:g} is not a similarity",
             "Give a percentage above 0, at most 100.",
         )
     check_target(options.json)
@@ -95,17 +95,17 @@ def run_similar(options: argparse.Namespace) -> int:
 
 
 def _read_submissions(submissions: Path, room: Path) -> dict[str, str]:
-    """The text of every `.cu` file of a folder or a zip, and of the zips in it, by its path there.
-    Zips are unpacked into `room`."""
+    """The texts of all `.cu` files of a folder or a zip, and of the zips in it, by relative path.
+    Unpacks zips into `room`."""
     if submissions.is_dir():
         roots = [submissions, room]
         _unpack_zips(submissions, room)
     elif submissions.is_file():
         roots = [room]
-        _tell_left_out(str(submissions), extract_zip(submissions, room))
+        _print_left_out(str(submissions), extract_zip(submissions, room))
     else:
         raise UsageError(
-            f"there is no folder or zip {submissions}", "Name that of the submissions."
+            f"there is no folder or zip {submissions}", "Name the submissions' folder or zip."
         )
     _unpack_zips(room, room)
     texts = {name: text for root in roots for name, text in _read_folder(root)}
@@ -117,7 +117,7 @@ def _read_submissions(submissions: Path, room: Path) -> dict[str, str]:
 
 
 def _unpack_zips(folder: Path, room: Path) -> None:
-    """Unpack the zips below the folder, each at its path in it; one that is broken is named."""
+    """Unpacks the zips in the folder to the same relative paths; prints names of broken zips."""
     for archive in sorted(folder.rglob("*.zip")):
         inside = archive.relative_to(folder)
         target = (room / inside).with_suffix("")
@@ -125,19 +125,20 @@ def _unpack_zips(folder: Path, room: Path) -> None:
             continue
         target.mkdir(parents=True)
         try:
-            _tell_left_out(str(inside), extract_zip(archive, target))
+            _print_left_out(str(inside), extract_zip(archive, target))
         except UsageError as error:
             print(f"not compared: {clean_line(str(error))}", file=sys.stderr)
 
 
-def _tell_left_out(archive: str, left_out: Sequence[SetAside]) -> None:
+def _print_left_out(archive: str, left_out: Sequence[SetAside]) -> None:
     for each in left_out:
         name = clean_line(f"{archive}: {each.name}")
         print(f"not compared: {name}: {each.reason}", file=sys.stderr)
 
 
 def _read_folder(folder: Path) -> Iterator[tuple[str, str]]:
-    """The `.cu` files below the folder; hidden files and what a zip of macOS adds are none."""
+    """The `.cu` files in the folder and its subfolders, without hidden files and macOS's extra
+    files."""
     for path in sorted(folder.rglob("*.cu")):
         name = path.relative_to(folder)
         if not path.is_file() or _is_hidden(name):

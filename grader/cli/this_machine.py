@@ -1,4 +1,4 @@
-"""`grade doctor`: what grading uses, and what of it this machine has."""
+"""`grade doctor`: the programs and permissions for grading on this machine."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import sys
 from grader.cli.common import Command, make_parser, printing
 
 DESCRIPTION = """\
-Show what grading uses and what of it this machine has. For each lack: what it costs, and how to
-mend it.
+Show the programs, packages and permissions that grading uses, and whether this machine has them.
+For each missing part: the effect, and the fix.
 """
 EPILOG = """\
-exit codes: 0 the emulated device can work here, 2 bad usage, 3 it cannot
+exit codes: 0 the emulated device works here, 2 bad usage, 3 it does not
 """
 EXIT_CANNOT_GRADE = 3
 
@@ -23,7 +23,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def run_doctor(_: argparse.Namespace) -> int:
-    """0 when the emulated device can work here."""
+    """`grade doctor`: 0 if the emulated device works here."""
     from grader.doctor import Machine, can_grade, examine
     from grader.folders import default_cache
     from grader.report.machine_parts import print_doctor

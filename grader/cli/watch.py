@@ -1,4 +1,4 @@
-"""`grade … --watch`: grades a file at each save, and says what has changed since the last time."""
+"""`grade … --watch`: grades a file at each save and prints the changes since the last score."""
 
 from __future__ import annotations
 
@@ -22,54 +22,55 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 EXIT_INTERRUPTED = 130
-"""Where no grading had come to its end."""
+"""Exit code if no grading has finished."""
 
 Stale = Callable[[], None]
-"""Raises SupersededError once the file has been saved again."""
+"""Raises SupersededError if the file has been saved again."""
 GradeOnce = Callable[[Path, Stale], Score]
 ShowOnce = Callable[[Path, Score], None]
 
 
 class SupersededError(Exception):
-    """The file was saved while it was graded: only the newest content counts."""
+    """The file was saved during its grading: only the newest content is graded."""
 
 
 def refuse_watching(options: argparse.Namespace) -> None:
-    """UsageError for what prints one thing only, where a watch prints a report after another."""
+    """Raises UsageError for options that print a single document, because a watch prints many
+    reports."""
     if options.json == "-" or (options.format and options.output is None):
         raise UsageError(
-            "--watch prints a report at each save, and the other option prints nothing else",
+            "--watch prints a report at each save, and the other option prints only its document",
             "Name a file: --json FILE, or -o FILE with --format.",
         )
 
 
 def watch(options: argparse.Namespace, grade_once: GradeOnce, show_once: ShowOnce) -> int:
-    """Grade the submission now and at each save, until Ctrl-C; the exit code is the last score's.
-    `grade_once` and `show_once` get a copy of the file, which stays as it is."""
+    """Grades the submission now and at each save, until Ctrl-C. Returns the exit code of the last
+    score. `grade_once` and `show_once` get a copy of the file that does not change."""
     from grader.report.terminal import make_console
     from grader.submission.source_file import MAX_BYTES, read_submission
 
     path = Path(options.submission)
-    read_submission(path)  # a file that was never there is a mistake
+    read_submission(path)  # a missing file is an error at the start
     if options.seed is None:
         from grader.grading.grade import SEED_BITS
 
-        options.seed = secrets.randbits(SEED_BITS)  # one for all: what changes is the file
+        options.seed = secrets.randbits(SEED_BITS)  # the same for all gradings
     watcher = _Watcher(path, make_console(sys.stdout), quiet=options.quiet)
-    saves = Saves(path, MAX_BYTES, tell_gone=watcher.tell_gone)
+    saves = Saves(path, MAX_BYTES, tell_gone=watcher.show_gone)
     try:
         _grade_each(saves, watcher, grade_once, show_once)
     except TerminatedError:
         raise
     except KeyboardInterrupt:
-        watcher.tell_end()
+        watcher.show_end()
     return EXIT_INTERRUPTED if watcher.last is None else watcher.last.exit_code
 
 
 def _grade_each(
     saves: Saves, watcher: _Watcher, grade_once: GradeOnce, show_once: ShowOnce
 ) -> None:
-    """Grade and show each content; ends by an interrupt only."""
+    """Grades and shows each content, until an interrupt."""
     content: bytes | None = None
     while True:
         content = saves.wait(content)
@@ -85,7 +86,7 @@ def _grade_each(
         except GraderError as error:
             if watcher.last is None:
                 raise
-            watcher.tell_error(error)
+            watcher.show_error(error)
 
 
 def _stale_after(saves: Saves, content: bytes) -> Stale:
@@ -98,7 +99,7 @@ def _stale_after(saves: Saves, content: bytes) -> Stale:
 
 @contextmanager
 def _copied(name: str, content: bytes) -> Iterator[Path]:
-    """The content as a file of this name that no editor touches."""
+    """Writes the content to a private file of this name, which no editor changes."""
     with tempfile.TemporaryDirectory(prefix="grade-") as folder:
         copy = Path(folder) / name
         copy.write_bytes(content)
@@ -107,7 +108,7 @@ def _copied(name: str, content: bytes) -> Iterator[Path]:
 
 @dataclass
 class _Watcher:
-    """What is printed around the reports. `last` is the score before this one."""
+    """Prints the lines around the reports. `last`: the previous score."""
 
     path: Path
     console: Console
@@ -115,7 +116,7 @@ class _Watcher:
     last: Score | None = None
 
     def begin(self) -> None:
-        """Make room for the next report."""
+        """Clears the terminal, or separates the next report from the last."""
         if self.quiet:
             return
         if self.console.is_terminal and not self.console.is_dumb_terminal:
@@ -125,7 +126,7 @@ class _Watcher:
             self._print(f"{self.path.name}, graded again at {datetime.now():%H:%M:%S}")
 
     def end(self, score: Score) -> None:
-        """Say what has changed, and that the next save is waited for."""
+        """Prints the changes since the last score, and the hint to save again."""
         from grader.report.changes import describe_changes, style_of
 
         if not self.quiet:
@@ -139,19 +140,19 @@ class _Watcher:
             self._print(f"Watching {self.path}: save it to grade it again. Ctrl-C ends.", "dim")
         self.last = score
 
-    def tell_gone(self) -> None:
-        """Say that the file is missing."""
-        self._print(f"{self.path} is gone: waiting until it is there again.", "dim")
+    def show_gone(self) -> None:
+        """Prints that the file is missing."""
+        self._print(f"{self.path} is missing: waiting for it.", "dim")
 
-    def tell_error(self, error: GraderError) -> None:
-        """Say what kept a grading from its score, which a later save may mend."""
+    def show_error(self, error: GraderError) -> None:
+        """Prints the error of a grading; a later save may fix it."""
         self._print("")
         self._print(f"grade: {error}", "bold red")
         if error.advice:
             self._print(error.advice)
 
-    def tell_end(self) -> None:
-        """Leave the line of the terminal on which Ctrl-C was echoed."""
+    def show_end(self) -> None:
+        """Ends the terminal's line with the echoed ^C."""
         if self.console.is_terminal:
             self._print("")
 

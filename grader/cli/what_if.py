@@ -1,4 +1,4 @@
-"""`grade … --what-if`: after the verdict, what mends of the submission would give."""
+"""`grade … --what-if`: after the verdict, the effects of fixes on the score."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def add_what_if(parser: argparse.ArgumentParser) -> None:
         "--what-if",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="after the verdict, try mends of what lost points and show what each would give, where"
+        help="after the verdict, try fixes for checks that lost points and show their effects, if"
         " the exercise allows it (the default on a terminal; Ctrl-C ends it)",
     )
     parser.add_argument(
@@ -25,21 +25,21 @@ def add_what_if(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=WHAT_IF_SECONDS,
         metavar="S",
-        help=f"begin no mend later than this (default: {WHAT_IF_SECONDS:g})",
+        help=f"start no fix after this time (default: {WHAT_IF_SECONDS:g})",
     )
 
 
 def check_what_if(options: argparse.Namespace) -> None:
-    """UsageError for a time that is none."""
+    """Raises UsageError for a time that is not positive."""
     if not options.what_if_seconds > 0:
         raise UsageError(
-            "--what-if-seconds must be more than 0", "Leave mends out with --no-what-if."
+            "--what-if-seconds must be more than 0", "To try no fixes, use --no-what-if."
         )
 
 
-def add_mends(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
-    """The score with what mends would give, where that is wanted and allowed; it is printed below
-    the verdict, which has been. Where it was asked for in vain, that is said."""
+def add_fixes(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
+    """Adds the effects of fixes to the score, if wanted and allowed, and prints them below the
+    verdict. If `--what-if` has no result, prints the reason."""
     alone = options.json == "-" or (options.format is not None and options.output is None)
     shown = not (alone or options.quiet)
     if not is_wanted(options, shown=shown, on_terminal=sys.stdout.isatty()):
@@ -51,35 +51,35 @@ def add_mends(score: Score, options: argparse.Namespace, exercise: Path, submiss
     read = read_exercise(exercise)
     if read.what_if is WhatIfMode.OFF or not lost_checks(score):
         why = NOT_SHOWN if read.what_if is WhatIfMode.OFF else NOTHING_LOST
-        return _say_in_vain(why, score, asked=bool(options.what_if))
+        return _explain_none(why, score, asked=bool(options.what_if))
     tried = _try(score, options, exercise, submission)
     if tried.what_if is None:
-        return _say_in_vain(NO_MEND, score, asked=bool(options.what_if))
+        return _explain_none(NO_MEND, score, asked=bool(options.what_if))
     if shown:
         _print(tried)
     return tried
 
 
 def is_wanted(options: argparse.Namespace, *, shown: bool, on_terminal: bool) -> bool:
-    """Whether mends are tried: as the option says, else where somebody looks on; a script, a pipe
-    and a `--watch` would wait for it."""
+    """Whether to try fixes: by the option, else only on a terminal, because a script, a pipe or a
+    `--watch` would wait for it."""
     if options.what_if is not None:
         return bool(options.what_if)
     return shown and on_terminal and not options.watch
 
 
 def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
-    from grader.grading.what_if import Trial, try_mends
+    from grader.grading.what_if import Trial, try_fixes
     from grader.report.terminal import make_console, progress_display
     from grader.spec.reader import read_exercise
     from grader.submission.source_file import read_submission
 
     text = read_submission(submission)
     if not isinstance(text, Submission) or text.sha256 != score.submission_sha256:
-        return score  # it changed since
+        return score  # the file has changed since
     with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
         trial = Trial(replace(read_options(options), show=show), seconds=options.what_if_seconds)
-        return replace(score, what_if=try_mends(read_exercise(exercise), text, score, trial))
+        return replace(score, what_if=try_fixes(read_exercise(exercise), text, score, trial))
 
 
 def _print(score: Score) -> None:
@@ -90,7 +90,7 @@ def _print(score: Score) -> None:
         print_what_if(score, console=make_console(sys.stdout))
 
 
-def _say_in_vain(why: str, score: Score, *, asked: bool) -> Score:
+def _explain_none(why: str, score: Score, *, asked: bool) -> Score:
     if asked and sys.stderr is not None:
         print(f"--what-if: {why}", file=sys.stderr)
     return score

@@ -1,4 +1,4 @@
-"""Who grades a class: the processes of this machine, on its GPUs or without, or a cluster."""
+"""The workers that grade a class: processes on this machine, with or without GPUs, or a cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from grader.cli.common import tell_notice
+from grader.cli.common import print_notice
 from grader.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from grader.spec.exercise import Exercise
 
 JOBS_OF_A_GPU = 6
-"""An H100 was busy 79 % of the time with as many, and 73 % with four (benchmarks/classroom.py);
-they take 11 GB."""
+"""An H100 was busy 79 % of the time with six jobs and 73 % with four (benchmarks/classroom.py); six
+need 11 GB."""
 MOST_SECONDS = 1800.0
-"""For one grading where no --timeout is given: a worker that takes longer hangs."""
+"""Limit of a grading without --timeout: a slower worker hangs."""
 
 
 @dataclass(frozen=True)
 class Workers:
-    """Who will grade: the device as a task names it, what tells its results from others', and how
-    the pool is started."""
+    """The device of the tasks, its name in the keys of results, and the function that starts the
+    pool."""
 
     device: str
     device_name: str
@@ -36,7 +36,7 @@ class Workers:
 def find_workers(
     options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack
 ) -> Workers:
-    """The processes of this machine, or a cluster, which the stack will close."""
+    """Processes on this machine, or a cluster that the stack closes."""
     from grader.batch.answers import grade_task
 
     seconds = options.timeout or MOST_SECONDS
@@ -55,12 +55,12 @@ def find_workers(
     if options.device == "gpu" and model is None:
         raise UsageError(
             "no worker of the cluster declares a GPU",
-            "Start those that have one with --resources GPU=1.",
+            "Start the workers that have a GPU with --resources GPU=1.",
         )
     if options.device.startswith("gpu:"):
         raise UsageError(
             f"--device {options.device} names a GPU of this machine",
-            "On a cluster say --device gpu: a worker sees one GPU.",
+            "On a cluster use --device gpu: a worker sees one GPU.",
         )
     device, name = ("gpu:0", f"gpu {model}") if model else _emulated(options.device)
     files = {exercise.id: pack_exercise(exercise) for exercise in exercises}
@@ -73,7 +73,7 @@ def find_workers(
             files,
             needs_gpu=model is not None,
             seconds=seconds,
-            notice=tell_notice,
+            notice=print_notice,
         ),
     )
 
@@ -88,7 +88,7 @@ def _emulated(asked: str) -> tuple[str, str]:
 
 
 def _find_devices(asked: str) -> tuple[list[str], str]:
-    """The devices of a name, and what tells their results from others': for GPUs the model, not the
+    """The devices of a name, and their name in the keys of results: for GPUs the model without the
     number."""
     from grader.devices.choose import EMULATED, count_gpus, gpu_works, has_pycuda, parse_device
     from grader.devices.remote.remote_device import RemoteDevice
@@ -112,15 +112,15 @@ def _find_devices(asked: str) -> tuple[list[str], str]:
             models.append(device.info.name)
     if len(set(models)) > 1:
         raise UsageError(
-            f"these GPUs are of different models: {', '.join(models)}",
-            "Their times cannot be compared: grade on equal ones.",
+            f"these GPUs have different models: {', '.join(models)}",
+            "Their times cannot be compared: use equal GPUs.",
         )
     return [str(choice) for choice in choices], f"gpu {models[0]}"
 
 
 def _default_jobs(devices: Sequence[str]) -> int:
-    """On GPUs, one that is timed and five that compile, emulate or judge for each, but two cores
-    for each of them."""
+    """With GPUs: six jobs per GPU (one is timed, five compile, emulate or judge), at two cores per
+    job. Without: one job per core."""
     cores = len(os.sched_getaffinity(0))
     return (
         max(len(devices), min(cores // 2, JOBS_OF_A_GPU * len(devices)))

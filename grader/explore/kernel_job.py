@@ -121,10 +121,8 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     notes = () if modelled is None else (*note_untimed(modelled[0]), *note_unsure(times))
     findings = tell_findings(execution.findings, PUBLIC)
     if checked is not None:
-        arrays = job.data.arrays
-        findings += find_order(
-            device, program, arrays, checked, limits=LIMITS, show=job.options.show
-        )
+        arrays, show = job.data.arrays, job.options.show
+        findings += find_order(device, program, arrays, checked, limits=LIMITS, show=show)
     machine = None
     if detail != PLAIN:
         sizes, timed = job.data.sizes, None if modelled is None else (program, modelled[0])

@@ -1,1 +1,1 @@
-"""Grades one submission: joins the stages, with one module of steps for each kind of device."""
+"""Grades a submission: joins the stages, with a module of steps for each kind of device."""

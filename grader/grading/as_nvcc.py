@@ -93,7 +93,7 @@ def main(argv: Sequence[str]) -> int:
     if not isinstance(cubin, bytes):
         return _refuse(str(SubmissionError(cubin)), _FAILED)
     if hashlib.sha256(cubin).hexdigest() != sha256:
-        return _refuse("The source compiles to other machine code than what was checked.", _FAILED)
+        return _refuse("The source compiles to other machine code than the checked code.", _FAILED)
     order.source.with_suffix(".cubin").write_bytes(cubin)
     return 0
 

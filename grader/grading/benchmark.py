@@ -144,7 +144,7 @@ def describe_measurement(found: Measurement) -> dict[str, str]:
         "temperature": f"{clocks.temperature_c} °C" if clocks.temperature_c is not None else "",
         "clock_limits": ", ".join(reason.replace("_", " ") for reason in clocks.throttled),
         "measurements": (
-            f"{found.attempts}, all but the last one disturbed" if found.attempts > 1 else ""
+            f"{found.attempts}, all but the last disturbed" if found.attempts > 1 else ""
         ),
     }
     return {name: fact for name, fact in facts.items() if fact}
@@ -182,14 +182,14 @@ def _measure(
 def _wrong_when_timed(case: CaseResult, launch: TimedLaunch) -> CaseResult:
     if math.isnan(launch.milliseconds):
         message = (
-            "it ended well once, and on the same inputs it did not in a timed run: look for a race,"
-            " or for what is left from one run to the next"
+            "it finished once, but failed in a timed run with the same inputs: look for a race, or"
+            " for data that an earlier run leaves"
         )
     else:
         message = (
-            "wrong in a timed run: on inputs that it had been right for, it gave other outputs, or"
-            " wrote where it must not; every launch must compute everything anew, and the same from"
-            " the same inputs"
+            "wrong in a timed run: with inputs for which it was right before, it gave other"
+            " outputs or wrote to forbidden memory; every launch must compute all outputs again,"
+            " and equal inputs must give equal outputs"
         )
     return CaseResult(
         case.name, case.hidden, case.sizes, passed=False, message=message, cause=UNREPEATABLE

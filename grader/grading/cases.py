@@ -1,4 +1,4 @@
-"""Runs one case of a task on a device and compares its outputs with the oracle's."""
+"""Runs a case of a task on a device and compares its outputs with the oracle's."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Oracle(Protocol):
 
 @dataclass(frozen=True)
 class Bench:
-    """Runs the cases of one task. `launch_limits`: the device's limits of one launch; `limits`: the
-    time and instructions of one run."""
+    """Runs the cases of a task. `launch_limits`: the device's limits of a launch; `limits`: time
+    and instructions of a run."""
 
     device: Device
     built: Built
@@ -89,7 +89,7 @@ def each_case(task: Task, seed: int, show: ShowProgress, stage: str) -> Iterator
 
 
 def run_case(bench: Bench, case: Case, *, show: ShowProgress | None = None) -> CaseRun:
-    """Runs one case with poisoned outputs and scratch, and judges it. Raises SubmissionError."""
+    """Runs a case with poisoned outputs and scratch, and judges it. Raises SubmissionError."""
     with telling_errors(case):
         step = prepare_case(bench, case)
         execution, got = bench.device.run(

@@ -35,7 +35,7 @@ MOST_BYTES = 64 << 20
 """Cases with larger buffers and variables run without the checks: the checked mode needs up to 17
 times this memory."""
 MOST_INSTRUCTIONS = 50_000_000
-"""Warp instructions of one run: 1 to 3 seconds in the checked mode."""
+"""Warp instructions of a run: 1 to 3 seconds in the checked mode."""
 MOST_FINDINGS = 20
 _WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
 """Failures that can come from the time and memory of the checks: the case runs again without."""

@@ -114,9 +114,7 @@ def _grade_job(job: Job) -> Score:
     try:
         keeper = find_keeper(job) if reuse else None
         if keeper is not None and (kept := keeper.recall()) is not None:
-            job.options.show(
-                Progress("taking the result of an equal grading (--fresh grades anew)")
-            )
+            options.show(Progress("taking the score of an equal grading (--fresh grades again)"))
             return kept
         return _grade(job, keeper)
     except SubmissionError as error:

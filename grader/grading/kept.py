@@ -1,7 +1,7 @@
 """Cache of scores: an equal grading on this machine takes its score from here.
 
 The key contains all inputs of the score. Two kinds of gradings are not kept: without a given seed,
-because each draws a new one, and after a limit of time or memory, because a repetition can end
+because each draws another, and after a limit of time or memory, because a repetition can end
 differently.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Keeper:
-    """The cache folder, and the key of one grading's score."""
+    """The cache folder, and the key of a grading's score."""
 
     folder: Path
     key: str

@@ -166,9 +166,8 @@ def _measure_once(
         needed = find_open(watch.timings)
         if not needed:
             break
-        programs = [
-            program for program in programs if program in needed
-        ]  # a program that leaves does not return: sample n belongs to round n
+        # A program that leaves does not return: sample n belongs to round n.
+        programs = [program for program in programs if program in needed]
         round_seconds = (clock() - began) / watch.rounds
     return Measurement(watch.timings, merge_clocks(watch.clocks))
 

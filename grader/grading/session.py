@@ -1,4 +1,4 @@
-"""The state of one grading: `Job` before the compilation of the submission, `Session` after it."""
+"""The state of a grading: `Job` before the compilation of the submission, `Session` after it."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Job:
 
     @property
     def limits(self) -> RunLimits:
-        """Limits of one run of the submission's plan."""
+        """Limits of a run of the submission's plan."""
         return self.options.limits or run_limits(self.exercise.limits)
 
     @property
@@ -121,7 +121,7 @@ def open_session(
 
 
 def run_limits(limits: Limits) -> RunLimits:
-    """The exercise's limits of one run, of the submission or of a baseline."""
+    """The exercise's limits of a run, of the submission or of a baseline."""
     return RunLimits(limits.warp_instructions, limits.wall_seconds, limits.processor_seconds)
 
 

@@ -1,5 +1,5 @@
 """A run of the submission at the benchmark sizes, and the verdict on its outputs: on all outputs,
-or on those that a sample of the blocks wrote."""
+or on the outputs of a sample of the blocks."""
 
 from __future__ import annotations
 
@@ -124,8 +124,7 @@ def judge_run(ended: UnjudgedRun) -> SubmissionRun:
 
 
 def _judge(ended: UnjudgedRun) -> CaseResult:
-    """Compares the outputs of a run, or those that a sample of its blocks wrote, with the
-    oracle's."""
+    """Compares the outputs of a run, or of a sample of its blocks, with the oracle's."""
     bench, case, inputs, execution = ended.bench, ended.case, ended.inputs, ended.execution
     if execution.failure is not None:
         return not_verified(case, tell(execution.failure).message)

@@ -74,7 +74,7 @@ class Trial:
     clock: Callable[[], float] = time.monotonic
 
 
-def try_mends(exercise: Exercise, text: Submission, score: Score, trial: Trial) -> WhatIf | None:
+def try_fixes(exercise: Exercise, text: Submission, score: Score, trial: Trial) -> WhatIf | None:
     """The effects of fixes on the score. None if the exercise disables them, if no check lost
     points that a fix can regain, if no fix applies, or if the submission cannot be graded without a
     GPU."""
@@ -210,14 +210,14 @@ class _Workshop:
         """The counted scores of the original text and of the fixes for which there was time."""
         seconds = _PART_TO_COUNT * self._trial.seconds
         edits = [(), *(mend.edits for mend in mends)]
-        plain, *scores = self._grade_all(edits, "trying mends", seconds, self.counting)
+        plain, *scores = self._grade_all(edits, "trying fixes", seconds, self.counting)
         return plain, _pair(mends, scores)
 
     def model(self, counted: Sequence[_Graded]) -> list[_Graded]:
         """The scores with modelled times of the fixes for which there was time."""
         mends = [each.mend for each in counted]
         edits = [mend.edits for mend in mends[:MOST_MODELLED]]
-        stage, seconds = "modelling mends", self._trial.seconds
+        stage, seconds = "modelling fixes", self._trial.seconds
         scores = self._grade_all(edits, stage, seconds, self.modelling)
         return _pair(mends, scores)
 

@@ -85,7 +85,7 @@ def test_a_name_that_looks_like_a_pattern_is_taken_as_it_is(tmp_path: Path) -> N
 def test_only_that_names_nobody_says_so_with_names_that_are_near(tmp_path: Path) -> None:
     out, found = tmp_path / "out", hand_ins(tmp_path / "subs", 3)
     run(out, found, jobs=1)
-    with pytest.raises(UsageError, match="'studnet00001' names nobody") as error:
+    with pytest.raises(UsageError, match="'studnet00001' matches no student") as error:
         run(out, found, jobs=1, only=("student00000", "studnet00001"), rerun=Rerun.ALL)
     assert "'student00001'" in error.value.advice
     assert len(names(out)) == 3

@@ -319,5 +319,5 @@ def test_a_link_in_a_zip_stays_packed(tmp_path: Path) -> None:
 
 def test_what_is_no_zip_is_bad_usage(tmp_path: Path) -> None:
     (tmp_path / "a.zip").write_text("no zip")
-    with pytest.raises(UsageError, match="no zip that can be read"):
+    with pytest.raises(UsageError, match="not a readable zip"):
         extract_zip(tmp_path / "a.zip", tmp_path / "out")

@@ -37,8 +37,8 @@ def subs(tmp_path: Path) -> Path:
         ([TRANSPOSE, str(ROOT / "exercises"), "--out", "OUT"], "there is no .cu file"),
         ([TRANSPOSE, "SUBS", "--out", "/proc/none"], "cannot write to /proc/none"),
         ([TRANSPOSE, TRANSPOSE + "/", "SUBS", "--out", "OUT"], "two exercises have the same name"),
-        ([TRANSPOSE, "SUBS", "--out", "OUT", "--jobs", "0"], "'0' is no positive number"),
-        ([TRANSPOSE, "SUBS", "--out", "OUT", "--timeout", "x"], "'x' is no positive number"),
+        ([TRANSPOSE, "SUBS", "--out", "OUT", "--jobs", "0"], "'0' is not a positive number"),
+        ([TRANSPOSE, "SUBS", "--out", "OUT", "--timeout", "x"], "'x' is not a positive number"),
         ([TRANSPOSE, "SUBS", "--out", "OUT", "--device", "emulated:h10"], "did you mean 'h100'"),
         ([TRANSPOSE, "SUBS", "--out", "OUT", "--seed", "-1"], "out of range"),
     ],
@@ -135,4 +135,4 @@ def test_show_names_what_is_no_batch(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "summary.json cannot be read" in capsys.readouterr().err
     (tmp_path / "summary.json").write_text("{}")
     assert main(["show", str(tmp_path)]) == 2
-    assert "no summary of a batch" in capsys.readouterr().err
+    assert "not the summary of a batch" in capsys.readouterr().err

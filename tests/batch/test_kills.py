@@ -176,6 +176,6 @@ def test_ctrl_c_keeps_what_was_graded_and_says_how_to_go_on(tmp_path: Path) -> N
     batch.send_signal(signal.SIGINT)
     _, said = batch.communicate(timeout=60)
     assert batch.returncode == 128 + signal.SIGINT
-    assert "the same command goes on from there" in said
+    assert "the same command continues" in said
     assert len(journaled(out)) >= 1
     assert "jane,,0,100,100,compile_error" in (out / "gradebook.csv").read_text()

@@ -167,7 +167,7 @@ def test_a_closed_terminal_ends_a_batch_with_its_results(tmp_path: Path) -> None
     batch.send_signal(signal.SIGHUP)
     _, said = batch.communicate(timeout=60)
     assert batch.returncode == 128 + signal.SIGHUP
-    assert "the same command goes on from there:\ngrade batch transpose" in said
+    assert "the same command continues:\ngrade batch transpose" in said
     points, status = read_status(tmp_path / "out")["compile_error--missing_brace"]
     assert (points, status) == ("0", "compile_error")
 

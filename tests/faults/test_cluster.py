@@ -180,5 +180,5 @@ def test_ctrl_c_of_the_script_for_slurm_ends_it_with_results(tmp_path: Path) -> 
         with contextlib.suppress(ProcessLookupError):
             os.killpg(script.pid, signal.SIGKILL)
     assert script.returncode == 128 + signal.SIGINT
-    assert "the same command goes on from there" in said
+    assert "the same command continues" in said
     assert "jane" in (tmp_path / "results" / "gradebook.csv").read_text()

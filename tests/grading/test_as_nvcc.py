@@ -137,7 +137,7 @@ def test_other_code_than_what_was_checked_is_not_delivered(
     recipe = replace(checked.recipe, source=SOURCE.replace("2.0f", "3.0f"))
     called = call_as_pycuda(tmp_path, recipe, checked.binary.cubin)
     assert (called.returncode, called.cubin) == (1, None)
-    assert called.stderr == "The source compiles to other machine code than what was checked.\n"
+    assert called.stderr == "The source compiles to other machine code than the checked code.\n"
 
 
 def test_an_include_outside_is_refused_without_a_word_of_it(

@@ -355,7 +355,7 @@ def test_one_disturbed_measurement_is_told_and_forgiven(grade: Grade) -> None:
     states = [*[STEADY] * (len(counting_calls.calls) - 1), hot, STEADY]
     score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=states))
     assert score.status is Status.PASSED
-    assert score.environment["measurements"] == "2, all but the last one disturbed"
+    assert score.environment["measurements"] == "2, all but the last disturbed"
 
 
 def test_a_wrong_submission_is_not_timed(grade: Grade) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.grading.grade import grade_with
-from grader.grading.what_if import Trial, is_worth_it, lost_checks, try_mends
+from grader.grading.what_if import Trial, is_worth_it, lost_checks, try_fixes
 from grader.records import (
     CheckStatus,
     MendKind,
@@ -55,7 +55,7 @@ def mend(
         Options(cache=cache, model=model, show=show_nothing if shown is None else shown.append),
         seconds=seconds,
     )
-    return try_mends(exercise, text, score, trial)
+    return try_fixes(exercise, text, score, trial)
 
 
 def test_the_mend_of_a_cause_is_found_and_its_effect_counted(cache: Path) -> None:
@@ -71,7 +71,7 @@ def test_the_mend_of_a_cause_is_found_and_its_effect_counted(cache: Path) -> Non
     assert after["global_store_efficiency"] == 1.0
     assert best.gain == 40  # of coalesced reads and writes; no times were asked for
     assert best.code == ()  # the exercise shows numbers only
-    assert shown[-1] == Progress("trying mends", 2, 2)
+    assert shown[-1] == Progress("trying fixes", 2, 2)
     assert parse_score(format_score(replace(score, what_if=found))).what_if == found
     assert mend(WRONG_WAY, score, cache, WhatIfMode.OFF) is None
     late = mend(WRONG_WAY, score, cache, seconds=0.0)
