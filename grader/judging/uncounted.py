@@ -20,6 +20,9 @@ def uncounted_metrics(launches: Sequence[LaunchResult]) -> frozenset[str]:
     """The metrics that miss too much of the data of some launches to be judged."""
     c = sum((launch.counters for launch in launches), Counters())
     past = sum((launch.uncounted for launch in launches), Uncounted())
+    accesses = (
+        c.shared_load_instructions + c.shared_store_instructions + c.shared_atomic_instructions
+    )
     by_threads = WAVEFRONT_BYTES * c.shared_wavefronts_ideal
     in_bulk = past.loaded_bytes + past.stored_bytes
     missing = {
@@ -30,7 +33,7 @@ def uncounted_metrics(launches: Sequence[LaunchResult]) -> frozenset[str]:
             past.stored_bytes, c.global_writes.bytes
         ),
         ("shared_bank_conflicts", "shared_wavefronts"): (
-            _is_much(past.remote_accesses, c.shared_instructions - past.remote_accesses)
+            _is_much(past.remote_accesses, accesses - past.remote_accesses)
             or _is_much(in_bulk - BULK_ROOM * by_threads, by_threads)
         ),
     }
