@@ -120,7 +120,7 @@ NAMES: Sequence[tuple[object, str]] = (
     (records.TriedMend, "mend"),
     (records.WarpAccess, "access"),
 )
-"""The definition of a type; that of any other record has its name in small letters."""
+"""The names of definitions; a record that is not here gives its own name in small letters."""
 
 UNWRITTEN: Mapping[type, tuple[str, ...]] = {
     records.MachineWork: ("listings", "sizes", "simulated"),
@@ -147,7 +147,7 @@ WRITTEN: Mapping[tuple[type, str], Json] = {
         "minProperties": len(METRICS),
     },
 }
-"""Fields that report.json writes in another form than that of their type."""
+"""Fields whose JSON does not have the form of their type."""
 
 VALUE_OR_REASON: Json = {
     "if": {"properties": {"value": {"type": "null"}}},

@@ -71,7 +71,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class StatusRow:
-    """One way in which a grading ends.
+    """A way in which a grading ends.
 
     `meaning` is for the documentation. `word` names it in a table, `title` over what ended the
     grading, `clause` says it of the submission ("it does not compile"). `badge` is its colour on a
@@ -224,7 +224,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True)
 class CheckRow:
-    """One way in which a check ends: its word and glyph, its style on a terminal, its colour on a
+    """A way in which a check ends: its word and glyph, its style on a terminal, its colour on a
     page, and its meaning for the documentation."""
 
     word: str

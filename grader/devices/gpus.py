@@ -30,7 +30,7 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth
+    """A GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth
     in 10^9 B/s, the boost clock in MHz; the tensor cores' rate is that of halves summed in float,
     without sparsity, None where nobody published it."""
 

@@ -46,7 +46,7 @@ class OtherCounts:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """One run of the submission whose counters are graded, and what others counted at the same
+    """A run of the submission whose counters are graded, and what others counted at the same
     sizes."""
 
     sizes: Mapping[str, int]

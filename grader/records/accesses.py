@@ -1,4 +1,4 @@
-"""Single accesses of a warp to memory, with their addresses: what pictures are drawn from."""
+"""Single accesses of a warp to memory, with the addresses of all lanes: the data of pictures."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ Lane = Annotated[int, ("minimum", 0), ("maximum", WARP_LANES - 1)]
 
 
 class Memory(StrEnum):
-    """What is accessed, and with that what is counted: sectors, or wavefronts."""
+    """The accessed memory: the cost is counted in sectors (global) or wavefronts (shared)."""
 
     GLOBAL = "global"
     SHARED = "shared"
 
 
 class Operation(StrEnum):
-    """What an access does."""
+    """The operation of an access."""
 
     LOAD = "load"
     STORE = "store"
@@ -31,10 +31,10 @@ class Operation(StrEnum):
 
 @dataclass(frozen=True)
 class WarpAccess:
-    """One access of one warp. Lane i of warp w is the thread with the linear index 32 * w + i of
+    """An access of a warp. Lane i of warp w is the thread with the linear index 32 * w + i of
     the block, x first.
 
-    Of all accesses that a source line executed it is the one with the largest `excess`.
+    Of all accesses that a source line executed it has the largest `excess`.
     """
 
     line: Number
@@ -73,14 +73,14 @@ class WarpAccess:
 
     @property
     def excess(self) -> int:
-        """Wavefronts beyond the ideal, or bytes that were moved and not asked for."""
+        """Wavefronts beyond the ideal, or bytes that were moved and not requested."""
         if self.memory is Memory.SHARED:
             return self.passes - self.passes_ideal
         return self.bytes_moved - self.bytes_used
 
     @property
     def bytes_moved(self) -> int:
-        """By an access to global memory: whole sectors."""
+        """Bytes of the sectors that an access to global memory moves."""
         return self.passes * SECTOR_BYTES
 
     def thread(self, lane: int) -> Dim3:

@@ -1,4 +1,4 @@
-"""A graded class: what a batch hands to its reports."""
+"""A graded class: the results of a batch."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MOODLE_COLUMNS = (
 
 @dataclass(frozen=True)
 class BatchExercise:
-    """One exercise of a batch. `max_score` leaves bonus points out."""
+    """An exercise of a batch. `max_score` leaves bonus points out."""
 
     id: str
     title: str
@@ -34,7 +34,7 @@ class BatchExercise:
 
 @dataclass(frozen=True)
 class EntryCheck:
-    """One check of a score, by the name that the handout gives it."""
+    """A check of a score, by the name that the handout gives it."""
 
     name: str
     status: CheckStatus
@@ -133,12 +133,12 @@ class BatchSummary:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """How far a batch is, in submissions. `reused`: known from an earlier run; `failed`: the grader
-    or the machine failed.
+    """The progress of a batch, in submissions. `reused`: known from an earlier run; `failed`: the
+    grader or the machine failed.
 
-    `running` names the students being graded, None where that did not change; `finished` has a line
-    for each that just was. `rate` is gradings a second, `seconds_left` what remains at that rate;
-    None while unknown.
+    `running` names the students whose submissions are being graded, None where that did not change;
+    `finished` has a line for each grading that just ended. `rate` is in gradings per second,
+    `seconds_left` the remaining time at that rate; None while unknown.
     """
 
     done: int

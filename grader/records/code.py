@@ -1,5 +1,4 @@
-"""A submission and what the compiler makes of it: kernels, their parameters, instructions and
-variables."""
+"""A submission and its compiled form: kernels, their parameters, instructions and variables."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Submission:
-    """One `.cu` file as read: its shown name, the SHA-256 of its bytes, and its text."""
+    """A `.cu` file as read: its shown name, the SHA-256 of its bytes, and its text."""
 
     name: str
     sha256: str
@@ -18,8 +17,8 @@ class Submission:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The source lines, as compilers count them: a form feed or a Unicode line separator ends
-        none."""
+        """The source lines, as compilers count them: a form feed or a Unicode line separator does
+        not end a line."""
         return self.text.removesuffix("\n").split("\n")
 
     def line(self, number: int) -> str:
@@ -30,9 +29,9 @@ class Submission:
 
 @dataclass(frozen=True)
 class SassInstruction:
-    """One machine instruction as nvdisasm prints it. `predicate` is `@P0`, `@!UP1` or None.
+    """A machine instruction in nvdisasm's form. `predicate` is `@P0`, `@!UP1` or None.
 
-    `line` is the 1-based line of the submission; None for code that comes from a header.
+    `line` is the 1-based line of the submission; None for code from a header.
     """
 
     offset: int
@@ -44,11 +43,10 @@ class SassInstruction:
 
 @dataclass(frozen=True)
 class KernelParameter:
-    """One `__global__` parameter: where it lies in the parameter space, and its C++ type where it
-    is known.
+    """A `__global__` parameter: its place in the parameter space, and its C++ type.
 
-    `type` is as the demangler prints it (`float const*`); None for C linkage, whose symbols carry
-    no types.
+    `type` is in the demangler's form (`float const*`); None for C linkage, whose symbols contain no
+    types.
     """
 
     offset: int
@@ -68,8 +66,8 @@ class KernelParameter:
 
 @dataclass(frozen=True)
 class Pointer:
-    """Eight bytes that a loader fills in: the address of a symbol (a variable, or a function of the
-    system) plus `addend`."""
+    """Eight bytes that the loader fills with the address of a symbol (a variable, or a function of
+    the system) plus `addend`."""
 
     offset: int
     symbol: str
@@ -78,8 +76,8 @@ class Pointer:
 
 @dataclass(frozen=True)
 class DeviceVariable:
-    """A `__device__` variable, or a literal string that the code points to. Behind `initial` it is
-    zero up to `size_bytes`."""
+    """A `__device__` variable, or a literal string that the code points to. After `initial` its
+    bytes are zero, up to `size_bytes`."""
 
     name: str
     size_bytes: int
@@ -88,12 +86,12 @@ class DeviceVariable:
 
 
 MOST_SHARED_BYTES = 1 << 20
-"""More than a block of any GPU can have."""
+"""An upper bound of a block's shared memory on any GPU."""
 
 
 @dataclass(frozen=True)
 class ConstantVariable:
-    """A `__constant__` variable: its symbol, and where it lies in its bank."""
+    """A `__constant__` variable: its symbol, and its place in its bank."""
 
     name: str
     offset: int
@@ -102,11 +100,11 @@ class ConstantVariable:
 
 @dataclass(frozen=True)
 class SharedArray:
-    """A `__shared__` variable: where it starts in a block's shared memory, in bytes. `size_bytes`
-    None: dynamic, up to the end.
+    """A `__shared__` variable: its first byte in a block's shared memory. `size_bytes` None:
+    dynamic, up to the end.
 
-    `shape` and `element_bytes` are those of the source, where they are known; a dynamic array of
-    one dimension has the shape (0,).
+    `shape` and `element_bytes` are from the source, where they are known; a dynamic array of one
+    dimension has the shape (0,).
     """
 
     name: str
@@ -116,18 +114,18 @@ class SharedArray:
     element_bytes: int | None = None
 
     def holds(self, offset: int) -> bool:
-        """Whether a byte of the block's shared memory is the variable's."""
+        """Whether a byte of the block's shared memory belongs to the variable."""
         return self.offset <= offset and (
             self.size_bytes is None or offset < self.offset + self.size_bytes
         )
 
     def __str__(self) -> str:
-        """As declared: `tile[32][33]`; the name alone where that is not known."""
+        """The declaration: `tile[32][33]`; the name alone where the shape is unknown."""
         return self.name + "".join(f"[{extent or ''}]" for extent in self.shape)
 
     def name_byte(self, offset: int) -> str:
-        """What lies at a byte of the block's shared memory, in the array's own indices:
-        `tile[3][17]`; else its name and the byte."""
+        """The element at a byte of the block's shared memory, by the array's indices:
+        `tile[3][17]`; where the shape is unknown, its name and the byte."""
         place = offset - self.offset
         if self.element_bytes is None or not self.shape:
             single = self.size_bytes is not None and self.size_bytes <= 16
@@ -141,39 +139,39 @@ class SharedArray:
 
 @dataclass(frozen=True)
 class SharedUse:
-    """That an instruction means this array. It may begin or end up to `slack_bytes` outside: ptxas
-    made it of several accesses."""
+    """The array that an instruction accesses. The access may begin or end up to `slack_bytes`
+    outside, because ptxas combined several accesses."""
 
     array: SharedArray
     slack_bytes: int
 
     @property
     def extent(self) -> tuple[int, int]:
-        """The bytes that it may access, from the first one to behind the last one."""
+        """The bytes that it may access, as a half-open range."""
         size = self.array.size_bytes
         end = MOST_SHARED_BYTES if size is None else self.array.offset + size
         return self.array.offset - self.slack_bytes, end + self.slack_bytes
 
 
 DEFAULT_STACK_BYTES = 1024
-"""Of a thread, where the compiler cannot tell how much it needs (`cudaLimitStackSize`; an H200 has
-exactly as many)."""
+"""The stack of a thread where the compiler does not know its size (`cudaLimitStackSize`, the same
+on an H200)."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One compiled `__global__` function: resources as ptxas gave them, and its machine code.
+    """A compiled `__global__` function: its resources according to ptxas, and its machine code.
 
-    `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled one.
-    `static_shared_bytes` leaves out what the system reserves (1 KiB a block on sm_90). `constants`
-    holds the constant banks with fixed contents: 2 (literals and jump tables), 3 (`__constant__`
-    variables), 4 (addresses); `pointers` says what a loader fills in there. `functions` are the
-    offsets of device functions among the instructions. `encoding` is the machine code itself, 16
-    bytes an instruction. `shared_arrays` are the variables in shared memory, as far as they are
-    known; `shared_uses` says which one an instruction (its offset) means, where that is sure.
-    `stack_unknown`: calls or `alloca` decide how much local memory is used, and `local_bytes` is
-    what there is.
-    `cluster` are the blocks of a thread-block cluster.
+    `name` is the source name (`transpose<32, 8>`, `ns::k`), `symbol` the mangled name.
+    `static_shared_bytes` excludes the bytes that the system reserves (1 KiB per block on sm_90).
+    `constants` holds the constant banks with fixed contents: 2 (literals and jump tables), 3
+    (`__constant__` variables), 4 (addresses); `pointers` are the places there that the loader
+    fills. `functions` are the offsets of device functions among the instructions. `encoding` is the
+    machine code, 16 bytes per instruction. `shared_arrays` are the known variables in shared
+    memory; `shared_uses` maps the offset of an instruction to the array that it accesses, where
+    that is certain. `stack_unknown`: calls or `alloca` determine the use of local memory, and
+    `local_bytes` is the available amount. `cluster` is the shape of a thread-block cluster, in
+    blocks.
     """
 
     symbol: str
@@ -195,8 +193,8 @@ class Kernel:
     cluster: tuple[int, int, int] = (1, 1, 1)
 
     def array_meant_at(self, offset: int) -> SharedArray | None:
-        """The array that an access to shared memory means, by the offset of its instruction: the
-        only one, or by the compiler's text."""
+        """The array of the instruction at this offset, which accesses shared memory: the kernel's
+        only array, or the array that the compiler's text names."""
         if len(self.shared_arrays) == 1:
             return self.shared_arrays[0]
         use = self.shared_uses.get(offset)
@@ -205,10 +203,10 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to ask for a cubin again: the text, nvcc's options without the architecture, and the
-    words of a program to call.
+    """The means to make a cubin again: the source text, nvcc's options without the architecture,
+    and the program to call, as a list of arguments.
 
-    The program takes the SHA-256 of the cubin that it must deliver, then nvcc's own command line.
+    The program takes the SHA-256 of the cubin that it must deliver, then nvcc's command line.
     """
 
     source: str
@@ -218,11 +216,11 @@ class Recipe:
 
 @dataclass(frozen=True)
 class Binary:
-    """A cubin and what was read from it. `compiler` is nvcc's version, `arch` e.g. `sm_90`;
+    """A cubin and its contents. `compiler` is nvcc's version, `arch` for example `sm_90`;
     `constants` are its `__constant__` variables, whose contents all kernels share.
 
-    `variable_bytes` is what its `__device__` variables take on a device. `recipe` is there where
-    the cubin can be asked for again.
+    `variable_bytes` is the size of its `__device__` variables on a device. `recipe` is None where
+    the cubin cannot be made again.
     """
 
     arch: str
@@ -237,6 +235,6 @@ class Binary:
 
     @property
     def symbols(self) -> dict[str, int]:
-        """The bytes of all variables that a host can copy to, by their symbols."""
+        """The sizes of all variables that a host can copy to, by their symbols."""
         of_variables = {each.name: each.size_bytes for each in self.variables}
         return of_variables | {each.name: each.size_bytes for each in self.constants}

@@ -58,7 +58,7 @@ class Shown(IntEnum):
 
 @dataclass(frozen=True)
 class Counter:
-    """One counter, or a figure that follows from counters: that one has neither `sums` nor
+    """A counter, or a figure that follows from counters and has neither `sums` nor
     metrics.
 
     The emulated device adds the `sums`. Nsight Compute's reader adds `metrics`, `copies`

@@ -1,6 +1,6 @@
 """Exact counters with Nsight Compute's meaning: one row per counter.
 
-A new counter is one more field of `Counters`, with its row. The emulated device, the reader of
+A new counter is a new field of `Counters`, with its row. The emulated device, the reader of
 Nsight Compute's answer, the JSON, the pages and the schema of scores follow `COUNTERS`.
 """
 
@@ -27,8 +27,8 @@ EFFICIENCY = "useful bytes / moved bytes"
 
 @dataclass(frozen=True)
 class GlobalAccesses:
-    """Sums over accesses to global memory in one direction. `sectors` are of 32 bytes, `bytes` are
-    those that the threads request. Nsight Compute adds the bytes that generic accesses had from
+    """Sums over accesses to global memory in a direction. `sectors` are of 32 bytes, `bytes` are
+    requested by the threads. Nsight Compute adds the bytes that generic accesses had from
     shared and local memory: no ideal sectors hold those. `sectors_ideal` is 0 where it is not
     known."""
 
@@ -104,8 +104,8 @@ class Counters:
         matrices="smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
         shown=Shown.IN_JSON,
     )
-    # Nsight Compute has no count of them alone. All wavefronts less those of loads and atomics are
-    # those of stores, of asynchronous copies, and of operands of warp group products.
+    # Nsight Compute does not count them alone. All wavefronts minus the wavefronts of loads and
+    # atomics belong to stores, to asynchronous copies, and to operands of warp group products.
     shared_store_wavefronts: int = counter_field(
         "wavefronts",
         Sum("passes", SHARED, Ways.STORES),

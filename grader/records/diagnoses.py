@@ -1,4 +1,4 @@
-"""How a wrong output is wrong: facts, of which words.outputs makes a sentence."""
+"""Patterns in a wrong output, as facts: messages.outputs makes a sentence of them."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from enum import StrEnum
 
 
 class Holds(StrEnum):
-    """What all wrong elements hold."""
+    """The content of all wrong elements."""
 
     ZERO = "zero"
     NOT_FINITE = "not finite"
 
 
 class Move(StrEnum):
-    """Where the values that the wrong elements hold belong."""
+    """The place where the values of the wrong elements belong."""
 
     UNTRANSPOSED = "untransposed"
     BLOCKS_UNSWAPPED = "blocks unswapped"
@@ -35,17 +35,17 @@ class Span:
 
     @property
     def is_all(self) -> bool:
-        """Whether nothing is left out."""
+        """Whether it contains all rows or columns."""
         return self.first == 0 and self.last == self.size - 1
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What explains a wrong matrix, as far as something simple does.
+    """A simple explanation of a wrong matrix, if there is one.
 
-    `tile` belongs to the `move` of tiles. `off_diagonal`: exactly the tiles of this size off the
-    diagonal are wrong. `rows` and `columns` hold all wrong elements; `ragged`: rather, these are
-    partial tiles at the lower and at the right edge, and only they are wrong.
+    `tile` is the tile size of a `move` of tiles. `off_diagonal`: exactly the tiles of this size off
+    the diagonal are wrong. `rows` and `columns` contain all wrong elements; with `ragged`, exactly
+    the partial tiles at the lower and at the right edge are wrong.
     """
 
     all_wrong: bool = False

@@ -1,5 +1,6 @@
-"""A student's mistakes as facts: who did what to which memory, which launch cannot be, with the
-figures. `words` makes sentences of them, for those who may know the figures."""
+"""A student's mistakes as facts: the thread, the access and the memory, or the launch that is
+impossible, with the figures. `grader.messages` makes sentences of them: with the figures for a
+public case, without them for a hidden case."""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ from grader.statuses import Status
 
 
 class Act(StrEnum):
-    """What a kernel did wrong, as closely as a device can tell; `kind` is what a score calls it.
+    """A fault of a kernel, as precisely as a device finds it; `kind` is its name in a score.
 
-    The acts of the second group are those that CUDA has a word for, but no place.
+    For the second group CUDA gives an error code but no place.
     """
 
     kind: FindingKind
@@ -62,7 +63,7 @@ class Act(StrEnum):
 
 @dataclass(frozen=True)
 class Party:
-    """A thread at a line of the source, as far as they are known, and what it does there."""
+    """A thread at a line of the source, as far as they are known, and its kind of access there."""
 
     line: int | None = None
     block: Dim3 | None = None
@@ -76,9 +77,10 @@ class Spot:
     """A place in memory. `space` is `global`, `shared`, `local` or `constant`; `address` lies in
     it.
 
-    `buffer` is the buffer or variable of `size_bytes` that it lies in or next to, `offset_bytes`
-    relative to its start; of shared memory the size is the block's. `element` is the place in the
-    array's own indices. `array` is the shared array that is meant, as declared (`tile[32][33]`).
+    `buffer` is the buffer or variable of `size_bytes` that contains it or lies next to it,
+    `offset_bytes` is relative to its start; for shared memory the size is the block's. `element` is
+    the place by the array's indices. `array` is the shared array that the access belongs to, as
+    declared (`tile[32][33]`).
     """
 
     space: str | None = None
@@ -91,7 +93,7 @@ class Spot:
 
     @property
     def memory(self) -> str | None:
-        """The buffer, or the memory that has no buffers: `shared memory`."""
+        """The buffer, or the name of a memory without buffers: `shared memory`."""
         if self.buffer is None and self.space in ("shared", "local", "constant"):
             return f"{self.space} memory"
         return self.buffer
@@ -99,8 +101,8 @@ class Spot:
 
 @dataclass(frozen=True)
 class MeantArray:
-    """The shared array that an access means which lands in another one, and the element of it that
-    the index would be. `before`: it landed before the array's start."""
+    """The shared array of an access that reaches another array, and the element that its index
+    would be. `before`: the access is before the array's start."""
 
     name: str
     element: str
@@ -109,16 +111,16 @@ class MeantArray:
 
 @dataclass(frozen=True)
 class Observation:
-    """What a device saw a kernel do wrong.
+    """A fault of a kernel that a device found.
 
-    `other` is the access that came first, or where the threads are that do not come. `lanes` are
-    those of an operation of a warp. Of a race, `in_warp`: the two are lanes of one warp, and
-    `barrier_between`: a barrier stands between their lines. `said` are CUDA's words, or those of
-    the kernel's own assertion. Of an endless wait, `resident_blocks` are on the chip, and so many
-    are `unstarted_blocks`. `threads` are a block's, as the launch of `launch_line` has them.
-    `loop_lines` are the first and the last one of a loop that had not ended. The limits are those
-    that are spent; `of_processor`: seconds of the processor, else of the clock on the wall;
-    `limit_of_exercise`: see RunLimits.
+    `other` is the earlier access, or the place of the threads that do not arrive at a barrier.
+    `lanes` take part in an operation of a warp. For a race, `in_warp`: both accesses are by lanes
+    of one warp, and `barrier_between`: there is a barrier between their lines. `said` is the text
+    of CUDA's error, or of the kernel's assertion. For an endless wait, `resident_blocks` and
+    `unstarted_blocks` are numbers of blocks on the GPU and not yet on it. `threads` is the size of
+    a block in the launch of `launch_line`. `loop_lines` are the first and the last line of a loop
+    that had not ended. The limits are the spent ones; `of_processor`: seconds of processor time,
+    else of wall time; `limit_of_exercise`: see RunLimits.
     """
 
     act: Act
@@ -144,7 +146,6 @@ class Observation:
 
     @property
     def kind(self) -> FindingKind:
-        """What a score calls it."""
         return self.act.kind
 
     @property
@@ -158,8 +159,8 @@ class Observation:
 
 @dataclass(frozen=True)
 class Faulted:
-    """A kernel did something wrong, or too much. `others`: what the checked mode saw before.
-    `quoted`: the launch lines, or a tool's words."""
+    """A kernel had a fault or exceeded a limit. `others`: earlier findings of the checked mode.
+    `quoted`: the launch lines, or a tool's output."""
 
     observation: Observation
     others: tuple[Observation, ...] = ()
@@ -167,7 +168,7 @@ class Faulted:
 
     @property
     def status(self) -> Status:
-        """How a grading ends that meets it."""
+        """The status of a grading that it ends."""
         endless = (
             FindingKind.INSTRUCTION_LIMIT,
             FindingKind.WALL_LIMIT,
@@ -177,14 +178,13 @@ class Faulted:
 
     @property
     def findings(self) -> tuple[Observation, ...]:
-        """All that was seen."""
         return (self.observation, *self.others)
 
 
 @dataclass(frozen=True)
 class NotEmulated:
-    """The emulated device does not know something: `what` names it; without, it is a form of the
-    instruction `opcode`."""
+    """The emulated device does not support something: `what` names it; if empty, it is a form of
+    the instruction `opcode`."""
 
     kernel: str
     line: int | None
@@ -195,7 +195,7 @@ class NotEmulated:
 
 @dataclass(frozen=True)
 class Refused:
-    """CUDA, which `said` why, did not begin a launch; `quoted` is its line."""
+    """CUDA refused a launch with the error `said`; `quoted` is the launch's line."""
 
     kernel: str
     line: int | None
@@ -206,8 +206,8 @@ class Refused:
 
 @dataclass(frozen=True)
 class OutOfMemory:
-    """The submission asks for more than there is of an emulated device's memory: `most_bytes`, or,
-    where that is None, what this machine has left."""
+    """The submission requests more than the emulated device's memory: `most_bytes` or, where that
+    is None, the free memory of this machine."""
 
     scratch_bytes: int
     variable_bytes: int
@@ -226,11 +226,11 @@ class OutOfGpuMemory:
 
 
 Stop = Faulted | NotEmulated | Refused | OutOfMemory | OutOfGpuMemory
-"""Why a run did not come to its end."""
+"""Why a run stopped early."""
 
 
 class Obstacle(StrEnum):
-    """What keeps a launch of a plan from being made at some sizes."""
+    """The reason why a launch of a plan is impossible at some sizes."""
 
     DIVISION_BY_ZERO = "division_by_zero"
     BEYOND_64_BITS = "beyond_64_bits"
@@ -258,11 +258,11 @@ class Obstacle(StrEnum):
 
 @dataclass(frozen=True)
 class PlanMistake:
-    """A launch or scratch line that cannot be. `line` is None in the exercise's own plan; `quoted`
-    shows the place with a caret.
+    """A wrong launch or scratch line. `line` is None in the exercise's own plan; `quoted` marks the
+    place with a caret.
 
-    Of an `obstacle`, which depends on the sizes, words are made with its `figures`. All other
-    mistakes show in the text alone: `message` and `advice` are those of its reader.
+    An `obstacle` depends on the sizes: its message is made from its `figures`. All other mistakes
+    are in the text alone, and the parser gives `message` and `advice`.
     """
 
     line: int | None
@@ -277,8 +277,8 @@ class PlanMistake:
 
 @dataclass(frozen=True)
 class Disturbed:
-    """None of the `measurements` that were made is fit for a verdict; `how` is a clause on the last
-    one."""
+    """No measurement is fit for a verdict; `how` is a clause on the last one. `measurements` is
+    their number."""
 
     measurements: int
     how: str
@@ -295,8 +295,8 @@ class OverBatchLimit:
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A batch has no score of a submission after so many tries. `said` is the grader's message or,
-    where its process was `lost`, how; `quoted` and `advice` are the grader's, too."""
+    """A batch has no score of a submission after `tries` tries. `said` is the grader's message or,
+    where its process was `lost`, the reason; `quoted` and `advice` are the grader's, too."""
 
     tries: int
     said: str
@@ -307,6 +307,6 @@ class GivenUp:
 
 
 Mishap = Disturbed | OverBatchLimit | GivenUp
-"""What keeps a submission from its score that is no mistake in it."""
+"""Ends of a grading that are not a mistake in the submission."""
 Fact = Stop | PlanMistake | SourceMistake | CompileMistake | Mishap
-"""What ends a grading, before it is told."""
+"""The end of a grading, before a message is made of it."""

@@ -12,7 +12,7 @@ from enum import StrEnum
 
 
 class PendingRule(StrEnum):
-    """What the instructor decides about pending points: they count as lost, or the points of the
+    """The instructor's decision about pending points: they count as lost, or the points of the
     judged checks are scaled to the full points."""
 
     LOST = "lost"
@@ -36,7 +36,7 @@ class Marks:
         return round(self.total - self.judged, 2)
 
     def factor(self, rule: PendingRule | None) -> float | None:
-        """What scales points to a grade; None while there is no final grade."""
+        """The factor from points to a grade; None while there is no final grade."""
         if self.pending and rule is None:
             return None
         base = self.judged if rule is PendingRule.SCALED else self.total

@@ -1,4 +1,4 @@
-"""What is told of kernels that were run or listed without an exercise."""
+"""Results of `grade run` and `grade inspect`: kernels without an exercise."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LaunchTime:
-    """The time of one launch on a cold L2 cache, in milliseconds, with the interval that it lies
-    in; modelled, or the median of measurements.
+    """The time of a launch with a cold L2 cache, in milliseconds, with its interval; modelled, or
+    the median of measurements.
 
-    `bound` is the resource that the model says it waits for (`DRAM`, `latency`), and `kind` what
-    kind of launch it is; None where the time was measured. A launch of several is measured as what
-    it adds to those before it.
+    `bound` is the limiting resource according to the model (`DRAM`, `latency`), and `kind` the kind
+    of the launch; both are None where the time was measured. The measured time of a launch of
+    several is the time that it adds to the launches before it.
     """
 
     ms: float
@@ -36,12 +36,11 @@ class LaunchTime:
 
 @dataclass(frozen=True)
 class KernelLaunch(Launched):
-    """One launch of a kernel: what it ran with, what it counted and, where that was asked, its
-    time.
+    """A launch of a kernel: its resources, its counters and, on request, its time.
 
-    `lines` holds the counters of each source line. `counters` is None, and
-    `lines` empty, where nobody could count (on a GPU only). `printed` is what its `printf` wrote,
-    where the device tells launches apart.
+    `lines` holds the counters of each source line. `counters` is None, and `lines` empty, where
+    counting failed (on a GPU only). `printed` is the output of its `printf`, where the device
+    separates it by launch.
     """
 
     counters: Counters | None
@@ -52,15 +51,14 @@ class KernelLaunch(Launched):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KernelRun:
-    """What a run left.
+    """The result of a run.
 
-    `outputs` holds each output as an array of its type and shape; none where a finding ended the
-    run. `launches` are in the order in which they ran. `findings` is what the checked mode found.
-    `printed` is all that `printf` wrote. `device` says what ran the kernels, and `notes` who
-    counted on a GPU, and what could not be had. `source_name`, `source` and `sizes` are what was
-    run, and at which sizes. `accesses` are the worst ones of source lines, as the emulated device
-    executed them. `render` makes the HTML that a notebook shows. `machine` is what its machine code
-    did, where that was asked for.
+    `outputs` holds each output as an array of its type and shape; it is empty where a finding ended
+    the run. `launches` are in the order of execution. `findings` are those of the checked mode.
+    `printed` is all output of `printf`. `device` names the device, `notes` the source of counters
+    on a GPU and the missing figures. `source_name`, `source` and `sizes` describe the program.
+    `accesses` are the worst accesses of source lines on the emulated device. `render` makes the
+    HTML for a notebook. `machine` is the work of the machine code, on request.
     """
 
     outputs: dict[str, np.ndarray]
@@ -77,22 +75,22 @@ class KernelRun:
     accesses: tuple[WarpAccess, ...] = ()
 
     def __repr__(self) -> str:
-        """One line: the kernels, how often they were launched, the outputs, how many findings."""
+        """A line: the kernels, the outputs, the numbers of launches and findings."""
         kernels = ", ".join(dict.fromkeys(launch.kernel for launch in self.launches))
         outputs = (f"{name} {a.dtype.name}{list(a.shape)}" for name, a in self.outputs.items())
         counts = f"launches: {len(self.launches)}, findings: {len(self.findings)}"
         return f"<KernelRun: {kernels} ({counts}) -> {', '.join(outputs) or 'no outputs'}>"
 
     def _repr_html_(self) -> str | None:
-        """What Jupyter shows of it: launches, counters, times, findings, and the source with what
-        each line cost."""
+        """HTML for Jupyter: launches, counters, times, findings, and the source with the cost of
+        each line."""
         return None if self.render is None else self.render(self)
 
 
 @dataclass(frozen=True)
 class UnknownInstruction:
-    """A machine instruction that the emulated device does not know, with its source line where
-    that is known. `avoidable`: some way through the kernel goes past it, and only a launch that
+    """A machine instruction that the emulated device does not support, with its source line where
+    that is known. `avoidable`: some path through the kernel avoids it, and only a launch that
     reaches it ends as unsupported."""
 
     instruction: str
@@ -102,9 +100,9 @@ class UnknownInstruction:
 
 @dataclass(frozen=True)
 class ListedKernel:
-    """One compiled kernel of a file. `registers` and `local_bytes` are of a thread,
-    `static_shared_bytes` of a block; `instructions` is the number of its machine instructions,
-    and `code` they themselves, where they were asked for."""
+    """A compiled kernel of a file. `registers` and `local_bytes` are per thread,
+    `static_shared_bytes` per block; `instructions` is the number of machine instructions, and
+    `code` the instructions, on request."""
 
     file: str
     kernel: str
@@ -118,7 +116,7 @@ class ListedKernel:
 
 @dataclass(frozen=True)
 class UnlistedFile:
-    """A file whose kernels cannot be listed, and why."""
+    """A file whose kernels cannot be listed, with the reason."""
 
     file: str
     message: str

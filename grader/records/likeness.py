@@ -1,4 +1,4 @@
-"""What a comparison of submissions finds: pairs of files that share code, and where."""
+"""Results of a comparison of submissions: pairs of files that share code, and the shared lines."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class SharedPassage:
 class SimilarPair:
     """Two files of `Comparison.files`, by index.
 
-    `similarity` is the part, 0 to 1, of their own tokens that both share, where a token counts less
-    the more files have it; `left_shared` and `right_shared` are the parts of each one. `identical`:
-    the same code but for names, numbers and how it is written.
+    `similarity` is the share, 0 to 1, of their own tokens that both have, where a token counts less
+    the more files have it; `left_shared` and `right_shared` are the shares of each file.
+    `identical`: the same code except for names, numbers and layout.
     """
 
     left: int
@@ -46,8 +46,8 @@ class SimilarPair:
 
 @dataclass(frozen=True)
 class ComparedFile:
-    """A file as it was compared: `own_tokens` are those that are neither the starter's nor most of
-    the class's."""
+    """A compared file: `own_tokens` is the number of its tokens that are not in the starter and not
+    in most files of the class."""
 
     name: str
     text: str
@@ -60,8 +60,8 @@ class Comparison:
     """All files that were compared, and the pairs at or above the `threshold`, the most similar
     first.
 
-    `starter` names what was subtracted, None where nothing was. `skipped` says which files have too
-    little code of their own, or none.
+    `starter` names the subtracted file, None without it. `skipped` are the files with too little
+    code of their own, or none.
     """
 
     files: tuple[ComparedFile, ...]

@@ -1,4 +1,4 @@
-"""What a row of the table of metrics says (grader.metrics has the rows)."""
+"""The row of a metric (grader.metrics has the rows)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.records.runs import Lookups, Traffic
 
 
 class Better(StrEnum):
-    """Which direction of a metric is the better one."""
+    """The better direction of a metric."""
 
     HIGHER = "higher"
     LOWER = "lower"
 
 
 class Across(StrEnum):
-    """How a count at other sizes is set against the one at the sizes for counting."""
+    """The comparison of a count at other sizes with the count at the sizes for counting."""
 
     AS_IT_IS = "as it is"
     BY_SHARED_ACCESSES = "by shared accesses"
@@ -26,7 +26,7 @@ class Across(StrEnum):
 
 
 class Shows(StrEnum):
-    """What a hint on a lost check shows of the run."""
+    """The evidence that a hint on a lost check shows."""
 
     NOTHING = "nothing"
     WRONG_CASE = "the first wrong case"
@@ -43,14 +43,13 @@ class Shows(StrEnum):
 
 @dataclass(frozen=True)
 class Metric:
-    """One metric. `noun` is how a headline calls it; `unit` is empty for counts and ratios.
+    """A metric. `noun` is its name in a headline; `unit` is empty for counts and ratios.
 
-    One of `time`, `count` and `traffic` reads its value; of a cache's look-ups it is the hit rate.
-    Where what is read has no such value, `undefined` says why. `lacking` has, by kind of device,
-    why that kind cannot give it, whatever the submission does. `is_fraction`: a part of a
-    whole, which people read as a percentage. `is_goal`: more, or less, of it is better by itself,
-    so that versions are compared by it. `figure` is its name among the figures for information.
-    `comment` is for the documentation.
+    `time`, `count` or `traffic` reads its value; for a cache's look-ups the value is the hit rate.
+    `undefined` is the reason where a run has no such value. `lacking` has the reason why a kind of
+    device never gives it. `is_fraction`: a part of a whole, shown as a percentage. `is_goal`: more,
+    or less, of it is better by itself, so versions are compared by it. `figure` is its name among
+    the figures for information. `comment` is for the documentation.
     """
 
     name: str
@@ -75,5 +74,5 @@ class Metric:
 
     @property
     def is_of_peak(self) -> bool:
-        """Whether it is a part of a peak of the device."""
+        """Whether it is a fraction of a peak of the device."""
         return self.time is not None and self.is_fraction

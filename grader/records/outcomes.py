@@ -1,4 +1,4 @@
-"""What a run found, what keeps a launch from being made, and what a failure says."""
+"""Findings of a run, printed text, and failures with their messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.statuses import Status
 
 
 class FindingKind(StrEnum):
-    """What a device found wrong while it ran a kernel."""
+    """Kinds of faults that a device finds while it runs a kernel."""
 
     OUT_OF_BOUNDS = "out_of_bounds"
     MISALIGNED = "misaligned"
@@ -55,7 +55,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Printed:
-    """Output of one launch's `printf`: untrusted text, to be escaped where it is shown."""
+    """Output of a launch's `printf`: untrusted text, to be escaped where it is shown."""
 
     kernel: str | None
     """null where the device cannot separate the output of a plan's launches."""
@@ -66,12 +66,12 @@ class Printed:
 
 @dataclass(frozen=True)
 class Failure:
-    """A student's mistake that ends the grading, in words: a value, not an exception.
+    """A student's mistake that ends the grading, as text: a value, not an exception.
 
-    `message` is one sentence that says what is wrong and where; `detail` may quote a tool at
-    length; `advice` says what to try next. `printed` is what the run had printed until then.
-    `line` is the line of the source that is at fault, where no finding says it. `cause` is the key
-    of its kind (words.causes), the same for all submissions that fail like this.
+    `message` is a sentence with the mistake and its place; `detail` may quote a tool at length;
+    `advice` is the next step. `printed` is the output of `printf` until then. `line` is the faulty
+    line of the source, where no finding has it. `cause` is the key of its kind (messages.causes),
+    the same for all submissions that fail like this.
     """
 
     status: Status

@@ -1,4 +1,4 @@
-"""What a launch line leaves to the compiler: names whose meaning is in the code."""
+"""Names in a launch line whose value only the compiler knows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Question:
-    """A name, or `sizeof(T)`; `may_be_type`: it need not be an integer."""
+    """A name, or `sizeof(T)`; `may_be_type`: a type is an answer too."""
 
     text: str
     may_be_type: bool
@@ -15,7 +15,7 @@ class Question:
 
 @dataclass(frozen=True)
 class NoConstant:
-    """A question that the compiler has no answer to, and what it says."""
+    """A question without an answer, and the compiler's message."""
 
     text: str
     said: str

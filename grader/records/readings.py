@@ -1,4 +1,4 @@
-"""What metrics are read from: an estimate of a median, a timed plan, and the counts of a run."""
+"""The sources of metrics: an estimate of a median, a timed plan, and the counts of a run."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from grader.records.runs import LaunchResult
 
 @dataclass(frozen=True)
 class Estimate:
-    """A value with the interval that holds the true one."""
+    """A value with the interval that contains the true value."""
 
     value: float
     low: float
     high: float
 
     def scaled(self, factor: float) -> Estimate:
-        """The same of a quantity that is `factor` times as large."""
+        """The estimate of a quantity that is `factor` times as large."""
         return Estimate(self.value * factor, self.low * factor, self.high * factor)
 
     def inverse(self, numerator: float) -> Estimate:
-        """The same of `numerator` over the quantity, which is positive: the interval's ends change
-        places."""
+        """The estimate of `numerator` over the quantity, which is positive: the interval's ends
+        change places."""
         return Estimate(numerator / self.value, numerator / self.high, numerator / self.low)
 
 
 @dataclass(frozen=True)
 class RunCounts:
-    """What a plan counted: its launches, one at least, and the sum of their counters."""
+    """The launches of a plan, at least one, and the sum of their counters."""
 
     launches: tuple[LaunchResult, ...]
     counters: Counters
@@ -36,9 +36,9 @@ class RunCounts:
 
 @dataclass(frozen=True)
 class TimedPlan:
-    """What is known of a timed plan: its time in ms, the naive baseline's beside it, the useful
-    work, and the device's peaks, of arithmetic that of the units which the exercise names. None:
-    the exercise counts no operations, or nobody knows the peak."""
+    """A timed plan: its time in ms, the time of the naive baseline, the useful work, and the
+    device's peaks. `peak_tflops` is that of the exercise's units. None: the exercise counts no
+    operations, or the peak is unknown."""
 
     time_ms: Estimate
     useful_bytes: float
@@ -55,7 +55,7 @@ class TimedPlan:
 
     @property
     def bandwidth_fraction(self) -> Estimate:
-        """The same as a part of the peak."""
+        """Bandwidth over the device's peak."""
         return self.bandwidth_gbps.scaled(1 / self.peak_bandwidth_gbps)
 
     @property
@@ -65,7 +65,7 @@ class TimedPlan:
 
     @property
     def compute_fraction(self) -> Estimate | None:
-        """The same as a part of the units' peak."""
+        """Arithmetic rate over the peak of the exercise's units."""
         if self.gflops is None or self.peak_tflops is None:
             return None
         return self.gflops.scaled(1e-3 / self.peak_tflops)

@@ -1,5 +1,4 @@
-"""What a device is asked to do: launches on buffers, within limits; and what a timed launch
-answers."""
+"""Requests to a device: launches on buffers, within limits; and the result of a timed launch."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from grader.records.textures import Texture
 
 
 class Role(StrEnum):
-    """What a device buffer is to a kernel plan."""
+    """The use of a device buffer in a plan."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -39,8 +38,8 @@ class Dim3(NamedTuple):
 
 @dataclass(frozen=True)
 class BufferArgument:
-    """A kernel argument that is an address in a device buffer; `as_object`: the object through
-    which textures or surfaces reach it, or its tensor map."""
+    """A kernel argument that is an address in a device buffer; `as_object`: it is the buffer's
+    texture object, surface object or tensor map instead."""
 
     buffer: str
     as_object: bool = False
@@ -50,7 +49,7 @@ class BufferArgument:
 @dataclass(frozen=True)
 class ScalarArgument:
     """An integer kernel argument, already checked to fit the parameter's width, or the bits of a
-    floating-point one."""
+    floating-point argument."""
 
     value: int
     size_bytes: int
@@ -58,7 +57,7 @@ class ScalarArgument:
 
 @dataclass(frozen=True)
 class StructArgument:
-    """A structure by value: its parts with their byte offsets; what lies between them is zero."""
+    """A structure by value: its parts with their byte offsets; the bytes between them are zero."""
 
     parts: tuple[tuple[int, BufferArgument | ScalarArgument], ...]
     size_bytes: int
@@ -66,7 +65,7 @@ class StructArgument:
 
 @dataclass(frozen=True)
 class Launch:
-    """One launch with all expressions evaluated: a kernel by its symbol, and concrete sizes."""
+    """A launch with all expressions evaluated: a kernel by its symbol, and concrete sizes."""
 
     symbol: str
     grid: Dim3
@@ -79,8 +78,8 @@ class Launch:
 
 @dataclass(frozen=True)
 class MemoryPlace:
-    """A place in a device buffer or, `in_variable`, in a `__device__` or `__constant__` variable,
-    which `name` is the symbol of."""
+    """A place in a device buffer or, `in_variable`, in the `__device__` or `__constant__` variable
+    with the symbol `name`."""
 
     name: str
     offset_bytes: int
@@ -110,13 +109,13 @@ class Fill:
 
 
 Step = Launch | Copy | Fill
-"""What a program does on the device, one after another."""
+"""An operation of a program on the device."""
 
 
 @dataclass(frozen=True)
 class DeviceBuffer:
-    """A buffer on the device: `dtype` is NumPy's name, `shape` in elements. Its contents travel
-    beside this record. `texture` says how it is bound, where it is; `tensor_map` likewise."""
+    """A buffer on the device: `dtype` is NumPy's name, `shape` is in elements. Its contents travel
+    beside this record. `texture` and `tensor_map` bind it, where it is bound."""
 
     name: str
     dtype: str
@@ -140,10 +139,10 @@ no kernel makes."""
 
 @dataclass(frozen=True)
 class RunLimits:
-    """Limits of one execution of a plan: wall time on a GPU; on the emulated device executed warp
+    """Limits of an execution of a plan: wall time on a GPU; on the emulated device executed warp
     instructions and processor time, so that a loaded machine gives the same verdict.
 
-    `of_exercise`: an exercise sets them, else the caller of the run.
+    `of_exercise`: the exercise sets them, else the caller of the run.
     """
 
     warp_instructions: int
@@ -154,9 +153,9 @@ class RunLimits:
 
 @dataclass(frozen=True)
 class Detail:
-    """What a run tells beyond the sums of its launches and source lines: how often each of the
-    machine's `instructions` is executed; where the modelled `cycles` of warps go; and how many
-    `spans` of these it keeps in time, at most."""
+    """Results of a run beyond the sums of its launches and source lines: `instructions`, the number
+    of executions of each machine instruction; `cycles`, the stall breakdown of modelled cycles; and
+    the largest number of `spans` of these that are kept with their times."""
 
     instructions: bool = False
     cycles: bool = False
@@ -170,9 +169,9 @@ PLAIN = Detail()
 class CountingMode:
     """Run all blocks, and count.
 
-    `backwards`: blocks and warps in the opposite order, to see whether the outcome depends on it.
-    `inspect_seed`: run it in the opposite order as well, and some blocks, which the seed draws, in
-    the checked mode.
+    `backwards`: blocks and warps run in the opposite order, to find outputs that depend on it.
+    `inspect_seed`: run in the opposite order too, and run some blocks, drawn by the seed, in the
+    checked mode.
     """
 
     backwards: bool = False
@@ -187,7 +186,7 @@ class CountingMode:
 
 @dataclass(frozen=True)
 class CheckedMode:
-    """Run all blocks, and report findings: races, reads of what nobody wrote, and more.
+    """Run all blocks, and report findings: races, reads of unwritten memory, and more.
     `backwards`: see CountingMode."""
 
     backwards: bool = False
@@ -197,8 +196,8 @@ class CheckedMode:
 
 @dataclass(frozen=True)
 class ModelledMode:
-    """Run, count and model the time. Of a long launch a sample of the blocks may run, which `seed`
-    draws. `inspect`: as `CountingMode.inspect_seed`."""
+    """Run, count and model the time. For a long launch, a sample of the blocks may run, drawn by
+    `seed`. `inspect`: as `CountingMode.inspect_seed`."""
 
     seed: int
     inspect: bool = False
@@ -216,13 +215,13 @@ COUNTING = CountingMode()
 
 
 SUBMISSION = "submission"
-"""The label of the program that is graded: the one that may fail, and whose outputs are checked."""
+"""The label of the graded program: its outputs are checked, and its faults are the student's."""
 
 
 @dataclass(frozen=True)
 class Program:
-    """What a device runs: machine code, its steps in order, and their buffers (the exercise's,
-    and its own scratch). `label`: SUBMISSION, `naive`, `reference` or a comparison."""
+    """Machine code, its steps in order, and their buffers (the exercise's, and its own scratch).
+    `label`: SUBMISSION, `naive`, `reference` or a comparison."""
 
     label: str
     binary: Binary
@@ -236,19 +235,19 @@ class Program:
 
     @property
     def keeps_something(self) -> bool:
-        """Whether a run may leave something in the variables of its binary."""
+        """Whether a run may change the variables of its binary."""
         copies = (step.target for step in self.steps if isinstance(step, Copy))
         return bool(self.binary.variable_bytes) or any(each.in_variable for each in copies)
 
     def up_to_launch(self, count: int) -> tuple[Step, ...]:
-        """The steps up to the launch with this number, from 1 on, and with it."""
+        """The steps up to and including the launch with this number, from 1."""
         places = [place for place, step in enumerate(self.steps, 1) if isinstance(step, Launch)]
         return self.steps[: places[count - 1]]
 
 
 @dataclass(frozen=True)
 class TimedStep:
-    """One step of a measurement: run this program once on this input set."""
+    """A step of a measurement: run this program once on this input set."""
 
     program: str
     input_set: int
@@ -256,8 +255,8 @@ class TimedStep:
 
 @dataclass(frozen=True)
 class TimedLaunch:
-    """The outcome of a step: time of the whole plan in milliseconds; `right` whether the outputs
-    equal the verified ones."""
+    """The outcome of a step: the time of the whole plan; `right`: the outputs equal the verified
+    outputs."""
 
     step: TimedStep
     milliseconds: float
@@ -266,8 +265,8 @@ class TimedLaunch:
 
 @dataclass(frozen=True)
 class ClockState:
-    """The GPU while a measurement ran, sampled through NVML; None where NVML does not say.
-    `throttled` names the reasons seen."""
+    """The GPU during a measurement, sampled through NVML; None where NVML has no value.
+    `throttled` names the reasons that occurred."""
 
     sm_mhz: tuple[int, int] | None = None
     memory_mhz: tuple[int, int] | None = None

@@ -1,4 +1,4 @@
-"""What a run left: exact counters, of launches and of source lines."""
+"""Results of a run: counters of launches and of source lines, traffic, modelled times."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from grader.records.warp_cycles import WarpCycles
 
 @dataclass(frozen=True)
 class Uncounted:
-    """What moves data past the counters, of Nsight Compute and of the emulated device: bytes that
-    bulk copies load from global memory and store there, and accesses to shared memory of other
+    """Data that no counter includes, in Nsight Compute and in the emulated device: bytes that bulk
+    copies load from global memory and store there, and accesses to shared memory of other
     blocks."""
 
     loaded_bytes: int = 0
@@ -30,7 +30,7 @@ class Uncounted:
 
 @dataclass(frozen=True)
 class LineCounters:
-    """The counters of one source line of the submission; `line` None gathers code from headers."""
+    """The counters of a source line of the submission; `line` None gathers code from headers."""
 
     line: int | None
     counters: Counters
@@ -38,7 +38,7 @@ class LineCounters:
 
 @dataclass(frozen=True)
 class Bound:
-    """One resource of a GPU and the part of it that a launch uses."""
+    """A resource of a GPU and the part of it that a launch uses."""
 
     resource: str
     used: Amount
@@ -49,7 +49,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Lookups:
-    """Sectors of 32 bytes that a cache was asked for, and those of them that it held."""
+    """Requests to a cache, in sectors of 32 bytes, and the hits among them."""
 
     hits: Amount
     sectors: Amount
@@ -59,17 +59,17 @@ class Lookups:
 
     @property
     def hit_rate(self) -> float | None:
-        """The part of the sectors that the cache held, 0 to 1; None where it was asked for none."""
+        """Hits over requested sectors, 0 to 1; None without requests."""
         return self.hits / self.sectors if self.sectors else None
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """What a launch, or a plan, moved behind the load/store units: for information, since it varies
-    from run to run on a GPU.
+    """Traffic of a launch, or of a plan, beyond the load/store units: for information, since it
+    varies from run to run on a GPU.
 
-    `dram_bytes` between L2 and DRAM; `l1` for global loads, `l2` for whatever reached it. None: not
-    known. A sum knows what all know.
+    `dram_bytes` are moved between L2 and DRAM; `l1` counts global loads, `l2` all requests. None:
+    unknown. A sum is known where all its terms are known.
     """
 
     dram_bytes: float | None = None
@@ -90,32 +90,30 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Modelled:
-    """The modelled time of one launch, with a cold L2. Where fewer than all blocks were executed,
+    """The modelled time of a launch, with a cold L2. Where fewer than all blocks were executed,
     the counters of the launch are those of this sample, scaled."""
 
     time_ms: Amount
     dram_bytes: Amount
     """Moved between L2 and DRAM."""
     bounds: tuple[Bound, ...]
-    """The limiting resource and the two next ones."""
+    """The limiting resource and the two next resources."""
     blocks_run: Count
     """Blocks that were executed for it."""
     blocks: Count
     """Blocks of the launch."""
     l1: Annotated[Lookups | None, LATER] = None
-    """Sectors that global loads request of the simulated L1 cache, and those of them that it
-    holds."""
+    """Sectors that global loads request from the simulated L1 cache, and the hits among them."""
     kind: Annotated[str | None, LATER] = None
-    """What dominates the launch, as far as the accuracy of its time depends on it
-    (docs/timing-model.md)."""
+    """The kind of launch that the accuracy of the time depends on (docs/timing-model.md)."""
     interval_ms: Annotated[tuple[float, float] | None, LATER] = None
     """It contains the true time in nine of ten cases."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """The blocks of a launch that stand for all `blocks`: `window` blocks that one SM runs one
-    after another, and `spread` blocks drawn at random."""
+    """The sample of a launch with `blocks` blocks: `window` consecutive blocks of one SM, and
+    `spread` blocks drawn at random."""
 
     blocks: int
     window: int
@@ -124,8 +122,8 @@ class Sample:
 
 @dataclass(frozen=True)
 class Launched:
-    """A launch of a kernel, and the resources it ran with: registers and local bytes of a thread,
-    shared bytes of a block. `occupancy` is theoretical, 0 to 1."""
+    """A launch of a kernel with its resources: registers and local bytes per thread, shared bytes
+    per block. `occupancy` is theoretical, 0 to 1."""
 
     kernel: str
     grid: Dim3
@@ -139,15 +137,14 @@ class Launched:
 
 @dataclass(frozen=True)
 class LaunchResult(Launched):
-    """What one launch of a plan counted, and the resources it ran with.
+    """The counters and resources of a launch of a plan.
 
-    `printed` is what its `printf` wrote, block after block, as far as it was kept; empty where the
-    device does not collect it. `modelled` is there where the run was to be modelled
-    (`GradedRun.model_time`), else `unmodelled` may say why not. Where only a `sample` of the blocks
-    ran, the counters are made up for the others. `waited`: threads waited in loops for each other;
-    how often they looked is a matter of time, and the counters with it. `executed` (by machine
-    instruction, in warps) and `cycles` are there where they were asked for (`Detail`). Only the
-    emulated device knows `uncounted`.
+    `printed` is the kept output of `printf`, block after block; empty where the device does not
+    collect it. `modelled` is None in a run without modelled times; `unmodelled` is the reason why a
+    time is missing in a run with them. Where only a `sample` of the blocks ran, the counters are
+    scaled to all blocks. `waited`: threads waited for each other in loops; the number of their
+    iterations depends on time, and so do the counters. `executed` (warps per machine instruction)
+    and `cycles` exist on request (`Detail`). Only the emulated device has `uncounted`.
     """
 
     counters: Counters
@@ -164,15 +161,16 @@ class LaunchResult(Launched):
 
 @dataclass(frozen=True)
 class Execution:
-    """The outcome of running a plan once. `failure` is set when it did not run to its end; counters
-    are then partial. `culprit` is the label of the program that failed, where several were run.
+    """The outcome of running a plan once. `failure` is the reason why it stopped early; the
+    counters are partial then. `culprit` is the label of the program that failed, where several were
+    run.
 
-    `printed` is what its `printf` wrote where that cannot be told apart by launch; `findings` are
-    what the checked mode saw in a plan that did run to its end. `accesses` are the worst ones of
-    source lines, where the device keeps their addresses. `same_backwards`: whether blocks and warps
-    in the opposite order left the same outputs; None where that was not tried, or ended in
-    `backwards_failure`. `transfers_ms`: what copies and fills between the launches take, where
-    times are modelled.
+    `printed` is the output of `printf` where the device cannot separate it by launch; `findings`
+    are those of the checked mode in a plan that ran to its end. `accesses` are the worst accesses
+    of source lines, where the device keeps their addresses. `same_backwards`: whether the outputs
+    are the same with blocks and warps in the opposite order; None where that was not tried, or
+    ended in `backwards_failure`. `transfers_ms`: the modelled time of copies and fills between the
+    launches.
     """
 
     launches: tuple[LaunchResult, ...]

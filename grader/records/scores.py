@@ -62,7 +62,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One correctness case. Of a hidden case the score has no sizes, no `printed`, no `worst_error`
+    """A correctness case. Of a hidden case the score has no sizes, no `printed`, no `worst_error`
     and no `mismatch`: a kernel could put the sizes there."""
 
     name: Named
@@ -131,7 +131,7 @@ class MetricValue:
 
 @dataclass(frozen=True)
 class CountedAt:
-    """The counts of one run on the emulated device."""
+    """The counts of a run on the emulated device."""
 
     sizes: dict[str, int]
     blocks_run: Count
@@ -142,7 +142,7 @@ class CountedAt:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check of the exercise, judged, in the order of the report."""
+    """A check of the exercise, judged, in the order of the report."""
 
     name: Named
     title: Named
@@ -158,7 +158,7 @@ class CheckResult:
     message: str
     """Value and goal, or why there is no value."""
     hint: str = ""
-    """Evidence from the counters, and what to try; empty where no points were lost."""
+    """Evidence from the counters, and the next step; empty where no points were lost."""
     headline: str | None = None
     """Label of the line at the top of the report that the handout promises, if it does."""
     bonus: bool = False
@@ -185,7 +185,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Cause:
-    """One reason why points were lost."""
+    """A reason why points were lost."""
 
     key: CauseKey
     """The same for the same reason, whatever the text is, so that a class can be grouped by it."""
@@ -201,7 +201,7 @@ ShowChecks = Callable[[Sequence[CheckResult]], None]
 
 @dataclass(frozen=True)
 class Timing:
-    """Times of one program, measured or modelled."""
+    """Times of a program, measured or modelled."""
 
     plan: str
     """submission, naive (the baseline of the grader's starter), reference (the hidden solution), or
@@ -220,7 +220,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class SourceLine:
-    """One line of the submission with its counters."""
+    """A line of the submission with its counters."""
 
     line: LineNumber
     text: str
@@ -229,7 +229,7 @@ class SourceLine:
 
 @dataclass(frozen=True)
 class Resources:
-    """Resources of one launch."""
+    """Resources of a launch."""
 
     kernel: str
     registers: Count
@@ -243,7 +243,7 @@ class Resources:
 
 @dataclass(frozen=True)
 class Score:
-    """The result of grading one submission on one device. A figure that is not available is null
+    """The result of grading a submission on a device. A figure that is not available is null
     with a reason."""
 
     exercise: Named
@@ -254,7 +254,7 @@ class Score:
     """SHA-256 of the file's bytes."""
     status: Status
     message: str
-    """One sentence: the points, or what ended the grading."""
+    """A sentence: the points, or the reason why the grading ended early."""
     score: Amount
     """Points earned, bonus checks included. Pending points are not earned."""
     max_score: Amount
@@ -272,7 +272,7 @@ class Score:
     failed run, the lines that findings name."""
     findings: tuple[Finding, ...]
     resources: tuple[Resources, ...]
-    """One entry for each launch of the plan, in order."""
+    """An entry for each launch of the plan, in order."""
     environment: dict[str, str]
     """Versions of the software that made the score (`nvcc`: `13.0.88`); on a GPU also its clocks
     during the timing, the bandwidth of the grader's copy kernels, and the source of the
@@ -282,7 +282,7 @@ class Score:
     detail: str = ""
     """A tool's output (the compiler's, for example), verbatim; empty when there is none."""
     advice: str = ""
-    """What to try after a failure; empty when it was graded."""
+    """The next step after a failure; empty when it was graded."""
     line_sizes: dict[str, Count] = field(default_factory=dict)
     """The exercise's sizes at which the lines were counted, on the emulated device; empty where
     nothing was counted."""
@@ -303,8 +303,8 @@ class Score:
     hidden_left_out: Annotated[bool, LATER] = False
     """It was graded by a students' copy of the exercise: a course's grading adds hidden cases."""
     what_if: Annotated[WhatIf | None, ON_REQUEST] = None
-    """What fixes of the submission would give; only on request, where the exercise shows it. It
-    changes no points."""
+    """The effects of fixes of the submission; only on request, where the exercise shows them. They
+    change no points."""
     accesses: Annotated[tuple[WarpAccess, ...], LATER] = ()
     """Of each source line that wastes something, and each way of accessing memory there, the one
     access of a warp that cost most beyond its need, with its addresses, as the emulated device

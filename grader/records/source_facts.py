@@ -1,5 +1,5 @@
-"""What is wrong with a submission before anything of it runs, as facts: no source text, a file that
-it must not read, a thing that its exercise forbids, and what keeps the compiler from an end."""
+"""Faults of a submission before it runs, as facts: a file without source text, an include that is
+not allowed, a use that its exercise forbids, and failures of the compilation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.statuses import Status
 
 
 class Unreadable(StrEnum):
-    """Why a file is no source text."""
+    """The reason why a file is not source text."""
 
     TOO_LARGE = "too_large"
     EMPTY = "empty"
@@ -25,8 +25,8 @@ class Unreadable(StrEnum):
 
 @dataclass(frozen=True)
 class NoSource:
-    """The file `name` is no source text. `line` is the first that is no UTF-8, `most_bytes` what a
-    file may have."""
+    """The file `name` is not source text. `line` is the first line that is not UTF-8, `most_bytes`
+    the largest allowed size."""
 
     name: str
     why: Unreadable
@@ -37,15 +37,15 @@ class NoSource:
 
 @dataclass(frozen=True)
 class ForeignFile:
-    """The submission includes a file that is no header of CUDA or C++; `file` is None where its
-    name must stay unsaid."""
+    """The submission includes a file that is not a header of CUDA or C++; `file` is None where a
+    message must not contain its name."""
 
     file: str | None
     status: ClassVar[Status] = Status.REJECTED
 
 
 class Evasion(StrEnum):
-    """How a submission could learn of files without a trace in the list of included ones."""
+    """A way to find out about files without a trace in the list of included files."""
 
     ODD_OPERAND = "odd_operand"
     MADE_NAME = "made_name"
@@ -55,7 +55,7 @@ class Evasion(StrEnum):
 
 @dataclass(frozen=True)
 class Evaded:
-    """The submission does what could look for files unseen."""
+    """The submission uses a construct that could look for files unseen."""
 
     how: Evasion
     status: ClassVar[Status] = Status.REJECTED
@@ -66,8 +66,8 @@ class Evaded:
 
 @dataclass(frozen=True)
 class HeaderUse:
-    """A header is included, `name`, that is `forbidden` or lies in the folder of that name. `line`
-    is None where another header includes it."""
+    """The included header `name` is `forbidden`, or lies in the folder of that name. `line` is None
+    where another header includes it."""
 
     forbidden: str
     name: str
@@ -76,8 +76,8 @@ class HeaderUse:
 
 @dataclass(frozen=True)
 class ScratchUse:
-    """A scratch buffer is declared with which all take more bytes than `most`, a formula. `line` is
-    None in the exercise's own plan."""
+    """With this scratch buffer, all scratch buffers together exceed `most`, a formula of bytes.
+    `line` is None in the exercise's own plan."""
 
     most: str
     declared: str
@@ -86,8 +86,8 @@ class ScratchUse:
 
 @dataclass(frozen=True)
 class HeapUse:
-    """A kernel can call the device's malloc, where no more than `most` bytes of memory, a formula,
-    may be taken."""
+    """A kernel can call the device's malloc, although scratch memory is limited to `most`, a
+    formula of bytes."""
 
     most: str
     kernel: str
@@ -96,8 +96,8 @@ class HeapUse:
 
 @dataclass(frozen=True)
 class VariableUse:
-    """A kernel can reach more bytes of `__device__` variables than it may; `line` declares the
-    largest."""
+    """A kernel can reach more bytes of `__device__` variables than allowed; `line` declares the
+    largest variable."""
 
     most_bytes: int
     kernel: str
@@ -107,7 +107,7 @@ class VariableUse:
 
 @dataclass(frozen=True)
 class AtomicUse:
-    """A kernel has a forbidden atomic; `shared_too`: those on shared memory are forbidden, too."""
+    """A kernel has a forbidden atomic; `shared_too`: atomics on shared memory are forbidden too."""
 
     shared_too: bool
     kernel: str
@@ -117,8 +117,8 @@ class AtomicUse:
 
 @dataclass(frozen=True)
 class Breach:
-    """A submission uses what its exercise forbids, or the part of this name. `quoted` is the line
-    of the use."""
+    """A submission contains a use that its exercise, or the part with this name, forbids. `quoted`
+    is the line of the use."""
 
     use: HeaderUse | ScratchUse | HeapUse | VariableUse | AtomicUse
     part: str | None
@@ -131,8 +131,8 @@ class Breach:
 
 @dataclass(frozen=True)
 class CompileErrors:
-    """The compiler found mistakes in the file `name`. `said` and `line` are those of the first one,
-    `quoted` shows them with their lines."""
+    """The compiler found mistakes in the file `name`. `said` and `line` belong to the first
+    mistake, `quoted` is the list of all with their lines."""
 
     name: str
     said: str
@@ -142,7 +142,7 @@ class CompileErrors:
 
 
 class CompilerEnd(StrEnum):
-    """How the compiler ended without a message that may be shown."""
+    """The end of a compilation without a message that may be shown."""
 
     TOO_SLOW = "too_slow"
     LARGE_FILE = "large_file"
@@ -154,8 +154,8 @@ class CompilerEnd(StrEnum):
 
 @dataclass(frozen=True)
 class CompilerEnded:
-    """The compiler made nothing of the file `name`, within these limits. `signal` ended it where it
-    crashed."""
+    """The compilation of the file `name` failed within these limits. `signal` ended the compiler
+    where it crashed."""
 
     name: str
     how: CompilerEnd
@@ -164,13 +164,14 @@ class CompilerEnded:
 
     @property
     def status(self) -> Status:
-        """How a grading ends that meets it."""
+        """The status of a grading that it ends."""
         return Status.TIMEOUT if self.how is CompilerEnd.TOO_SLOW else Status.COMPILE_ERROR
 
 
 @dataclass(frozen=True)
 class NoKernel:
-    """The file `name` compiles to no kernel; `written`: it does hold the word `__global__`."""
+    """The file `name` has no kernel after compilation; `written`: its text contains
+    `__global__`."""
 
     name: str
     written: bool
@@ -179,8 +180,8 @@ class NoKernel:
 
 @dataclass(frozen=True)
 class TooMuchStaticShared:
-    """A kernel has more static shared memory than a block can have. `arrays` are names and bytes of
-    those that take it, where the file tells them."""
+    """A kernel has more static shared memory than a block can have. `arrays` are the names and
+    sizes of its arrays, where they are known."""
 
     kernel: str
     size_bytes: int
@@ -200,6 +201,6 @@ class TooLargeVariables:
 
 
 SourceMistake = NoSource | ForeignFile | Evaded | Breach
-"""What shows in the text, the launch lines or the machine code."""
+"""Faults in the text, the launch lines or the machine code."""
 CompileMistake = CompileErrors | CompilerEnded | NoKernel | TooMuchStaticShared | TooLargeVariables
-"""Why there is no machine code."""
+"""Reasons why there is no machine code."""

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Source(StrEnum):
-    """Where a number comes from: a clock on hardware, an exact count, or a model."""
+    """A clock on hardware, an exact count, or a model."""
 
     MEASURED = "measured"
     COUNTED = "counted"

@@ -9,13 +9,14 @@ MOST_AXES = 5
 
 @dataclass(frozen=True)
 class TensorMap:
-    """A tensor map (CUtensorMap) of a buffer: copies of boxes of it are asked for by their corner
-    (CUDA Driver API, `cuTensorMapEncodeTiled`).
+    """A tensor map (CUtensorMap) of a buffer: a copy names a box by its corner (CUDA Driver API,
+    `cuTensorMapEncodeTiled`).
 
     `box` and `steps` have a number for each extent of the buffer's shape, in its order: the
-    elements that a box spans, and between how many one is taken. `swizzle_bytes`: within so many
-    bytes chunks of 16 change places, 0 for none. `element`: what the elements are, where NumPy has
-    no such type. `fills_with_nan`: what a box has outside of the tensor is no number, else zero.
+    elements that a box spans, and the distance between two copied elements. `swizzle_bytes`: within
+    this number of bytes, chunks of 16 bytes change places; 0 for none. `element`: the type of the
+    elements, where NumPy has no such type. `fills_with_nan`: elements outside of the tensor are
+    NaN, else zero.
     """
 
     box: tuple[int, ...]

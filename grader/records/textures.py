@@ -7,8 +7,8 @@ from enum import StrEnum
 
 
 class Addressing(StrEnum):
-    """What a texture answers beside its edges: the nearest texel, zero, or that of a repeated or
-    mirrored picture (CUDA C++ Programming Guide, "Texture Object API")."""
+    """The value of a texture beyond its edges: the nearest texel, zero, or the texel of a repeated
+    or mirrored picture (CUDA C++ Programming Guide, "Texture Object API")."""
 
     CLAMP = "clamp"
     BORDER = "border"
@@ -18,13 +18,13 @@ class Addressing(StrEnum):
 
 @dataclass(frozen=True)
 class Texture:
-    """A texture object, or a surface object (`surface`), that reaches a buffer's elements. The
-    last extent of the buffer's shape are the `channels`, where these are more than one; the first
-    one are the layers, where it is `layered`.
+    """A texture object, or a surface object (`surface`), of a buffer. Where there are several
+    `channels`, they are the last extent of the buffer's shape; where it is `layered`, the first
+    extent is the number of layers.
 
-    `linear`: it blends neighbours. `normalized`: coordinates of 0 to 1 are the whole picture.
-    `fractions`: integers of 8 or 16 bits are read as 0 to 1 (signed ones as -1 to 1). `fetched`:
-    it lies in linear memory, for `tex1Dfetch`.
+    `linear`: it blends neighbours. `normalized`: coordinates of 0 to 1 cover the whole picture.
+    `fractions`: integers of 8 or 16 bits are read as 0 to 1 (signed integers as -1 to 1).
+    `fetched`: it lies in linear memory, for `tex1Dfetch`.
     """
 
     channels: int = 1

@@ -14,8 +14,8 @@ class Progress:
     """A step of long work: `stage` names it, `done` of `total` steps are finished; total None when
     unknown.
 
-    `unkept`: the device has made so many steps of machine code that it could not keep, because it
-    is confined.
+    `unkept`: the number of steps of machine code that the device made and could not keep in the
+    cache, because it is confined.
     """
 
     stage: str
@@ -29,7 +29,7 @@ ShowProgress = Callable[[Progress], None]
 
 @dataclass(frozen=True)
 class ToolLimits:
-    """What a tool (nvcc, nvdisasm, ...) may use. `output_bytes` bounds each of stdout and stderr,
+    """Limits of a tool (nvcc, nvdisasm, ...). `output_bytes` bounds each of stdout and stderr,
     `file_bytes` each written file, `cpu_seconds` the processor time of each process (None: as
     `wall_seconds`). `stop` ends it once it is set."""
 
@@ -44,7 +44,7 @@ class ToolLimits:
 @dataclass(frozen=True)
 class Completed:
     """A tool that ended. `limit` names the limit that ended it (`time`, `output`, `stop`), or
-    None. `cpu_seconds` is the processor time that its processes had used at a limit."""
+    None. `cpu_seconds` is the processor time of its processes when they reached a limit."""
 
     returncode: int
     stdout: str

@@ -1,4 +1,4 @@
-"""Where the modelled cycles of a launch's warps go, and the machine code that they go to."""
+"""The stall breakdown of a launch: modelled cycles of warps by state and machine instruction."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from grader.sass import Control
 
 
 class WarpState(StrEnum):
-    """What a resident warp does in a cycle, as Nsight Compute names the states: it issues an
-    instruction (SELECTED), or something keeps its next one from being issued."""
+    """The state of a resident warp in a cycle, by Nsight Compute's names: it issues an instruction
+    (SELECTED), or its next instruction stalls."""
 
     SELECTED = "selected"
     WAIT = "wait"
@@ -31,13 +31,13 @@ class WarpState(StrEnum):
 
 
 States = Mapping[WarpState, float]
-"""Cycles by what warps do in them; what is not there has none."""
+"""Cycles by state; a missing state has 0 cycles."""
 
 
 @dataclass(frozen=True)
 class InstructionCycles:
-    """Of the instruction with this index: the cycles that warps are at it, by state in the order of
-    WarpState, and those that warps wait for what it does, at others."""
+    """The cycles that warps spend at the instruction with this index, by state in the order of
+    WarpState. `awaited`: the cycles that warps wait at other instructions for its result."""
 
     index: int
     cycles: tuple[int, ...]
@@ -47,13 +47,13 @@ class InstructionCycles:
 @dataclass(frozen=True)
 class WarpCycles:
     """The cycles of all warps of the blocks that were simulated for a launch, on one SM at
-    `clock_mhz`: `instructions` has those at which warps were. Their sum are the `resident_cycles`,
-    from the start of each warp to its last instruction. The launch executes `scale` times the
-    instructions of these `blocks`; the SM took `sm_cycles`.
+    `clock_mhz`. The sum over `instructions` is `resident_cycles`, from the start of each warp to
+    its last instruction. The launch executes `scale` times the instructions of these `blocks`; the
+    SM took `sm_cycles`.
 
-    `spans` tell the same in time, as far as that was asked for: seven numbers each, the warp's
-    place on the SM, the number of its block, the first cycle, how many, the instruction, the one
-    that it waits for (-1: none), and the state. They are all there up to the cycle `told_until`.
+    `spans`, on request, have times: seven numbers each, the warp's place on the SM, the number of
+    its block, the first cycle, the number of cycles, the instruction, the instruction that it waits
+    for (-1: none), and the state. They are complete up to the cycle `told_until`.
     """
 
     instructions: tuple[InstructionCycles, ...]
@@ -71,12 +71,12 @@ SPAN_NUMBERS = 7
 
 @dataclass(frozen=True)
 class CodeInstruction:
-    """One machine instruction with what it did in all launches of its kernel.
+    """A machine instruction with its counts and cycles in all launches of its kernel.
 
-    `text` is as nvdisasm prints it, with its guard. `waits_for` are the instructions that set the
-    scoreboards it waits for, by their indices, as far as the order of the code tells. `executed`
-    counts warps; None where nothing was counted. `states` are modelled cycles of all warps of the
-    launches; `awaited` are those that warps wait for its result elsewhere.
+    `text` is in nvdisasm's form, with its guard. `waits_for` are the indices of the instructions
+    that set the scoreboards it waits for, as far as the order of the code determines them.
+    `executed` counts warps; None where nothing was counted. `states` are modelled cycles of all
+    warps of the launches; `awaited`: the cycles that warps wait elsewhere for its result.
     """
 
     offset: int
@@ -95,14 +95,13 @@ class CodeInstruction:
 
     @property
     def cycles(self) -> float:
-        """Modelled cycles that warps are at it."""
+        """Modelled cycles that warps spend at it."""
         return sum(self.states.values())
 
 
 @dataclass(frozen=True)
 class CodeListing:
-    """The machine code of a kernel, launched so many times; `launches` None: it was only
-    compiled."""
+    """The machine code of a kernel; `launches` is None where it was only compiled."""
 
     kernel: str
     instructions: tuple[CodeInstruction, ...]
@@ -111,7 +110,7 @@ class CodeListing:
 
 @dataclass(frozen=True)
 class LineCycles:
-    """The modelled cycles of all warps at the instructions of one source line."""
+    """The modelled cycles of all warps at the instructions of a source line."""
 
     line: LineNumber
     states: States
@@ -124,8 +123,7 @@ class LineCycles:
 
 @dataclass(frozen=True)
 class SimulatedLaunch:
-    """A launch whose simulation is told in time; `kernel` names its listing, and `cycles` has
-    spans."""
+    """A simulated launch with times; `kernel` names its listing, and `cycles` has spans."""
 
     kernel: str
     cycles: WarpCycles
@@ -133,9 +131,9 @@ class SimulatedLaunch:
 
 @dataclass(frozen=True)
 class MachineWork:
-    """What machine code did, where that was asked for. `listings` are of the kernels that were
-    launched, counted at `sizes`; `lines` are where modelled cycles go, at `modelled_sizes`: empty,
-    as `simulated`, where nothing was modelled."""
+    """The work of machine code, on request. `listings` are of the launched kernels, counted at
+    `sizes`; `lines` are the modelled cycles by source line, at `modelled_sizes`: empty, like
+    `simulated`, where nothing was modelled."""
 
     listings: tuple[CodeListing, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)

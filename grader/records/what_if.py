@@ -1,4 +1,5 @@
-"""What if: rewritings of a submission that were tried, and what each would give."""
+"""Fixes of a submission (`grade --what-if`): rewritings that were tried, and the effects of
+each."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from grader.records.sources import Source
 from grader.statuses import CheckStatus
 
 WHAT_IF_SECONDS = 20.0
-"""No mend is begun later than this, unless somebody says otherwise."""
+"""No fix is tried later than this by default."""
 
 
 class MendKind(StrEnum):
-    """What a mend changes; grader.fixes.kinds has a row for each."""
+    """Kinds of fixes; grader.fixes.kinds has a row for each."""
 
     ROW_LENGTH = "row_length"
     SWIZZLE = "swizzle"
@@ -29,7 +30,7 @@ class MendKind(StrEnum):
 
 
 class WhatIfMode(StrEnum):
-    """What an exercise lets students see of mends: nothing, their effects, or their code too."""
+    """The parts of a fix that an exercise shows to students: none, its effects, or its code too."""
 
     OFF = "off"
     NUMBERS = "numbers"
@@ -50,9 +51,9 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True)
 class Mend:
-    """A rewriting of a source text that may serve. `name` is that of the array, kernel or loop
-    variable that it is about; `was` and `now` are the figures that it changes: the elements of a
-    row, the threads of a block. `line` is that of a statement which is named by nothing else."""
+    """A rewriting of a source text to try. `name` is the array, kernel or loop variable that it
+    changes; `was` and `now` are the changed figures: the elements of a row, the threads of a block.
+    `line` identifies a statement that has no other name."""
 
     kind: MendKind
     name: str

@@ -24,7 +24,7 @@ from grader.records import DeviceBuffer, Role
 
 @dataclass
 class _Output:
-    """One output: by group the places and values of the elements that were changed."""
+    """An output: by group the places and values of the elements that were changed."""
 
     buffer: DeviceBuffer
     memory: GlobalMemory

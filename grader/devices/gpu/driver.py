@@ -1,4 +1,4 @@
-"""One GPU as PyCUDA opens it: its context, what it is, and two calls of the driver that PyCUDA
+"""A GPU as PyCUDA opens it: its context, what it is, and two calls of the driver that PyCUDA
 lacks."""
 
 from __future__ import annotations

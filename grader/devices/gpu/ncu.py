@@ -63,7 +63,7 @@ Hold = Callable[[], AbstractContextManager[None]]
 
 @dataclass(frozen=True)
 class PlanRun:
-    """One run of a program. `arrays` holds the inputs' contents; all other buffers are poisoned on
+    """A run of a program. `arrays` holds the inputs' contents; all other buffers are poisoned on
     the GPU."""
 
     program: Program

@@ -22,7 +22,7 @@ from grader.records import COUNTERS, Counter, Counters, Launch, Lookups, Traffic
 
 @dataclass(frozen=True)
 class CountedLaunch:
-    """One launch as ncu counted it. What is None, ncu does not have on this GPU.
+    """A launch as ncu counted it. What is None, ncu does not have on this GPU.
 
     `traffic` (cold caches) and `hardware_bank_conflicts` vary from run to run and are for
     information only.

@@ -29,7 +29,7 @@ ReadBytes = Callable[[int, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Place:
-    """One buffer in the allocation."""
+    """A buffer in the allocation."""
 
     name: str
     offset: int

@@ -49,7 +49,7 @@ class _ArrayDescriptor(ctypes.Structure):
 
 
 class _End(ctypes.Structure):
-    """One half of CUDA_MEMCPY3D: where a copy comes from, or goes to."""
+    """A half of CUDA_MEMCPY3D: where a copy comes from, or goes to."""
 
     _fields_: ClassVar = [
         *((name, ctypes.c_size_t) for name in ("x_bytes", "y", "z", "level")),

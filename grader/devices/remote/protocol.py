@@ -144,7 +144,7 @@ MESSAGES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(M
 
 
 class Channel:
-    """One end of a socket pair that speaks frames. `held` is the machine code that went over.
+    """An end of a socket pair that speaks frames. `held` is the machine code that went over.
 
     Raises `TimeoutError` when a deadline (of `time.monotonic`) passes, `EOFError` when the other
     end is gone, and `WorkerError` for a frame that is not one.
