@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -14,6 +15,7 @@ from rich.text import Text
 
 from grader.records import BatchEntry, BatchProgress, BatchSummary
 from grader.report.common_causes import group_by_cause
+from grader.report.ending import write_ending
 from grader.report.late_work import describe_rules, tell_days
 from grader.report.terminal import Page
 from grader.report.text import clean_line
@@ -108,6 +110,30 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
             _write_causes(page, entries)
     if summary.late_rules is not None:
         page.write_whole(describe_rules(summary.late_rules))
+
+
+def print_class_ending(summary: BatchSummary, folder: Path, *, console: Console) -> None:
+    """Print the last three lines: the mean of the grades, the next step, and the report."""
+    means = []
+    for exercise in summary.exercises:
+        entries = [entry for entry in summary.entries if entry.exercise == exercise.id]
+        scores = [entry.points for entry in entries if entry.points is not None]
+        mean = f"{sum(scores) / len(scores):.1f}" if scores else "no grade"
+        means.append(f"{exercise.id}: mean {mean} of {exercise.max_score:g} points")
+    details = f"{folder}/report.html has a page for each submission"
+    write_ending(Page(console), "; ".join(means), _find_next_step(summary, folder), details)
+
+
+def _find_next_step(summary: BatchSummary, folder: Path) -> str:
+    """Grade again where the grader failed; else judge pending points; else hand feedback back."""
+    statuses = [entry.status for entry in summary.entries]
+    if failed := sum(status is not None and status.is_worth_a_retry for status in statuses):
+        return f"run the same command again: the grader failed for {failed} submissions"
+    if pending := sum(
+        entry.marks is not None and entry.points is None for entry in summary.entries
+    ):
+        return f"decide pending points of {pending} submissions: --only pending --device gpu"
+    return f"hand feedback back: grade feedback {folder}"
 
 
 def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
