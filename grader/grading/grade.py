@@ -132,7 +132,10 @@ def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
             return kept
         return _grade(job, keeper)
     except SubmissionError as error:
-        return failed_score(job.subject, error.failure, job.evidence)
+        from grader.grading.other_exercise import name_other_exercise
+
+        failure = name_other_exercise(error.failure, exercise, text)
+        return failed_score(job.subject, failure, job.evidence)
     except (UsageError, SpecError):
         raise
     except (GraderError, OSError, MemoryError, RuntimeError) as error:
