@@ -32,7 +32,7 @@ def tell_other_exercise(
         failure,
         message=f"{file} is written for the exercise {names}, not for {exercise}",
         detail="\n".join(part for part in (failure.message, failure.detail) if part),
-        advice=f"Grade it with its exercise: grade {others[0]} {file}. {failure.advice}".rstrip(),
+        advice=f"Grade it with its exercise: grade {others[0]} {file}",
         cause=OTHER_EXERCISE,
     )
 

@@ -22,8 +22,6 @@ from grader.report.text import clean_line
 
 _MOST_NAMES = 4
 _MOST_CAUSES = 8
-_OTHER_CELLS = 32
-"""Characters that points, result, frame and gaps take of a row."""
 
 ShowBatch = Callable[[BatchProgress], None]
 
@@ -151,7 +149,7 @@ def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
 
 def _make_table(summary: BatchSummary, page: Page) -> Table:
     table = page.make_table(framed=page.console.is_terminal)
-    table.add_column("Student", no_wrap=True, min_width=12, max_width=32)
+    table.add_column("Student", overflow="fold", min_width=12, max_width=32)
     if len(summary.exercises) > 1:
         table.add_column("Exercise")
     table.add_column("Points", justify="right", no_wrap=True, min_width=9)
@@ -159,14 +157,7 @@ def _make_table(summary: BatchSummary, page: Page) -> Table:
         table.add_column("Final", justify="right", no_wrap=True)
         table.add_column("Late", no_wrap=True, max_width=14, overflow="ellipsis")
     table.add_column("Result", no_wrap=True, min_width=13)
-    longest = max((len(clean_line(entry.student)) for entry in summary.entries), default=0)
-    taken = max(12, min(longest, 32)) + _OTHER_CELLS
-    if len(summary.exercises) > 1:
-        taken += 2 + max(len(exercise.id) for exercise in summary.exercises)
-    if summary.late_rules is not None:
-        taken += 24
-    room = max(20, page.console.width - taken)
-    table.add_column("Why", overflow="ellipsis", no_wrap=True, max_width=room)
+    table.add_column("Why", overflow="fold", min_width=20)
     for entry in summary.entries:
         exercise = [page.text(entry.exercise)] if len(summary.exercises) > 1 else []
         status = entry.status.value if entry.status else "not graded"

@@ -72,10 +72,10 @@ def _print_checks(checks: Sequence[CheckResult], page: Page) -> None:
 
 def _make_table(checks: Sequence[CheckResult], page: Page) -> Table:
     table = page.make_table()
-    table.add_column(page.text("Check"))
+    table.add_column(page.text("Check"), overflow="fold")
     for title in ("Value", "Goal", "Points"):
-        table.add_column(title, justify="right")
-    table.add_column("Result")
+        table.add_column(title, justify="right", overflow="fold")
+    table.add_column("Result", overflow="fold")
     for check in checks:
         style = check.status.row.style
         table.add_row(

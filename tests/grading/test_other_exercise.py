@@ -40,7 +40,7 @@ def test_names_the_exercise_of_the_file(exercise: str, file: str, found: str) ->
     failure = judge(exercise, read(file))
     name = Path(file).name
     assert failure.message == f"{name} is written for the exercise {found}, not for {exercise}"
-    assert failure.advice == f"Grade it with its exercise: grade {found} {name}. Define it."
+    assert failure.advice == f"Grade it with its exercise: grade {found} {name}"
     assert failure.detail == "line 11: 'N' is no constant\nthe line"
     assert failure.status is Status.LAUNCH_ERROR
 
