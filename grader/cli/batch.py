@@ -132,6 +132,8 @@ def run_batch(options: argparse.Namespace) -> int:
     _print(summary, quiet=options.quiet)
     with printing():
         tell_pending(summary)
+    if not options.quiet:
+        _print_ending(summary, out)
     statuses = [entry.status for entry in summary.entries if entry.status is not None]
     return 3 if any(status.is_worth_a_retry for status in statuses) else 0
 
@@ -150,6 +152,7 @@ def run_show(options: argparse.Namespace) -> int:
     _print(summary, quiet=False)
     with printing():
         tell_pending(summary)
+    _print_ending(summary, Path(options.folder))
     return 0
 
 
@@ -341,6 +344,14 @@ def _print(summary: BatchSummary, *, quiet: bool) -> None:
 
     with printing():
         print_summary(summary, console=make_console(sys.stdout), quiet=quiet)
+
+
+def _print_ending(summary: BatchSummary, folder: Path) -> None:
+    from grader.report.class_table import print_class_ending
+    from grader.report.terminal import make_console
+
+    with printing():
+        print_class_ending(summary, folder, console=make_console(sys.stdout))
 
 
 BATCH = Command(_batch_parser, run_batch)

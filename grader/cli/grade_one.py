@@ -29,6 +29,7 @@ from grader.cli.formats import add_format_options, check_outputs
 from grader.cli.machine_code import add_machine_code, detail_of
 from grader.cli.results import (
     print_machine_code,
+    print_score_ending,
     print_source,
     show_score,
     write_html,
@@ -181,6 +182,7 @@ def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submiss
         print_machine_code(score, submission)
     if options.trace is not None:
         write_trace_file(score, submission, Path(options.trace))
+    print_score_ending(score, options)
 
 
 def _grade(

@@ -47,14 +47,27 @@ def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score
 
 
 def _print_score(score: Score, *, quiet: bool) -> None:
-    from grader.report.score_page import print_score
+    from grader.report.score_page import print_body
     from grader.report.terminal import make_console
 
     with printing():
         if quiet:
             print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
         else:
-            print_score(score, console=make_console(sys.stdout))
+            print_body(score, console=make_console(sys.stdout))
+
+
+def print_score_ending(score: Score, options: argparse.Namespace) -> None:
+    """Print the report's last three lines, unless the options print something else."""
+    from grader.report.ending import print_ending
+    from grader.report.terminal import make_console
+
+    if options.quiet or options.json == "-" or (options.format and options.output is None):
+        return
+    files = [options.html, options.json, options.output if options.format else None]
+    details = ", ".join(str(name) for name in files if name is not None)
+    with printing():
+        print_ending(score, console=make_console(sys.stdout), details=details)
 
 
 def print_source(score: Score, path: Path, *, alone: bool) -> None:

@@ -118,7 +118,10 @@ def _grade_job(job: Job) -> Score:
             return kept
         return _grade(job, keeper)
     except SubmissionError as error:
-        return failed_score(job.subject, error.failure, job.evidence)
+        from grader.grading.other_exercise import name_other_exercise
+
+        failure = name_other_exercise(error.failure, exercise, text)
+        return failed_score(job.subject, failure, job.evidence)
     except (UsageError, SpecError):
         raise
     except (GraderError, OSError, MemoryError, RuntimeError) as error:

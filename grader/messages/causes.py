@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from grader.messages.findings import FINDINGS
 from grader.messages.hints import HintFacts
-from grader.messages.plans import name_obstacle
+from grader.messages.plans import OTHER_EXERCISE, name_obstacle
 from grader.messages.slowness import find_bound, find_waste
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, Shows
 from grader.records import (
@@ -77,6 +77,7 @@ CAUSES: Mapping[str, str] = {
     "forbidden": "uses what the exercise forbids",
     "foreign_include": "includes a file that it may not read",
     "launch_line": "a launch line that cannot be",
+    OTHER_EXERCISE: "written for another exercise",
     "part_left_out": "a part is left out",
     **{status.value: status.row.clause for status in Status if status.row.clause},
     **{kind.value: FINDINGS[kind].cause for kind in FindingKind},

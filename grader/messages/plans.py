@@ -3,11 +3,14 @@ them where the sizes are secret."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from grader.messages.phrases import outline, outline_status
 from grader.records import Failure, Obstacle, PlanMistake
+
+OTHER_EXERCISE = "other_exercise"
+"""The key of the cause (messages.causes) of a file that is written for another exercise."""
 
 
 def tell_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
@@ -18,6 +21,20 @@ def tell_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
 def name_obstacle(obstacle: Obstacle) -> str:
     """What keeps a launch from being made, without figures."""
     return _OBSTACLES[obstacle].hidden
+
+
+def tell_other_exercise(
+    failure: Failure, exercise: str, others: Sequence[str], file: str
+) -> Failure:
+    """The failure of a file that is written for one of `others`, with its message as the detail."""
+    names = " or ".join(others)
+    return replace(
+        failure,
+        message=f"{file} is written for the exercise {names}, not for {exercise}",
+        detail="\n".join(part for part in (failure.message, failure.detail) if part),
+        advice=f"Grade it with its exercise: grade {others[0]} {file}",
+        cause=OTHER_EXERCISE,
+    )
 
 
 def _tell(mistake: PlanMistake) -> Failure:

@@ -13,6 +13,7 @@ NOT_SHIPPED = "the reference is not shipped with this exercise"
 NO_PEAK = "the peak of this GPU's tensor cores is not known"
 PART_NOT_RUN = "it did not run"
 EXCLUDED = "the instructor excluded it"
+PUBLIC_ONLY = "by the public cases: your course's grading adds hidden ones"
 _MOST_CASES = 3
 """Wrong cases that a message names."""
 
@@ -69,24 +70,32 @@ def describe_open(points: float, unsure: str) -> str:
 
 def describe_cost(check: CheckResult) -> str:
     """`costs 11.5 points`, with the points of the checks that were skipped for this one."""
+    return f"costs {count_points(check)}"
+
+
+def count_points(check: CheckResult) -> str:
+    """`11.5 points`: the cost of the check's mistake."""
     points = check.cost_points or check.missing_points
-    return f"costs {points:g} {'point' if points == 1 else 'points'}"
+    return f"{points:g} {'point' if points == 1 else 'points'}"
 
 
 def summarise_points(score: Score) -> str:
-    """`75 of 100 points, 25 wait for a GPU`; and, by a students' copy of the exercise, that there
-    are more cases."""
+    """`75 of 100 points, 25 wait for a GPU`; a score by public cases alone adds PUBLIC_ONLY."""
     more = score.hidden_left_out and not score.status.ended_early
-    there = "; by the public cases: your course's grading adds hidden ones" * more
-    waits = "".join(f", {points:g} wait for {whom}" for whom, points in _find_waiting(score))
-    return f"{score.score:g} of {score.max_score:g} points{waits}{there}"
+    return format_points(score) + f"; {PUBLIC_ONLY}" * more
 
 
-def _find_waiting(score: Score) -> Iterator[tuple[str, float]]:
-    """The pending points by what can judge them."""
+def format_points(score: Score) -> str:
+    """`75 of 100 points, 25 wait for a GPU`."""
+    waits = "".join(f", {points:g} wait for {judge}" for judge, points in list_waiting(score))
+    return f"{score.score:g} of {score.max_score:g} points{waits}"
+
+
+def list_waiting(score: Score) -> Iterator[tuple[str, float]]:
+    """The pending points by the device or grading that can judge them."""
     absent = sum(each.pending_points for each in score.checks if each.message == NOT_SHIPPED)
     emulated = score.device is not None and score.device.kind == "emulated"
     on_gpu = emulated and not score.status.is_worth_a_retry
-    whom = "a GPU" if on_gpu else "another grading"
-    found = ((whom, round(score.pending_points - absent, 2)), ("the course's grading", absent))
-    return ((whom, points) for whom, points in found if points)
+    judge = "a GPU" if on_gpu else "another grading"
+    found = ((judge, round(score.pending_points - absent, 2)), ("the course's grading", absent))
+    return ((judge, points) for judge, points in found if points)

@@ -30,6 +30,10 @@ _UNREADABLE: Mapping[Unreadable, tuple[str, str]] = {
         "Hand in the source file, not a build output.",
     ),
     Unreadable.EMPTY: ("the file is empty", "Save the file, and hand in the .cu source."),
+    Unreadable.DOCUMENT: (
+        "the file's name is that of a document, not of CUDA source",
+        "Hand in the .cu file with the kernel.",
+    ),
     Unreadable.UTF16: ("the file is UTF-16, not UTF-8", f"{_ANOTHER_ENCODING}."),
     Unreadable.BINARY: (
         "the file is binary, not CUDA source",

@@ -21,6 +21,7 @@ class Unreadable(StrEnum):
     UTF16 = "utf16"
     BINARY = "binary"
     NOT_UTF8 = "not_utf8"
+    DOCUMENT = "document"
 
 
 @dataclass(frozen=True)

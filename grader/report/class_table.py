@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
@@ -14,13 +15,12 @@ from rich.text import Text
 
 from grader.records import BatchEntry, BatchProgress, BatchSummary
 from grader.report.common_causes import group_by_cause
+from grader.report.ending import write_ending
 from grader.report.terminal import Page
 from grader.report.text import clean_line
 
 _MOST_NAMES = 4
 _MOST_CAUSES = 8
-_OTHER_CELLS = 32
-"""Characters that points, result, frame and gaps take of a row."""
 
 ShowBatch = Callable[[BatchProgress], None]
 
@@ -107,6 +107,30 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
             _write_causes(page, entries)
 
 
+def print_class_ending(summary: BatchSummary, folder: Path, *, console: Console) -> None:
+    """Print the last three lines: the mean of the grades, the next step, and the report."""
+    means = []
+    for exercise in summary.exercises:
+        entries = [entry for entry in summary.entries if entry.exercise == exercise.id]
+        scores = [entry.points for entry in entries if entry.points is not None]
+        mean = f"{sum(scores) / len(scores):.1f}" if scores else "no grade"
+        means.append(f"{exercise.id}: mean {mean} of {exercise.max_score:g} points")
+    details = f"{folder}/report.html has a page for each submission"
+    write_ending(Page(console), "; ".join(means), _find_next_step(summary, folder), details)
+
+
+def _find_next_step(summary: BatchSummary, folder: Path) -> str:
+    """Grade again where the grader failed; else judge pending points; else hand feedback back."""
+    statuses = [entry.status for entry in summary.entries]
+    if failed := sum(status is not None and status.is_worth_a_retry for status in statuses):
+        return f"run the same command again: the grader failed for {failed} submissions"
+    if pending := sum(
+        entry.marks is not None and entry.points is None for entry in summary.entries
+    ):
+        return f"decide pending points of {pending} submissions: --only pending --device gpu"
+    return f"hand feedback back: grade feedback {folder}"
+
+
 def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
     groups = group_by_cause(entries)[:_MOST_CAUSES]
     if groups:
@@ -122,17 +146,12 @@ def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
 
 def _make_table(summary: BatchSummary, page: Page) -> Table:
     table = page.make_table(framed=page.console.is_terminal)
-    table.add_column("Student", no_wrap=True, min_width=12, max_width=32)
+    table.add_column("Student", overflow="fold", min_width=12, max_width=32)
     if len(summary.exercises) > 1:
         table.add_column("Exercise")
     table.add_column("Points", justify="right", no_wrap=True, min_width=9)
     table.add_column("Result", no_wrap=True, min_width=13)
-    longest = max((len(clean_line(entry.student)) for entry in summary.entries), default=0)
-    taken = max(12, min(longest, 32)) + _OTHER_CELLS
-    if len(summary.exercises) > 1:
-        taken += 2 + max(len(exercise.id) for exercise in summary.exercises)
-    room = max(20, page.console.width - taken)
-    table.add_column("Why", overflow="ellipsis", no_wrap=True, max_width=room)
+    table.add_column("Why", overflow="fold", min_width=20)
     for entry in summary.entries:
         exercise = [page.text(entry.exercise)] if len(summary.exercises) > 1 else []
         status = entry.status.value if entry.status else "not graded"

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from typing import Literal
 
 from rich.console import Console
 
@@ -168,14 +169,16 @@ def _format_unknown(unknown: UnknownInstruction) -> str:
 
 
 def _write_table(page: Page, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """A table, none where it has no rows; columns whose cells begin with a digit are figures."""
+    """A table, none where it has no rows; columns whose cells begin with a digit are figures, which
+    are not wrapped."""
     kept = [[page.clean(cell) for cell in row] for row in rows]
     if not kept:
         return
     table = page.make_table(framed=False)
     for title, column in zip(titles, zip(*kept, strict=True), strict=True):
         figures = are_figures(column)
-        table.add_column(title, justify="right" if figures else "left", overflow="fold")
+        justify: Literal["right", "left"] = "right" if figures else "left"
+        table.add_column(title, justify=justify, overflow="fold", no_wrap=figures)
     for row in kept:
         table.add_row(*row)
     page.console.print()

@@ -1,5 +1,5 @@
-"""A score on a terminal: the promised lines, the table of checks, where it is wrong, and what to
-try."""
+"""A score on a terminal: the promised lines, the table of checks, the wrong outputs, what to try,
+and the three lines that end the report."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from rich.table import Table
 from grader.messages.findings import describe_place, tell_finding
 from grader.messages.headlines import format_check_value, format_headlines, format_remark
 from grader.messages.hints import tell_case
-from grader.messages.reasons import describe_cost, summarise_points
+from grader.messages.reasons import PUBLIC_ONLY, describe_cost
 from grader.messages.sizes import list_sizes
 from grader.records import CaseResult, CheckResult, Finding, Score
+from grader.report.ending import print_ending
 from grader.report.measurement import format_measurement
 from grader.report.printed import format_printed
 from grader.report.terminal import Page
@@ -29,8 +30,14 @@ _SHOWN_FINDINGS = 4
 
 
 def print_score(score: Score, *, console: Console) -> None:
-    """Print a score: the promised lines, the table or the failure, the total, where it is wrong,
-    and what to try."""
+    """Print a whole report, with its ending."""
+    print_body(score, console=console)
+    print_ending(score, console=console)
+
+
+def print_body(score: Score, *, console: Console) -> None:
+    """Print a report without its ending: the promised lines, the table or the failure, the device
+    and the times, the first wrong case, what to try, and the worst accesses."""
     page = Page(console)
     for status, line in format_headlines(score.checks):
         page.write(line, style=status.row.style, hanging=2)
@@ -38,7 +45,7 @@ def print_score(score: Score, *, console: Console) -> None:
         _print_failure(score, page)
     else:
         _print_checks(score.checks, page)
-    _print_total(score, page)
+    _print_measurement(score, page)
     if not score.status.ended_early:
         wrong = find_wrong_case(score.cases)
         if wrong is not None:
@@ -65,10 +72,10 @@ def _print_checks(checks: Sequence[CheckResult], page: Page) -> None:
 
 def _make_table(checks: Sequence[CheckResult], page: Page) -> Table:
     table = page.make_table()
-    table.add_column(page.text("Check"))
+    table.add_column(page.text("Check"), overflow="fold")
     for title in ("Value", "Goal", "Points"):
-        table.add_column(title, justify="right")
-    table.add_column("Result")
+        table.add_column(title, justify="right", overflow="fold")
+    table.add_column("Result", overflow="fold")
     for check in checks:
         style = check.status.row.style
         table.add_row(
@@ -113,9 +120,10 @@ def _verdict(check: CheckResult) -> str:
     return f"{check.status.row.glyph} {check.status.row.word}" + (f": {remark}" if remark else "")
 
 
-def _print_total(score: Score, page: Page) -> None:
+def _print_measurement(score: Score, page: Page) -> None:
     page.console.print()
-    page.write(f"Score: {summarise_points(score)}", style="bold", hanging=2)
+    if score.hidden_left_out and not score.status.ended_early:
+        page.write(f"Cases: judged {PUBLIC_ONLY}", hanging=2)
     if score.device is not None:
         page.write(
             f"Device: {score.device.name} ({score.device.stands_for})", style="dim", hanging=2

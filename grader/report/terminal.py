@@ -87,6 +87,14 @@ class Page:
             start = Text(head if number == 0 else " " * len(head), style=style)
             self.console.print(start + part, soft_wrap=True)
 
+    def write_cut(self, line: str, *, style: str = "") -> None:
+        """Write one row; a line that is wider than the page ends in `...`."""
+        text, width = self.text(line, style), min(self.console.width, TEXT_WIDTH)
+        if text.cell_len > width:
+            text.truncate(width - 3)
+            text = Text(text.plain.rstrip(), style=style) + Text("...", style=style)
+        self.console.print(text, soft_wrap=True)
+
     def write_whole(self, line: str, *, style: str = "", indent: str = "") -> None:
         """Write one line, however long."""
         self.console.print(Text(indent + self.clean(line), style=style), soft_wrap=True)

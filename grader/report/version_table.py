@@ -14,6 +14,7 @@ from rich.text import Text
 from grader.messages.headlines import format_remark
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, TIMED, Better, format_value
 from grader.records import CheckResult, MetricValue, Score
+from grader.report.ending import print_ending
 from grader.report.json import format_score
 from grader.report.terminal import Page
 
@@ -92,6 +93,7 @@ def print_versions(versions: Versions, *, console: Console) -> None:
         _write_table(page, ["Metric", "old", "new", "new / old", "", "source"], map(_cells, rows))
     page.console.print()
     page.write(f"In short: {summarise(versions)}", style="bold")
+    print_ending(versions.new, console=console, details="above; --json FILE has both scores")
 
 
 def format_versions(versions: Versions) -> str:

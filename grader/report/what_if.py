@@ -79,7 +79,7 @@ def _print_table(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> 
     table = page.make_table()
     table.add_column("Mend")
     for label in label_effects(what_if.effects, checks):
-        table.add_column(page.text(label), justify="right", max_width=18)
+        table.add_column(page.text(label), justify="right", overflow="fold", max_width=18)
     table.add_column("Points", justify="right")
     table.add_row(
         AS_IT_IS, *(page.text(format_effect(effect)) for effect in what_if.effects), "", style="dim"

@@ -10,6 +10,29 @@ from grader.errors import UsageError
 from grader.records import NoSource, Submission, Unreadable
 
 MAX_BYTES = 1 << 20
+_DOCUMENTS = frozenset(
+    (
+        ".md",
+        ".markdown",
+        ".rst",
+        ".tex",
+        ".html",
+        ".pdf",
+        ".doc",
+        ".docx",
+        ".odt",
+        ".rtf",
+        ".json",
+        ".csv",
+        ".ipynb",
+        ".py",
+        ".svg",
+        ".png",
+        ".zip",
+    )
+)
+"""Suffixes of files that a student hands in by mistake: handouts, reports, results. The compiler's
+errors about their text would mislead."""
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _MARK = "\ufeff"
 """The byte order mark, which is no text."""
@@ -24,7 +47,9 @@ def read_submission(path: Path) -> Submission | NoSource:
 
 
 def parse_submission(content: bytes, name: str) -> Submission | NoSource:
-    """The submission with this content, which is called `name`, or why it is no source text."""
+    """The submission with this content and this file name, or the reason why it is no source."""
+    if Path(name).suffix.lower() in _DOCUMENTS:
+        return NoSource(name, Unreadable.DOCUMENT, MAX_BYTES)
     if (why := _find_problem(content)) is not None:
         return NoSource(name, why, MAX_BYTES)
     try:

@@ -103,7 +103,7 @@ def test_the_table() -> None:
     assert ["Bank", "conflicts", "0", "25", "25"] in shown
     assert ["Performance", "-", "-", "25"] in shown
     assert ["shared_bank_conflicts", "3,100", "0", "0", "better", "counted"] in shown
-    assert lines[-1].startswith("In short: shared bank conflicts 3,100 -> 0")
+    assert lines[-5].startswith("In short: shared bank conflicts 3,100 -> 0")
 
 
 def test_what_passed_with_the_benefit_of_the_doubt_is_named() -> None:

@@ -109,7 +109,7 @@ def in_order(text: str, parts: Sequence[str]) -> bool:
     return -1 not in places and places == sorted(places)
 
 
-def test_the_promised_lines_come_first_then_table_total_and_hints() -> None:
+def test_the_promised_lines_come_first_then_table_hints_and_total() -> None:
     text = show(CROOKED)
     assert text.startswith(
         "✓ Correctness: PASSED\n✗ Bank conflicts: FAILED (count == 3,100)\n– Performance: NOT"
@@ -120,9 +120,10 @@ def test_the_promised_lines_come_first_then_table_total_and_hints() -> None:
         [
             "Check ",
             "Coalesced stores  12.5 %",
-            "Score: 25 of 100 points, 25 wait for a GPU",
+            "Device: ",
             "What to try",
             "line 11: tile[",
+            "Score: 25 of 100 points, 25 wait for a GPU",
         ],
     )
 

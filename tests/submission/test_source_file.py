@@ -31,6 +31,12 @@ def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
     assert read.text == SOURCE
 
 
+@pytest.mark.parametrize("name", ["README.md", "transpose.MD", "score.json", "run.py"])
+def test_a_document_is_no_source_whatever_it_holds(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text(SOURCE)
+    assert read_submission(tmp_path / name) == NoSource(name, Unreadable.DOCUMENT, MAX_BYTES)
+
+
 def test_windows_line_ends_stay(tmp_path: Path) -> None:
     path = tmp_path / "mine.cu"
     path.write_bytes(b"a\r\nb\r\n")

@@ -30,6 +30,7 @@ from grader.report.html.charts import (
 )
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
+from grader.report.outcome import describe_outcome
 from grader.report.stored import metric_value
 from grader.report.text import clean_line
 from grader.statuses import Badge
@@ -43,10 +44,13 @@ _RATES = tuple(METRICS[name] for name in FIGURES if name in TIMED)
 
 @dataclass(frozen=True)
 class Digest:
-    """What the report keeps of a score: enough for its row and its part of the plots. `checks`:
-    title, status, and the remark on a verdict that is the benefit of the doubt."""
+    """The part of a score that the report keeps, for its row and the plots. `word` and `badge` show
+    its outcome. `checks`: title, status, and the remark on a verdict with the benefit of the
+    doubt."""
 
     status: Status
+    word: str
+    badge: Badge
     points: float
     total: float
     checks: tuple[tuple[str, CheckStatus, str], ...]
@@ -121,11 +125,14 @@ class Section:
 
 
 def digest_score(score: Score) -> Digest:
-    """What the report needs of a score."""
+    """The part of a score that the report needs."""
+    word, badge = describe_outcome(score)
     time = metric_value(score, "time_ms")
     rates = ((metric.unit, metric_value(score, metric.name)) for metric in _RATES)
     return Digest(
         status=score.status,
+        word=word,
+        badge=badge,
         points=score.score,
         total=score.max_score,
         checks=tuple(
@@ -331,8 +338,8 @@ def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[
     shown = {title: _show_check(status, remark) for title, status, remark in digest.checks}
     row = replace(
         row,
-        status=digest.status.row.word,
-        kind=digest.status.row.badge.value,
+        status=digest.word,
+        kind=digest.badge.value,
         checks=tuple(shown.get(title, absent) for title in check_titles),
     )
     return _with_figures(row, digest)

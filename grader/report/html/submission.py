@@ -19,6 +19,7 @@ from grader.report.html.source_table import MAX_LINES, make_lines
 from grader.report.html.warp_figures import make_figures
 from grader.report.html.what_if import make_what_if
 from grader.report.measurement import list_figures
+from grader.report.outcome import describe_outcome
 from grader.report.text import clean_line, clean_text
 from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import draw_mismatch
@@ -81,7 +82,7 @@ def render_submission(
 
     `handed_back`: it is for the student, without the seed that hidden cases are drawn with.
     """
-    row = score.status.row
+    word, badge = describe_outcome(score)
     annotation = annotate(score, source or None, PAGE_COLUMNS)
     times = plan_times(score)
     points, words = _describe_points(score)
@@ -95,10 +96,10 @@ def render_submission(
         points=points,
         points_words=words,
         notes=[clean_line(note) for note in notes],
-        status=row.word,
-        kind=row.badge.value,
+        status=word,
+        kind=badge.value,
         device=score.device.name if score.device else "no device",
-        failure=row.word.capitalize() if score.status.ended_early else "",
+        failure=word.capitalize() if score.status.ended_early else "",
         ours=not score.status.has_points,
         message=clean_line(score.message),
         detail=clean_text(score.detail)[:MAX_DETAIL],

@@ -87,6 +87,8 @@ def test_filters_and_says_how_many_are_shown(page: Page, tmp_path: Path) -> None
     page.fill("#search", "lovelace")
     assert column(page, 0) == ["Ada Lovelace"]
     assert page.inner_text("#shown") == "1 of 60 shown"
+    page.fill("#search", "lóvelace")
+    assert column(page, 0) == ["Ada Lovelace"]
     page.fill("#search", "")
     page.select_option("#status", "full marks")
     assert set(column(page, 1)) == {"full marks"}

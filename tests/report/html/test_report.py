@@ -7,11 +7,13 @@ import hashlib
 import json
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -301,3 +303,28 @@ def test_ten_thousand_submissions(tmp_path: Path) -> None:
     )
     assert float(done.stdout) < HEAVY_LIMIT_S
     assert megabytes < HEAVY_LIMIT_MB
+
+
+def test_a_wrong_program_has_another_badge_than_one_that_lost_a_few_points(tmp_path: Path) -> None:
+    wrong = make_graded(cases=(make_case(), make_case("ragged", passed=False)))
+    slow = timed(make_graded(lines=CROOKED_LINES), 0.3)
+    write_report(tmp_path, write_class(tmp_path, [wrong, slow], ["Ada", "Ben"]))
+    page = Page(tmp_path / "report.html")
+    badges = [attrs["class"] for tag, attrs in page.tags if tag == "span" and attrs.get("class")]
+    assert [badge for badge in badges if badge and badge.startswith("pill")] == [
+        "pill failed",
+        "pill partial",
+    ]
+    assert "wrong outputs" in page.text
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+def test_a_search_ignores_case_and_accents() -> None:
+    script = (files("grader") / "report/html/templates/table.js").read_text(encoding="utf-8")
+    (plain,) = re.findall(r"^const plain = .*$", script, flags=re.M)
+    names = ["Müller", "Mu\u0308ller", "José Núñez", "Søren", "Łukasz", "Groß"]
+    shown = f"{plain} console.log(JSON.stringify({json.dumps(names)}.map(plain)))"
+    done = subprocess.run(["node", "-e", shown], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [
+        *("muller", "muller", "jose nunez", "soren", "lukasz", "gross"),
+    ]

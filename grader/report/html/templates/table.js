@@ -1,6 +1,8 @@
 "use strict";
 // Sorts a table by the buttons in its head; labels its cells where there is room for a list only; shows the rows that a search and a status leave, the first thousand unless asked for more.
 const MOST = 1000;
+// Without case and accents, so that "muller" finds Müller.
+const plain = text => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase().replace(/ß/g, "ss").replace(/ø/g, "o").replace(/ł/g, "l");
 let update = () => {};
 document.querySelectorAll("table.sortable").forEach(table => {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
@@ -32,10 +34,10 @@ const search = document.getElementById("search"), status = document.getElementBy
 if (search) {
   const shown = document.getElementById("shown"), more = document.getElementById("more");
   const body = document.querySelector("table.sortable tbody"), total = body.rows.length;
-  const texts = new Map([...body.rows].map(row => [row, row.textContent.toLowerCase()]));
+  const texts = new Map([...body.rows].map(row => [row, plain(row.textContent)]));
   let most = MOST;
   update = () => {
-    const word = search.value.toLowerCase();
+    const word = plain(search.value);
     let found = 0;
     for (const row of body.rows) {
       const fits = texts.get(row).includes(word) && (!status.value || row.dataset.status === status.value);

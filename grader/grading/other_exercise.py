@@ -1,0 +1,71 @@
+"""Recognises a file that is written for another exercise: its launch lines use that exercise's
+buffers and sizes, or it has that exercise's kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from grader.errors import GraderError
+from grader.folders import shipped_exercises
+from grader.grading.building import names_of
+from grader.messages.plans import tell_other_exercise
+from grader.records import Failure, Status, Submission
+from grader.spec.exercise import Exercise
+from grader.spec.reader import read_exercise
+from grader.spec.statements import Plan
+from grader.submission.plan import read_plan
+
+
+def name_other_exercise(failure: Failure, exercise: Exercise, submission: Submission) -> Failure:
+    """The failure, with the exercise for which the file is written where the launch failed for that
+    reason."""
+    if failure.status is not Status.LAUNCH_ERROR or _fits(exercise, submission):
+        return failure
+    fitting = [other for other in _others(exercise) if _fits(other, submission)]
+    named = [other for other in fitting if _has_kernels(other, submission)] or fitting
+    if not named:
+        return failure
+    return tell_other_exercise(failure, exercise.id, [other.id for other in named], submission.name)
+
+
+def _others(exercise: Exercise) -> Iterator[Exercise]:
+    """The exercises in the same folder, then those of the package; broken ones are left out."""
+    beside = sorted(path.parent for path in exercise.folder.parent.glob("*/spec.json"))
+    folders = {folder.name: folder for folder in (*shipped_exercises(), *beside)}
+    for name, folder in folders.items():
+        if name != exercise.id:
+            try:
+                yield read_exercise(folder)
+            except GraderError:
+                continue
+
+
+def _fits(exercise: Exercise, submission: Submission) -> bool:
+    """Whether the exercise has all names that the launch lines take from it; of a file without
+    launch lines, whether it has the kernels of the default plan."""
+    plan = read_plan(submission, parts=[part.name for part in exercise.parts])
+    if plan is None:
+        return _has_kernels(exercise, submission)
+    if not isinstance(plan, Plan):
+        return True  # the line itself is wrong
+    own = {buffer.name for buffer in plan.scratch} | plan.variables | names_of(exercise)
+    return not any(_is_free(name, submission) for name in plan.names - own)
+
+
+def _is_free(name: str, submission: Submission) -> bool:
+    """Whether the file gives the name no value, as a macro, a constant or an enumerator."""
+    given = rf"#[ \t]*define[ \t]+{name}\b|\b{name}\s*=(?!=)|\benum\b[^;{{]*{{[^}}]*\b{name}\b"
+    return name.isidentifier() and re.search(given, _code(submission)) is None
+
+
+def _has_kernels(exercise: Exercise, submission: Submission) -> bool:
+    """Whether the file defines all kernels of the exercise's default plan."""
+    names = {launch.kernel.name for launch in exercise.default_plan.launches}
+    code = _code(submission)
+    return all(re.search(rf"\b{re.escape(name)}\s*\(", code) for name in names)
+
+
+def _code(submission: Submission) -> str:
+    """The text without its comments."""
+    return re.sub(r"//[^\n]*|/\*.*?\*/", " ", submission.text, flags=re.S)

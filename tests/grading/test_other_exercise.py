@@ -1,0 +1,65 @@
+"""A file that is written for another exercise is reported as such."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from grader.grading.other_exercise import name_other_exercise
+from grader.records import Failure, Status, Submission
+from grader.spec.reader import read_exercise
+from grader.submission.source_file import read_submission
+
+ROOT = Path(__file__).resolve().parents[2]
+FAILED = Failure(Status.LAUNCH_ERROR, "line 11: 'N' is no constant", "the line", "Define it.")
+
+
+def read(name: str) -> Submission:
+    found = read_submission(ROOT / name)
+    assert isinstance(found, Submission)
+    return found
+
+
+def judge(exercise: str, submission: Submission) -> Failure:
+    return name_other_exercise(FAILED, read_exercise(ROOT / "exercises" / exercise), submission)
+
+
+@pytest.mark.parametrize(
+    ("exercise", "file", "found"),
+    [
+        ("transpose", "solutions/gemm_tiled.cu", "gemm_tiled"),
+        ("transpose", "starter/gemm_tensor_cores.cu", "gemm_tensor_cores"),
+        ("transpose", "starter/reduction.cu", "reduction"),
+        ("gemm_tiled", "starter/transpose.cu", "transpose"),
+        ("reduction", "solutions/gemm_coalesced.cu", "gemm_coalesced"),
+    ],
+)
+def test_names_the_exercise_of_the_file(exercise: str, file: str, found: str) -> None:
+    failure = judge(exercise, read(file))
+    name = Path(file).name
+    assert failure.message == f"{name} is written for the exercise {found}, not for {exercise}"
+    assert failure.advice == f"Grade it with its exercise: grade {found} {name}"
+    assert failure.detail == "line 11: 'N' is no constant\nthe line"
+    assert failure.status is Status.LAUNCH_ERROR
+
+
+def test_a_file_without_launch_lines_is_known_by_its_kernels() -> None:
+    starter = read("starter/transpose.cu")
+    plain = Submission("mine.cu", "0", re.sub(r"// launch:.*", "", starter.text))
+    assert "written for the exercise transpose" in judge("gemm_tiled", plain).message
+
+
+@pytest.mark.parametrize("text", ["(out, in, rowz, cols)", "(out, in, rows, cols, N)"])
+def test_a_wrong_name_in_the_exercises_own_launch_line_stays_a_wrong_name(text: str) -> None:
+    starter = read("starter/transpose.cu")
+    wrong = Submission("mine.cu", "0", starter.text.replace("(out, in, rows, cols)\n", f"{text}\n"))
+    assert wrong.text != starter.text
+    assert judge("transpose", wrong) == FAILED
+
+
+def test_other_failures_stay() -> None:
+    fault = Failure(Status.RUNTIME_ERROR, "no")
+    transpose = read_exercise(ROOT / "exercises/transpose")
+    assert name_other_exercise(fault, transpose, read("solutions/gemm_tiled.cu")) == fault
