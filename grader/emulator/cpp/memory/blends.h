@@ -118,7 +118,8 @@ inline uint32_t finish_float(double sum)
     if (std::isinf(sum))
         return bits_as<uint32_t>(float(sum));
     double rounded = round_to(sum, 23, -149);
-    return bits_as<uint32_t>(float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
+    return bits_as<uint32_t>(
+        float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
 }
 
 inline uint32_t finish_half(double sum)
@@ -127,5 +128,5 @@ inline uint32_t finish_half(double sum)
         return NOT_A_NUMBER;
     double rounded = std::isinf(sum) ? sum : round_to(sum, 10, -24);
     return bits_as<uint32_t>(std::fabs(rounded) > 65504 ? std::copysign(INFINITY, float(rounded))
-                                              : float(rounded));
+                                                        : float(rounded));
 }

@@ -4,19 +4,17 @@
 #include <memory>
 
 #include "checked/checked.h"
-#include "warps/clusters.h"
 #include "memory/patterns.h"
+#include "warps/clusters.h"
 
 using AccessFunction = uint32_t(Context *, Warp *, uint32_t slot, uint32_t instruction,
                                 uint32_t mask, uint32_t flags);
-#define DECLARE(name) \
+#define DECLARE(name)                                                                              \
     AccessFunction emulator_##name##_1, emulator_##name##_2, emulator_##name##_4,                  \
         emulator_##name##_8, emulator_##name##_16;
 #define WIDTHS(name)                                                                               \
-    {                                                                                              \
-        emulator_##name##_1, emulator_##name##_2, emulator_##name##_4, emulator_##name##_8,        \
-            emulator_##name##_16                                                                   \
-    }
+    {emulator_##name##_1, emulator_##name##_2, emulator_##name##_4, emulator_##name##_8,           \
+     emulator_##name##_16}
 extern "C" {
 DECLARE(load_global)
 DECLARE(load_shared)
@@ -148,7 +146,8 @@ bool Moves::touch(const uint8_t *place, bool writes, uint64_t behind) const
 {
     for (const Units &each : units)
         for (uint32_t lane : Lanes{writes ? each.mask : each.mask & each.inside})
-            if (uint64_t(place - (writes ? each.targets[lane] + behind : each.sources[lane])) < width)
+            if (uint64_t(place - (writes ? each.targets[lane] + behind : each.sources[lane])) <
+                width)
                 return true;
     return false;
 }
@@ -224,8 +223,7 @@ EXPORT uint32_t emulator_copy_bulk(Context *context, Warp *warp, uint32_t instru
         if (code != FaultCode::NONE)
             return code;
     }
-    return to.global ? copy.end_with_group()
-                     : copy.end_with_arrival(object, units * UNIT_BYTES);
+    return to.global ? copy.end_with_group() : copy.end_with_arrival(object, units * UNIT_BYTES);
 }
 
 // --- stores of lanes -----------------------------------------------------------------------------
@@ -246,8 +244,8 @@ EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t inst
         BulkCopy copy{*context, *warp, instruction, slot, slot};
         copy.set(form, width);
         copy.moves.units.push_back({bit(lane), bit(lane), {}, {}});
-        copy.moves.units[0].targets[lane] =
-            host_pointer(context->shared_host) + context->lane_addresses[lane];
+        copy.moves.units[0].targets[lane] = host_pointer(context->shared_host) +
+                                            context->lane_addresses[lane];
         for (uint32_t word = 0; word < smaller(width, UNIT_BYTES) / 4; ++word)
             memcpy(copy.moves.data + 4 * word, context->lane_data + word * WARP_LANES + lane, 4);
         copy.put_off_moves(place_of_object(*context, objects[lane]), width, 0);

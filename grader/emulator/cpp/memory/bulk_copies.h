@@ -1,5 +1,5 @@
-// Copies of many bytes at once, as accesses of 32 lanes with up to 16 bytes each: so they are checked
-// as any other.
+// Copies of many bytes at once, as accesses of 32 lanes with up to 16 bytes each: so they are
+// checked as any other.
 #pragma once
 
 #include "memory/reductions.h"
@@ -13,8 +13,8 @@ struct End {
     uint64_t addresses[WARP_LANES];
 };
 
-// What a copy moves, in units of `width` bytes. `fill`: what units hold that lie nowhere. `narrows`:
-// words are rounded to TF32 on their way.
+// What a copy moves, in units of `width` bytes. `fill`: what units hold that lie nowhere.
+// `narrows`: words are rounded to TF32 on their way.
 struct Moves {
     // Up to 32 units; those not `inside` lie nowhere in the source.
     struct Units {
@@ -49,14 +49,14 @@ struct BulkCopy {
     uint32_t read(const End &source, uint32_t mask, uint8_t *bytes);
     // The launch ends with this fault.
     uint32_t fail(uint32_t code, uint64_t address);
-    // All is moved when its group is waited for, or when so many bytes arrive at a barrier object, in
-    // every block that gets them.
+    // All is moved when its group is waited for, or when so many bytes arrive at a barrier object,
+    // in every block that gets them.
     uint32_t end_with_group();
     uint32_t end_with_arrival(uint32_t object, uint32_t bytes);
     void put_off_moves(uint8_t *object, uint32_t bytes, uint64_t behind);
     // What a form says of a reduction, and how wide units are.
     void set(uint32_t form, uint32_t width);
 
-private:
+  private:
     uint32_t access(const End &end, uint32_t slot, uint32_t mask, bool load);
 };

@@ -1,6 +1,6 @@
-// What asynchronous copies to shared memory cost, as Nsight Compute counts them on an H100: found by
-// counting single ones, of the patterns in tests/data/truth among others. Steps ask for it where a
-// warp's copy is not like the last one.
+// What asynchronous copies to shared memory cost, as Nsight Compute counts them on an H100: found
+// by counting single ones, of the patterns in tests/data/truth among others. Steps ask for it where
+// a warp's copy is not like the last one.
 #include "memory/counting.h"
 
 // The lower words of the lanes' addresses, and how many bytes go from one to the other.
@@ -70,8 +70,8 @@ Transfers::Transfers(const Ends &ends, uint32_t asking)
     }
 }
 
-// Transfers between two lines go together that write the same halves, and all leave the order of the
-// two sectors of 64 bytes or all change it. A sector that goes to two places is sent twice.
+// Transfers between two lines go together that write the same halves, and all leave the order of
+// the two sectors of 64 bytes or all change it. A sector that goes to two places is sent twice.
 uint32_t Transfers::wavefronts() const
 {
     uint32_t lines[WARP_LANES] = {}, kinds[WARP_LANES] = {}, total = 0;

@@ -1,12 +1,12 @@
-// The heap of device code: malloc, new, free and delete, a warp at a time. Each piece costs 64 bytes
-// more than it holds (an H200's lie 80 bytes apart, or more).
+// The heap of device code: malloc, new, free and delete, a warp at a time. Each piece costs 64
+// bytes more than it holds (an H200's lie 80 bytes apart, or more).
 #include "warps/lanes.h"
 
 constexpr uint32_t HEAD_STEPS = 64 / HEAP_STEP_BYTES, FIRST_ARGUMENT = 4;
 constexpr uint64_t SYSTEM = uint64_t(SYSTEM_WINDOW) << 32;
 
-// The number of a piece's first step, or 0. A piece that was given back is given out again only when
-// there is no other place, so that its next owner and the last are rarely confused.
+// The number of a piece's first step, or 0. A piece that was given back is given out again only
+// when there is no other place, so that its next owner and the last are rarely confused.
 static uint32_t take(HeapState &heap, uint64_t bytes)
 {
     if (bytes > HEAP_BYTES)

@@ -34,8 +34,8 @@ HOT void store_lane(const uint32_t *data, uint8_t *place, Access access, uint32_
             write(place + 4 * word, data[word * WARP_LANES + lane]);
 }
 
-HOT void load_some(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, Access access,
-                   uint32_t mask)
+HOT void load_some(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
+                   Access access, uint32_t mask)
 {
     for (uint32_t lane : Lanes{mask})
         load_lane(data, host + addresses[lane], access, lane);
@@ -63,8 +63,8 @@ HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *ad
 typedef uint32_t Eight __attribute__((vector_size(32)));
 constexpr uint32_t FOUR = 4, EIGHT = 8;
 
-// Four words of eight lanes, those of lanes `row` and `row` + 4 in one row, or a word of eight lanes
-// for each of four words: one to the other.
+// Four words of eight lanes, those of lanes `row` and `row` + 4 in one row, or a word of eight
+// lanes for each of four words: one to the other.
 HOT void transpose(Eight *rows)
 {
     const Eight lower{0, 8, 1, 9, 4, 12, 5, 13}, upper{2, 10, 3, 11, 6, 14, 7, 15};
@@ -130,7 +130,8 @@ HOT void load_ones(uint32_t *__restrict data, const uint8_t *host, const uint32_
     write(data + SIXTEEN, high);
 }
 
-HOT void load_lanes(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, Access access)
+HOT void load_lanes(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
+                    Access access)
 {
     if (access.width == 16)
         return load_fours(data, host, addresses);
@@ -182,7 +183,8 @@ template <class Action> HOT void with_group(uint32_t group, Action action)
 }
 
 // Words that lie one behind the other in each group.
-HOT void load_groups(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, uint32_t group)
+HOT void load_groups(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
+                     uint32_t group)
 {
     with_group(group, [=](auto size) {
         for (uint32_t lane = 0; lane < WARP_LANES; lane += size)

@@ -1,7 +1,7 @@
 // Accesses that are looked at with care: the first of a pattern, those that leave the buffer of the
 // one before, and bad ones.
-#include "warps/clusters.h"
 #include "memory/patterns.h"
+#include "warps/clusters.h"
 
 // --- what is wrong with an access ----------------------------------------------------------------
 
@@ -97,7 +97,8 @@ static bool ascend_in_groups(const uint32_t *deltas, uint32_t group, uint32_t st
 static uint32_t find_kind(Pattern &pattern, Access access)
 {
     bool full = pattern.mask == FULL_MASK, words = access.width >= 4;
-    bool distinct = !access.load && distinct_lanes(pattern.deltas, pattern.mask, WARP_LANES) == pattern.mask;
+    bool distinct = !access.load &&
+                    distinct_lanes(pattern.deltas, pattern.mask, WARP_LANES) == pattern.mask;
     for (pattern.group = WARP_LANES; full && pattern.group >= SMALLEST_GROUP; pattern.group /= 2) {
         bool all = pattern.group == WARP_LANES;
         if (words && (access.load || distinct) &&

@@ -99,8 +99,8 @@ HOT uint32_t place_of_pattern(const Context &context, uint32_t mask)
     return hash >> 16 & (PATTERNS - 1);
 }
 
-// Count an access of the slot's current pattern at a base where it was checked before, and near which it is
-// good, too. False: nothing is done, it has to be looked at with care.
+// Count an access of the slot's current pattern at a base where it was checked before, and near
+// which it is good, too. False: nothing is done, it has to be looked at with care.
 HOT bool count_known(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)];

@@ -34,8 +34,8 @@ template <class Number> static Number combine_integers(uint32_t operation, Numbe
 
 // --- floats --------------------------------------------------------------------------------------
 
-// A sum in float32 of two halves or two bfloat16, rounded once more, is that of one rounding: it has
-// more than twice their digits.
+// A sum in float32 of two halves or two bfloat16, rounded once more, is that of one rounding: it
+// has more than twice their digits.
 struct Half {
     static constexpr uint32_t SIGN = 0x8000, INFINITE = 0x7C00, NAN_BITS = 0x7FFF;
     static float widen(uint32_t bits);
@@ -80,7 +80,8 @@ static bool is_below(float a, float b)
     return a < b || (a == b && std::signbit(a) && !std::signbit(b));
 }
 
-template <class Format> static uint16_t combine_short(uint32_t operation, uint32_t old, uint32_t with)
+template <class Format>
+static uint16_t combine_short(uint32_t operation, uint32_t old, uint32_t with)
 {
     bool old_counts = (old & ~Format::SIGN) <= Format::INFINITE;
     bool with_counts = (with & ~Format::SIGN) <= Format::INFINITE;
@@ -178,8 +179,9 @@ void combine(Reduction reduction, uint8_t *memory, const uint8_t *operand, uint3
                                     [](double old, double with) { return old + with; });
     default:
         return combine_each<uint32_t>(memory, operand, bytes, [=](uint32_t old, uint32_t with) {
-            return add_floats(old, with, reduction.type == ElementType::F32_FTZ ||
-                                             reduction.type == ElementType::TF32_FTZ);
+            return add_floats(old, with,
+                              reduction.type == ElementType::F32_FTZ ||
+                                  reduction.type == ElementType::TF32_FTZ);
         });
     }
 }

@@ -1,15 +1,15 @@
 // Tensor maps (PTX ISA, "Tensor-map"), and the copies and reductions of boxes of a tensor
 // (cp.async.bulk.tensor). Where the fields of the 128 bytes lie can be read off the code that ptxas
 // makes of tensormap.replace.
-#include "memory/bulk_copies.h"
 #include "checked/checked.h"
+#include "memory/bulk_copies.h"
 
 constexpr uint32_t MAP_BYTES = 128, MAP_ALIGNMENT = 64, TARGET_ALIGNMENT = 128, MOST_AXES = 5;
 
 // --- maps ----------------------------------------------------------------------------------------
 
-// A tensor in global memory, its fastest axis first. Of a box, `steps` elements are between two that
-// are taken along an axis.
+// A tensor in global memory, its fastest axis first. Of a box, `steps` elements are between two
+// that are taken along an axis.
 struct TensorMap {
     uint64_t address, strides[MOST_AXES], extents[MOST_AXES];
     uint32_t rank, type, interleave, swizzle, box[MOST_AXES], steps[MOST_AXES];
@@ -37,7 +37,8 @@ static TensorMap parse_map(const uint8_t *bytes)
     map.interleave = words[KIND] >> 11 & 3;
     map.swizzle = words[KIND] >> 13 & 3;
     map.fills_with_nan = words[KIND] >> 15 & 1;
-    map.type += words[KIND] >> 16 & 1 ? ElementType::TF32 - ElementType::F32 : 0; // or both with FTZ
+    map.type += words[KIND] >> 16 & 1 ? ElementType::TF32 - ElementType::F32
+                                      : 0; // or both with FTZ
     for (uint32_t axis = 0; axis < MOST_AXES; ++axis) {
         bool within = axis < map.rank;
         map.extents[axis] = uint64_t(words[EXTENTS + axis]) + 1;
@@ -187,8 +188,10 @@ EXPORT uint32_t emulator_copy_tensor(Context *context, Warp *warp, uint32_t inst
         return copy.fail(FaultCode::GLOBAL_ALIGNMENT, map.address + int32_t(first));
     for (uint32_t axis = 0; axis < map.rank && !loads; ++axis)
         if (corner[axis] < 0) // seen on an H200: no part of such a box is stored
-            return copy.fail(FaultCode::GLOBAL_BOUNDS, map.address + int64_t(corner[axis]) *
-                             (axis == 0 ? element_bytes(map.type) : map.strides[axis]));
+            return copy.fail(FaultCode::GLOBAL_BOUNDS,
+                             map.address +
+                                 int64_t(corner[axis]) *
+                                     (axis == 0 ? element_bytes(map.type) : map.strides[axis]));
     copy.moves.width = unit_width(map, loads);
     copy.moves.fill = map.fills_with_nan ? NAN_FILL : 0;
     copy.moves.narrows = loads && map.narrows();

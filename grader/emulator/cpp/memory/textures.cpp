@@ -209,8 +209,8 @@ static uint32_t layer_of(const Texture &texture, uint32_t word)
     return smaller(word, texture.layers - 1);
 }
 
-// Whether a blend is known: not that of signed bytes, nor of a volume of reals, and there is none of
-// integers that stay integers.
+// Whether a blend is known: not that of signed bytes, nor of a volume of reals, and there is none
+// of integers that stay integers.
 static bool can_blend(const Texture &texture)
 {
     bool fractions = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
@@ -228,8 +228,7 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         return FaultCode::NONE;
     bool layered = form & TextureForm::ARRAY, fetch = form & TextureForm::FETCH;
     bool gathers = form & TextureForm::GATHER;
-    const Texture *found =
-        find(*context, handle, form & TextureForm::DIMENSIONS, layered, false);
+    const Texture *found = find(*context, handle, form & TextureForm::DIMENSIONS, layered, false);
     if (found == nullptr || found->fetched != (fetch && !layered && found->dimensions == 1) ||
         (gathers && found->dimensions != 2) || (found->linear && !can_blend(*found)) ||
         (gathers && found->texels == Texels::SIGNED_8_FRACTIONS))
@@ -243,19 +242,20 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         for (uint32_t axis = 0; axis < (form & TextureForm::DIMENSIONS); ++axis) {
             uint32_t word = words[(axis + layered) * WARP_LANES];
             double place = fetch ? 0 : position(texture, axis, bits_as<float>(word));
-            spots[axis] = fetch ? Spot{int32_t(word), 0}
-                          : texture.linear || gathers ? between(place) : nearest(place);
+            spots[axis] = fetch                       ? Spot{int32_t(word), 0}
+                          : texture.linear || gathers ? between(place)
+                                                      : nearest(place);
         }
         for (uint32_t channel = 0; channel < CHANNELS; ++channel) {
             if (!has(channels, channel))
                 continue;
             int64_t texels[AXES] = {spots[0].texel, spots[1].texel, spots[2].texel};
             uint32_t component = form >> TextureForm::COMPONENT_SHIFT;
-            results[count++][lane] =
-                gathers ? gather(*context, texture, spots, layer, channel, component)
-                : texture.linear && !fetch && channel < texture.channels
-                    ? blend(*context, texture, spots, layer, channel)
-                    : read_texel(*context, texture, texels, layer, channel);
+            results[count++][lane] = gathers ? gather(*context, texture, spots, layer, channel,
+                                                      component)
+                                     : texture.linear && !fetch && channel < texture.channels
+                                         ? blend(*context, texture, spots, layer, channel)
+                                         : read_texel(*context, texture, texels, layer, channel);
         }
     }
     memcpy(context->lane_data, results, sizeof results);

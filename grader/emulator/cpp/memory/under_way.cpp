@@ -8,8 +8,8 @@
 
 // --- what is under way ---------------------------------------------------------------------------
 
-// The data of an asynchronous copy, which was read when the copy was issued. A row lies in one piece;
-// else, where they are `apart`, no two of 32 lanes have the same target.
+// The data of an asynchronous copy, which was read when the copy was issued. A row lies in one
+// piece; else, where they are `apart`, no two of 32 lanes have the same target.
 struct LaneCopy {
     uint32_t width;
     bool is_row, apart;
@@ -21,7 +21,8 @@ struct OtherWork {
     Traces traces;
 };
 
-// Work of some lanes, or the end of their group, which is neither; `due` are those that wait for it.
+// Work of some lanes, or the end of their group, which is neither; `due` are those that wait for
+// it.
 struct Item {
     uint32_t kind, mask;
     std::unique_ptr<LaneCopy> copy{};

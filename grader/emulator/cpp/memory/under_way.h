@@ -11,8 +11,8 @@
 // Does the work; notes a fault in the context.
 using Effect = std::function<void()>;
 
-// For the checked mode: the tag of the access that began work, and whether that will write, or read,
-// a byte of shared memory.
+// For the checked mode: the tag of the access that began work, and whether that will write, or
+// read, a byte of shared memory.
 struct Traces {
     uint64_t tag = 0;
     std::function<bool(const uint8_t *place, bool writes)> touches;

@@ -50,7 +50,8 @@ EXPORT void emulator_trace_value(const Context *context, Warp *warp, uint32_t in
     uint32_t least = 0x7FFFFFFF;
     for (uint32_t lane : Lanes{mask})
         least = context->lane_addresses[lane] < least ? context->lane_addresses[lane] : least;
-    *warp->trace++ = TraceWord::ACCESS | TraceWord::CONSTANT << TraceWord::SPACE_SHIFT | instruction;
+    *warp->trace++ = TraceWord::ACCESS | TraceWord::CONSTANT << TraceWord::SPACE_SHIFT |
+                     instruction;
     *warp->trace++ = mask;
     *warp->trace++ = least;
 }

@@ -7,11 +7,11 @@
 // There, memory holds them only after an mbarrier.inval.
 #include "warps/barrier_objects.h"
 #include "checked/checked.h"
-#include "warps/clusters.h"
 #include "memory/moves.h"
-#include "warps/paths.h"
 #include "memory/patterns.h"
 #include "memory/under_way.h"
+#include "warps/clusters.h"
+#include "warps/paths.h"
 
 // --- one object ----------------------------------------------------------------------------------
 

@@ -17,7 +17,8 @@ uint32_t check_objects(Context &context, uint32_t instruction, const uint32_t *a
 // Who went on: nobody, some, or only such as ask whether a phase has ended and do not wait for it.
 enum class Released { NONE, SOME, ASKING };
 // All warps of the block have had a turn: let those go on whose phase has ended, or else all that
-// wait for one. NONE: there are none, or they have waited for too long. `others` may go on meanwhile.
+// wait for one. NONE: there are none, or they have waited for too long. `others` may go on
+// meanwhile.
 Released release_phases(Context &context, bool others);
 // Say where somebody waits for a phase or for a cluster; false: nobody does.
 bool blame_path(Context &context);

@@ -1,6 +1,6 @@
 // A block: reset its warps, run them in turn, let them through __syncthreads() together.
-#include "warps/barrier_objects.h"
 #include "warps/blocks.h"
+#include "warps/barrier_objects.h"
 #include "warps/clusters.h"
 
 // --- a warp --------------------------------------------------------------------------------------
@@ -234,7 +234,8 @@ void begin_block(Context &context)
 
 // What a round of all warps came to.
 struct Round {
-    uint32_t living, stuck; // lanes of any warp that live, and that wait for something else than all
+    uint32_t living,
+        stuck; // lanes of any warp that live, and that wait for something else than all
     bool moved, waits, stalled, draws;
 };
 
@@ -246,7 +247,8 @@ static uint32_t run_round(Context &context, Round &round)
     for (uint32_t turn = 0; turn < context.warp_count; ++turn) {
         uint32_t index = in_order(context, turn, context.warp_count);
         Warp &warp = warp_at(context, index);
-        if (turn >= context.begun) // and not before: its registers are then in the processor's cache
+        if (turn >=
+            context.begun) // and not before: its registers are then in the processor's cache
             reset(context, warp);
         context.begun = turn < context.begun ? context.begun : turn + 1;
         bool runs = (warp.mask & ~warp.at_barrier) != 0;

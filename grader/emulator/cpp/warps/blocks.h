@@ -23,8 +23,8 @@ void trace_late(Context &context);
 uint32_t blame_waiting(Context &context);
 
 // blocks.cpp: reset the warps of the context's block, run them to its end, or until all that can
-// run wait in loops (WAITS, STALLED), or until those that can go on come to atomics that other blocks
-// execute first (DRAWS). Returns one of these or a FaultCode.
+// run wait in loops (WAITS, STALLED), or until those that can go on come to atomics that other
+// blocks execute first (DRAWS). Returns one of these or a FaultCode.
 void begin_block(Context &context);
 // The clock of the warp that has come furthest.
 int64_t latest_clock(Context &context);

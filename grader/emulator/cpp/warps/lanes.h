@@ -1,8 +1,8 @@
 // What all of the runtime is written with: lanes of a warp, and masks of them, lane 0 lowest.
 //
-// What is exported carries the prefix emulator_ and is called by the steps of kernels. Vectors never
-// cross that boundary, for the two compilers pass them in different registers: they lie in the
-// context's lane_addresses, lane_uppers and lane_data.
+// What is exported carries the prefix emulator_ and is called by the steps of kernels. Vectors
+// never cross that boundary, for the two compilers pass them in different registers: they lie in
+// the context's lane_addresses, lane_uppers and lane_data.
 #pragma once
 
 #include <cstring>

@@ -1,15 +1,15 @@
 // Divergence: lanes that took different sides of a branch are separate paths.
 //
-// They merge at the BSYNC of the convergence barrier that BSSY set, and where the hardware looks for
-// a path to run. The running path is the warp's mask and pc; all others are in slots.
+// They merge at the BSYNC of the convergence barrier that BSSY set, and where the hardware looks
+// for a path to run. The running path is the warp's mask and pc; all others are in slots.
 //
 // Which path runs when is an H100's rule, found by its counts of executed instructions and of their
 // threads (docs/devices.md). Of the two sides of a branch the one with fewer lanes runs first
-// (opcodes/control.py). When a path waits or ends, the other side of the last branch runs, if it has
-// not yet; it alone is remembered. Else all paths that are where the newest one is run as one: they
-// execute a BSYNC there together, or pass a WARPSYNC with those that already wait at it. Paths that
-// wait when others leave their barrier (EXIT, BREAK) execute its BSYNC once more, and paths that
-// meet at a WARPSYNC otherwise execute it once more together.
+// (opcodes/control.py). When a path waits or ends, the other side of the last branch runs, if it
+// has not yet; it alone is remembered. Else all paths that are where the newest one is run as one:
+// they execute a BSYNC there together, or pass a WARPSYNC with those that already wait at it. Paths
+// that wait when others leave their barrier (EXIT, BREAK) execute its BSYNC once more, and paths
+// that meet at a WARPSYNC otherwise execute it once more together.
 #include "warps/paths.h"
 
 static void make_newest(Warp &warp, uint32_t slot) { warp.path_age[slot] = ++warp.path_clock; }

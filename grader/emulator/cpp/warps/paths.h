@@ -11,7 +11,8 @@ bool next_path(Warp &warp);
 // where there is none. Returns how many others there are.
 uint32_t change_path(Warp &warp);
 // All paths that can run wait in loops: let those go on that wait for them behind the loop, at a
-// BSYNC (so does an H200 where a lane has the lock that the others wait for). False: there are none.
+// BSYNC (so does an H200 where a lane has the lock that the others wait for). False: there are
+// none.
 bool pass_barrier(Warp &warp);
 // Lanes have arrived at a barrier, or others will not come to it any more, which is
 // Repeat::AS_OTHERS_LEFT. Who is the last to arrive goes on at once.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 
+// clang-format off
 // 1 / x for x in [1, 2).
 constexpr uint32_t RECIPROCAL[128][3] = {
     {0x3fffffe, 0xfffe, 0x3f5}, {0x3f80fe0, 0xfc0a, 0x3dd}, {0x3f03f04, 0xf82d, 0x3c6},

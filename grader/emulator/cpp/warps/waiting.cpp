@@ -1,9 +1,9 @@
 // Warps that wait in a loop for a value that another thread has to write: a spin lock, a flag.
 //
 // Where a kernel reads what others may have written meanwhile, a warp runs for a slice of
-// instructions. Then its loop is looked at: if its path comes to the same basic block again, has read
-// so, and no register has changed, it waits; likewise if it is sure to have looked for others and
-// hardly any has (it may count how often). Others then have a turn. A warp that waits goes once
+// instructions. Then its loop is looked at: if its path comes to the same basic block again, has
+// read so, and no register has changed, it waits; likewise if it is sure to have looked for others
+// and hardly any has (it may count how often). Others then have a turn. A warp that waits goes once
 // through its loop in each of its turns.
 #include <ctime>
 
@@ -16,7 +16,8 @@ constexpr uint32_t LEAST_SPENT = 256; // instructions of a slice
 constexpr uint32_t FEW_REGISTERS = 2;
 constexpr uint32_t PATIENCE = 3; // so many turns without any change are a stall
 
-// --- running for so many instructions -------------------------------------------------------------
+// --- running for so many instructions
+// -------------------------------------------------------------
 
 static void put_aside(Context &context, int64_t instructions)
 {
@@ -81,8 +82,8 @@ static uint32_t run_one_block(Context &context, Warp &warp)
     return run_for(context, warp, context.code_blocks[warp.pc].length);
 }
 
-// Run until the warp is to be looked at (SLICE_END), or as run_for. A turn at an atomic counts, too:
-// a loop that waits may consist of these.
+// Run until the warp is to be looked at (SLICE_END), or as run_for. A turn at an atomic counts,
+// too: a loop that waits may consist of these.
 static uint32_t run_slice(Context &context, Warp &warp)
 {
     int64_t before = context.budget;
@@ -99,7 +100,8 @@ static uint32_t run_slice(Context &context, Warp &warp)
     return code;
 }
 
-// --- one round of a loop --------------------------------------------------------------------------
+// --- one round of a loop
+// --------------------------------------------------------------------------
 
 constexpr uint64_t ROW = WARP_LANES * sizeof(uint32_t);
 
@@ -108,8 +110,7 @@ struct Held {
     uint8_t *bytes;
     uint64_t rows;
 
-    Held(const Context &context, const Warp &warp)
-        : rows((context.warp_bytes - sizeof(Warp)) / ROW)
+    Held(const Context &context, const Warp &warp) : rows((context.warp_bytes - sizeof(Warp)) / ROW)
     {
         bytes = static_cast<uint8_t *>(__builtin_malloc(rows * ROW + own_bytes));
         memcpy(bytes, &warp + 1, rows * ROW);
@@ -127,8 +128,8 @@ struct Held {
         return count;
     }
 
-    static constexpr uint64_t own_bytes =
-        sizeof Warp::uniform + sizeof Warp::predicates + sizeof Warp::uniform_predicates;
+    static constexpr uint64_t own_bytes = sizeof Warp::uniform + sizeof Warp::predicates +
+                                          sizeof Warp::uniform_predicates;
 };
 static_assert(offsetof(Warp, predicates) == offsetof(Warp, uniform) + sizeof Warp::uniform);
 static_assert(offsetof(Warp, uniform_predicates) ==
@@ -172,7 +173,8 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
     return SLICE_END;
 }
 
-// --- a turn ---------------------------------------------------------------------------------------
+// --- a turn
+// ---------------------------------------------------------------------------------------
 
 static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
 {
@@ -201,8 +203,9 @@ COLD uint32_t look_and_run_on(Context &context, Warp &warp)
         changed |= loop != Loop::STILL;
         waits |= loop != Loop::MOVES;
         bool long_turn = warp.slice >= LONGEST_SLICE;
-        warp.slice = loop == Loop::STILL ? FIRST_SLICE
-                     : 2 * warp.slice < longest ? 2 * warp.slice : longest;
+        warp.slice = loop == Loop::STILL        ? FIRST_SLICE
+                     : 2 * warp.slice < longest ? 2 * warp.slice
+                                                : longest;
         if (loop == Loop::MOVES && !long_turn)
             waiting = 0;
         else if (++waiting <= change_path(warp))
