@@ -1,6 +1,7 @@
 #include "memory/reductions.h"
 
 #include <cmath>
+#include <type_traits>
 
 uint32_t element_bytes(uint32_t type)
 {
@@ -12,9 +13,10 @@ uint32_t element_bytes(uint32_t type)
 
 template <class Number> static Number combine_integers(uint32_t operation, Number old, Number with)
 {
+    using Unsigned = std::make_unsigned_t<Number>; // signed sums wrap around on the GPU
     switch (operation) {
     case ReductionForm::ADD:
-        return old + with;
+        return Number(Unsigned(old) + Unsigned(with));
     case ReductionForm::MIN:
         return old < with ? old : with;
     case ReductionForm::MAX:
