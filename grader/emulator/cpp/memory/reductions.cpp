@@ -36,7 +36,7 @@ template <class Number> static Number combine_integers(uint32_t operation, Numbe
 
 // --- floats --------------------------------------------------------------------------------------
 
-// A sum in float32 of two halves or two bfloat16, rounded once more, is that of one rounding: it
+// A float32 sum of two halves or two bfloat16, rounded again, equals the sum rounded once: float32
 // has more than twice their digits.
 struct Half {
     static constexpr uint32_t SIGN = 0x8000, INFINITE = 0x7C00, NAN_BITS = 0x7FFF;
@@ -58,7 +58,7 @@ float Half::widen(uint32_t bits)
     return bits & SIGN ? -magnitude : magnitude;
 }
 
-// To the nearest, of two to the even one.
+// Rounds to nearest, ties to even.
 uint32_t Half::narrow(float value)
 {
     uint32_t sign = bits_as<uint32_t>(value) >> 16 & SIGN;
@@ -76,7 +76,7 @@ uint32_t Bfloat::narrow(float value)
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
-// Of numbers that are none the other one counts; -0 is below 0.
+// -0 is less than +0.
 static bool is_below(float a, float b)
 {
     return a < b || (a == b && std::signbit(a) && !std::signbit(b));
