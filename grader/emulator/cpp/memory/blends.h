@@ -1,6 +1,8 @@
-// How a texture unit blends: shares of 8 bits, and sums of texels that are cut off at one place.
+// Linear filtering of a texture unit: weights of 8 bits; texels are aligned to one exponent,
+// truncated and added.
 //
-// An H200's rules, found with blends of chosen texels, and equal to it in those of random ones.
+// The rules are derived from an H200's blends of chosen texels and equal its blends of random
+// texels.
 #pragma once
 
 #include <cmath>
@@ -9,20 +11,20 @@
 
 constexpr uint32_t FRACTION_BITS = 8, ONE = 1u << FRACTION_BITS, AXES = 3;
 constexpr uint32_t CORNERS = 4, NOT_A_NUMBER = 0x7FFFFFFF, SPECIAL = 0xFF;
-// Bits behind the last place of a format that a blend keeps, and places of a half that a float32
-// has behind it.
+// GUARD_BITS: bits that a blend keeps below a format's last bit. BELOW_HALF: additional fraction
+// bits of float32 compared with half.
 constexpr uint32_t GUARD_BITS = 4, BELOW_HALF = 13;
 
-// Where a filter lies on an axis: its first texel, and how much the next one counts in 256ths.
+// A filter's place on an axis: its first texel, and the weight of the next texel in 256ths.
 struct Spot {
     int64_t texel;
     uint32_t fraction;
 };
 
-// A share of a whole, both in 256ths; a half goes up.
+// The product of two weights in 256ths, rounded half up.
 HOT uint32_t share(uint32_t whole, uint32_t part) { return (whole * part + ONE / 2) / ONE; }
 
-// The shares of the corners of two axes in a whole.
+// The weights of the four corners of two axes; their sum is `whole`.
 inline void divide(uint32_t whole, const Spot &x, const Spot &y, uint32_t *shares)
 {
     uint32_t right = share(whole, x.fraction), left = whole - right;
@@ -32,8 +34,8 @@ inline void divide(uint32_t whole, const Spot &x, const Spot &y, uint32_t *share
     shares[2] = left - shares[0];
 }
 
-// A slice of a filter: four texels and their shares. `meant` tells which of them lie under it; a
-// share may be zero even so.
+// A slice of a filter: four texels and their weights. `meant`: the texel lies under the filter,
+// even if its weight rounds to zero.
 struct Slice {
     uint32_t texels[CORNERS], shares[CORNERS];
     bool meant[CORNERS];
@@ -49,8 +51,8 @@ inline Slice cut_slice(const Spot *spots, uint32_t number)
     return slice;
 }
 
-// A sum of reals: units of 2^(top - scale), or a `special` one: infinite, or no number. `negative`:
-// of a zero, all that was added is.
+// A sum of reals in units of 2^(top - scale). `special`: infinity or NaN. `negative`: all summands
+// were negative, which decides the sign of zero.
 struct Sum {
     int64_t units;
     uint32_t top;
@@ -58,8 +60,8 @@ struct Sum {
     bool negative;
 };
 
-// The texels by their shares. All are cut off at one place, so many bits below the largest exponent
-// among those that have a share; what is denormal is zero.
+// The weighted sum. All texels are truncated at the same bit, `guard` bits below the last bit of
+// the largest exponent with a weight; denormals count as zero.
 inline Sum add_texels(const Slice &slice, uint32_t guard)
 {
     Sum sum = {0, 0, 0, true};
@@ -84,7 +86,8 @@ inline Sum add_texels(const Slice &slice, uint32_t guard)
     return sum;
 }
 
-// Of two slices, the sum with the smaller top goes to the other's units, towards minus infinity.
+// Adds two slices; the sum with the smaller `top` is aligned to the other, rounding to minus
+// infinity.
 inline Sum join(const Sum &one, const Sum &other)
 {
     uint32_t top = larger(one.top, other.top);
@@ -102,8 +105,7 @@ inline double value_of(const Sum &sum, uint32_t guard)
     return sum.units == 0 && sum.negative ? -0.0 : value;
 }
 
-// The nearest number with so many bits behind the first one, of which the lowest is not below
-// 2^lowest; of two, the one farther from zero.
+// Rounds to `bits` bits after the leading bit, but not below 2^lowest; ties away from zero.
 inline double round_to(double value, int bits, int lowest)
 {
     int exponent = value == 0 ? 0 : std::ilogb(value) - bits;
@@ -118,7 +120,8 @@ inline uint32_t finish_float(double sum)
     if (std::isinf(sum))
         return bits_as<uint32_t>(float(sum));
     double rounded = round_to(sum, 23, -149);
-    return bits_as<uint32_t>(float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
+    return bits_as<uint32_t>(
+        float(std::fabs(rounded) < 0x1p-126 ? std::copysign(0.0, rounded) : rounded));
 }
 
 inline uint32_t finish_half(double sum)
@@ -127,5 +130,5 @@ inline uint32_t finish_half(double sum)
         return NOT_A_NUMBER;
     double rounded = std::isinf(sum) ? sum : round_to(sum, 10, -24);
     return bits_as<uint32_t>(std::fabs(rounded) > 65504 ? std::copysign(INFINITY, float(rounded))
-                                              : float(rounded));
+                                                        : float(rounded));
 }

@@ -4,19 +4,17 @@
 #include <memory>
 
 #include "checked/checked.h"
-#include "warps/clusters.h"
 #include "memory/patterns.h"
+#include "warps/clusters.h"
 
 using AccessFunction = uint32_t(Context *, Warp *, uint32_t slot, uint32_t instruction,
                                 uint32_t mask, uint32_t flags);
-#define DECLARE(name) \
+#define DECLARE(name)                                                                              \
     AccessFunction emulator_##name##_1, emulator_##name##_2, emulator_##name##_4,                  \
         emulator_##name##_8, emulator_##name##_16;
 #define WIDTHS(name)                                                                               \
-    {                                                                                              \
-        emulator_##name##_1, emulator_##name##_2, emulator_##name##_4, emulator_##name##_8,        \
-            emulator_##name##_16                                                                   \
-    }
+    {emulator_##name##_1, emulator_##name##_2, emulator_##name##_4, emulator_##name##_8,           \
+     emulator_##name##_16}
 extern "C" {
 DECLARE(load_global)
 DECLARE(load_shared)
@@ -24,7 +22,7 @@ DECLARE(store_global)
 DECLARE(store_shared)
 }
 
-// By memory, shared first, and by the width's binary logarithm.
+// Indices: 0 shared, 1 global memory; log2 of the width.
 static AccessFunction *const LOADS[2][5] = {WIDTHS(load_shared), WIDTHS(load_global)};
 static AccessFunction *const STORES[2][5] = {WIDTHS(store_shared), WIDTHS(store_global)};
 
@@ -32,7 +30,7 @@ constexpr uint32_t SIZE_MASK = 0xFFFF;
 
 // --- units ---------------------------------------------------------------------------------------
 
-// A slot takes its patterns for those of one kind of access.
+// Forgets a slot's patterns if its last accesses were of another kind.
 static void keep_apart(Slot &slot, uint32_t kind)
 {
     if (slot.bulk_kind == kind)
@@ -51,7 +49,7 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
     context.words = context.lane_data;
     keep_apart(context.slots[slot], moves.width << 2 | end.global << 1 | load);
     AccessFunction *function = (load ? LOADS : STORES)[end.global][lowest_lane(moves.width)];
-    // Bytes are counted where they are in global memory.
+    // Bytes count at their global end.
     uint32_t flags = AccessFlag::UNTRACED | AccessFlag::LATER | AccessFlag::BULK |
                      (end.global ? 0u : uint32_t(AccessFlag::COPIED));
     uint32_t code = function(&context, &warp, slot, instruction, mask, flags);
@@ -74,13 +72,13 @@ uint32_t BulkCopy::read(const End &source, uint32_t mask, uint8_t *bytes)
     return code;
 }
 
-// The same place in another block of the cluster.
+// The same offset in another block of the cluster.
 static uint64_t in_block(uint64_t address, uint32_t rank)
 {
     return (address & ((uint64_t(1) << CLUSTER_SHIFT) - 1)) | uint64_t(rank) << CLUSTER_SHIFT;
 }
 
-// To the nearest with 10 bits behind the point, of two to the even one (seen on an H200).
+// Rounds to 10 fraction bits, ties to even (seen on an H200).
 static uint32_t to_tf32(uint32_t bits)
 {
     constexpr uint32_t SIGN = 0x80000000, INFINITE = 0x7F800000, NAN_BITS = 0x7FFFE000;
@@ -90,7 +88,7 @@ static uint32_t to_tf32(uint32_t bits)
     return (bits + HALF - 1 + (bits >> SHIFT & 1)) >> SHIFT << SHIFT;
 }
 
-// A target in a block of the cluster, where the copy goes to several `blocks`.
+// The target in one block if several `blocks` receive the copy.
 static End end_in_block(const End &target, uint32_t blocks, uint32_t rank)
 {
     End end = target;
@@ -148,7 +146,8 @@ bool Moves::touch(const uint8_t *place, bool writes, uint64_t behind) const
 {
     for (const Units &each : units)
         for (uint32_t lane : Lanes{writes ? each.mask : each.mask & each.inside})
-            if (uint64_t(place - (writes ? each.targets[lane] + behind : each.sources[lane])) < width)
+            if (uint64_t(place - (writes ? each.targets[lane] + behind : each.sources[lane])) <
+                width)
                 return true;
     return false;
 }
@@ -160,7 +159,7 @@ uint32_t BulkCopy::fail(uint32_t code, uint64_t address)
     return context.fault_code;
 }
 
-// Of the moves, so many bytes behind the targets: what does them, and what the checked mode asks.
+// Defers the moves, `behind` bytes after the targets, with the data for the checked mode.
 void BulkCopy::put_off_moves(uint8_t *object, uint32_t bytes, uint64_t behind)
 {
     auto all = std::make_shared<const Moves>(moves);
@@ -203,8 +202,8 @@ static void name_units(End &end, uint64_t first)
         end.addresses[lane] = first + lane * UNIT_BYTES;
 }
 
-// From one address to another; `size`: as many times 16 bytes as its lower half says, and in the
-// upper one the blocks that get them, where a form asks for that.
+// Copies or reduces consecutive bytes. The lower half of `size` is the number of 16-byte units; the
+// upper half is the mask of receiving blocks if the form has TO_BLOCKS.
 EXPORT uint32_t emulator_copy_bulk(Context *context, Warp *warp, uint32_t instruction,
                                    uint32_t load_slot, uint32_t store_slot, uint32_t form,
                                    uint64_t target, uint64_t source, uint32_t object, uint32_t size)
@@ -224,13 +223,12 @@ EXPORT uint32_t emulator_copy_bulk(Context *context, Warp *warp, uint32_t instru
         if (code != FaultCode::NONE)
             return code;
     }
-    return to.global ? copy.end_with_group()
-                     : copy.end_with_arrival(object, units * UNIT_BYTES);
+    return to.global ? copy.end_with_group() : copy.end_with_arrival(object, units * UNIT_BYTES);
 }
 
 // --- stores of lanes -----------------------------------------------------------------------------
 
-// Addresses lie in lane_addresses, those of the objects in lane_uppers, and the data in lane_data.
+// Addresses are in lane_addresses, barrier objects in lane_uppers, data in lane_data.
 EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t instruction,
                                      uint32_t mask, uint32_t slot, uint32_t width, uint32_t form)
 {
@@ -246,8 +244,8 @@ EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t inst
         BulkCopy copy{*context, *warp, instruction, slot, slot};
         copy.set(form, width);
         copy.moves.units.push_back({bit(lane), bit(lane), {}, {}});
-        copy.moves.units[0].targets[lane] =
-            host_pointer(context->shared_host) + context->lane_addresses[lane];
+        copy.moves.units[0].targets[lane] = host_pointer(context->shared_host) +
+                                            context->lane_addresses[lane];
         for (uint32_t word = 0; word < smaller(width, UNIT_BYTES) / 4; ++word)
             memcpy(copy.moves.data + 4 * word, context->lane_data + word * WARP_LANES + lane, 4);
         copy.put_off_moves(place_of_object(*context, objects[lane]), width, 0);

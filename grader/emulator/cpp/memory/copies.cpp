@@ -1,23 +1,22 @@
-// What asynchronous copies to shared memory cost, as Nsight Compute counts them on an H100: found by
-// counting single ones, of the patterns in tests/data/truth among others. Steps ask for it where a
-// warp's copy is not like the last one.
+// Wavefronts, sectors and bytes of asynchronous copies to shared memory (cp.async), as Nsight
+// Compute counts them on an H100. The rules are derived from single copies; tests/data/truth has a
+// part of them. Compiled kernels call this if a warp's copy differs from its last copy.
 #include "memory/counting.h"
 
-// The lower words of the lanes' addresses, and how many bytes go from one to the other.
+// The lower words of the lanes' addresses; bytes per lane.
 struct Ends {
     const uint32_t *sources, *targets;
     uint32_t width;
 };
 
-// The lanes of a mask that have a lane's value in both of two rows.
+// The lanes of a mask whose values in both rows equal a lane's values.
 static uint32_t lanes_alike(const uint32_t *a, const uint32_t *b, uint32_t lane, uint32_t mask)
 {
     return lanes_equal(a, a[lane]) & lanes_equal(b, b[lane]) & mask;
 }
 
-// Through the L1, whose data lies in the banks of shared memory: the lanes of a phase take turns
-// where they write to the same bank, and where they read from the same one. Lanes that do not read
-// write zeros.
+// Copies through the L1, whose data lies in the banks of shared memory: lanes of a phase are
+// serialised if they write to one bank or read from one bank. Lanes that do not read write zeros.
 static uint32_t bank_wavefronts(const Ends &ends, uint32_t lanes, uint32_t reading)
 {
     uint32_t from[WARP_LANES], to[WARP_LANES], banks = WARP_BYTES / ends.width, total = 0;
@@ -39,11 +38,11 @@ static uint32_t bank_wavefronts(const Ends &ends, uint32_t lanes, uint32_t readi
     return total;
 }
 
-// Past the L1, sectors go to shared memory as they arrive.
+// Copies past the L1: sectors go to shared memory as they arrive.
 struct Transfers {
     static constexpr uint32_t HALF = SECTOR_BYTES / 2, LINE_SECTORS = WARP_BYTES / SECTOR_BYTES;
-    // Of each lane, its two sectors, and whether its half of the one goes to the other half of the
-    // other.
+    // Per lane: source and target sector; whether its half of the source sector goes to the other
+    // half of the target sector.
     uint32_t sources[WARP_LANES], targets[WARP_LANES], ways[WARP_LANES];
     // The first lane of each transfer, and the halves that the transfer writes.
     uint32_t lanes = 0, halves[WARP_LANES];
@@ -70,8 +69,8 @@ Transfers::Transfers(const Ends &ends, uint32_t asking)
     }
 }
 
-// Transfers between two lines go together that write the same halves, and all leave the order of the
-// two sectors of 64 bytes or all change it. A sector that goes to two places is sent twice.
+// Transfers between two lines share a wavefront if they write the same halves, and all keep or all
+// swap the order of the two sectors of 64 bytes. A sector with two targets is sent twice.
 uint32_t Transfers::wavefronts() const
 {
     uint32_t lines[WARP_LANES] = {}, kinds[WARP_LANES] = {}, total = 0;
@@ -93,15 +92,15 @@ uint32_t Transfers::wavefronts() const
 
 // --- what is counted -----------------------------------------------------------------------------
 
-// Lanes as Nsight Compute sees them: those that it counts, those of them that it takes for reading,
-// and those that do read.
+// Lanes in Nsight Compute's view: counted lanes, lanes of these that it assumes to read, and lanes
+// that read.
 struct Seen {
     uint32_t lanes, reading, asking;
 };
 
-// Of copies past the L1 it asks for predicates when it has already written to P0 whether the copy
-// fills up with zeros: a copy under @P0 is not counted, and one under @!P0 is for all lanes of the
-// path.
+// For copies past the L1, Nsight Compute reads predicates after it has overwritten P0 with "fills
+// with zeros": a copy under @P0 is not counted, and a copy under @!P0 is counted for all lanes of
+// the path.
 static Seen look(uint32_t form, uint32_t path, uint32_t lanes, uint32_t operand)
 {
     uint32_t first = form & CopyForm::FILLS ? FULL_MASK : 0, reading = operand;
@@ -141,8 +140,8 @@ static void count_through_l1(const Ends &ends, Seen seen, Copy &copy)
             count_lanes(first_lanes(ends.sources, seen.asking)) * width);
 }
 
-// Where some lane is, or may be, filled with zeros, all lanes pass the banks besides. Of lanes that
-// write to one place only the first has its data sent.
+// If a lane is or may be filled with zeros, all lanes also pass the banks. Of lanes with one
+// target, only the first lane's data is sent.
 static void count_past_l1(const Ends &ends, Seen seen, bool fills, Copy &copy)
 {
     uint32_t width = ends.width, sent = first_lanes(ends.targets, seen.lanes) & seen.reading;
@@ -159,8 +158,8 @@ static void count_past_l1(const Ends &ends, Seen seen, bool fills, Copy &copy)
             count_lanes(asked & first_lanes(ends.sources, seen.asking)) * width);
 }
 
-// The targets' addresses lie in lane_addresses, the sources' in lane_uppers. `path` are the lanes
-// that come here, `lanes` those whose guard is true, `operand` those whose data is read.
+// Target addresses are in lane_addresses, source addresses in lane_uppers. `path`: lanes of the
+// running path; `lanes`: lanes whose guard is true; `operand`: lanes whose data is read.
 EXPORT void emulator_find_copy_cost(Context *context, Copy *copy, uint32_t path, uint32_t lanes,
                                     uint32_t operand, uint32_t form, uint32_t width)
 {

@@ -1,5 +1,5 @@
-// The counting rules, found on an H100 by probing. They run only when a pattern is new to its
-// instruction: patterns.cpp remembers the last one.
+// The counting rules, derived from probes on an H100. They run only for patterns that are new to
+// their instruction: slots remember costs (patterns.cpp).
 #include "memory/counting.h"
 
 uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group)
@@ -15,7 +15,7 @@ uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group)
     return distinct;
 }
 
-// No access has more than 64 passes (a compare-and-swap in one bank) or 1024 bytes.
+// At most 64 passes (a compare-and-swap in one bank) and 1024 bytes per access.
 static void fill(uint16_t *cost, uint32_t passes, uint32_t passes_ideal, uint32_t bytes)
 {
     cost[Cost::REQUESTS] = 1;
@@ -37,7 +37,7 @@ void count_sectors(Access access, uint16_t *cost, const uint32_t *addresses, uin
     fill(cost, passes, smaller(passes, fewest), bytes);
 }
 
-// The most units in one bank over the lanes of a mask.
+// The largest number of units in one bank over the lanes of a mask.
 static uint32_t busiest_bank(const uint32_t *units, uint32_t lanes, uint32_t banks)
 {
     uint32_t counts[BANKS] = {}, most = 0;
@@ -46,8 +46,8 @@ static uint32_t busiest_bank(const uint32_t *units, uint32_t lanes, uint32_t ban
     return most;
 }
 
-// Whether every active lane of a mask has the same unit as its partner lane ^ distance; an inactive
-// partner does not object.
+// Whether every active lane of a part has the same unit as its partner lane ^ distance, if that is
+// active.
 static bool partners_share(const uint32_t *units, uint32_t mask, uint32_t part, uint32_t distance)
 {
     for (uint32_t lane : Lanes{mask & part}) {
@@ -58,8 +58,8 @@ static bool partners_share(const uint32_t *units, uint32_t mask, uint32_t part, 
     return true;
 }
 
-// Wavefronts of two neighbouring phases of a load: one where partner lanes share addresses and both
-// phases fit one wavefront.
+// Wavefronts of two neighbouring phases of a load: one if partner lanes share addresses and both
+// phases fit into one wavefront.
 static uint32_t count_pair(const uint32_t *units, uint32_t mask, uint32_t part, uint32_t banks,
                            uint32_t separate)
 {
@@ -79,7 +79,7 @@ void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, 
         for (uint32_t &unit : units)
             unit %= banks;
     }
-    // 8 bytes go in two phases of 16 lanes, 16 bytes in four of 8.
+    // 8 bytes per lane: two phases of 16 lanes; 16 bytes: four phases of 8 lanes.
     uint32_t phases = access.words(), size = WARP_LANES / phases, busiest[4];
     uint32_t counted = access.is(AccessFlag::TURNS) ? mask : distinct_lanes(units, mask, size);
     for (uint32_t phase = 0; phase < phases; ++phase)

@@ -1,11 +1,11 @@
-// What an access costs: wavefronts of shared memory, sectors of global memory.
+// The cost of an access: wavefronts of shared memory, sectors of global memory.
 #pragma once
 
 #include "warps/lanes.h"
 
 enum class Space : uint8_t { GLOBAL, SHARED, LOCAL };
 
-// What a memory instruction does, at `width` bytes a lane.
+// The operation of a memory instruction; `width`: bytes per lane.
 struct Access {
     Space space;
     bool load, atomic;
@@ -13,20 +13,19 @@ struct Access {
     uint32_t flags;
 
     bool is(uint32_t flag) const { return flags & flag; }
-    // Bytes from the address on that must lie in the buffer.
+    // Bytes from the address that must lie in the buffer.
     uint32_t bounded_bytes() const { return is(AccessFlag::PART) ? 1 : width; }
     uint32_t words() const { return width < 4 ? 1 : width / 4; }
 };
 
-// The active lanes that are the first of their group (of `group` neighbouring lanes) to name their
-// unit.
+// The active lanes that are the first in their group of `group` neighbouring lanes with their unit.
 uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group);
 
-// Of the last access.
+// The pattern of the last access.
 inline const Pattern &pattern_of(const Slot &slot) { return slot.patterns[slot.current]; }
 inline Pattern &pattern_of(Slot &slot) { return slot.patterns[slot.current]; }
 
-// Fill a Cost for a pattern of lane addresses, which are relative to a base that is a multiple of
-// the sector (global memory) or of the word (shared memory).
+// Fills a Cost for a pattern of lane addresses. Addresses are relative to a base that is a multiple
+// of the sector (global memory) or of the word (shared memory).
 void count_sectors(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask);
 void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask);

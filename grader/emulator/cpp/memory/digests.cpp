@@ -1,4 +1,4 @@
-// Digests by which two contents of large memory are told apart, at the speed of memory.
+// Digests that detect changes of large memory, at the speed of memory.
 #include "warps/lanes.h"
 
 __extension__ using uint128_t = unsigned __int128;
@@ -26,7 +26,7 @@ static void digest_block(const uint8_t *block, const uint64_t *key, uint64_t *lo
     low_and_high[1] = uint64_t(sum >> 64);
 }
 
-// One sum for each block; the last one is filled up with zeros.
+// One sum per block of bytes; the last block is padded with zeros.
 EXPORT void emulator_digest(const uint8_t *data, uint64_t size_bytes, const uint64_t *key,
                             uint64_t *sums)
 {

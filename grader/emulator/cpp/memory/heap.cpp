@@ -1,12 +1,12 @@
-// The heap of device code: malloc, new, free and delete, a warp at a time. Each piece costs 64 bytes
-// more than it holds (an H200's lie 80 bytes apart, or more).
+// The heap of device code: malloc, new, free and delete, one warp at a time. Each allocation takes
+// 64 bytes more than its size (on an H200 allocations lie at least 80 bytes apart).
 #include "warps/lanes.h"
 
 constexpr uint32_t HEAD_STEPS = 64 / HEAP_STEP_BYTES, FIRST_ARGUMENT = 4;
 constexpr uint64_t SYSTEM = uint64_t(SYSTEM_WINDOW) << 32;
 
-// The number of a piece's first step, or 0. A piece that was given back is given out again only when
-// there is no other place, so that its next owner and the last are rarely confused.
+// Allocates; returns the number of the first step, or 0. Freed memory is reused only if no unused
+// memory is left, so that accesses after free rarely hit a new allocation.
 static uint32_t take(HeapState &heap, uint64_t bytes)
 {
     if (bytes > HEAP_BYTES)
@@ -33,7 +33,7 @@ static uint32_t take(HeapState &heap, uint64_t bytes)
     return place;
 }
 
-// Whether the piece was given out, and not yet given back.
+// Frees an allocation; false if the address is not an allocation, or already free.
 static bool give_back(HeapState &heap, uint64_t address)
 {
     uint64_t offset = address - heap.address, place = offset / HEAP_STEP_BYTES;
@@ -47,7 +47,7 @@ static bool give_back(HeapState &heap, uint64_t address)
     return true;
 }
 
-// A piece holds what is rarely taken for a value.
+// Fills new memory with the poison byte.
 static uint64_t allocate(Context &context, uint64_t bytes)
 {
     HeapState &heap = *context.heap;
@@ -58,7 +58,8 @@ static uint64_t allocate(Context &context, uint64_t bytes)
     return heap.address + offset;
 }
 
-// A function of the system, called by a path's lanes: of the heap, or of Python (host.py).
+// A system function that the lanes of a path call: malloc and free here, others in Python
+// (host.py).
 EXPORT uint32_t emulator_call_system(Context *context, Warp *warp, uint32_t mask)
 {
     uint64_t target = context->call_target;

@@ -1,5 +1,5 @@
-// Move the data of an access between the host's memory and the lanes' words: word 0
-// of all lanes, then word 1.
+// Moves the data of an access between the host's memory and the lanes' words: word 0 of all lanes,
+// then word 1.
 #pragma once
 
 #include <type_traits>
@@ -34,16 +34,16 @@ HOT void store_lane(const uint32_t *data, uint8_t *place, Access access, uint32_
             write(place + 4 * word, data[word * WARP_LANES + lane]);
 }
 
-HOT void load_some(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, Access access,
-                   uint32_t mask)
+HOT void load_some(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
+                   Access access, uint32_t mask)
 {
     for (uint32_t lane : Lanes{mask})
         load_lane(data, host + addresses[lane], access, lane);
 }
 
-// Of several lanes that write one address, an H100 lets the lowest win within each phase (32 lanes
-// up to 4 bytes, 16 lanes of 8 bytes, 8 lanes of 16), and later phases overwrite earlier ones:
-// probed for shared and global memory at all widths. PTX leaves it undefined.
+// If several lanes write one address, an H100 stores the value of the lowest lane within each phase
+// (4 bytes: 32 lanes, 8 bytes: 16 lanes, 16 bytes: 8 lanes), and later phases overwrite earlier
+// phases: probed for shared and global memory at all widths. PTX leaves the result undefined.
 HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *addresses,
                          Access access, uint32_t mask)
 {
@@ -63,8 +63,8 @@ HOT void store_in_phases(const uint32_t *data, uint8_t *host, const uint32_t *ad
 typedef uint32_t Eight __attribute__((vector_size(32)));
 constexpr uint32_t FOUR = 4, EIGHT = 8;
 
-// Four words of eight lanes, those of lanes `row` and `row` + 4 in one row, or a word of eight lanes
-// for each of four words: one to the other.
+// Transposes between four words of eight lanes (lanes `row` and `row` + 4 in one row) and one word
+// of eight lanes for each of four words.
 HOT void transpose(Eight *rows)
 {
     const Eight lower{0, 8, 1, 9, 4, 12, 5, 13}, upper{2, 10, 3, 11, 6, 14, 7, 15};
@@ -116,8 +116,8 @@ HOT void store_fours(const uint32_t *data, uint8_t *host, const uint32_t *addres
 typedef uint32_t Sixteen __attribute__((vector_size(64)));
 constexpr uint32_t SIXTEEN = 16;
 
-// Whole vectors are stored, for a step that reads the register soon takes it as vectors: parts of
-// one that were stored apart would have to reach the cache first.
+// Stores whole vectors: a later vector load of the register would otherwise wait until the separate
+// stores reach the cache.
 HOT void load_ones(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses)
 {
     Sixteen low, high;
@@ -130,7 +130,8 @@ HOT void load_ones(uint32_t *__restrict data, const uint8_t *host, const uint32_
     write(data + SIXTEEN, high);
 }
 
-HOT void load_lanes(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, Access access)
+HOT void load_lanes(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
+                    Access access)
 {
     if (access.width == 16)
         return load_fours(data, host, addresses);
@@ -150,7 +151,7 @@ HOT void store_lanes(const uint32_t *data, uint8_t *host, const uint32_t *addres
         store_lane(data, host + addresses[lane], access, lane);
 }
 
-// Lanes that have no address in common.
+// For lanes with distinct addresses.
 HOT void move_apart(Context &context, Access access, uint8_t *host, uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses;
@@ -166,7 +167,7 @@ HOT void move_apart(Context &context, Access access, uint8_t *host, uint32_t mas
 
 // --- groups of neighbouring lanes ----------------------------------------------------------------
 
-// Call an action with the size of the groups as a constant.
+// Calls an action with the group size as a constant.
 template <class Action> HOT void with_group(uint32_t group, Action action)
 {
     switch (group) {
@@ -181,8 +182,9 @@ template <class Action> HOT void with_group(uint32_t group, Action action)
     }
 }
 
-// Words that lie one behind the other in each group.
-HOT void load_groups(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses, uint32_t group)
+// Consecutive words in each group.
+HOT void load_groups(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
+                     uint32_t group)
 {
     with_group(group, [=](auto size) {
         for (uint32_t lane = 0; lane < WARP_LANES; lane += size)
@@ -199,7 +201,7 @@ HOT void store_groups(const uint32_t *data, uint8_t *host, const uint32_t *addre
     });
 }
 
-// The same words for all lanes of each group.
+// The same words for all lanes of a group.
 HOT void spread_groups(uint32_t *__restrict data, const uint8_t *host, const uint32_t *addresses,
                        uint32_t words, uint32_t group)
 {
@@ -213,10 +215,10 @@ HOT void spread_groups(uint32_t *__restrict data, const uint8_t *host, const uin
     });
 }
 
-// Fetch what is likely to be asked for next into the processor's cache. Of a load that is what lies
-// behind, for the next block or the next turn of a loop; of a store, what lies as far from it as it
-// does from the one before, for the next warp. Matrices leave the cache with each row, so that this
-// takes a third of the time off a transpose. A prefetch of no good address does nothing.
+// Prefetches the memory that the next access probably needs into the processor's cache: for a load
+// the bytes after this one (the next block or loop round), for a store the address at the same
+// distance as from the previous store (the next warp). Rows of matrices evict each other; this
+// saves a third of a transpose's time. A prefetch of an invalid address has no effect.
 HOT void prefetch_next(const Context &context, Access access, Slot &slot, const uint8_t *host)
 {
     const Pattern &pattern = pattern_of(slot);

@@ -1,7 +1,6 @@
-// Accesses that are looked at with care: the first of a pattern, those that leave the buffer of the
-// one before, and bad ones.
-#include "warps/clusters.h"
+// The slow path of accesses: new patterns, accesses that leave the last buffer, and faults.
 #include "memory/patterns.h"
+#include "warps/clusters.h"
 
 // --- what is wrong with an access ----------------------------------------------------------------
 
@@ -13,7 +12,7 @@ bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address
     return false;
 }
 
-// Whether a lane's bytes lie in a buffer, which the slot then remembers.
+// Whether a lane's bytes lie in a buffer; the slot keeps the buffer's bounds.
 static bool find_buffer(const Context &context, Access access, Slot &slot, uint32_t lane)
 {
     int64_t start = context.lane_addresses[lane], end = start + access.bounded_bytes();
@@ -36,7 +35,7 @@ static bool find_buffer(const Context &context, Access access, Slot &slot, uint3
     return found;
 }
 
-// Lane by lane; notes the first bad one.
+// Checks each lane; stores the first fault.
 static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t mask)
 {
     bool global = access.space == Space::GLOBAL;
@@ -54,7 +53,7 @@ static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t ma
     return true;
 }
 
-// Note at which bases the slot's pattern lies in the slot's buffer.
+// Stores the range of bases at which the slot's pattern lies in the slot's buffer.
 static void note_good_bases(Access access, Slot &slot)
 {
     Pattern &pattern = pattern_of(slot);
@@ -74,7 +73,7 @@ bool check_access(Context &context, Access access, Slot &slot, uint32_t mask)
 
 // --- the pattern of an access --------------------------------------------------------------------
 
-// The active lanes whose address another active lane has too.
+// The active lanes that share their address with another active lane.
 static uint32_t meeting_lanes(const uint32_t *deltas, uint32_t mask)
 {
     uint32_t meeting = 0;
@@ -86,7 +85,7 @@ static uint32_t meeting_lanes(const uint32_t *deltas, uint32_t mask)
     return meeting;
 }
 
-// Whether in each group of so many neighbouring lanes the addresses ascend by a step.
+// Whether addresses ascend by `step` in each group of neighbouring lanes.
 static bool ascend_in_groups(const uint32_t *deltas, uint32_t group, uint32_t step)
 {
     return none_differs(FULL_MASK, [=](uint32_t lane) {
@@ -97,7 +96,8 @@ static bool ascend_in_groups(const uint32_t *deltas, uint32_t group, uint32_t st
 static uint32_t find_kind(Pattern &pattern, Access access)
 {
     bool full = pattern.mask == FULL_MASK, words = access.width >= 4;
-    bool distinct = !access.load && distinct_lanes(pattern.deltas, pattern.mask, WARP_LANES) == pattern.mask;
+    bool distinct = !access.load &&
+                    distinct_lanes(pattern.deltas, pattern.mask, WARP_LANES) == pattern.mask;
     for (pattern.group = WARP_LANES; full && pattern.group >= SMALLEST_GROUP; pattern.group /= 2) {
         bool all = pattern.group == WARP_LANES;
         if (words && (access.load || distinct) &&
@@ -109,13 +109,13 @@ static uint32_t find_kind(Pattern &pattern, Access access)
     return distinct ? PatternKind::DISTINCT : PatternKind::GENERAL;
 }
 
-// Remember a pattern, its extent and its kind.
+// Stores a pattern with its extent and kind.
 static void learn(Context &context, Access access, Slot &slot, uint32_t base, uint32_t mask)
 {
     Pattern &pattern = pattern_of(slot);
     pattern.serial = ++context.patterns_learned;
     pattern.mask = mask;
-    pattern.lowest = pattern.highest = pattern.low_bits = 0; // the base itself is an active lane's
+    pattern.lowest = pattern.highest = pattern.low_bits = 0; // the base is an active lane's address
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t delta = has(mask, lane) ? context.lane_addresses[lane] - base : 0;
         pattern.deltas[lane] = delta;
@@ -146,7 +146,7 @@ static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, 
 void count_access(Context &context, Access access, Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)], base_low = base % SECTOR_BYTES;
-    Access anywhere = access; // uppers are no part of the pattern
+    Access anywhere = access; // the upper words are not part of the pattern
     anywhere.space = Space::SHARED;
     slot.current = place_of_pattern(context, mask);
     Pattern &pattern = pattern_of(slot);

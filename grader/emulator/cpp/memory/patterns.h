@@ -1,18 +1,18 @@
-// The pattern of an access: the lanes' addresses relative to their base, that of the lowest active
-// lane. Wavefronts and sectors depend on nothing else but the base modulo 32, and so does how the
-// data is moved: what an instruction's accesses were like is remembered in its slot.
+// The pattern of an access: the lanes' addresses relative to the base, which is the address of the
+// lowest active lane. Wavefronts, sectors and the data movement depend only on the pattern and the
+// base modulo 32; an instruction's slot remembers its patterns.
 #pragma once
 
 #include "memory/counting.h"
 
-// Notes why an access may not go on; false.
+// Stores a fault; returns false.
 bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
 
-// Make the pattern of lane_addresses the slot's, if it is not yet, and count this access.
+// Makes the pattern of lane_addresses the slot's current pattern, and counts the access.
 void count_access(Context &context, Access access, Slot &slot, uint32_t mask);
 
-// Whether every lane's bytes lie aligned in a buffer; notes the first bad lane. The slot remembers
-// the buffer.
+// Whether every lane's bytes are aligned and lie in a buffer; stores the first fault. The slot
+// keeps the buffer.
 bool check_access(Context &context, Access access, Slot &slot, uint32_t mask);
 
 // Whether a difference is 0 in all active lanes.
@@ -29,8 +29,8 @@ template <class Difference> HOT bool none_differs(uint32_t mask, Difference diff
     return differing == 0;
 }
 
-// Whether the active lanes' addresses are those of a pattern, moved to another base; in
-// global memory, with the upper word that every good address has.
+// Whether the active lanes' addresses equal the pattern at a base; in global memory with the upper
+// word of the memory window.
 HOT bool repeats(const Context &context, Access access, const Pattern &pattern, uint32_t base,
                  uint32_t mask)
 {
@@ -54,18 +54,18 @@ HOT void add_cost(Access access, Slot &slot, const uint16_t *cost)
     slot.bytes_total += cost[Cost::BYTES];
 }
 
-// Of an access that was counted just now.
+// The passes of the access that was counted last.
 inline uint32_t passes_of(const Context &context, const Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)];
     return pattern_of(slot).costs[base % SECTOR_BYTES][Cost::PASSES];
 }
 
-// Keep the access that was counted just now as the worst one of its instruction so far.
+// Keeps the access that was counted last as its instruction's worst access.
 void keep_worst(const Context &context, const Warp &warp, Access access, Slot &slot, uint32_t mask,
                 const uint16_t *cost, uint32_t rank);
 
-// What an access costs beyond what it needs: wavefronts, or bytes that nobody asked for.
+// The cost beyond the ideal: wavefronts, or bytes of sectors that no lane needs.
 HOT uint32_t excess_of(Access access, const uint16_t *cost)
 {
     if (access.space == Space::SHARED)
@@ -74,10 +74,9 @@ HOT uint32_t excess_of(Access access, const uint16_t *cost)
     return moved > used ? moved - used : 0;
 }
 
-// It is enough to look at accesses that are new to their slot: another one at the same place in its
-// bank or sector costs the same. Of equals the first one stays, so that threads that share the
-// blocks agree with one that runs all. What a copy past the registers takes of the banks is counted
-// elsewhere (copies.cpp).
+// Only accesses that are new to their slot are examined: an access at the same place in its bank or
+// sector costs the same. Of equal accesses the first stays, so that the result does not depend on
+// the number of threads. copies.cpp counts the bank use of copies past the registers.
 HOT void note_worst(const Context &context, const Warp &warp, Access access, Slot &slot,
                     uint32_t mask)
 {
@@ -89,18 +88,18 @@ HOT void note_worst(const Context &context, const Warp &warp, Access access, Slo
         keep_worst(context, warp, access, slot, mask, cost, rank);
 }
 
-// Where a slot keeps a pattern: neighbours, and parts of the warp, tell patterns from each other.
+// The place of a pattern in its slot: a hash of the distances of a few lanes.
 HOT uint32_t place_of_pattern(const Context &context, uint32_t mask)
 {
     const uint32_t *addresses = context.lane_addresses;
     uint32_t base = addresses[lowest_lane(mask)], hash = 0;
     for (uint32_t lane = 1; lane < WARP_LANES; lane *= 2)
-        hash = (hash + addresses[lane] - base) * 0x9e3779b1; // the golden ratio: mixes upwards
+        hash = (hash + addresses[lane] - base) * 0x9e3779b1; // golden ratio: spreads to the upper bits
     return hash >> 16 & (PATTERNS - 1);
 }
 
-// Count an access of the slot's current pattern at a base where it was checked before, and near which it is
-// good, too. False: nothing is done, it has to be looked at with care.
+// Counts an access of the slot's current pattern if its base was counted before and lies in the
+// checked range. False: nothing was done, and the access needs the slow path.
 HOT bool count_known(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)];

@@ -1,6 +1,7 @@
 #include "memory/reductions.h"
 
 #include <cmath>
+#include <type_traits>
 
 uint32_t element_bytes(uint32_t type)
 {
@@ -12,9 +13,10 @@ uint32_t element_bytes(uint32_t type)
 
 template <class Number> static Number combine_integers(uint32_t operation, Number old, Number with)
 {
+    using Unsigned = std::make_unsigned_t<Number>; // signed sums wrap around on the GPU
     switch (operation) {
     case ReductionForm::ADD:
-        return old + with;
+        return Number(Unsigned(old) + Unsigned(with));
     case ReductionForm::MIN:
         return old < with ? old : with;
     case ReductionForm::MAX:
@@ -34,8 +36,8 @@ template <class Number> static Number combine_integers(uint32_t operation, Numbe
 
 // --- floats --------------------------------------------------------------------------------------
 
-// A sum in float32 of two halves or two bfloat16, rounded once more, is that of one rounding: it has
-// more than twice their digits.
+// A float32 sum of two halves or two bfloat16, rounded again, equals the sum rounded once: float32
+// has more than twice their digits.
 struct Half {
     static constexpr uint32_t SIGN = 0x8000, INFINITE = 0x7C00, NAN_BITS = 0x7FFF;
     static float widen(uint32_t bits);
@@ -56,7 +58,7 @@ float Half::widen(uint32_t bits)
     return bits & SIGN ? -magnitude : magnitude;
 }
 
-// To the nearest, of two to the even one.
+// Rounds to nearest, ties to even.
 uint32_t Half::narrow(float value)
 {
     uint32_t sign = bits_as<uint32_t>(value) >> 16 & SIGN;
@@ -74,13 +76,14 @@ uint32_t Bfloat::narrow(float value)
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16;
 }
 
-// Of numbers that are none the other one counts; -0 is below 0.
+// -0 is less than +0.
 static bool is_below(float a, float b)
 {
     return a < b || (a == b && std::signbit(a) && !std::signbit(b));
 }
 
-template <class Format> static uint16_t combine_short(uint32_t operation, uint32_t old, uint32_t with)
+template <class Format>
+static uint16_t combine_short(uint32_t operation, uint32_t old, uint32_t with)
 {
     bool old_counts = (old & ~Format::SIGN) <= Format::INFINITE;
     bool with_counts = (with & ~Format::SIGN) <= Format::INFINITE;
@@ -178,8 +181,9 @@ void combine(Reduction reduction, uint8_t *memory, const uint8_t *operand, uint3
                                     [](double old, double with) { return old + with; });
     default:
         return combine_each<uint32_t>(memory, operand, bytes, [=](uint32_t old, uint32_t with) {
-            return add_floats(old, with, reduction.type == ElementType::F32_FTZ ||
-                                             reduction.type == ElementType::TF32_FTZ);
+            return add_floats(old, with,
+                              reduction.type == ElementType::F32_FTZ ||
+                                  reduction.type == ElementType::TF32_FTZ);
         });
     }
 }

@@ -1,15 +1,15 @@
 // Tensor maps (PTX ISA, "Tensor-map"), and the copies and reductions of boxes of a tensor
-// (cp.async.bulk.tensor). Where the fields of the 128 bytes lie can be read off the code that ptxas
-// makes of tensormap.replace.
-#include "memory/bulk_copies.h"
+// (cp.async.bulk.tensor). The layout of the 128 bytes is taken from the code that ptxas emits for
+// tensormap.replace.
 #include "checked/checked.h"
+#include "memory/bulk_copies.h"
 
 constexpr uint32_t MAP_BYTES = 128, MAP_ALIGNMENT = 64, TARGET_ALIGNMENT = 128, MOST_AXES = 5;
 
 // --- maps ----------------------------------------------------------------------------------------
 
-// A tensor in global memory, its fastest axis first. Of a box, `steps` elements are between two that
-// are taken along an axis.
+// A tensor in global memory, fastest axis first. A box takes every `steps`-th element along an
+// axis.
 struct TensorMap {
     uint64_t address, strides[MOST_AXES], extents[MOST_AXES];
     uint32_t rank, type, interleave, swizzle, box[MOST_AXES], steps[MOST_AXES];
@@ -18,11 +18,11 @@ struct TensorMap {
     bool narrows() const { return type == ElementType::TF32 || type == ElementType::TF32_FTZ; }
     uint32_t taken(uint32_t axis) const { return (box[axis] + steps[axis] - 1) / steps[axis]; }
     uint32_t row_bytes() const { return box[0] * element_bytes(type); }
-    // From one row in shared memory to the next.
+    // Bytes between two rows in shared memory.
     uint32_t pitch_bytes() const { return swizzle == 0 ? row_bytes() : UNIT_BYTES << swizzle; }
 };
 
-// Words of a map, and what the third one holds.
+// Indices of the map's words.
 constexpr uint32_t KIND = 2, STRIDES = 3, HIGH_STRIDES = 7, EXTENTS = 8, STEPS = 13;
 constexpr uint32_t BOX_BYTE = 55, STEP_BITS = 3;
 
@@ -37,12 +37,13 @@ static TensorMap parse_map(const uint8_t *bytes)
     map.interleave = words[KIND] >> 11 & 3;
     map.swizzle = words[KIND] >> 13 & 3;
     map.fills_with_nan = words[KIND] >> 15 & 1;
-    map.type += words[KIND] >> 16 & 1 ? ElementType::TF32 - ElementType::F32 : 0; // or both with FTZ
+    // The types with FTZ have the same distance.
+    map.type += words[KIND] >> 16 & 1 ? ElementType::TF32 - ElementType::F32 : 0;
     for (uint32_t axis = 0; axis < MOST_AXES; ++axis) {
         bool within = axis < map.rank;
         map.extents[axis] = uint64_t(words[EXTENTS + axis]) + 1;
         map.box[axis] = within ? bytes[BOX_BYTE + axis] + 1 : 1;
-        // There is no step along the fastest axis, where nothing is interleaved.
+        // Without interleaving, the fastest axis has no step.
         map.steps[axis] = within && axis > 0 ? (words[STEPS] >> axis * STEP_BITS & 7) + 1 : 1;
     }
     for (uint32_t axis = 1; axis < MOST_AXES; ++axis) {
@@ -54,13 +55,13 @@ static TensorMap parse_map(const uint8_t *bytes)
 
 // --- boxes ---------------------------------------------------------------------------------------
 
-// Chunks of 16 bytes change places within 32, 64 or 128 bytes, which is what a row takes then.
+// Exchanges chunks of 16 bytes within 32, 64 or 128 bytes; a row then has this size.
 static uint32_t swizzled(uint32_t address, uint32_t swizzle)
 {
     return address ^ (address >> 7 & (bit(swizzle) - 1)) << 4;
 }
 
-// Collects the units of a box until there are 32.
+// Collects the units of a box and moves 32 at a time.
 struct Box {
     BulkCopy &copy;
     const TensorMap &map;
@@ -86,14 +87,14 @@ uint32_t Box::flush()
     return code;
 }
 
-// Loads end with the last element of a row, stores with 16 bytes (seen on an H200).
+// A load ends at the row's last element, a store at a multiple of 16 bytes (seen on an H200).
 static uint64_t end_of_row(const TensorMap &map, bool loads)
 {
     uint64_t bytes = map.extents[0] * element_bytes(map.type);
     return loads ? bytes : (bytes + UNIT_BYTES - 1) / UNIT_BYTES * UNIT_BYTES;
 }
 
-// The units of a row, of which the first element has this address; `within`: the row lies in the
+// Adds the units of a row whose first element has this address; `within`: the row lies in the
 // tensor.
 uint32_t Box::add_row(uint64_t row, bool within)
 {
@@ -136,7 +137,7 @@ uint32_t Box::walk()
 
 // --- what kernels call ---------------------------------------------------------------------------
 
-// The bytes of a map, by accesses of the slot of maps.
+// Reads the bytes of a map by accesses of the maps' slot.
 static uint32_t read_map(BulkCopy &copy, uint32_t slot, uint64_t address, uint8_t *bytes)
 {
     if (address % MAP_ALIGNMENT != 0)
@@ -148,7 +149,7 @@ static uint32_t read_map(BulkCopy &copy, uint32_t slot, uint64_t address, uint8_
     return reading.read(map, bit(MAP_BYTES / UNIT_BYTES) - 1, bytes);
 }
 
-// The widest units whose ends are those of the tensor and of its elements.
+// The widest unit that divides the row's end and the box's row.
 static uint32_t unit_width(const TensorMap &map, bool loads)
 {
     uint32_t width = UNIT_BYTES;
@@ -157,11 +158,11 @@ static uint32_t unit_width(const TensorMap &map, bool loads)
     return width;
 }
 
-// What lies outside of a tensor of floats, whatever their type (seen on an H200).
+// Fill pattern outside a tensor of floats, for every float type (seen on an H200).
 constexpr uint32_t NAN_FILL = 0x7FF77FF7;
 
-// A box of the tensor of the map at an address, from the element at a corner on, to or from a place
-// in shared memory; a load arrives at a barrier object.
+// Copies a box of the tensor of a map, from the element at a corner on, to or from a place in
+// shared memory; a load arrives at a barrier object.
 EXPORT uint32_t emulator_copy_tensor(Context *context, Warp *warp, uint32_t instruction,
                                      uint32_t load_slot, uint32_t store_slot, uint32_t map_slot,
                                      uint32_t form, uint64_t map_address, uint32_t place,
@@ -186,9 +187,11 @@ EXPORT uint32_t emulator_copy_tensor(Context *context, Warp *warp, uint32_t inst
     if (first % UNIT_BYTES != 0)
         return copy.fail(FaultCode::GLOBAL_ALIGNMENT, map.address + int32_t(first));
     for (uint32_t axis = 0; axis < map.rank && !loads; ++axis)
-        if (corner[axis] < 0) // seen on an H200: no part of such a box is stored
-            return copy.fail(FaultCode::GLOBAL_BOUNDS, map.address + int64_t(corner[axis]) *
-                             (axis == 0 ? element_bytes(map.type) : map.strides[axis]));
+        if (corner[axis] < 0) // an H200 stores no part of such a box
+            return copy.fail(FaultCode::GLOBAL_BOUNDS,
+                             map.address +
+                                 int64_t(corner[axis]) *
+                                     (axis == 0 ? element_bytes(map.type) : map.strides[axis]));
     copy.moves.width = unit_width(map, loads);
     copy.moves.fill = map.fills_with_nan ? NAN_FILL : 0;
     copy.moves.narrows = loads && map.narrows();

@@ -1,11 +1,12 @@
-// Texture and surface objects: what a texture unit makes of coordinates, and where surfaces lie.
+// Texture and surface objects: the texels that a texture unit reads for coordinates, and the
+// addresses of surface elements.
 //
-// Coordinates lie in lane_data, a word of all lanes for each; there the results go, too.
+// Coordinates are in lane_data, one word of all lanes each; results replace them.
 #include "memory/blends.h"
 
 constexpr uint32_t CHANNELS = 4;
 constexpr double COORDINATE_STEPS = 1 << 21;
-// Farther away than any texel, in texels.
+// Beyond every texel, in texels.
 constexpr double FAR = 1 << 24;
 
 APART uint32_t fail(Context &context, uint32_t instruction, uint32_t code, uint32_t mask)
@@ -28,13 +29,13 @@ static float half_to_float(uint32_t code)
     return bits_as<float>(sign | bits_as<uint32_t>(magnitude));
 }
 
-// A signed number's lowest value is -1, as the one above it.
+// The lowest value of a signed number is -1, like the value above it.
 static float signed_fraction(int32_t value, int32_t largest)
 {
     return value < -largest ? -1.0f : float(value) / float(largest);
 }
 
-// A channel of a texel as a word: an integer, or the bits of a float32.
+// One channel of a texel as a word: an integer, or the bits of a float32.
 static uint32_t read_channel(const Texture &texture, const uint8_t *texel, uint32_t channel)
 {
     const uint8_t *place = texel + channel * texture.texel_bytes / texture.channels;
@@ -64,7 +65,7 @@ static uint32_t read_channel(const Texture &texture, const uint8_t *texel, uint3
     }
 }
 
-// The texel that is meant on an axis; negative: the border.
+// The texel index on an axis after the edge rule; negative: the border.
 static int64_t resolve(const Texture &texture, uint32_t axis, int64_t texel)
 {
     int64_t extent = texture.extents[axis];
@@ -78,7 +79,7 @@ static int64_t resolve(const Texture &texture, uint32_t axis, int64_t texel)
     return within < extent ? within : period - 1 - within;
 }
 
-// A channel of the texel at these places; zero where the elements have none.
+// One channel of the texel at these indices; zero if the element lacks the channel.
 static uint32_t read_texel(const Context &context, const Texture &texture, const int64_t *texels,
                            uint32_t layer, uint32_t channel)
 {
@@ -97,8 +98,8 @@ static uint32_t read_texel(const Context &context, const Texture &texture, const
 
 // --- filters -------------------------------------------------------------------------------------
 
-// Where a coordinate lies on an axis, in texels; what is no number is 0. Normalized ones have
-// 21 bits behind the point (seen in thresholds on an H200).
+// The position of a coordinate on an axis in texels; NaN counts as 0. Normalised coordinates have
+// 21 fraction bits (seen in thresholds on an H200).
 static double position(const Texture &texture, uint32_t axis, float coordinate)
 {
     bool repeats = texture.edge == Edge::WRAP || texture.edge == Edge::MIRROR;
@@ -121,18 +122,18 @@ static Spot between(double place)
     return {fixed >> FRACTION_BITS, uint32_t(fixed & (ONE - 1))};
 }
 
-// A sum of integers by shares, in 256ths, as a fraction of the largest one of 16 bits.
+// A weighted sum of integers in 256ths, as a fraction of the largest 16-bit integer.
 static uint32_t finish_fraction(const Texture &texture, int64_t sum)
 {
     bool narrow = texture.texels == Texels::UNSIGNED_8_FRACTIONS;
-    int64_t scaled = narrow ? sum * 257 : sum; // of 8 bits to 16
+    int64_t scaled = narrow ? sum * 257 : sum; // 8 bits to 16 bits
     int64_t rounded = (scaled + ONE / 2) >> FRACTION_BITS;
     bool is_signed = texture.texels == Texels::SIGNED_16_FRACTIONS;
     int32_t largest = is_signed ? 0x7FFF : 0xFFFF;
     return bits_as<uint32_t>(signed_fraction(int32_t(rounded), largest));
 }
 
-// Where a filter lies whose texels are the same one, beside an edge that clamps.
+// The filter's place beside a clamping edge, where both texels are the same.
 static Spot clamp(const Texture &texture, uint32_t axis, Spot spot)
 {
     bool repeats = texture.normalized && texture.edge != Edge::CLAMP;
@@ -143,14 +144,14 @@ static Spot clamp(const Texture &texture, uint32_t axis, Spot spot)
     return {spot.texel < 0 ? 0 : last, 0};
 }
 
-// A channel where the spots lie: the texels around, each by its share. Of a volume, the two slices
-// are added apart.
+// One channel at the filter's place: the weighted sum of the texels around it. The two slices of a
+// volume are added separately.
 static uint32_t blend(const Context &context, const Texture &texture, const Spot *at,
                       uint32_t layer, uint32_t channel)
 {
     bool volume = texture.dimensions == AXES, half = texture.texels == Texels::HALVES;
     bool fraction = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
-    Texture added = texture; // the integers behind fractions
+    Texture added = texture; // reads the integers of fractions
     if (fraction)
         added.texels -= Texels::UNSIGNED_8_FRACTIONS;
     uint32_t guard = half ? GUARD_BITS : GUARD_BITS + BELOW_HALF;
@@ -177,7 +178,7 @@ static uint32_t blend(const Context &context, const Texture &texture, const Spot
     return half ? finish_half(value) : finish_float(value);
 }
 
-// The corners of a gather in the order of its results: counter-clockwise from the one below left.
+// The corners of a gather in the order of its results: counter-clockwise from the lower left.
 constexpr uint32_t GATHERED[CHANNELS] = {2, 3, 1, 0};
 
 static uint32_t gather(const Context &context, const Texture &texture, const Spot *spots,
@@ -190,9 +191,9 @@ static uint32_t gather(const Context &context, const Texture &texture, const Spo
 
 // --- instructions --------------------------------------------------------------------------------
 
-// The object of a handle that an instruction with so many coordinates may use; null for none. A
-// texture with one axis may be read as one with two: ptxas makes that of tex1D, with 0 for y, so
-// that the border above counts by one half.
+// The object of a handle if an instruction with these dimensions may use it; otherwise null. An
+// instruction with two axes may read a texture with one axis: ptxas compiles tex1D so, with y = 0;
+// the border above then has weight one half.
 static const Texture *find(const Context &context, uint32_t handle, uint32_t dimensions,
                            bool layered, bool surface)
 {
@@ -209,8 +210,8 @@ static uint32_t layer_of(const Texture &texture, uint32_t word)
     return smaller(word, texture.layers - 1);
 }
 
-// Whether a blend is known: not that of signed bytes, nor of a volume of reals, and there is none of
-// integers that stay integers.
+// Whether the blend is known. Blends of signed bytes and of volumes of reals are unknown; integers
+// that stay integers have none.
 static bool can_blend(const Texture &texture)
 {
     bool fractions = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
@@ -219,8 +220,8 @@ static bool can_blend(const Texture &texture)
            (real && texture.dimensions < AXES);
 }
 
-// Read a texture. The layer comes first. `channels` is a mask of the results that are wanted, which
-// are left one behind the other. Returns a FaultCode.
+// Reads a texture; the first coordinate is the layer if there is one. `channels`: mask of the
+// requested results, which are stored consecutively. Returns a FaultCode.
 EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, uint32_t mask,
                                       uint32_t handle, uint32_t form, uint32_t channels)
 {
@@ -228,8 +229,7 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         return FaultCode::NONE;
     bool layered = form & TextureForm::ARRAY, fetch = form & TextureForm::FETCH;
     bool gathers = form & TextureForm::GATHER;
-    const Texture *found =
-        find(*context, handle, form & TextureForm::DIMENSIONS, layered, false);
+    const Texture *found = find(*context, handle, form & TextureForm::DIMENSIONS, layered, false);
     if (found == nullptr || found->fetched != (fetch && !layered && found->dimensions == 1) ||
         (gathers && found->dimensions != 2) || (found->linear && !can_blend(*found)) ||
         (gathers && found->texels == Texels::SIGNED_8_FRACTIONS))
@@ -243,28 +243,29 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         for (uint32_t axis = 0; axis < (form & TextureForm::DIMENSIONS); ++axis) {
             uint32_t word = words[(axis + layered) * WARP_LANES];
             double place = fetch ? 0 : position(texture, axis, bits_as<float>(word));
-            spots[axis] = fetch ? Spot{int32_t(word), 0}
-                          : texture.linear || gathers ? between(place) : nearest(place);
+            spots[axis] = fetch                       ? Spot{int32_t(word), 0}
+                          : texture.linear || gathers ? between(place)
+                                                      : nearest(place);
         }
         for (uint32_t channel = 0; channel < CHANNELS; ++channel) {
             if (!has(channels, channel))
                 continue;
             int64_t texels[AXES] = {spots[0].texel, spots[1].texel, spots[2].texel};
             uint32_t component = form >> TextureForm::COMPONENT_SHIFT;
-            results[count++][lane] =
-                gathers ? gather(*context, texture, spots, layer, channel, component)
-                : texture.linear && !fetch && channel < texture.channels
-                    ? blend(*context, texture, spots, layer, channel)
-                    : read_texel(*context, texture, texels, layer, channel);
+            results[count++][lane] = gathers ? gather(*context, texture, spots, layer, channel,
+                                                      component)
+                                     : texture.linear && !fetch && channel < texture.channels
+                                         ? blend(*context, texture, spots, layer, channel)
+                                         : read_texel(*context, texture, texels, layer, channel);
         }
     }
     memcpy(context->lane_data, results, sizeof results);
     return FaultCode::NONE;
 }
 
-// The place of a surface's element: the bytes from x on, of the row y, of z or the layer. Leaves
-// the lower words of the addresses, and a mask of the lanes that reach the surface in lane 0 of the
-// next word. Returns a FaultCode.
+// The address of a surface element: byte x of row y in slice z or the layer. Stores the lower words
+// of the addresses, and in lane 0 of the next word the mask of lanes inside the surface. Returns a
+// FaultCode.
 EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, uint32_t mask,
                                         uint32_t handle, uint32_t form, uint32_t width)
 {

@@ -8,8 +8,8 @@
 
 // --- what is under way ---------------------------------------------------------------------------
 
-// The data of an asynchronous copy, which was read when the copy was issued. A row lies in one piece;
-// else, where they are `apart`, no two of 32 lanes have the same target.
+// The data of an asynchronous copy, read when the copy was issued. `is_row`: the target is
+// contiguous; `apart`: the lanes' targets are distinct.
 struct LaneCopy {
     uint32_t width;
     bool is_row, apart;
@@ -21,7 +21,8 @@ struct OtherWork {
     Traces traces;
 };
 
-// Work of some lanes, or the end of their group, which is neither; `due` are those that wait for it.
+// Work of some lanes, or the end of their group (neither copy nor other work). `due`: lanes that
+// wait for it.
 struct Item {
     uint32_t kind, mask;
     std::unique_ptr<LaneCopy> copy{};
@@ -32,13 +33,13 @@ struct Item {
     bool ends_group() const { return copy == nullptr && other == nullptr; }
 };
 
-// Of all blocks of a host thread.
+// Pending work of all blocks of one host thread.
 struct UnderWay {
     std::unordered_map<const Warp *, std::vector<Item>> items;
     std::vector<LaterArrival> arrivals;
-    std::vector<std::unique_ptr<LaneCopy>> spare; // copies that are done, to be used again
+    std::vector<std::unique_ptr<LaneCopy>> spare; // finished copies for reuse
     uint64_t serial = 0;
-    const Warp *warp = nullptr; // that was asked for last, and its items
+    const Warp *warp = nullptr; // the last warp asked for; `own` has its items
     std::vector<Item> *own = nullptr;
 };
 
@@ -76,7 +77,7 @@ void put_off(Context &context, LaterArrival later)
     all_of(context).arrivals.push_back(std::move(later));
 }
 
-// A copy whose target's addresses and data lie in the context, and are those of the slot's pattern.
+// Defers a copy whose target addresses and data are in the context and fit the slot's pattern.
 EXPORT void emulator_put_off_copy(Context *context, Warp *warp, const Slot *slot, uint32_t mask,
                                   uint32_t width)
 {
@@ -97,7 +98,7 @@ EXPORT void emulator_put_off_copy(Context *context, Warp *warp, const Slot *slot
 
 // --- its effect ----------------------------------------------------------------------------------
 
-// Do the work of some of an item's lanes; all else than copies is done for all of them at once.
+// Performs an item's work for some lanes; work other than copies is performed for all its lanes.
 static void do_work(Context &context, Item &item, uint32_t lanes)
 {
     if (item.copy == nullptr) {
@@ -120,7 +121,7 @@ static void do_work(Context &context, Item &item, uint32_t lanes)
         context.under_way->spare.push_back(std::move(item.copy));
 }
 
-// Do what is due, and keep what is still under way with the ends of its groups.
+// Performs the due work, and keeps the remaining items and the ends of their groups.
 static void do_work(Context &context, std::vector<Item> &items)
 {
     uint32_t waiting[WorkKind::COUNT] = {};
@@ -141,18 +142,17 @@ EXPORT void emulator_end_group(Context *context, Warp *warp, uint32_t kind, uint
         add(*context, *warp, {kind, mask});
 }
 
-// Scoreboards count no further.
+// The limit of a scoreboard.
 constexpr uint32_t MOST_LEFT = 63;
 
-// The lanes of a mask wait until all of their groups are done but the last `left`. Returns a
-// FaultCode.
+// Waits for all groups of the lanes except the last `left`. Returns a FaultCode.
 EXPORT uint32_t emulator_wait_for_groups(Context *context, Warp *warp, uint32_t kind, uint32_t mask,
                                          uint32_t left)
 {
     if (context->under_way == nullptr || left > MOST_LEFT)
         return FaultCode::NONE;
     std::vector<Item> &items = items_of(*context, *warp);
-    uint32_t ended[MOST_LEFT + 2] = {mask}; // the lanes behind so many ends of groups
+    uint32_t ended[MOST_LEFT + 2] = {mask}; // by the number of group ends passed: the lanes
     for (auto item = items.rbegin(); item != items.rend(); ++item) {
         item->due = item->kind == kind && !item->ends_group() ? ended[left + 1] & item->mask : 0;
         for (uint32_t n = item->kind == kind && item->ends_group() ? left + 1 : 0; n > 0; --n)
@@ -198,7 +198,7 @@ void forget_arrivals(Context &context, const uint8_t *first, const uint8_t *past
 
 // --- the checked mode ----------------------------------------------------------------------------
 
-// Call an action with all items of the block.
+// Calls an action for every item of the block.
 template <class Action> static void for_each_item(Context &context, Action action)
 {
     for (uint32_t index = 0; index < context.warp_count; ++index)

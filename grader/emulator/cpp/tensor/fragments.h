@@ -105,8 +105,8 @@ HOT void write_halves(const uint32_t (*codes)[COLUMNS], uint32_t *registers)
 {
     for (uint32_t row = 0; row < HEIGHT; ++row)
         for (uint32_t n = 0; n < COLUMNS; n += 2)
-            registers[row / ROWS * WARP_LANES + row % ROWS * 4 + n / 2] =
-                codes[row][n] | codes[row][n + 1] << 16;
+            registers[row / ROWS * WARP_LANES + row % ROWS * 4 + n / 2] = codes[row][n] |
+                                                                          codes[row][n + 1] << 16;
 }
 
 // Matrices are for whole warps: 0 lanes do nothing, and what a part of them would get is undefined.

@@ -36,8 +36,8 @@ EXPORT uint32_t emulator_spread_rows(Context *context, uint32_t instruction, uin
         return code;
     for (uint32_t n = 0; n < matrices; ++n)
         for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
-            registers[n * WARP_LANES + lane] =
-                spread_word(context->lane_data + ROWS * n, lane, transposed != 0);
+            registers[n * WARP_LANES + lane] = spread_word(context->lane_data + ROWS * n, lane,
+                                                           transposed != 0);
     return code;
 }
 

@@ -180,8 +180,8 @@ COLD void set_specials(const uint32_t *a, const uint32_t (*b)[COLUMNS], const ui
 
 // The codes of so many rows of D, which are those of C before.
 template <class Left, class Right, class Result, uint32_t K>
-void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K],
-              const uint32_t (*right)[COLUMNS], uint32_t (*codes)[COLUMNS])
+void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
+              uint32_t (*codes)[COLUMNS])
 {
     constexpr bool TO_HALF = Result::BITS == 16;
     constexpr int32_t PART = PART_PLACES<Left>;
@@ -208,8 +208,7 @@ void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K],
                 found[n] = TO_HALF ? round_to_half(joined[n])
                                    : cut_to_single(joined[n], rule.fraction);
             if (unlikely(special || a.special || c.special))
-                set_specials<Left, Right, Result>(left[row], right, codes[row], first, end,
-                                                  found);
+                set_specials<Left, Right, Result>(left[row], right, codes[row], first, end, found);
             memcpy(codes[row], found, sizeof found);
         }
     }

@@ -1,6 +1,6 @@
 // Products of matrices A of which only two of each four elements in a row are there (PTX ISA,
-// `mma.sp`), of words one of two: it names the rows of B that they meet. An H200 agrees in a million
-// tiles of each form.
+// `mma.sp`), of words one of two: it names the rows of B that they meet. An H200 agrees in a
+// million tiles of each form.
 #include "tensor/byte_products.h"
 #include "tensor/products.h"
 

@@ -1,6 +1,6 @@
 // Tensor cores, products without a rounding of their own: bytes and bits, which are added exactly,
-// and float64, a chain of fused multiply-adds from the first product on (an H200 agrees in a million
-// tiles of each form).
+// and float64, a chain of fused multiply-adds from the first product on (an H200 agrees in a
+// million tiles of each form).
 #include <cmath>
 #include <initializer_list>
 

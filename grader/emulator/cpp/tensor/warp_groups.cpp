@@ -2,9 +2,9 @@
 // rows of A and of D, and reads all of B. A may lie in registers, as for products of one warp; what
 // lies in shared memory is read in units of 16 bytes, as accesses of lanes: so it is checked as any
 // other. A product is made when its group is waited for.
+#include "memory/under_way.h"
 #include "tensor/byte_products.h"
 #include "tensor/products.h"
-#include "memory/under_way.h"
 
 extern "C" uint32_t emulator_load_shared_16(Context *, Warp *, uint32_t slot, uint32_t instruction,
                                             uint32_t mask, uint32_t flags);
@@ -28,8 +28,8 @@ struct Descriptor {
     uint32_t start, leading, stride, base, width;
 
     Descriptor(uint32_t low, uint32_t high)
-        : empty(low == 0 && high == 0), start((low & 0x3FFF) << 4), leading((low >> 16 & 0x3FFF) << 4),
-          stride((high & 0x3FFF) << 4), base(high >> 17 & 7)
+        : empty(low == 0 && high == 0), start((low & 0x3FFF) << 4),
+          leading((low >> 16 & 0x3FFF) << 4), stride((high & 0x3FFF) << 4), base(high >> 17 & 7)
     {
         constexpr uint32_t WIDTHS[] = {16, 128, 64, 32};
         width = WIDTHS[high >> 30];
@@ -111,8 +111,8 @@ struct Reader {
     }
 };
 
-// What a product takes of shared memory's bandwidth: WAVEFRONT_BYTES of a matrix a wavefront, however
-// it lies there; B once for the four warps.
+// What a product takes of shared memory's bandwidth: WAVEFRONT_BYTES of a matrix a wavefront,
+// however it lies there; B once for the four warps.
 void count_operands(Slot &slot, const Warp &warp, uint32_t columns, uint32_t form)
 {
     uint32_t rows = form & GroupForm::LEFT_SHARED ? HEIGHT : 0;
@@ -154,8 +154,7 @@ APART uint32_t read_left_matrix(const Reader &reader, const Operands &of, uint32
     }
     uint8_t rows[HEIGHT][ROW_BYTES];
     uint32_t first = reader.warp.index % GROUP_WARPS * HEIGHT;
-    uint32_t code =
-        reader.read<HEIGHT>(of.left, first, of.is(GroupForm::LEFT_TRANSPOSED), rows);
+    uint32_t code = reader.read<HEIGHT>(of.left, first, of.is(GroupForm::LEFT_TRANSPOSED), rows);
     for (uint32_t row = 0; row < HEIGHT; ++row)
         read_codes<Format, K>(rows[row], left[row]);
     return code;
@@ -164,11 +163,11 @@ APART uint32_t read_left_matrix(const Reader &reader, const Operands &of, uint32
 // Eight columns of B, from one on. Returns a FaultCode.
 template <class Format, uint32_t K>
 APART uint32_t read_right_matrix(const Reader &reader, const Operands &of, uint32_t first,
-                               uint32_t (*right)[COLUMNS])
+                                 uint32_t (*right)[COLUMNS])
 {
     uint8_t columns[COLUMNS][ROW_BYTES];
-    uint32_t code =
-        reader.read<COLUMNS>(of.right, first, of.is(GroupForm::RIGHT_TRANSPOSED), columns);
+    uint32_t code = reader.read<COLUMNS>(of.right, first, of.is(GroupForm::RIGHT_TRANSPOSED),
+                                         columns);
     for (uint32_t column = 0; column < COLUMNS; ++column) {
         uint32_t codes[K];
         read_codes<Format, K>(columns[column], codes);
@@ -261,9 +260,8 @@ static uint32_t multiply_later(const Reader &reader, Operands of, Product produc
         count_operands(context->slots[operands], *warp, columns, form);                            \
         Reader now{*context, *warp, slot, instruction};                                            \
         Operands in{columns, form, d, a, c, {left_low, left_high}, {right_low, right_high}};       \
-        return multiply_later(now, in, [=](const Reader &reader, const Operands &of) {             \
-            return __VA_ARGS__;                                                                    \
-        });                                                                                        \
+        return multiply_later(                                                                     \
+            now, in, [=](const Reader &reader, const Operands &of) { return __VA_ARGS__; });       \
     }
 #define DEFINE_FLOATS(left, right, result, ...)                                                    \
     DEFINE_PRODUCT(left##_##right##_##result,                                                      \

@@ -155,7 +155,4 @@ static void find_meetings(Meetings &meetings)
 
 } // namespace timing
 
-EXPORT void emulator_find_meetings(timing::Meetings *meetings)
-{
-    timing::find_meetings(*meetings);
-}
+EXPORT void emulator_find_meetings(timing::Meetings *meetings) { timing::find_meetings(*meetings); }

@@ -116,8 +116,8 @@ static double pass_l2(const SM &sm, double count, double begin)
     const Parameters &p = *sm.p;
     pass_data(sm, shared.lsu_free, count * p.fill_cycles);
     sm.statistics->l2_bytes += SECTOR * count;
-    shared.port_free =
-        max(shared.port_free, begin) + max(count * p.fill_port_cycles, p.line_port_cycles);
+    shared.port_free = max(shared.port_free, begin) +
+                       max(count * p.fill_port_cycles, p.line_port_cycles);
     double cost = max(count, PAIR) * p.l2_sector_cycles;
     pass_slices(sm, cost, begin);
     return max(shared.port_free, shared.l2_free) + p.l2_latency;
@@ -279,8 +279,8 @@ static bool completes_pairs(uint32_t missing, uint32_t held)
 
 // When the sectors that are asked for are there; the missing ones are fetched, and all of them
 // where the load goes past the L1.
-static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t past_l1,
-                        double begin, double t)
+static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t past_l1, double begin,
+                        double t)
 {
     CacheLine &held = place_in_l1(sm, tag);
     bool local = line.number >= LOCAL_LINES;
@@ -324,8 +324,8 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
     pass_stores(sm, count, 0.0, count * sm.p->fill_port_cycles, cycles, begin);
 }
 
-// A store to a line of which a load is under way lets the sub-partition's next access wait for it: an
-// H200's SM begins four of them in the time of one load.
+// A store to a line of which a load is under way lets the sub-partition's next access wait for it:
+// an H200's SM begins four of them in the time of one load.
 static void await_load(const SM &sm, const Warp &warp, int64_t tag)
 {
     double &free = sm.partitions[(&warp - sm.warps) % SUB_PARTITIONS].pipes[Unit::MEMORY];
@@ -401,7 +401,8 @@ static Ends prefetch(const SM &sm, const Access &access, double begin, double t)
 {
     for (int64_t k = access.first; k < access.end; ++k) {
         const Line &line = sm.lines[k];
-        pass_data(sm, max(sm.shared->lsu_free, begin), count_pairs(line.touched) * sm.p->prefetch_pair);
+        pass_data(sm, max(sm.shared->lsu_free, begin),
+                  count_pairs(line.touched) * sm.p->prefetch_pair);
         fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t);
     }
     return {t, sm.shared->lsu_free + READ_CYCLES};

@@ -53,8 +53,9 @@ static void tell(const SM &sm, int64_t w, int64_t code, uint32_t stall, double u
     if (cause >= 0)
         profile.awaited[cause] += until - from;
     int64_t block = sm.blocks[sm.warps[w].place].number;
-    keep_span(sm, w, {int64_t(from), int64_t(until - from), int32_t(w), int32_t(block),
-                      int32_t(code), int32_t(cause), int32_t(stall), 0});
+    keep_span(sm, w,
+              {int64_t(from), int64_t(until - from), int32_t(w), int32_t(block), int32_t(code),
+               int32_t(cause), int32_t(stall), 0});
 }
 
 // Whether an instruction accesses global or local memory.

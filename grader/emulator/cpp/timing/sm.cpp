@@ -2,13 +2,14 @@
 //
 // Four sub-partitions issue one instruction a cycle each, of the block that started first among
 // those with a ready warp (on an H200 blocks that do the same end one after another, though all are
-// resident): the warp that issued last as long as it is ready, else the one with the highest number.
-// A warp is ready when its stall count has passed, the scoreboards of its wait mask are free, and
-// the pipe that it needs can take it: the control bits of the machine code hold the dependencies.
-// Issuing waits for the register banks. What an instruction does in memory is in timing_memory.cpp.
-// Every unit takes what comes in order and is known by the cycle at which it is free, so that an
-// instruction's end is known when it is issued. Where the cycles of its warps go is told by the same
-// simulation compiled once more (timing_sm_profiled.cpp): looking whether that is asked takes 5 %.
+// resident): the warp that issued last as long as it is ready, else the one with the highest
+// number. A warp is ready when its stall count has passed, the scoreboards of its wait mask are
+// free, and the pipe that it needs can take it: the control bits of the machine code hold the
+// dependencies. Issuing waits for the register banks. What an instruction does in memory is in
+// timing_memory.cpp. Every unit takes what comes in order and is known by the cycle at which it is
+// free, so that an instruction's end is known when it is issued. Where the cycles of its warps go
+// is told by the same simulation compiled once more (timing_sm_profiled.cpp): looking whether that
+// is asked takes 5 %.
 #include "timing/timing.h"
 
 #ifndef PROFILED
@@ -100,7 +101,8 @@ static bool accesses_memory(const SM &sm, const Warp &warp)
 // the highest number. Warps whose accesses to memory had to wait for a full queue take turns behind
 // all others, whatever their block: the one that has waited longest goes first. So lines of all
 // warps meet in the L1 (of threads that each copy a line of their own, an H200's L1 has 60 % of the
-// words with 32 warps an SM, and 24 % with 48; warps that went on one after another would have all).
+// words with 32 warps an SM, and 24 % with 48; warps that went on one after another would have
+// all).
 static Choice choose_warp(const SM &sm, int64_t number, double t)
 {
     const Partition &partition = sm.partitions[number];
@@ -144,8 +146,8 @@ static void wake_partitions(const SM &sm, double at)
 static int64_t warps_per_block(const SM &sm) { return sm.warp_count / sm.block_count; }
 
 // The place of a warp of a block among those of the SM, which go to one sub-partition after the
-// other. A block of whole rounds begins one sub-partition further on than the one before it (%warpid
-// on an H200).
+// other. A block of whole rounds begins one sub-partition further on than the one before it
+// (%warpid on an H200).
 static int64_t place_of(int64_t slot, int64_t warps, int64_t index)
 {
     if (warps % SUB_PARTITIONS == 0)

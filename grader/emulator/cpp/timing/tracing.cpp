@@ -55,7 +55,8 @@ EXPORT void emulator_trace_value(const Context *context, Warp *warp, uint32_t in
 {
     if (warp->trace >= warp->trace_end || mask == 0)
         return;
-    *warp->trace++ = TraceWord::ACCESS | TraceWord::CONSTANT << TraceWord::SPACE_SHIFT | instruction;
+    *warp->trace++ = TraceWord::ACCESS | TraceWord::CONSTANT << TraceWord::SPACE_SHIFT |
+                     instruction;
     *warp->trace++ = mask;
     *warp->trace++ = least_of(*context, mask);
 }

@@ -3,10 +3,9 @@
 //
 // Words of 32 bits. A block is one word, BLOCK | its index. An access is ACCESS | space <<
 // SPACE_SHIFT | the instruction's index, the mask of active lanes, its passes (wavefronts of shared
-// memory, sectors of global memory, different words of constant memory; of a sleep its nanoseconds, of
-// a call the function), and, for global and local
-// memory, the 32 lower words of the lanes' addresses. A warp writes while its record has room; most
-// warps have none.
+// memory, sectors of global memory, different words of constant memory; of a sleep its nanoseconds,
+// of a call the function), and, for global and local memory, the 32 lower words of the lanes'
+// addresses. A warp writes while its record has room; most warps have none.
 #pragma once
 
 #include "memory/counting.h"

@@ -19,7 +19,8 @@ static double end_sleep(const SM &sm, double ns, double t)
     while (grid < ns)
         grid *= 2.0;
     grid *= sm.p->ns_cycles;
-    double before = grid / 2.0; // since a multiple, when the launch began: half of it on the average
+    double before = grid /
+                    2.0; // since a multiple, when the launch began: half of it on the average
     return (__builtin_floor((t + before) / grid) + 1.0) * grid - before;
 }
 
@@ -40,7 +41,8 @@ static double end_system_fence(const SM &sm, double t)
     return next;
 }
 
-// When the L2 has answered all that a warp has stored; later where other warps of the SM store, too.
+// When the L2 has answered all that a warp has stored; later where other warps of the SM store,
+// too.
 static double stores_answered(const SM &sm, const Warp &warp, double t)
 {
     const Shared &shared = *sm.shared;

@@ -1,17 +1,16 @@
-// Barrier objects in shared memory (PTX ISA, mbarrier): what an arrival does to one, and who waits
-// for one of its phases to end.
+// Barrier objects in shared memory (PTX ISA, mbarrier): arrivals, and paths that wait for a phase.
 //
-// The 64 bits of one, seen on an H200 in what arrivals return: 1 to 20 are 2^20 less the threads
-// that each phase expects, 43 to 62 likewise those that this phase still waits for, 21 to 41 the
-// bytes or copies that have come less those that are expected, and 63 the parity of the phase.
-// There, memory holds them only after an mbarrier.inval.
+// Layout of the 64 bits, derived from the values that arrivals return on an H200: bits 1 to 20 hold
+// 2^20 minus the threads that each phase expects, bits 43 to 62 likewise the threads that this
+// phase still expects, bits 21 to 41 the completed minus the expected bytes or copies, bit 63 the
+// parity of the phase. On an H200, memory holds these bits only after an mbarrier.inval.
 #include "warps/barrier_objects.h"
 #include "checked/checked.h"
-#include "warps/clusters.h"
 #include "memory/moves.h"
-#include "warps/paths.h"
 #include "memory/patterns.h"
 #include "memory/under_way.h"
+#include "warps/clusters.h"
+#include "warps/paths.h"
 
 // --- one object ----------------------------------------------------------------------------------
 
@@ -29,7 +28,7 @@ static uint64_t with_field(uint64_t object, uint32_t shift, uint64_t mask, uint6
     return (object & ~(mask << shift)) | (value & mask) << shift;
 }
 
-// Whether nobody is waited for any more.
+// Whether the phase has all its arrivals.
 static bool is_complete(uint64_t object)
 {
     return field(object, PENDING_SHIFT, THREADS) == 0 && field(object, COPIED_SHIFT, COPIED) == 0;
@@ -41,7 +40,7 @@ static bool is_too_much(uint64_t object, Arrival arrival)
     return arrival.threads > (pending == 0 ? 0 : MOST_THREADS - pending);
 }
 
-// Where the phase is complete, the next one begins.
+// Adds arrivals; a complete phase starts the next phase.
 static uint64_t arrive(uint64_t object, Arrival arrival)
 {
     bool was_complete = is_complete(object);
@@ -82,11 +81,11 @@ uint32_t check_objects(Context &context, uint32_t instruction, const uint32_t *a
     return FaultCode::NONE;
 }
 
-// Addresses lie in the context's lane_addresses, words and results in its lane_data.
+// Addresses are in lane_addresses; operands and results are in lane_data.
 EXPORT uint32_t emulator_set_up_barrier(Context *context, Warp *, uint32_t instruction,
                                         uint32_t mask)
 {
-    uint32_t first = mask & -mask; // done once a warp
+    uint32_t first = mask & -mask; // once per warp
     uint32_t code = check_objects(*context, instruction, context->lane_addresses, first);
     if (code != FaultCode::NONE)
         return code;
@@ -105,7 +104,7 @@ EXPORT uint32_t emulator_invalidate_barrier(Context *context, Warp *, uint32_t i
     return check_objects(*context, instruction, context->lane_addresses, mask);
 }
 
-// What a lane adds.
+// The arrival of one lane.
 static Arrival arrival_of(const Context &context, uint32_t lane, uint32_t form)
 {
     uint32_t word = form & ArrivalForm::ONE ? 1 : context.lane_data[lane];
@@ -122,8 +121,8 @@ static Arrival arrival_of(const Context &context, uint32_t lane, uint32_t form)
     return arrival;
 }
 
-// Work that goes on arrives at its object once that ends a phase, at the latest moment; until then
-// it counts as missing.
+// Applies the arrivals of asynchronous work at the latest possible moment: when they complete a
+// phase. Until then they count as missing.
 static void end_phase(Context &context, uint8_t *place)
 {
     uint64_t before = read<uint64_t>(place), object = before;
@@ -145,8 +144,9 @@ static void end_phase(Context &context, uint8_t *place)
     forget_arrivals(context, nullptr, static_cast<uint8_t *>(nullptr) + 1);
 }
 
-// Lanes that arrive at one object do so together: each is told the upper word of what it held
-// before all of them came, and who they are. Of BEHIND_COPIES, once their copies so far are there.
+// Lanes that arrive at one object arrive together. Each lane gets the upper word of the object
+// before all arrivals, and the mask of these lanes. BEHIND_COPIES: the arrival happens after the
+// lanes' copies so far.
 EXPORT uint32_t emulator_arrive(Context *context, Warp *warp, uint32_t instruction, uint32_t mask,
                                 uint32_t form)
 {
@@ -186,11 +186,11 @@ EXPORT uint32_t emulator_arrive(Context *context, Warp *warp, uint32_t instructi
 
 // --- waiting -------------------------------------------------------------------------------------
 
-// Past rounds in which nobody arrives anywhere so often, those that wait do so for ever.
+// Waiting paths count as waiting forever after so many rounds without an arrival.
 constexpr uint32_t IDLE_ROUNDS = 10000;
 
-// The lanes of a mask whose phase has ended: the object's parity is another one than the highest
-// bit of their word. What goes on for others has its effect where that ends their phase.
+// The lanes of a mask whose phase has ended: the object's parity differs from the highest bit of
+// their word. Completes asynchronous work if that ends their phase.
 static uint32_t lanes_past(Context &context, const uint32_t *addresses, const uint32_t *phases,
                            uint32_t mask)
 {
@@ -207,7 +207,8 @@ static uint32_t lanes_past(Context &context, const uint32_t *addresses, const ui
     return past;
 }
 
-// What other threads have done before a phase ended is ordered before what comes now.
+// Orders all earlier accesses of other threads before the accesses that follow a phase (checked
+// mode).
 static void meet_others(Context &context)
 {
     if (context.checked_state != nullptr)
@@ -216,8 +217,8 @@ static void meet_others(Context &context)
         ++context.cluster->epoch;
 }
 
-// Leaves the lanes whose phase has ended as the first word of lane_data; those of the others stay
-// in the warp, for `emulator_wait_for_phases`.
+// Stores the lanes whose phase has ended in the first word of lane_data. The objects and phases of
+// all lanes stay in the warp for `emulator_wait_for_phases`.
 EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t instruction,
                                       uint32_t mask)
 {
@@ -235,8 +236,8 @@ EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t ins
     return FaultCode::NONE;
 }
 
-// The running path goes on at `pc` once the phases of the `missing` lanes have ended, whose
-// predicate lies at `truths`; or, where it does not try, once others have had a turn.
+// Suspends the running path until the phases of the `missing` lanes have ended, and then sets their
+// predicate bits at `truths`. If `tries` is 0 the path waits only until others have had a turn.
 EXPORT void emulator_wait_for_phases(Context *, Warp *warp, uint32_t missing, uint32_t pc,
                                      uint32_t *truths, uint32_t tries)
 {
@@ -245,7 +246,7 @@ EXPORT void emulator_wait_for_phases(Context *, Warp *warp, uint32_t missing, ui
     warp->path_truths[slot] = truths;
 }
 
-// Let a path go on, if all its lanes' phases have ended, or `anyway`.
+// Releases a path if the phases of all its lanes have ended, or `anyway`.
 static bool release_path(Context &context, Warp &warp, uint32_t slot, bool anyway)
 {
     if (warp.path_wait[slot] == WAIT_PHASE) {
@@ -288,7 +289,7 @@ Released release_phases(Context &context, bool others)
 {
     if (others || is_in_cluster(context)) // others may end a phase
         return release_paths_that_wait(context, false);
-    // A try that nobody ends is false after a while, and the program may do something else then.
+    // A try_wait returns false after some time, and the program may then do something else.
     if (++context.idle_rounds > IDLE_ROUNDS)
         return Released::NONE;
     Released released = release_paths_that_wait(context, false);

@@ -1,12 +1,12 @@
-// A block: reset its warps, run them in turn, let them through __syncthreads() together.
-#include "warps/barrier_objects.h"
+// One block: resets its warps, runs them in turns, releases them from __syncthreads().
 #include "warps/blocks.h"
+#include "warps/barrier_objects.h"
 #include "warps/clusters.h"
 
 // --- a warp --------------------------------------------------------------------------------------
 
-// A warp at the start of a block: all its lanes at the first instruction, registers and predicates
-// zero.
+// Resets a warp to the start of a block: all lanes at the first instruction, registers and
+// predicates zero.
 static void reset(const Context &context, Warp &warp)
 {
     warp.live = warp.mask = warp.initial;
@@ -24,7 +24,7 @@ static void reset(const Context &context, Warp &warp)
     memset(&warp + 1, 0, context.warp_bytes - sizeof warp); // the registers
 }
 
-// The slot of a path that holds any of the lanes.
+// The slot of a path with any of the lanes.
 static uint32_t path_of(const Warp &warp, uint32_t lanes)
 {
     uint32_t found = 0;
@@ -50,8 +50,8 @@ struct Votes {
     uint32_t count, truth;
 };
 
-// All threads have come to a barrier: what BAR.RED gathered there, the count of true threads and
-// the and / or of all.
+// The result of BAR.RED after all threads have arrived: the number of true threads, and the "and"
+// or "or" of all. Resets the votes.
 static Votes take_votes(Context &context, uint32_t barrier)
 {
     bool all = context.vote_mode[barrier] == VoteMode::ALL;
@@ -67,8 +67,7 @@ static void tell_votes(Warp &warp, Votes votes)
     warp.voted_truth = votes.truth;
 }
 
-// Past __syncthreads(): the warp's waiting paths can run again. A path that waits as the running
-// one (see opcodes/barriers.py) just goes on.
+// Releases a warp from __syncthreads(). A running path that waits (opcodes/barriers.py) continues.
 static void release_warp(Warp &warp)
 {
     if (warp.at_barrier == 0)
@@ -81,8 +80,7 @@ static void release_warp(Warp &warp)
         next_path(warp);
 }
 
-// Whether lanes of one warp wait at different __syncthreads(): notes one that waits elsewhere than
-// the one before.
+// Whether lanes of one warp wait at different __syncthreads(); stores the later place as the fault.
 static bool waits_at_two_barriers(Context &context, const Warp &warp)
 {
     bool found = false;
@@ -104,7 +102,8 @@ static bool waits_at_two_barriers(Context &context, const Warp &warp)
     return found;
 }
 
-// Past __syncthreads(). Returns a FaultCode: lanes of one warp may have come to different ones.
+// Releases all warps from __syncthreads(). Returns FaultCode::BARRIER if lanes of one warp wait at
+// different barriers.
 static uint32_t release_all(Context &context)
 {
     Votes votes = take_votes(context, BLOCK_VOTE);
@@ -139,7 +138,7 @@ static bool release_waiting(Warp &warp, int32_t wait, Votes votes)
     return released;
 }
 
-// Let those go on whose barrier with a count of its own is complete; false: there are none.
+// Releases the threads at complete barriers with a thread count; false if there are none.
 static bool release_named(Context &context)
 {
     uint32_t living = 0;
@@ -162,7 +161,8 @@ static bool release_named(Context &context)
 
 // --- barriers that nobody can pass ---------------------------------------------------------------
 
-// Some lanes wait for lanes of their own warp (__syncwarp(), a shuffle) that wait elsewhere.
+// Stores the fault of lanes that wait for lanes of their own warp (__syncwarp(), a shuffle) which
+// wait elsewhere.
 static bool blame_warp_barrier(Context &context)
 {
     for (uint32_t index = 0; index < context.warp_count; ++index) {
@@ -183,8 +183,8 @@ static bool blame_warp_barrier(Context &context)
     return false;
 }
 
-// Some lanes wait at __syncthreads() for lanes that cannot come: name one of each, and the barrier.
-// What a warp waits for in itself is told first.
+// Stores the fault of a __syncthreads() that some lanes cannot reach: one lane, and the barrier.
+// Waits within a warp have priority.
 static uint32_t blame_barrier(Context &context)
 {
     context.fault_code = FaultCode::BARRIER;
@@ -209,7 +209,7 @@ static uint32_t blame_barrier(Context &context)
 
 // --- a block -------------------------------------------------------------------------------------
 
-// Which of `count` has this turn: the last one first where the context says so.
+// The index of this turn: ascending, or descending in a reversed run.
 static uint32_t in_order(const Context &context, uint32_t turn, uint32_t count)
 {
     return context.reversed ? count - 1 - turn : turn;
@@ -232,13 +232,13 @@ void begin_block(Context &context)
         warp_at(context, index).clock = context.started;
 }
 
-// What a round of all warps came to.
+// The result of one turn of each warp.
 struct Round {
-    uint32_t living, stuck; // lanes of any warp that live, and that wait for something else than all
+    uint32_t living, stuck; // lanes of any warp: alive; alive and not at __syncthreads()
     bool moved, waits, stalled, draws;
 };
 
-// Each warp runs to its next barrier or end, or as long as it does not wait in a loop.
+// Runs each warp to its next barrier, to its end, or until it waits in a loop.
 static uint32_t run_round(Context &context, Round &round)
 {
     round = {0, 0, false, false, true, false};
@@ -246,7 +246,7 @@ static uint32_t run_round(Context &context, Round &round)
     for (uint32_t turn = 0; turn < context.warp_count; ++turn) {
         uint32_t index = in_order(context, turn, context.warp_count);
         Warp &warp = warp_at(context, index);
-        if (turn >= context.begun) // and not before: its registers are then in the processor's cache
+        if (turn >= context.begun) // so late that the registers stay in the processor's cache
             reset(context, warp);
         context.begun = turn < context.begun ? context.begun : turn + 1;
         bool runs = (warp.mask & ~warp.at_barrier) != 0;

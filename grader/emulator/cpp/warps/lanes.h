@@ -1,7 +1,7 @@
-// What all of the runtime is written with: lanes of a warp, and masks of them, lane 0 lowest.
+// Shared by all files: the lanes of a warp and masks of them (bit 0: lane 0).
 //
-// What is exported carries the prefix emulator_ and is called by the steps of kernels. Vectors never
-// cross that boundary, for the two compilers pass them in different registers: they lie in the
+// Exported functions have the prefix emulator_; compiled kernels call them. Arguments of that
+// boundary are scalars because g++ and LLVM pass vectors in different registers; vectors lie in the
 // context's lane_addresses, lane_uppers and lane_data.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
-// What runs at each access is compiled once for each kind, for there its width is a constant (HOT);
-// what hardly ever runs is kept out of its way (COLD).
+// HOT: code of every access, compiled for each kind of access so that its width is a constant.
+// COLD: code that rarely runs, kept out of the processor's instruction cache. APART: not inlined.
 #define HOT static inline __attribute__((always_inline))
 #define COLD static __attribute__((noinline, cold))
 #define APART static __attribute__((noinline))
 
-// What lies at a place, however it is aligned.
+// Reads a number at any alignment.
 template <class Number> HOT Number read(const void *place)
 {
     Number value;
@@ -25,14 +25,14 @@ template <class Number> HOT Number read(const void *place)
     return value;
 }
 
-// The bits of a number, taken for another one.
+// The bits of one number as another number of the same size.
 template <class Number, class Other> HOT Number bits_as(Other value)
 {
     static_assert(sizeof(Number) == sizeof(Other));
     return read<Number>(&value);
 }
 
-// A word of each lane, and of each bank of shared memory.
+// A word of 4 bytes for each lane, or for each bank of shared memory.
 constexpr uint32_t WARP_BYTES = WARP_LANES * BANK_BYTES;
 
 inline bool likely(bool condition) { return __builtin_expect(condition, true); }
@@ -61,7 +61,6 @@ struct Lanes {
     Iterator end() const { return {0}; }
 };
 
-// The lanes for which a condition holds.
 template <class Condition> inline uint32_t lanes_where(Condition condition)
 {
     uint32_t found = 0;
@@ -75,7 +74,7 @@ inline uint32_t lanes_equal(const uint32_t *values, uint32_t value)
     return lanes_where([=](uint32_t lane) { return values[lane] == value; });
 }
 
-// The lanes of part number `part` of a warp that is cut in parts of `size` lanes.
+// The lanes of part number `part`, if the warp is divided into parts of `size` lanes.
 inline uint32_t lanes_of_part(uint32_t part, uint32_t size)
 {
     return (size == WARP_LANES ? FULL_MASK : bit(size) - 1) << (part * size);

@@ -1,15 +1,16 @@
 // Divergence: lanes that took different sides of a branch are separate paths.
 //
-// They merge at the BSYNC of the convergence barrier that BSSY set, and where the hardware looks for
-// a path to run. The running path is the warp's mask and pc; all others are in slots.
+// Paths merge at the BSYNC of the convergence barrier that BSSY set, and at the places where the
+// hardware chooses the next path. The running path is the warp's mask and pc; slots hold all other
+// paths.
 //
-// Which path runs when is an H100's rule, found by its counts of executed instructions and of their
-// threads (docs/devices.md). Of the two sides of a branch the one with fewer lanes runs first
-// (opcodes/control.py). When a path waits or ends, the other side of the last branch runs, if it has
-// not yet; it alone is remembered. Else all paths that are where the newest one is run as one: they
-// execute a BSYNC there together, or pass a WARPSYNC with those that already wait at it. Paths that
-// wait when others leave their barrier (EXIT, BREAK) execute its BSYNC once more, and paths that
-// meet at a WARPSYNC otherwise execute it once more together.
+// The order of paths is an H100's, derived from its counts of executed instructions and threads
+// (docs/devices.md). The side of a branch with fewer lanes runs first (opcodes/control.py). When a
+// path waits or ends, the other side of the last branch runs, if it has not run yet; only this side
+// is remembered. Otherwise all paths at the pc of the newest path run as one path: they execute a
+// BSYNC there together, or pass a WARPSYNC together with paths that already wait at it. Paths that
+// wait while others leave their barrier (EXIT, BREAK) execute its BSYNC once more; paths that meet
+// at a WARPSYNC in any other way execute it once more together.
 #include "warps/paths.h"
 
 static void make_newest(Warp &warp, uint32_t slot) { warp.path_age[slot] = ++warp.path_clock; }
@@ -20,7 +21,8 @@ static bool can_run(const Warp &warp, uint32_t slot)
     return warp.path_mask[slot] != 0 && (wait == WAIT_NONE || wait == WAIT_APART);
 }
 
-// A jump to several places sends a path to each. The last one runs, and is one side of the jump.
+// A jump to several targets makes a path for each. The last path runs; it counts as one side of the
+// jump.
 static void go_on_at_once(Warp &warp, uint32_t slot)
 {
     if (warp.path_resumed != NO_PATH)
@@ -63,7 +65,7 @@ static uint32_t newest_path(const Warp &warp)
     return chosen;
 }
 
-// Take a path out of its slot. Returns its lanes.
+// Removes a path from its slot. Returns its lanes.
 static uint32_t take(Warp &warp, uint32_t slot)
 {
     uint32_t mask = warp.path_mask[slot];
@@ -73,7 +75,7 @@ static uint32_t take(Warp &warp, uint32_t slot)
     return mask;
 }
 
-// Take all paths at the warp's pc that can merge. Returns their lanes.
+// Removes all paths at the warp's pc that can merge. Returns their lanes.
 static uint32_t gather(Warp &warp)
 {
     uint32_t mask = 0;
@@ -146,11 +148,11 @@ bool pass_barrier(Warp &warp)
     for (uint32_t &together : warp.participants[warp.path_wait[chosen]])
         together &= ~warp.path_mask[chosen];
     warp.path_wait[chosen] = WAIT_NONE;
-    warp.path_age[chosen] = 0; // its turn comes next
+    warp.path_age[chosen] = 0; // it runs next
     return true;
 }
 
-// The basic block at an offset of the code, if a computed branch may go there; -1 if not.
+// The basic block at a code offset that a computed branch may reach; -1 otherwise.
 EXPORT uint32_t emulator_find_block(const Context *context, uint32_t offset, uint32_t table)
 {
     auto places = reinterpret_cast<const CodePlace *>(context->jump_tables[table]);
@@ -162,14 +164,14 @@ EXPORT uint32_t emulator_find_block(const Context *context, uint32_t offset, uin
 
 EXPORT uint32_t emulator_next_path(Warp *warp) { return next_path(*warp); }
 
-// Who waits together with the lowest lane of a mask at a barrier, and lives.
+// The living lanes that the lowest lane of a mask waits for at a barrier, itself included.
 static uint32_t expected_lanes(const Warp &warp, uint32_t barrier, uint32_t mask)
 {
     return warp.participants[barrier][lowest_lane(mask)] & warp.live;
 }
 
-// Whether the path in a slot waits at this barrier for the same lanes: __syncwarp() of other lanes
-// is another one.
+// Whether the path in a slot waits at this barrier for the same lanes. A __syncwarp() of other
+// lanes is another barrier.
 static bool waits_likewise(const Warp &warp, uint32_t slot, uint32_t barrier, uint32_t expected)
 {
     uint32_t mask = warp.path_mask[slot];
@@ -177,7 +179,7 @@ static bool waits_likewise(const Warp &warp, uint32_t slot, uint32_t barrier, ui
            expected_lanes(warp, barrier, mask) == expected;
 }
 
-// The last instruction of a basic block was executed again, by the same threads.
+// Counts one more execution of a block's last instruction by the same threads.
 static void repeat_block_end(Context &context, uint32_t block)
 {
     ++context.block_counts[uint64_t(block) * COUNTS_PER_BLOCK + COUNTS_PER_BLOCK - 1];
@@ -188,8 +190,8 @@ EXPORT void emulator_repeat_block_end(Context *context, uint32_t block)
     repeat_block_end(*context, block);
 }
 
-// What each of the lanes has done so far is ordered before what any of them does next. So is what
-// any of them had waited for before, and what lanes have done that have ended.
+// Orders all earlier accesses of the lanes before their later accesses (checked mode). The order is
+// transitive: it includes lanes that any of them met before, and lanes that have ended.
 static void meet(Warp &warp, uint32_t mask)
 {
     uint32_t now = ++warp.meetings, there = mask | ~warp.live;
@@ -210,8 +212,8 @@ static void meet(Warp &warp, uint32_t mask)
 
 EXPORT void emulator_meet(Warp *warp, uint32_t mask) { meet(*warp, mask); }
 
-// All lanes have come: paths that go on at the slot's pc join it; others (__syncwarp() elsewhere)
-// just go on. For a collective operation all join, wherever they came from.
+// All lanes have arrived: paths with the slot's pc join it; other paths (a __syncwarp() elsewhere)
+// continue separately. At a collective operation all join, from any pc.
 static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected, uint32_t repeat)
 {
     uint32_t barrier = warp.path_wait[slot];
@@ -236,12 +238,13 @@ static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected
         warp.path_resumed = slot;
 }
 
-// Merge the waiting paths of every convergence barrier whose living participants have all arrived.
+// Merges the waiting paths of every convergence barrier at which all living participants have
+// arrived.
 void release_paths(Context &context, Warp &warp, uint32_t repeat)
 {
     for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
         uint32_t barrier = warp.path_wait[slot], mask = warp.path_mask[slot];
-        if (mask == 0 || barrier >= CONVERGENCE_BARRIERS) // WAIT_NONE is as large as can be
+        if (mask == 0 || barrier >= CONVERGENCE_BARRIERS) // WAIT_NONE is the largest value
             continue;
         uint32_t expected = expected_lanes(warp, barrier, mask), arrived = 0;
         for (uint32_t other = 0; other < warp.path_count; ++other)
@@ -249,7 +252,7 @@ void release_paths(Context &context, Warp &warp, uint32_t repeat)
                 arrived |= warp.path_mask[other] & expected;
         if (arrived != expected)
             continue;
-        // That paths meet at a BSYNC is the hardware's doing, on which no program may rely.
+        // Programs cannot rely on a meeting at a BSYNC: the hardware decides it.
         if (context.checked_state != nullptr && barrier >= WARPSYNC_BARRIER)
             meet(warp, expected);
         merge(context, warp, slot, expected, repeat);

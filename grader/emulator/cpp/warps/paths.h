@@ -1,18 +1,18 @@
-// A warp's paths, and where they meet again.
+// The paths of a diverged warp, and the places where they merge.
 #pragma once
 
 #include "warps/lanes.h"
 
-// Give lanes a path of their own; returns its slot.
+// Gives lanes a separate path; returns its slot.
 uint32_t push_path(Warp &warp, uint32_t mask, uint32_t pc, int32_t wait);
-// Make another path the running one, see paths.cpp; false: none can run.
+// Makes another path the running path (rules: paths.cpp); false if none can run.
 bool next_path(Warp &warp);
-// Let the path run that has waited for that the longest, in place of the running one, which stays
-// where there is none. Returns how many others there are.
+// Exchanges the running path with the path that has waited longest for a turn; without another path
+// nothing changes. Returns the number of other paths.
 uint32_t change_path(Warp &warp);
-// All paths that can run wait in loops: let those go on that wait for them behind the loop, at a
-// BSYNC (so does an H200 where a lane has the lock that the others wait for). False: there are none.
+// All paths that can run wait in loops: releases a path that waits at a BSYNC behind the loop. (An
+// H200 does so if a lane holds the lock that the others wait for.) False if there is none.
 bool pass_barrier(Warp &warp);
-// Lanes have arrived at a barrier, or others will not come to it any more, which is
-// Repeat::AS_OTHERS_LEFT. Who is the last to arrive goes on at once.
+// Lanes have arrived at a barrier, or (Repeat::AS_OTHERS_LEFT) have left it. If all have arrived,
+// the last path to arrive continues at once.
 void release_paths(Context &context, Warp &warp, uint32_t repeat);

@@ -1,12 +1,12 @@
 // The special-function unit (MUFU), bit for bit: reciprocals, roots, exp2, log2, sin, cos, tanh.
 //
-// A row of coefficients, chosen by the upper bits of an argument, and the lower bits x give
-// value + slope * x + curve * square(x) in fixed point, which is cut off (Oberman and Siu, "A
-// High-Performance Area-Efficient Multifunction Interpolator", ARITH-17; US patent 7366745). What
-// the papers leave open was found from an H200's results: the coefficients, the constants that are
-// added before the cut, the columns that the square leaves out, where tanh changes its step.
+// The upper bits of an argument choose a row of coefficients; with the lower bits x the result is
+// value + slope * x + curve * square(x) in fixed point, truncated (Oberman and Siu, "A
+// High-Performance Area-Efficient Multifunction Interpolator", ARITH-17; US patent 7366745). The
+// rest is derived from an H200's results: the coefficients, the constants added before truncation,
+// the columns that the square omits, the exponents at which tanh changes its step.
 //
-// Each step is a loop over the lanes that compilers turn into vectors.
+// Each step is a loop over the lanes that compilers vectorise.
 #include "warps/lanes.h"
 #include "warps/special_tables.h"
 
@@ -18,7 +18,8 @@ constexpr uint32_t SIGN = 0x80000000, FRACTION = 0x007FFFFF;
 
 // --- the polynomial ------------------------------------------------------------------------------
 
-// Rows in a word each, for one load a lane: bits 0 to 15 the curve, 16 to 36 the slope.
+// Each row in one 64-bit word, so that a lane loads once: curve in bits 0 to 15, slope in 16 to 36,
+// value from 37.
 template <uint32_t ROWS> struct Table {
     uint64_t rows[ROWS] = {};
 
@@ -30,8 +31,7 @@ template <uint32_t ROWS> struct Table {
     }
 };
 
-// How the products are added: places that the value and the curve are shifted by, signs, and what
-// is added before the sum is cut off.
+// Shifts of value and curve, signs of slope and curve, and the constant added before truncation.
 struct Polynomial {
     const uint64_t *rows;
     uint32_t value_shift, curve_shift;
@@ -50,14 +50,14 @@ constexpr Polynomial LG2{LOGARITHMS.rows, 12, 1, false, true, 0x3345};
 constexpr Polynomial SIN{SINES.rows, 11, 0, false, true, 0};
 constexpr Polynomial TANH{TANGENTS.rows, 18, 4, false, true, 0};
 
-// Of each lane: the row, the lower bits, and the upper 16 of those, which are squared.
+// Per lane: the row, the lower bits, and the upper 16 of the lower bits, which are squared.
 struct Arguments {
     Words row, rest;
     uint16_t squared[WARP_LANES];
 };
 
-// x * x >> 17 of 16 bits. The unit adds products of two bits in columns from 2^16 on only: all of
-// the upper half with itself, and of the others those whose places make 16 or more.
+// x * x >> 17 for 16 bits. The unit adds the products of bit pairs only in columns from 2^16 up:
+// all pairs of the upper half, and other pairs whose positions sum to 16 or more.
 HOT uint16_t square(uint16_t x)
 {
     uint16_t sum = uint16_t((x >> 8) * (x >> 8)) >> 1;
@@ -74,7 +74,7 @@ HOT void evaluate(const Polynomial &polynomial, const Arguments &arguments, Sums
         squares[lane] = square(arguments.squared[lane]);
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t row = arguments.row[lane];
-        asm("" : "+r"(row)); // loads one by one: a gather takes longer
+        asm("" : "+r"(row)); // separate loads: a gather is slower
         rows[lane] = polynomial.rows[row];
     }
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
@@ -86,7 +86,7 @@ HOT void evaluate(const Polynomial &polynomial, const Arguments &arguments, Sums
     }
 }
 
-// Evaluate at fractions whose lower `bits` are the rest.
+// Evaluates fractions: the lower `bits` bits are x, the bits above are the row.
 HOT void evaluate(const Polynomial &polynomial, const Words &fractions, uint32_t bits, Sums &sums)
 {
     Arguments arguments;
@@ -98,7 +98,7 @@ HOT void evaluate(const Polynomial &polynomial, const Words &fractions, uint32_t
     evaluate(polynomial, arguments, sums);
 }
 
-// The float32 of a sum below 2^52 times 2^scale, cut off.
+// The float32 of sum * 2^scale, truncated; sum < 2^52.
 HOT uint32_t to_single(uint64_t sum, int32_t scale)
 {
     constexpr double whole = 0x1p52;
@@ -109,7 +109,7 @@ HOT uint32_t to_single(uint64_t sum, int32_t scale)
 
 // --- reciprocals and roots -----------------------------------------------------------------------
 
-// A float32, or the upper word of a float64: places of the fraction, exponent of infinity.
+// float32, or the upper word of float64: fraction bits, exponent of infinity.
 struct Format {
     uint32_t places, highest;
 
@@ -139,15 +139,15 @@ HOT void reciprocals(Words &words, Format format)
     }
 }
 
-// For a root the lowest bit of the exponent goes with the fraction. The bias is odd: a 0 there
-// stands for arguments in [2, 4).
+// The argument of a root is the fraction with the lowest exponent bit. The bias is odd: exponent
+// bit 0 means arguments in [2, 4); the bit is inverted.
 HOT uint32_t fraction_of_root(uint32_t word, Format format)
 {
     uint32_t lowest = 1u << format.places;
     return ((word ^ lowest) & (2 * lowest - 1)) << (SINGLE.places - format.places);
 }
 
-// Half of the rest of the exponent, which is (bias + 1) / 2 for 1.
+// Half of the remaining exponent, biased by (bias + 1) / 2, in the exponent's position.
 HOT uint32_t power_of_root(uint32_t word, Format format)
 {
     return (word + (1u << format.places)) >> 1 & format.infinity();
@@ -196,9 +196,10 @@ HOT void powers(Words &words)
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t word = words[lane], exponent = SINGLE.exponent(word);
         uint32_t significand = (word & FRACTION) | (exponent == 0 ? 0 : 1u << 23);
-        uint32_t right = 134 - exponent; // 7 bits before the point and 23 behind it
+        uint32_t right = 134 - exponent; // 7 integer bits and 23 fraction bits
         uint32_t fixed = (significand << 7) >> (right < 31 ? right : 31);
-        // Of a negative number, the bits are inverted: it is 2^-23 less, but where it is whole.
+        // The bits of a negative number are inverted: the result is 2^-23 too small, except for
+        // integers.
         fixed = int32_t(word) < 0 ? (fixed & FRACTION ? ~fixed : -fixed) : fixed;
         wholes[lane] = fixed & ~FRACTION;
         fractions[lane] = fixed & FRACTION;
@@ -234,7 +235,7 @@ HOT void logarithms(Words &words)
 
 // --- sine, cosine, tangent -----------------------------------------------------------------------
 
-// sin(2 pi x), or cos: the sine one quarter of a turn on.
+// sin(2 pi x), or cos as the sine a quarter turn later.
 HOT void sines(Words &words, bool cosine)
 {
     Words fractions, signs;
@@ -242,7 +243,7 @@ HOT void sines(Words &words, bool cosine)
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t word = words[lane], exponent = SINGLE.exponent(word);
         uint32_t significand = (word & FRACTION) | (exponent == 0 ? 0 : 1u << 23);
-        uint32_t left = exponent - 125, right = 125 - exponent; // quarters, 23 bits after them
+        uint32_t left = exponent - 125, right = 125 - exponent; // quarters of a turn with 23 fraction bits
         uint32_t fixed = exponent >= 125 ? significand << (left < 31 ? left : 31)
                                          : significand >> (right < 31 ? right : 31);
         uint32_t quarter = (fixed >> 23) + cosine;
@@ -256,8 +257,8 @@ HOT void sines(Words &words, bool cosine)
     }
 }
 
-// Of the arguments in [2^(e - 127), 2^(e - 126)) for e from 119 on: places of the fraction that are
-// left out, and their first row.
+// For arguments in [2^(e - 127), 2^(e - 126)), e from 119: fraction bits that are dropped, and the
+// first row.
 constexpr uint32_t TANH_FIRST = 119, TANH_LAST = 129;
 constexpr uint8_t TANH_LEFT_OUT[] = {6, 6, 6, 5, 5, 4, 4, 4, 3, 2, 3};
 constexpr uint8_t TANH_ROW[] = {0, 1, 2, 3, 5, 7, 11, 15, 19, 27, 43};
@@ -297,12 +298,12 @@ EXPORT void emulator_mufu_sin(Words &words) { sines(words, false); }
 EXPORT void emulator_mufu_cos(Words &words) { sines(words, true); }
 EXPORT void emulator_mufu_tanh(Words &words) { tangents(words); }
 
-// float32 results cut off to halves, in the lower half of the words.
+// Truncates float32 results to halves in the lower half of the words.
 EXPORT void emulator_cut_to_half(Words &words)
 {
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t magnitude = words[lane] & ~SIGN, exponent = magnitude >> 23;
-        uint32_t right = 113 + 13 - exponent; // of the significand of a denormal
+        uint32_t right = 113 + 13 - exponent; // for the significand of a denormal
         uint32_t significand = (magnitude & FRACTION) | 1u << 23;
         uint32_t denormal = exponent < 113 ? significand >> (right < 31 ? right : 31) : 0;
         uint32_t normal = exponent < 113 ? 0 : (magnitude >> 13) - (112u << 10);

@@ -1,12 +1,17 @@
 // The coefficients of the special-function unit: {value, slope, curve} for each part of a range,
-// without their signs, which are the same in all of a table (special.cpp).
+// without their signs, which are equal within a table (special.cpp).
 //
-// They are the only ones that give what an H200 gives for every mantissa, and hold for all 2^32
-// arguments (tests/devices/test_special_on_gpu.py). An H100 is the same chip.
+// They were fitted to an H200's results for every mantissa; no other coefficients give all of them.
+// The fit is not part of the repository. These commands check the tables for all 2^32 arguments:
+//     pytest --run-slow tests/emulator/test_special_sums.py     against recorded sums of an H200
+//     python -m tests.support.special_sums                      records the sums of another GPU
+//     pytest --run-gpu tests/devices/test_special_on_gpu.py     compares a GPU with the record
+// An H100 is the same chip.
 #pragma once
 
 #include <cstdint>
 
+// clang-format off
 // 1 / x for x in [1, 2).
 constexpr uint32_t RECIPROCAL[128][3] = {
     {0x3fffffe, 0xfffe, 0x3f5}, {0x3f80fe0, 0xfc0a, 0x3dd}, {0x3f03f04, 0xf82d, 0x3c6},

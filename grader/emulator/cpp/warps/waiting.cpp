@@ -1,10 +1,11 @@
-// Warps that wait in a loop for a value that another thread has to write: a spin lock, a flag.
+// Warps that wait in a loop for a value that another thread writes: a spin lock, a flag.
 //
-// Where a kernel reads what others may have written meanwhile, a warp runs for a slice of
-// instructions. Then its loop is looked at: if its path comes to the same basic block again, has read
-// so, and no register has changed, it waits; likewise if it is sure to have looked for others and
-// hardly any has (it may count how often). Others then have a turn. A warp that waits goes once
-// through its loop in each of its turns.
+// If a kernel reads values that others may write meanwhile, a warp runs for a slice of
+// instructions. Then its loop is examined. The warp waits if its path reaches the same basic block
+// again, has read such a value, and no register has changed. It also waits if the block certainly
+// reads for others (`sure`) and at most FEW_REGISTERS registers have changed: the loop may count
+// its rounds. Then the other warps have a turn. In each of its turns, a waiting warp runs its loop
+// once.
 #include <ctime>
 
 #include "warps/barrier_objects.h"
@@ -12,11 +13,11 @@
 
 constexpr int64_t LONGEST_WAITING_SLICE = 1 << 14, LONGEST_SLICE = 1 << 20;
 constexpr uint32_t LONGEST_LOOP = 64; // in basic blocks
-constexpr uint32_t LEAST_SPENT = 256; // instructions of a slice
+constexpr uint32_t LEAST_SPENT = 256; // instructions that an interrupted turn counts at least
 constexpr uint32_t FEW_REGISTERS = 2;
-constexpr uint32_t PATIENCE = 3; // so many turns without any change are a stall
+constexpr uint32_t PATIENCE = 3; // turns without a change until the warp counts as stalled
 
-// --- running for so many instructions -------------------------------------------------------------
+// --- running for so many instructions ------------------------------------------------------------
 
 static void put_aside(Context &context, int64_t instructions)
 {
@@ -24,7 +25,8 @@ static void put_aside(Context &context, int64_t instructions)
     context.block_budget -= instructions; // the clock is the difference of the two
 }
 
-// The whole budget is spent, or the time: it counts as executed what would be too much.
+// The instruction budget or the processor time is spent. Counts the next block as executed, so that
+// the total exceeds the budget.
 COLD uint32_t overrun(Context &context, const Warp &warp)
 {
     uint64_t *counts = context.block_counts + uint64_t(warp.pc) * COUNTS_PER_BLOCK;
@@ -41,7 +43,7 @@ static int64_t processor_time()
     return now.tv_sec * 1'000'000'000 + now.tv_nsec;
 }
 
-// Takes more instructions from the reserve. False: there are none, or the time is over.
+// Moves instructions from the reserve to the budget; false if none are left or the time is spent.
 COLD bool extend_budget(Context &context)
 {
     if (context.reserve <= 0 || processor_time() >= context.processor_end)
@@ -52,7 +54,7 @@ COLD bool extend_budget(Context &context)
     return true;
 }
 
-// Run until every path waits or has ended (NONE), or until so many instructions are executed
+// Runs until every path waits or has ended (NONE), or until `length` instructions are executed
 // (SLICE_END). Returns one of these or a FaultCode.
 HOT uint32_t run_for(Context &context, Warp &warp, int64_t length)
 {
@@ -81,8 +83,8 @@ static uint32_t run_one_block(Context &context, Warp &warp)
     return run_for(context, warp, context.code_blocks[warp.pc].length);
 }
 
-// Run until the warp is to be looked at (SLICE_END), or as run_for. A turn at an atomic counts, too:
-// a loop that waits may consist of these.
+// Runs to the end of the slice (SLICE_END), or as run_for. A turn that ends at an atomic counts
+// towards the slice because a waiting loop may consist of atomics.
 static uint32_t run_slice(Context &context, Warp &warp)
 {
     int64_t before = context.budget;
@@ -99,17 +101,16 @@ static uint32_t run_slice(Context &context, Warp &warp)
     return code;
 }
 
-// --- one round of a loop --------------------------------------------------------------------------
+// --- one round of a loop -------------------------------------------------------------------------
 
 constexpr uint64_t ROW = WARP_LANES * sizeof(uint32_t);
 
-// What a warp holds: its registers, of which each is a row, then its predicates and uniform ones.
+// A copy of a warp's registers (one row each), predicates and uniform registers.
 struct Held {
     uint8_t *bytes;
     uint64_t rows;
 
-    Held(const Context &context, const Warp &warp)
-        : rows((context.warp_bytes - sizeof(Warp)) / ROW)
+    Held(const Context &context, const Warp &warp) : rows((context.warp_bytes - sizeof(Warp)) / ROW)
     {
         bytes = static_cast<uint8_t *>(__builtin_malloc(rows * ROW + own_bytes));
         memcpy(bytes, &warp + 1, rows * ROW);
@@ -127,18 +128,19 @@ struct Held {
         return count;
     }
 
-    static constexpr uint64_t own_bytes =
-        sizeof Warp::uniform + sizeof Warp::predicates + sizeof Warp::uniform_predicates;
+    static constexpr uint64_t own_bytes = sizeof Warp::uniform + sizeof Warp::predicates +
+                                          sizeof Warp::uniform_predicates;
 };
 static_assert(offsetof(Warp, predicates) == offsetof(Warp, uniform) + sizeof Warp::uniform);
 static_assert(offsetof(Warp, uniform_predicates) ==
               offsetof(Warp, predicates) + sizeof Warp::predicates);
 
-// Nothing changes; hardly anything does; it is no loop that waits.
+// Registers after a round of the loop: unchanged; at most FEW_REGISTERS changed; not a waiting
+// loop.
 enum class Loop { STILL, COUNTS, MOVES };
 
-// Go once through a loop, if it is one, and stop at that of its basic blocks which comes first in
-// the code. Returns SLICE_END and what it does, or what run_for returns.
+// Runs one round of a loop and stops at the loop's first basic block in the code. Returns SLICE_END
+// with the kind of the loop in `found`, or the result of run_for.
 static uint32_t go_round(Context &context, Warp &warp, Loop &found)
 {
     found = Loop::MOVES;
@@ -172,7 +174,7 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
     return SLICE_END;
 }
 
-// --- a turn ---------------------------------------------------------------------------------------
+// --- a turn --------------------------------------------------------------------------------------
 
 static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
 {
@@ -181,11 +183,11 @@ static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
     return warp.stale >= PATIENCE ? STALLED : WAITS;
 }
 
-// A slice is over, or the warp has waited before.
+// Examines the loop after the end of a slice, or if the warp waited before.
 COLD uint32_t look_and_run_on(Context &context, Warp &warp)
 {
     bool changed = !warp.waits, waits = false;
-    uint32_t waiting = 0; // paths in a row that wait
+    uint32_t waiting = 0; // consecutive paths that wait
     for (;;) {
         Loop loop;
         int64_t horizon = context.horizon;
@@ -201,8 +203,9 @@ COLD uint32_t look_and_run_on(Context &context, Warp &warp)
         changed |= loop != Loop::STILL;
         waits |= loop != Loop::MOVES;
         bool long_turn = warp.slice >= LONGEST_SLICE;
-        warp.slice = loop == Loop::STILL ? FIRST_SLICE
-                     : 2 * warp.slice < longest ? 2 * warp.slice : longest;
+        warp.slice = loop == Loop::STILL        ? FIRST_SLICE
+                     : 2 * warp.slice < longest ? 2 * warp.slice
+                                                : longest;
         if (loop == Loop::MOVES && !long_turn)
             waiting = 0;
         else if (++waiting <= change_path(warp))
