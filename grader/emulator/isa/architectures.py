@@ -1,6 +1,6 @@
-"""What differs from one GPU architecture to the next, apart from the instructions themselves.
+"""Differences between GPU architectures, apart from the instructions themselves.
 
-Found in what ptxas emits: NVIDIA documents none of it.
+Derived from the output of ptxas, because NVIDIA does not document them.
 """
 
 from __future__ import annotations
@@ -11,49 +11,43 @@ from dataclasses import dataclass, field, replace
 from grader.sass import GRID_WORKSPACE
 
 CLUSTER_WORDS = (0x0, 0x4, 0x8, 0xC, 0x14, 0x18, 0x1C, 0x20, 0x24, 0x48)
-"""Of what the system says of thread-block clusters: whether a launch has any, their extents,
-reciprocals of the last two extents as float32, the clusters of the grid, blocks of a cluster."""
+"""Offsets of words about thread-block clusters: whether a launch has clusters, the cluster's
+extents, the reciprocals of the last two extents as float32, the clusters of the grid, the blocks of
+a cluster."""
 
 
 @dataclass(frozen=True)
 class SystemWords:
-    """Where constant bank 0 holds what the system tells a kernel, in bytes. `block` and `grid`:
-    their three dimensions. `local` and `shared`: the generic addresses of those memories' address
-    0, two words each. `stack`: the stack pointer, which is one past the end of a lane's local
-    memory; that starts at 0 here. `dynamic_shared` and `multiprocessors`: `%dynamic_smem_size`
-    and `%nsmid`; `grid_number` and `graph`: `%gridid` and `%current_graph_exec`, two words each.
-    `constant_memory`: the generic address of `__constant__` variables, two words.
-    `system_shared`: where the shared memory that the system reserves ends, then where the part of
-    it starts that cooperative groups use (`%reserved_smem_offset_end`, `_1`);
-    `system_shared_bytes`: its size; `all_shared`: a block's shared memory with it
-    (`%aggr_smem_size`); `fixed`: words that hold the same number in all launches.
-    `grid_workspace`: see GRID_WORKSPACE. `parameters`: a generic address, two words, for kernels
-    that pass the address of a `__grid_constant__` parameter on: of what lies at `parameters_from`
-    in bank 0. `descriptor`: what the descriptors of
-    addresses are loaded from, which change nothing here. `cluster`: see CLUSTER_WORDS.
-    `by_cluster`: where words lie that are read at so many bytes less 0xa0 times SR_CgaSize, which
-    is 0 here.
+    """Offsets, in bytes, of the words of constant bank 0 that the system writes.
+
+    A pair is two words: the lower, then the upper half of 64 bits.
     """
 
-    block: int
-    grid: int
-    local: int
+    block: int  # three dimensions
+    grid: int  # three dimensions
+    local: int  # pair: the generic address of local memory's address 0
+    # the stack pointer: the end of a lane's local memory, which starts at address 0 here
     stack: int
-    dynamic_shared: int
-    multiprocessors: int
-    grid_workspace: int
-    grid_number: int
-    graph: int
-    constant_memory: int
+    dynamic_shared: int  # %dynamic_smem_size
+    multiprocessors: int  # %nsmid
+    grid_workspace: int  # pair: see GRID_WORKSPACE
+    grid_number: int  # pair: %gridid
+    graph: int  # pair: %current_graph_exec
+    constant_memory: int  # pair: the generic address of `__constant__` variables
+    # pair: the generic address of offset `parameters_from` of bank 0, for kernels that pass the
+    # address of a `__grid_constant__` parameter to a function
     parameters: int
     parameters_from: int = 0
+    # the end of the shared memory that the system reserves, then the start of the part that
+    # cooperative groups use (`%reserved_smem_offset_end`, `_1`)
     system_shared: int | None = None
-    system_shared_bytes: int | None = None
-    all_shared: int | None = None
-    fixed: Mapping[int, int] = field(default_factory=dict)
-    descriptor: int | None = None
-    shared: int | None = None
-    cluster: int | None = None
+    system_shared_bytes: int | None = None  # size of the reserved shared memory
+    all_shared: int | None = None  # %aggr_smem_size: a block's, with the reserved part
+    fixed: Mapping[int, int] = field(default_factory=dict)  # words that are equal in all launches
+    descriptor: int | None = None  # pair: source of address descriptors; they have no effect here
+    shared: int | None = None  # pair: the generic address of shared memory's address 0
+    cluster: int | None = None  # see CLUSTER_WORDS
+    # kernels read these words at an offset reduced by 0xa0 * SR_CgaSize; SR_CgaSize is 0 here
     by_cluster: range = range(0)
 
     @property
@@ -77,31 +71,26 @@ class SystemWords:
 
 @dataclass(frozen=True)
 class Architecture:
-    """`shared_window`: where a block's shared memory starts in its window. `system_shared_bytes`:
-    the shared memory that the system reserves of each block, in front of its own where that starts
-    behind it, else behind its end. `shared_step`: shared memory is given in so many bytes.
-    `system_bytes`: what the
-    system keeps at the start of constant bank 0, in front of the parameters; `words`: those of its
-    words that are known here. `tensor_places`, `tensor_bytes`: bits below the largest exponent at
-    which the tensor cores cut off what they add, and bytes of a row of A that one sum is of
-    (arXiv 2511.10909, table of architectures; the H100's, on an H200, by
-    tests/emulator/kernels/tensor_*.cu).
-    """
+    """The H100's values were tested on an H200 by tests/emulator/kernels/tensor_*.cu; those of
+    other architectures are from arXiv 2511.10909 (table of architectures)."""
 
     name: str
-    shared_window: int
-    system_bytes: int
-    words: SystemWords = field(repr=False)
+    shared_window: int  # offset of a block's own shared memory in the shared window
+    system_bytes: int  # size of the system's part of constant bank 0; the parameters follow it
+    words: SystemWords = field(repr=False)  # the known words of that part
+    # tensor cores drop bits that lie more than this number of places below the largest exponent
     tensor_places: int = 24
-    tensor_bytes: int = 16
+    tensor_bytes: int = 16  # bytes of a row of A that a tensor core adds in one sum
+    # shared memory that the system reserves per block: before the block's own memory where
+    # `shared_window` is not 0, otherwise behind it
     system_shared_bytes: int = 1024
-    shared_step: int = 128
+    shared_step: int = 128  # allocation unit of shared memory, in bytes
 
 
 _ZEROS = (3, 4, 5, 7, 8, 9, *range(12, 32))
 _FIXED_90 = {**{0x40 + 4 * number: 0 for number in _ZEROS}, 0x58: 1, 0x18C: 1}
-"""`%envreg3` to `31`, and whether `fence.proxy.alias` need not go beyond the GPU (seen on an
-H200)."""
+"""`%envreg3` to `%envreg31`, and whether the GPU itself is a sufficient scope for
+`fence.proxy.alias` (observed on an H200)."""
 _75 = SystemWords(
     block=0x0,
     grid=0xC,
@@ -171,4 +160,4 @@ ARCHITECTURES = {
         Architecture("sm_120", 0x400, 0x380, _100, 25, 32),
     )
 }
-"""From sm_90 on the system keeps the first KiB of a block's shared memory."""
+"""From sm_90 on, the system reserves the first KiB of a block's shared memory."""

@@ -16,17 +16,17 @@ from grader.emulator.isa.program import Instruction, Unsupported
 from grader.sass import Access, accesses_of
 
 ALL_PREDICATES = "PR"
-"""An operand of P2R and R2P that `nvdisasm -json` prints where guards are."""
+"""An operand of P2R and R2P. `nvdisasm -json` prints it in the place of the guard."""
 
 _ACCESS_BYTES = {"U8": 1, "S8": 1, "U16": 2, "S16": 2, "64": 8, "128": 16, "256": 32}
 
 
 @dataclass(frozen=True)
 class Decoded:
-    """One instruction, typed. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE",
-    "U32")`; `guard` None is always true. `named` are the lanes that an operation of lanes is for,
-    where the code says so: a register or a literal. `unknown` is what is not understood of its
-    text; it has no operands then."""
+    """One typed instruction. `IMAD.WIDE.U32` has the base `IMAD` and the modifiers `("WIDE",
+    "U32")`. A `guard` of None is always true. `named`: a register or literal with the mask of lanes
+    that a collective operation names. `unknown`: the part of the text that is not understood; the
+    instruction then has no operands."""
 
     index: int
     offset: int
@@ -45,22 +45,19 @@ class Decoded:
 
     @property
     def access_bytes(self) -> int:
-        """Bytes that each lane moves, of a memory instruction; 4 where no modifier says
-        otherwise."""
+        """Bytes that each lane moves; 4 if no modifier gives a size. For memory instructions."""
         return next((size for name, size in _ACCESS_BYTES.items() if self.has(name)), 4)
 
     @property
     def accesses(self) -> tuple[Access, ...]:
-        """What it may access of global and shared memory."""
+        """Its possible accesses to global and shared memory."""
         return accesses_of(self.base)
 
     def has(self, modifier: str) -> bool:
-        """Whether the instruction carries this modifier."""
         return modifier in self.modifiers
 
 
 def decode(instructions: tuple[Instruction, ...]) -> tuple[Decoded, ...]:
-    """All instructions of a kernel in order."""
     return tuple(_decode_one(index, instruction) for index, instruction in enumerate(instructions))
 
 

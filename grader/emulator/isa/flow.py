@@ -1,5 +1,5 @@
-"""Basic blocks of a kernel: runs of instructions that are entered at the top and left at the
-bottom."""
+"""Basic blocks of a kernel: runs of instructions with one entry (the first) and one exit (the
+last)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def never(i: Decoded) -> bool:
 
 @dataclass(frozen=True)
 class ControlFlow:
-    """What an opcode does to the flow of control, which may go elsewhere behind one that
-    `ends_block`.
+    """The effect of an opcode on control flow.
 
-    `leaves`: without a guard, it never goes on to the next instruction. `indirect`: it goes where a
-    table of the kernel, or a pointer, says.
+    `ends_block`: a basic block ends behind the instruction. `leaves`: without a guard, execution
+    never continues at the next instruction. `indirect`: a jump table of the kernel or a pointer
+    holds the target.
     """
 
     ends_block: bool = True
@@ -41,8 +41,7 @@ FindFlow = Callable[[Decoded], ControlFlow | None]
 
 @dataclass(frozen=True)
 class Block:
-    """A basic block: its number, and its instructions in order. `following` is the block after it,
-    None at the end."""
+    """A basic block. `following` is the number of the next block, None for the last block."""
 
     index: int
     instructions: tuple[Decoded, ...]
@@ -51,11 +50,8 @@ class Block:
 
 @dataclass(frozen=True)
 class Flow:
-    """All basic blocks that can be reached; `block_at` maps an instruction's index to the block
-    that it starts.
-
-    `jump_blocks` are the ones that indirect branches may go to.
-    """
+    """All reachable basic blocks. `block_at` maps the index of an instruction to the block that
+    starts there. `jump_blocks` are the possible targets of indirect branches."""
 
     blocks: tuple[Block, ...]
     block_at: dict[int, int]
@@ -64,13 +60,13 @@ class Flow:
 
     @property
     def return_points(self) -> tuple[Block, ...]:
-        """The blocks behind calls: where a return may go."""
+        """The blocks behind calls: possible targets of returns."""
         calls = (block for block in self.blocks if is_call(block.instructions[-1].base))
         return tuple(self.blocks[block.following] for block in calls if block.following is not None)
 
     def ends_without(self, code: tuple[Decoded, ...], find_flow: FindFlow, index: int) -> bool:
-        """Whether a way through all `code` may come to an exit, or a return, past the block that
-        holds this instruction; where that is not known, it does."""
+        """Whether a path through `code` may reach an exit or return without the block that holds
+        this instruction. A branch with unknown targets counts as such a path."""
         blocks = [[i.index for i in block.instructions] for block in self.blocks]
         extents = {each[0]: each[-1] + 1 for each in blocks if index not in each}
         jumps = {blocks[number][0] for number in self.jump_blocks}
@@ -78,12 +74,12 @@ class Flow:
         return any(_is_end(code[extents[start] - 1], find_flow) for start in passed)
 
     def target(self, instruction: Decoded) -> int:
-        """The block that a branch (or BSSY) names."""
+        """The block that a branch (or BSSY) names as its target."""
         return self.block_at[target_index(instruction, self.instruction_count)]
 
 
 def target_index(instruction: Decoded, count: int) -> int:
-    """Index of the instruction that a branch names, in a kernel of `count` instructions."""
+    """Index of a branch's target instruction in a kernel of `count` instructions."""
     address = instruction.operands[-1] if instruction.operands else None
     if (
         not isinstance(address, Immediate)
@@ -100,11 +96,11 @@ def target_index(instruction: Decoded, count: int) -> int:
 def find_blocks(
     code: tuple[Decoded, ...], find_flow: FindFlow, jump_targets: Collection[int] = ()
 ) -> Flow:
-    """Split the code at branch targets and after the instructions that end a block; what cannot be
-    reached is left out.
+    """Splits the code at branch targets and behind instructions that end a block; omits
+    unreachable blocks.
 
-    `find_flow` gives an instruction's part in the flow of control, None where it always goes on.
-    `jump_targets` are the offsets that indirect branches may go to, where there are any.
+    `find_flow` returns None for an instruction that always continues at the next one.
+    `jump_targets` are the byte offsets to which indirect branches may go.
     """
     starts, jumps = {0}, set[int]()
     for instruction in code:
@@ -152,7 +148,7 @@ def _reachable(
 
 
 def _is_end(last: Decoded, find_flow: FindFlow) -> bool:
-    """Whether lanes may leave at the last instruction of a block, and go nowhere in the code."""
+    """Whether lanes may leave the kernel or function at the last instruction of a block."""
     flow = find_flow(last)
     if flow is None or flow.indirect(last):
         return False
@@ -160,7 +156,7 @@ def _is_end(last: Decoded, find_flow: FindFlow) -> bool:
 
 
 def _names_code(instruction: Decoded, flow: ControlFlow) -> bool:
-    """Whether the last operand is a code address; calls of the system (ABS) and by pointers have
-    none."""
+    """Whether the last operand is a code address. System calls (ABS) and calls by pointer have no
+    such operand."""
     named = may_name_code(instruction.opcode) and not instruction.has("ABS")
     return named and not flow.indirect(instruction)

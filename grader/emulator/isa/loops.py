@@ -1,4 +1,4 @@
-"""Which loop a launch was stopped in, by how often its blocks ran."""
+"""Finds the loop in which a launch was stopped, from the execution counts of basic blocks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from grader.emulator.isa.program import Unsupported
 from grader.sass import is_branch
 
 ROUNDS = 1000
-"""A loop that has begun so many rounds for each warp does not end, rather than one within it."""
+"""A loop with at least this many iterations per warp is endless itself; a loop with fewer contains
+or surrounds the endless loop."""
 
 Loop = tuple[int, int]
-"""Its first basic block, and its last one, which leads back."""
+"""Its first basic block, and its last, which branches back."""
 
 
 def find_lines(flow: Flow, executions: Sequence[int], index: int) -> tuple[int, int] | None:
-    """The first and the last source line of the loop that did not end, where the launch was stopped
-    at this instruction; `executions` are those of each basic block. None where it was in none."""
+    """First and last source line of the endless loop around instruction `index`, at which the
+    launch was stopped. `executions` holds one count per basic block. None outside of loops."""
     around = [
         loop
         for loop in _find_loops(flow)
@@ -35,12 +36,12 @@ def find_lines(flow: Flow, executions: Sequence[int], index: int) -> tuple[int, 
 
 
 def _rank(loop: Loop, executions: Sequence[int], endless: bool) -> int:
-    """Of loops that do not end the outermost, else the one with the most rounds."""
+    """Among endless loops the outermost wins, otherwise the loop with the most iterations."""
     return loop[1] - loop[0] if endless else executions[loop[0]]
 
 
 def _find_loops(flow: Flow) -> Iterator[Loop]:
-    """The loops, as far as their blocks lie in a row: each branch back makes one."""
+    """One loop per backward branch; a loop consists of the blocks between target and branch."""
     for block in flow.blocks:
         target = _target(flow, block)
         if target is not None and target <= block.index:
@@ -48,7 +49,7 @@ def _find_loops(flow: Flow) -> Iterator[Loop]:
 
 
 def _target(flow: Flow, block: Block) -> int | None:
-    """The block that the last instruction jumps to, where it names one."""
+    """The target of the last instruction; None if it is no direct branch."""
     last = block.instructions[-1]
     if not is_branch(last.base):
         return None

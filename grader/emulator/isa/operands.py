@@ -1,4 +1,4 @@
-"""Operand text of nvdisasm -> typed operands. Whatever is not fully understood raises
+"""Operand text of nvdisasm -> typed operands. Text that is not fully understood raises
 `Unsupported`."""
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from functools import lru_cache
 from grader.emulator.isa.program import Unsupported
 
 ZERO_REGISTER = 255
-"""Index that stands for RZ and URZ: reads zero, swallows writes."""
+"""Index of RZ and URZ, which read as zero and ignore writes."""
 TRUE_PREDICATE = 7
-"""Index that stands for PT and UPT: reads true, swallows writes."""
+"""Index of PT and UPT, which read as true and ignore writes."""
 DESCRIPTORS = "gdesc"
-"""Begins the suffix of the first of four uniform registers that hold the descriptors of two
+"""Prefix of the suffix of a uniform register, the first of four that hold the descriptors of two
 matrices: `gdesc[UR4].tnspB`."""
 LAST_REGISTER, LAST_UNIFORM_REGISTER = 254, 79
-"""The highest that ptxas emits (up to sm_90: UR62); a warp's record has no room for more."""
+"""The highest registers that ptxas emits (up to sm_90: UR62). The record of a warp has no more."""
 
 
 @dataclass(frozen=True)
 class Register:
-    """`R5`, `-R5`, `~R5`, `|R5|`; `uniform` for `UR5`; `suffix` is what follows the number (`64`,
+    """`R5`, `-R5`, `~R5`, `|R5|`, or with `uniform` `UR5`. `suffix` follows the number (`64`,
     `H0_H0`), without `reuse`."""
 
     index: int
@@ -60,9 +60,9 @@ class Constant:
 
 @dataclass(frozen=True)
 class Immediate:
-    """A literal: `bits` when written as an integer, `real` when written as a decimal float, both
-    for a NaN, whose bits are those of a float32 or the upper half of a float64. Instructions say
-    which they take."""
+    """A literal: `bits` if written as an integer, `real` if written as a decimal float, both for a
+    NaN, whose bits are those of a float32 or the upper half of a float64. The instruction decides
+    which of them it reads."""
 
     bits: int | None
     real: float | None
@@ -80,8 +80,8 @@ class Immediate:
         return self.bits & 0xFFFFFFFFFFFFFFFF
 
     def float32_bits(self) -> int:
-        """The value as the bits of a float32. A bare integer such as `2` is a decimal float in a
-        float instruction."""
+        """The value as the bits of a float32. A float instruction reads a bare integer such as `2`
+        as a decimal float."""
         if self.real is None:
             raise Unsupported(f"the literal {self.bits:#x} in a floating-point instruction")
         if self.real != self.real and self.bits is not None:
@@ -94,7 +94,6 @@ class Immediate:
             ) from None
 
     def float64_bits(self) -> int:
-        """The value as the bits of a float64."""
         if self.real is not None and self.real != self.real and self.bits is not None:
             return self.bits << 32
         if self.real is None or self.real != self.real:
@@ -115,9 +114,9 @@ class Address:
 
 @dataclass(frozen=True)
 class Special:
-    """A special register (`SR_TID.X`), a convergence barrier (`B0`), a texture's kind (`2D`) or
-    another bare name; `desc`: how long caches are to keep what moves (`desc[UR4]`);
-    `scoreboards`: those of a set (`{5,4}`)."""
+    """A special register (`SR_TID.X`), a convergence barrier (`B0`), the dimensions of a texture
+    (`2D`) or another bare name; `desc`: a cache hint (`desc[UR4]`); `scoreboards`: a set of them
+    (`{5,4}`)."""
 
     name: str
 
@@ -150,7 +149,7 @@ _NAMED_REALS = {
 
 
 def parse_operands(text: str) -> tuple[Operand, ...]:
-    """Operands in order, separated by commas outside of brackets; before sm_90 nothing separates
+    """Operands in order, separated by commas outside of brackets. Before sm_90, no comma separates
     the two addresses of LDGSTS."""
     text = _TWO_ADDRESSES.sub(r"\1,\2", text)
     return tuple(parse_operand(part) for part in _split(text))
@@ -158,7 +157,7 @@ def parse_operands(text: str) -> tuple[Operand, ...]:
 
 @lru_cache(maxsize=1 << 14)
 def parse_operand(text: str) -> Operand:
-    """One operand. Raises Unsupported with the text when it has a form that is not known."""
+    """Raises Unsupported, with the text, for an unknown form."""
     text = text.strip()
     for pattern, build in _FORMS:
         match = pattern.match(text)
@@ -219,7 +218,7 @@ def _constant(match: re.Match[str]) -> Constant:
         if isinstance(term, int):
             offset += term
         elif term.index == ZERO_REGISTER:
-            continue  # `c[0x0][RZ]` is how an LDC of offset 0 is printed
+            continue  # nvdisasm prints an LDC of offset 0 as `c[0x0][RZ]`
         elif register is None:
             register = term
         else:

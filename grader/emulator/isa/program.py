@@ -1,5 +1,5 @@
-"""What the emulator is given: the machine code of one kernel as text, and the facts that a launch
-does not change."""
+"""Input of the emulator: the machine code of a kernel as text, and facts that are equal for all its
+launches."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from grader.emulator.isa.architectures import ARCHITECTURES, Architecture
 from grader.sass import reads_words
 
 INSTRUCTION_BYTES = 16
-"""Size of an encoded instruction (sm_70 and later)."""
+"""Size of an encoded instruction from sm_70 on."""
 
 JUMP_TABLE_BANK, VARIABLES_BANK = 2, 3
 MAX_INSTRUCTIONS = 16_384
-"""Longer kernels are refused: a tag of the checked mode has room for the numbers of so many."""
+"""The emulator refuses longer kernels, because a tag of the checked mode has 14 bits for an
+instruction's number."""
 MAX_LOCAL_BYTES = 512 << 10
-"""Local memory that a thread can have (CUDA C++ Programming Guide, technical specifications)."""
+"""Maximum local memory of a thread (CUDA C++ Programming Guide, technical specifications)."""
 
 
 class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an error of ours
-    """Something that the emulator does not know; never a guess. It ends a launch that reaches
-    such an instruction, and keeps a kernel from being translated only where nothing can be said of
-    what is executed next."""
+    """Code that the emulator does not know. An unknown instruction ends a launch when the launch
+    reaches it. It prevents the translation of the kernel only if the instructions that execute next
+    are unknown."""
 
     def __init__(self, what: str, line: int | None = None) -> None:
         super().__init__(what)
@@ -35,8 +36,8 @@ class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an e
 
 @dataclass(frozen=True)
 class Instruction:
-    """One machine instruction as nvdisasm prints it; `guard` is its predicate (`@!P0`), `line` its
-    source line."""
+    """A machine instruction in the notation of nvdisasm; `guard` is its predicate (`@!P0`), `line`
+    its source line."""
 
     offset: int
     guard: str | None
@@ -47,8 +48,8 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Pointer:
-    """Eight bytes that hold the address of a variable, or of a function of the system, plus
-    `addend`."""
+    """Eight bytes that hold an address plus `addend`: of a variable, or of a function of the
+    system."""
 
     offset: int
     symbol: str
@@ -57,7 +58,7 @@ class Pointer:
 
 @dataclass(frozen=True)
 class Variable:
-    """A `__device__` variable or a literal string: zero behind `initial`."""
+    """A `__device__` variable or a string literal; zeros follow the `initial` bytes."""
 
     name: str
     size_bytes: int
@@ -67,14 +68,14 @@ class Variable:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """A kernel's code and resources. `parameter_base` is where parameters start in constant bank 0,
-    in bytes. `constants` are the constant banks with fixed contents: 2 (literals, jump tables), 3
-    (`__constant__` variables), 4 (addresses). `functions` are the offsets of functions that calls
-    by pointers may go to. `encoding` is the machine code, 16 bytes an instruction: the timing model
-    reads the control bits in it. `shared_extents`, for the checked mode, are the bytes of a block's
-    shared memory (from the first one to behind the last one) that an instruction (its offset) may
-    access. `cluster` are the blocks of a thread-block cluster. `constant_address`: where constant
-    bank 3 can be read by generic addresses, too; 0: nowhere.
+    """A kernel's code and resources. `parameter_base`: the byte offset of the parameters in
+    constant bank 0. `constants`: the constant banks with fixed contents, 2 (literals, jump tables),
+    3 (`__constant__` variables) and 4 (addresses). `functions`: offsets of functions that may be
+    called by pointer. `encoding`: the machine code, 16 bytes per instruction; the timing model
+    reads its control bits. `shared_extents`, for the checked mode: the half-open byte range of the
+    block's shared memory that the instruction at an offset may access. `cluster`: the extents of a
+    thread-block cluster. `constant_address`: the generic address of constant bank 3; 0 if it has
+    none.
     """
 
     name: str
@@ -93,8 +94,8 @@ class KernelCode:
 
     @cached_property
     def uses_system_shared(self) -> bool:
-        """Whether it asks where the shared memory lies that the system reserves: its threads
-        access that, too, then."""
+        """Whether the kernel reads the place of the shared memory that the system reserves. Its
+        threads then access that memory, too."""
         place = self.architecture.words.system_shared
         return place is not None and reads_words(self._operands, (place, place + 4))
 
@@ -104,12 +105,12 @@ class KernelCode:
 
     @property
     def shared_base(self) -> int:
-        """Where the shared memory that a block's threads may access starts in its window."""
+        """Start, in the shared window, of the shared memory that a block's threads may access."""
         return 0 if self.uses_system_shared else self.architecture.shared_window
 
     def shared_bytes(self, dynamic_bytes: int) -> int:
-        """How much shared memory a block's threads may access; `dynamic_bytes` are those that the
-        launch asks for."""
+        """Size of the shared memory that a block's threads may access; the launch requests
+        `dynamic_bytes` of it."""
         if not self.uses_system_shared:
             return self.static_shared_bytes + dynamic_bytes
         if self.architecture.shared_window:
@@ -117,27 +118,26 @@ class KernelCode:
         return self.allocated_shared_bytes(dynamic_bytes)
 
     def allocated_shared_bytes(self, dynamic_bytes: int) -> int:
-        """What a block takes of its multiprocessor's shared memory, with what the system
+        """Size of the shared memory that a block occupies on its SM, with the part that the system
         reserves."""
         step = self.architecture.shared_step
         own = -(-(self.static_shared_bytes + dynamic_bytes) // step) * step
         return own + self.architecture.system_shared_bytes
 
     def system_shared_start(self, dynamic_bytes: int) -> int:
-        """Where in its window the shared memory lies that the system reserves of a block."""
+        """Start, in the shared window, of the shared memory that the system reserves per block."""
         if self.architecture.shared_window:
             return 0
         return self.allocated_shared_bytes(dynamic_bytes) - self.architecture.system_shared_bytes
 
     @property
     def cluster_blocks(self) -> int:
-        """How many blocks a cluster has."""
         return math.prod(self.cluster)
 
     @property
     def jump_targets(self) -> frozenset[int]:
-        """Offsets that may be targets of indirect branches and calls: functions, and the words of
-        bank 2, as far as they are offsets of code."""
+        """Offsets that may be targets of indirect branches and calls: functions, and all words of
+        bank 2 that are valid code offsets."""
         bank = self.constants.get(JUMP_TABLE_BANK, b"")
         words = struct.unpack(f"<{len(bank) // 4}I", bank[: len(bank) // 4 * 4])
         return frozenset(
@@ -148,8 +148,8 @@ class KernelCode:
         )
 
     def knows_constant(self, bank: int, offset: int) -> bool:
-        """Whether the contents of a word of a constant bank are known; not all that the system
-        keeps in bank 0 are."""
+        """Whether the emulator knows the contents of a word; some system words of bank 0 are
+        unknown."""
         return (
             bank != 0
             or offset >= self.architecture.system_bytes
@@ -158,8 +158,7 @@ class KernelCode:
 
     @property
     def constant_bytes(self) -> int:
-        """Size of constant bank 0: what the system keeps there, then the parameters, whole
-        words."""
+        """Size of constant bank 0: the system's words, then the parameters, in whole words."""
         return max(
             self.architecture.system_bytes,
             (self.parameter_base + self.parameter_bytes + 3) // 4 * 4,

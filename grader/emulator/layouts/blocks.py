@@ -1,5 +1,7 @@
-"""What a context holds of the block that runs, which is put away while another block has its turn
-(cpp/warps/residents.cpp); and what goes with blocks, of threads and of code."""
+"""The part of a context that belongs to the running block, and other records about blocks.
+
+The runtime saves OF_BLOCK while another block has its turn (cpp/warps/residents.cpp).
+"""
 
 from __future__ import annotations
 
@@ -9,28 +11,28 @@ import numpy as np
 
 NAMED_BARRIERS, GROUP_WARPS, WARP_GROUPS = 16, 4, 8
 COUNTED_BARRIERS = NAMED_BARRIERS + WARP_GROUPS
-"""Barriers of a block with a count of their own: those with a number, then one for the warps of
-each group of four."""
+"""Barriers of a block that count arrivals themselves: the numbered barriers, then one barrier for
+each warp group of four warps."""
 VOTES = COUNTED_BARRIERS + 1
 BLOCK_VOTE = COUNTED_BARRIERS
-"""Index of the vote at `__syncthreads()`; the others are those of the barriers with a count of
-their own."""
+"""Index of the vote at `__syncthreads()`; lower indices belong to the counted barriers."""
 
 BUDGET_STRETCH = 20_000_000
-"""Warp instructions between two readings of the processor's clock: an eighth of a second."""
+"""Warp instructions between two readings of the processor's clock: about 1/8 second."""
 CODE_BLOCK = np.dtype([("length", "u4"), ("look", "u4"), ("sure", "u4")], align=True)
-"""Of a basic block: its instructions, and the index, plus 1, of one that may read what others have
-written meanwhile (0 where there is none), and whether it is sure to ask for that (looks.py)."""
+"""A basic block. `length`: its number of instructions. `look`: 1 + the index of an instruction that
+may read values from other threads, 0 if it has none. `sure`: whether that instruction certainly
+reads them (wait_loops.py)."""
 CODE_PLACE = np.dtype([("offset", "u4"), ("block", "u4")], align=True)
-"""A basic block and the offset of its first instruction."""
+"""A basic block and the byte offset of its first instruction."""
 TRACE_ROOM = np.dtype([("first", "u8"), ("end", "u8")], align=True)
-"""Where a warp's trace goes, from `first` on, which moves; behind those of a block's warps one
-whose `first` is how many warp instructions it executed. Of a long block the trace begins late:
-`end` is then the clock at that time."""
+"""The part of a warp's trace buffer from `first` (which advances) to `end`. After the records of a
+block's warps follows a record whose `first` is the number of executed warp instructions. The trace
+of a long block starts late; its `end` is then the clock at that time."""
 
 
 def pointer_to(target: str) -> np.dtype:
-    """A field that is a pointer: to a record, to a number type, or `bytes`."""
+    """A field that points to a record, to a number type, or to `bytes`."""
     return np.dtype("u8", metadata={"points_to": target})
 
 
@@ -39,44 +41,43 @@ OF_BLOCK: list[tuple[Any, ...]] = [
     ("shared_host", "u8"),  # host address of shared-window address 0
     ("shared_base", "u4"),  # where the block's shared memory starts in its window
     ("cluster_rank", "u4"),
-    ("cluster", pointer_to("Cluster")),  # null where blocks are on their own
+    ("cluster", pointer_to("Cluster")),  # null for blocks outside of clusters
     ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
-    ("traces", pointer_to("TraceRoom")),  # of its warps; null where nothing is traced
-    # what __syncthreads_and, _or, _count gather until all threads have come: a VoteMode; of
-    # each barrier with a count of its own, then of __syncthreads()
+    ("traces", pointer_to("TraceRoom")),  # of its warps; null if they are not traced
+    # partial results of __syncthreads_and, _or and _count until all threads have arrived: a
+    # VoteMode for each counted barrier, then for __syncthreads()
     ("vote_mode", "u4", VOTES),
     ("vote_any", "u4", VOTES),
     ("vote_missing", "u4", VOTES),
     ("vote_count", "u4", VOTES),
-    # threads that have come to each barrier of the block, and how many it waits for; 0: all
-    # that live
+    # threads that have arrived at each counted barrier, and expected threads; 0: all live threads
     ("named_arrived", "u4", COUNTED_BARRIERS),
     ("named_expected", "u4", COUNTED_BARRIERS),
-    # rounds of all warps in which nobody has arrived at a barrier object
+    # consecutive rounds over all warps without an arrival at a barrier object
     ("idle_rounds", "u4"),
     ("ctaid_x", "u4"),
     ("ctaid_y", "u4"),
     ("ctaid_z", "u4"),
-    ("begun", "u4"),  # warps that have had a turn
-    ("started", "i8"),  # on the clock of its warps
+    ("begun", "u4"),  # warps that have started to run
+    ("started", "i8"),  # clock of its warps at its start
 ]
 """Fields of a CONTEXT."""
 
 OF_CLOCKS: list[tuple[Any, ...]] = [
-    # cycles of all blocks together, as if each were alone, and of the longest block
+    # cycles of all blocks in total, each as if it ran alone, and of the longest block
     ("cycles", "i8"),
     ("longest", "i8"),
     ("longest_block", "u8"),
-    # rooms for the trace of a block that is longer than others, their bytes, from how many
-    # cycles on, and the block that has them: when it started, its number, its warps
+    # trace buffers of a block that takes longer than `late_from` cycles, their size, and the block
+    # that owns them: its start, its number, its warps
     ("late_traces", pointer_to("TraceRoom")),
     ("late_bytes", "u8"),
     ("late_from", "i8"),
     ("late_started", "i8"),
     ("late_block", "u8"),
     ("late_warps", pointer_to("Warp")),
-    # atomics that return a value wait for other blocks from this clock on; those of the last
-    # round: the clocks of the first two warps that wait so
+    # atomics that return a value wait for other blocks from this clock on; `draws`: the clocks of
+    # the first two warps that wait for this reason in the last round
     ("horizon", "i8"),
     ("draws", "i8", 2),
 ]

@@ -1,15 +1,16 @@
-"""What the checked mode keeps beside memory: who wrote and read each granule last, which bytes were
-written, and what it found.
+"""Shadow state of the checked mode: the last writer and reader of each granule, the written bytes,
+and the findings.
 
-A *granule* is the smallest width that a kernel accesses a space with, so that neighbours in one
-word never look like a race. A *tag* is 64 bits: bits 0-9 the thread in its block, 10-23 the
-instruction, and then
-- shared memory: 24-38 how often lanes of the warp had waited for each other, 39 of a writer an
-  asynchronous copy, of a reader that other lanes of its warp read it too, 40-63 the epoch;
-- global memory: 24-38 the fences that the block had passed, 39 always 1, 40-63 the block. A tag of
-  0 is of a granule that nobody has touched. An *epoch* ends where all threads of a block have met.
-  Who *drew* from a granule last is the block (from 1 on), or in shared memory the warp (likewise),
-  whose atomic operation on it was the last one, if that gave it a value; else 0.
+A *granule* is the width of a kernel's narrowest access to a space, so that accesses to different
+parts of a word never count as a race. A *tag* has 64 bits: bits 0-9 the thread in its block, 10-23
+the instruction, and then
+- shared memory: 24-38 the synchronisations of the warp's lanes so far, 39 for a writer: an
+  asynchronous copy, for a reader: other lanes of its warp read the granule too, 40-63 the epoch;
+- global memory: 24-38 the fences that the block has executed, 39 always 1, 40-63 the block.
+
+Tag 0 belongs to an untouched granule. An *epoch* ends when all threads of a block synchronise. The
+*drawer* of a granule is the number, from 1 on, of the block (in shared memory: the warp) that
+executed the last atomic operation on it, if that operation returned a value, otherwise 0.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from grader.emulator.layouts.blocks import pointer_to
 INSTRUCTION_SHIFT, DETAIL_SHIFT, FLAG_SHIFT, OWNER_SHIFT = 10, 24, 39, 40
 THREAD_MASK, INSTRUCTION_MASK, DETAIL_MASK = 0x3FF, 0x3FFF, 0x7FFF
 MAX_BLOCKS = (1 << 24) - 1
-"""Grids with more blocks than tags can name are not checked for races between blocks."""
+"""Larger grids are not checked for races between blocks: tags cannot hold their block numbers."""
 
 
 class FindingCode:
-    """What the checked mode finds. MAYBE: whether it matters shows when the run is repeated with
-    other poison."""
+    """Kinds of findings. For MAYBE_ kinds, a second run with another poison value shows whether the
+    finding changes the result."""
 
     SHARED_RACE = 0
     WARP_RACE = 1
-    """Of lanes of one warp in shared memory: it has a code of its own, that it hides no race
-    between warps."""
+    """A race between lanes of a warp in shared memory. It has its own code so that it does not hide
+    a race between warps."""
     GLOBAL_RACE = 2
     ASYNC_COPY = 3
     ABSENT_LANES = 4
@@ -47,9 +48,13 @@ class FindingCode:
 
 
 class Trait:
-    """Of an instruction that accesses memory: it orders accesses by itself; plain loads in front of
-    it belong to its loop; it copies; it writes; it is an atomic operation; one that may give its
-    value to the thread; one that gives a lock back."""
+    """Bits about an instruction that accesses memory.
+
+    ATOMIC: atomic, or a volatile or scoped (STRONG) access. RETRIED: an atomic CAS, MIN or MAX,
+    which belongs to a loop with the plain load before it. ASYNC: an asynchronous copy. STORES: it
+    writes. CHANGES: an atomic operation. DRAWS: an atomic that may return its value. EXCHANGES: an
+    atomic exchange, which may release a lock.
+    """
 
     ATOMIC = 1
     RETRIED = 2
@@ -69,18 +74,20 @@ FOUND = np.dtype(
         ("other_thread", "u4"),
         ("block", "u4"),  # linear
         ("other_block", "u4"),
-        ("mask", "u4"),  # lanes, of ABSENT_LANES
+        ("mask", "u4"),  # lanes, for ABSENT_LANES
         ("address", "u8"),
     ],
     align=True,
 )
-"""One finding; `other_` is the access that came first."""
+"""A finding; the fields `other_…` describe the earlier access."""
 
 CHECKED_STATE = np.dtype(
     [
         ("epoch", "u8"),
-        ("block", "u8"),  # linear, from 1 on; 0: races between blocks are not looked for
-        ("acquired", "u4"),  # whether the block has done what may show it another one's writes
+        ("block", "u8"),  # linear, from 1 on; 0: no check for races between blocks
+        # whether the block has executed an atomic or a volatile read, after which it may see
+        # writes of other blocks
+        ("acquired", "u4"),
         ("shared_tag_bytes", "u4"),
         ("shared_shift", "u4"),  # log2 of the granules
         ("global_shift", "u4"),
@@ -89,22 +96,22 @@ CHECKED_STATE = np.dtype(
         # tags, as if the window's first granule were at this host address
         ("global_writers", "u8"),
         ("global_readers", "u8"),
-        ("shared_drawers", "u8"),  # u4 by granule: who drew last; likewise
+        ("shared_drawers", "u8"),  # u4 per granule: its drawer
         ("global_drawers", "u8"),
-        ("written", "u8"),  # a byte per byte of the window, 1 where it was written; likewise
-        ("fences", pointer_to("uint16_t")),  # by block
-        ("traits", pointer_to("uint8_t")),  # by instruction, as the next two
-        ("lines", pointer_to("uint32_t")),  # the source line, 0 where it has none
+        ("written", "u8"),  # a byte per byte of the window, 1 if it was written
+        ("fences", pointer_to("uint16_t")),  # per block
+        # per instruction: Trait bits, source line (0: none), extent
+        ("traits", pointer_to("uint8_t")),
+        ("lines", pointer_to("uint32_t")),
         ("extents", pointer_to("Extent")),
-        ("reported", pointer_to("uint8_t")),  # by code and instruction
+        ("reported", pointer_to("uint8_t")),  # per code and instruction
         ("found", pointer_to("Found")),
         ("found_count", "u4"),
         ("instructions", "u4"),
-        ("own_tags", "u8", 32),  # scratch: this access' tags
+        ("own_tags", "u8", 32),  # scratch: tags of the current access
     ],
     align=True,
 )
 
 EXTENT = np.dtype([("first", "i4"), ("past", "i4")], align=True)
-"""The bytes of the block's shared memory that an instruction may access; none where nothing is
-known."""
+"""The bytes of the block's shared memory that an instruction may access; empty if unknown."""

@@ -1,11 +1,11 @@
-"""What steps tell the runtime of the form of an instruction."""
+"""Flags of an instruction's form that steps pass to the runtime."""
 
 
 class CopyForm:
-    """What an asynchronous copy's counters depend on, besides its lanes.
+    """Properties of an asynchronous copy that its counters depend on.
 
-    PAST_L1, FILLS: its modifiers BYPASS and ZFILL. Of a copy past the L1, whether P0 is its guard,
-    or says which lanes read.
+    PAST_L1, FILLS: the modifiers BYPASS and ZFILL. For a copy past the L1, the others describe
+    whether P0 is its guard, or the operand that selects the lanes that read.
     """
 
     PAST_L1 = 1
@@ -17,9 +17,12 @@ class CopyForm:
 
 
 class ArrivalForm:
-    """What each lane does that arrives at a barrier object: count a thread, or as many as a word
-    says (COUNTED), which may leave for good; expect or complete as many bytes or copies as a word
-    says, or ONE; BEHIND_COPIES, once the lane's copies so far are there."""
+    """Effects of a lane's arrival at a barrier object.
+
+    ARRIVES: counts a thread. COUNTED: counts as many threads as a word gives. LEAVES: those threads
+    leave for good. EXPECTS, COMPLETES: expects or completes as many bytes or copies as a word
+    gives, or ONE. BEHIND_COPIES: takes effect when the lane's earlier copies are complete.
+    """
 
     ARRIVES = 1
     COUNTED = 2
@@ -31,9 +34,8 @@ class ArrivalForm:
 
 
 class GroupForm:
-    """How a warp group's product takes its operands: whether A lies in shared memory, what is
-    transposed or negated; of bytes, which are signed, and whether sums end at the limits of a
-    word."""
+    """Operands of a warp group's product: whether A lies in shared memory, and the transposed or
+    negated operands; for bytes, the signed operands and whether sums saturate."""
 
     LEFT_SHARED = 1
     LEFT_TRANSPOSED = 2
@@ -46,32 +48,32 @@ class GroupForm:
 
 
 class VoteMode:
-    """What `BAR.RED` computes over the block's threads."""
+    """The vote of `BAR.RED` over the block's threads."""
 
     ANY = 0
     ALL = 1
 
 
 class ElementType:
-    """Types of elements, in the order of tensor maps (PTX ISA, `tensormap.replace`)."""
+    """Element types in the numbering of tensor maps (PTX ISA, `tensormap.replace`)."""
 
     U8, U16, U32, S32, U64, S64, F16 = range(7)
     F32, F32_FTZ, F64, BF16 = range(7, 11)
-    TF32, TF32_FTZ = 11, 12  # in maps, a bit of its own beside F32 and F32_FTZ
+    TF32, TF32_FTZ = 11, 12  # in maps: a separate bit beside F32 and F32_FTZ
 
 
 class ReductionForm:
-    """What a reduction does with each element in memory and one that comes."""
+    """How a reduction combines each element in memory with an incoming element."""
 
     ADD, MIN, MAX, INC, DEC, AND, OR, XOR = range(8)
 
 
 class BulkForm:
-    """What a copy of many bytes does: between which memories, to several blocks of a cluster, as a
-    reduction of elements. The operation and the type of a reduction stand above its flags.
+    """A bulk copy: its memories, whether it writes to several blocks of a cluster, and whether it
+    is a reduction. The bits above the flags hold a reduction's operation and type.
 
-    DIMENSIONS, of tensors only: how many coordinates there are. BLOCKS_SHIFT: of the register that
-    names the blocks, where their mask begins.
+    DIMENSIONS: the number of coordinates, for tensors only. BLOCKS_SHIFT: position of the block
+    mask in the register that names the blocks.
     """
 
     DIMENSIONS = 7
@@ -86,8 +88,8 @@ class BulkForm:
 
 
 class WorkKind:
-    """What goes on behind its instruction until its group is waited for: asynchronous copies of
-    lanes, bulk copies to global memory, and products of warp groups."""
+    """Asynchronous work that lasts until the code waits for its group: copies of lanes, bulk copies
+    to global memory, and products of warp groups."""
 
     COPIES, STORES, PRODUCTS = range(3)
     COUNT = 3

@@ -1,7 +1,7 @@
-"""Tensor maps: the 128 bytes that a kernel is given of a tensor (CUtensorMap).
+"""Tensor maps: the 128 bytes that describe a tensor to a kernel (CUtensorMap).
 
-Where their fields lie can be read off what ptxas makes of `tensormap.replace`, and an H200's driver
-writes the same; cpp/memory/tensor_maps.cpp reads them.
+The places of the fields follow from the code that ptxas generates for `tensormap.replace`. The
+driver of an H200 writes the same bytes. cpp/memory/tensor_maps.cpp reads them.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _BYTES = {
     for name in _ELEMENTS
 }
 _AS_TFLOAT32 = 1 << 16
-"""Of elements of float32: they lose bits on their way to shared memory."""
+"""For float32 elements: they are rounded to TF32 on their way to shared memory."""
 _KIND, _STRIDES, _HIGH_STRIDES, _EXTENTS, _STEPS = 2, 3, 7, 8, 13
 _BOX_BYTE, _SIZE, _ALIGNMENT = 55, 16, 18
-"""The last two, the bytes of a box and the alignment that it needs, change nothing; the driver
-writes them, too (seen on an H200)."""
+"""_SIZE and _ALIGNMENT, the bytes of a box and its required alignment, have no effect here; the
+driver writes them, too (observed on an H200)."""
 
 
 def make_tensor_map(
@@ -53,8 +53,9 @@ def make_tensor_map(
     swizzle: int,
     fills_with_nan: bool,
 ) -> bytes:
-    """The map of a tensor at an address. Of each axis, the fastest first: its extent, what a box
-    spans, and between how many elements one is taken; `strides` in bytes, but of the first axis."""
+    """The map of a tensor at an address. Per axis, the fastest first: its extent, the elements that
+    a box spans, and the distance between two elements that a box takes. `strides` are in bytes and
+    omit the fastest axis."""
     words = np.zeros(MAP_BYTES // 4, dtype="<u4")
     words[0], words[1] = address & 0xFFFFFFFF, address >> 32
     words[_KIND] = (

@@ -1,5 +1,4 @@
-"""Texture and surface objects: their records, which the runtime reads, and what a launch is told of
-them."""
+"""Texture and surface objects: the records that the runtime reads."""
 
 from __future__ import annotations
 
@@ -10,8 +9,8 @@ import numpy as np
 
 
 class Texels:
-    """What the elements of a texture are: integers that stay integers, halves, words, and integers
-    that are read as fractions."""
+    """Element types of textures: integers, halves, 32-bit words, and integers that read as
+    fractions of their maximum."""
 
     UNSIGNED_8, SIGNED_8, UNSIGNED_16, SIGNED_16, HALVES, WORDS = range(6)
     UNSIGNED_8_FRACTIONS, SIGNED_8_FRACTIONS = 6, 7
@@ -19,15 +18,15 @@ class Texels:
 
 
 class Edge:
-    """What a texture answers beside its edges, in the driver's order."""
+    """Behaviour of reads outside of a texture, in the driver's numbering."""
 
     WRAP, CLAMP, MIRROR, BORDER = range(4)
 
 
 class TextureForm:
-    """What tells an instruction that reads a texture from others. DIMENSIONS: a mask of the number
-    of coordinates. ARRAY: there is a layer, too. FETCH: coordinates are integers. GATHER: it reads
-    one component of four neighbours; COMPONENT_SHIFT: which one.
+    """An instruction that reads a texture. DIMENSIONS: mask of the number of coordinates. ARRAY: a
+    layer follows the coordinates. FETCH: coordinates are integers. GATHER: it reads a component of
+    four neighbours; COMPONENT_SHIFT: position of that component's number.
     """
 
     DIMENSIONS = 3
@@ -38,8 +37,8 @@ class TextureForm:
 
 
 class SurfaceForm:
-    """Likewise of surfaces; beside the edges a TRAP ends the launch, IGNORE reads zero and writes
-    nothing, and else the nearest element is meant."""
+    """The same for surfaces. An access outside of the surface ends the launch (TRAP), reads zero
+    and writes nothing (IGNORE), or otherwise uses the nearest element."""
 
     DIMENSIONS = 3
     ARRAY = 4
@@ -49,8 +48,8 @@ class SurfaceForm:
 
 TEXTURE = np.dtype(
     [
-        ("first", "u8"),  # of its first texel, in the window of global memory
-        ("extents", "u4", 3),  # texels along x, y and z; 1 where there is no such axis
+        ("first", "u8"),  # address of its first texel, in the window of global memory
+        ("extents", "u4", 3),  # texels along x, y and z; 1 for absent axes
         ("layers", "u4"),
         ("dimensions", "u4"),
         ("channels", "u4"),
@@ -60,18 +59,18 @@ TEXTURE = np.dtype(
         ("layered", "u4"),
         ("linear", "u4"),
         ("normalized", "u4"),
-        ("fetched", "u4"),  # it lies in linear memory
+        ("fetched", "u4"),  # whether it is linear memory
         ("surface", "u4"),
     ],
     align=True,
 )
-"""A texture or surface object. Its elements lie as those of an array do, the last axis fastest."""
+"""A texture or surface object. Its elements are an array whose last axis is the fastest."""
 
 
 @dataclass(frozen=True)
 class TextureObject:
-    """A texture or surface object of a launch: where its first texel lies in the window of global
-    memory, its extents (the fastest axis first, without layers), and the fields of TEXTURE."""
+    """A texture or surface object of a launch. `extents` starts with the fastest axis and omits
+    layers; the other fields are those of TEXTURE."""
 
     first: int
     extents: tuple[int, ...]
@@ -87,7 +86,7 @@ class TextureObject:
 
 
 def texture_records(objects: Sequence[TextureObject]) -> np.ndarray:
-    """The records of a launch's objects, in the order of their handles."""
+    """The TEXTURE records of a launch, in the order of their handles."""
     records = np.zeros(max(1, len(objects)), dtype=TEXTURE)
     for record, each in zip(records, objects, strict=False):
         for name in ("first", "channels", "texels", "texel_bytes", "edge"):
