@@ -1,5 +1,5 @@
-"""Memory accesses of a kernel's code: what tells one kind from another, and the call of the runtime
-that checks, counts and moves the data (cpp/memory/accesses.cpp)."""
+"""Kinds of memory accesses. The runtime has a function per kind that checks, counts and moves the
+data (cpp/memory/accesses.cpp)."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from grader.emulator.layouts.execution import AccessFlag
 
 @dataclass(frozen=True)
 class AccessKind:
-    """What a memory instruction does: `space` is `shared`, `global` or `local`, `width` in bytes.
+    """A kind of access: `space` is `shared`, `global` or `local`, `width` in bytes.
 
-    `part`: of the bytes only the first is sure to be accessed. `copied`: it is one of an
-    asynchronous copy's two, which are counted together, and its store comes later. Of atomics in
-    shared memory, `turns` says whether lanes that meet at one address take turns there, `rounds`
-    how often the data goes through: twice for a compare-and-swap, and `one_a_bank` whether only the
-    first of the lanes with a bank does. `matrix`: the data of each eight lanes are a matrix.
+    `part`: only the first byte is certainly accessed. `copied`: one of the two accesses of an
+    asynchronous copy, which are counted together; its store happens later. For atomics in shared
+    memory, `turns`: lanes with equal addresses take turns; `rounds`: passes of the data, two for a
+    compare-and-swap; `one_a_bank`: of the lanes that use a bank, only the first passes. `matrix`:
+    the data of each eight lanes are a matrix.
     """
 
     space: str
@@ -32,18 +32,18 @@ class AccessKind:
 
     @property
     def words(self) -> int:
-        """Words of a lane's data."""
+        """32-bit words of a lane's data, at least 1."""
         return max(1, self.width // 4)
 
     @property
     def function(self) -> str:
-        """The runtime's function for such accesses."""
+        """Name of the runtime's function for such accesses, without prefix."""
         way = "atomic" if self.atomic else "load" if self.load else "store"
         return f"{way}_{self.space}_{self.width}"
 
     @property
     def later(self) -> bool:
-        """Whether the data is moved later than the access is counted."""
+        """Whether the data moves after the access is counted."""
         return self.copied and not self.load
 
     @property

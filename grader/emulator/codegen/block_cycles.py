@@ -1,8 +1,8 @@
-"""How long a warp takes for a basic block if it is alone: the clock by which blocks take turns at
-atomics and long blocks are found (cpp/warps/residents.cpp).
+"""Cycles of a basic block for a warp that runs alone. This clock orders the atomics of blocks and
+finds long blocks (cpp/warps/residents.cpp).
 
-An estimate from the code alone: stall counts, and latencies where a scoreboard is waited for.
-Whatever is under way at the end of a basic block is waited for there.
+An estimate from the code alone: stall counts, and latencies where an instruction waits for a
+scoreboard. All pending results are waited for at the end of the basic block.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from grader.emulator.timing.pipes import ALU, Kind
 from grader.sass import read_control
 
 _MEMORY_CYCLES = {Kind.LOAD: 300, Kind.ATOMIC: 300, Kind.COPY: 300, Kind.SHARED: 30}
-"""An H100's L2 answers in about 270 cycles, DRAM in more than twice as many."""
+"""The L2 of an H100 answers in about 270 cycles, DRAM takes more than twice as long."""
 
 
 def cycles_alone(block: Block, encoding: bytes) -> int:
-    """Cycles of a basic block. `encoding` holds 16 bytes an instruction of the kernel."""
+    """Cycles of a basic block. `encoding`: the kernel's code, 16 bytes per instruction."""
     now, boards = 0, dict[int, int]()
     for i in block.instructions:
         found, control = OPCODES.get(i.base), read_control(encoding, i.index)

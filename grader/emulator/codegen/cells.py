@@ -1,4 +1,4 @@
-"""A cell of a kernel: the address of a step, then the words of data that the step reads."""
+"""Layout of a cell: the address of a step, then the data words that the step reads."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from grader.emulator.layouts.execution import CELL_HEAD_BYTES
 
 
 class CellLayout:
-    """The words of data of a shape's cells, in the order in which they were first asked for. Both
-    steps of a shape share it."""
+    """The data words of a shape's cells, in the order of their first use. Both steps of a shape
+    share the layout."""
 
     def __init__(self) -> None:
         self.holes: dict[Hole, int] = {}
         self.size = ir.Constant(I64, 0)
 
     def place(self, hole: Hole) -> int:
-        """Where a word lies in a cell."""
+        """Byte offset of a data word in a cell; adds the word on first use."""
         return CELL_HEAD_BYTES + 4 * self.holes.setdefault(hole, len(self.holes))
 
     def close(self) -> None:
-        """All words are known: so is where the next cell begins."""
+        """Fixes the cell size, which is the distance to the next cell."""
         self.size.constant = cell_bytes(len(self.holes))
 
 
 def cell_bytes(words: int) -> int:
-    """Size of a cell with so many words of data."""
+    """Size of a cell with this number of data words."""
     return CELL_HEAD_BYTES + 8 * -(-4 * words // 8)

@@ -1,4 +1,4 @@
-"""Words of constant memory: of bank 0, which a launch fills, and of banks with fixed contents."""
+"""Words of constant memory: bank 0, which a launch fills, and banks with fixed contents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from grader.emulator.codegen.emitter import Emitter
 
 WORDS = 8
-"""So many words at most are read from the offset on that a constant operand names."""
+"""Most words that an instruction reads from the offset of a constant operand on."""
 
 
 def constant_word(e: Emitter, operand: Constant) -> Value:
@@ -31,8 +31,8 @@ def constant_word(e: Emitter, operand: Constant) -> Value:
 
 
 def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int:
-    """What a cell holds for a word of a constant operand: its offset in bank 0, its contents in
-    another bank. Raises Unsupported where they are not known."""
+    """The data word of a cell for a constant operand: for bank 0 its offset, for other banks its
+    contents. Raises Unsupported if they are unknown."""
     place = operand.offset // 4 * 4 + 4 * words_behind
     size = constant_bank_bytes(code, operand.bank)
     if operand.bank == VARIABLES_BANK and place >= size:
@@ -48,7 +48,7 @@ def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int
 
 
 def constant_bank_bytes(code: KernelCode, bank: int) -> int:
-    """Size of a constant bank. Raises Unsupported for one whose contents are not known (bank 4:
+    """Size of a constant bank. Raises Unsupported for banks with unknown contents (bank 4:
     addresses)."""
     if bank == BANK_OF_LAUNCH:
         return code.constant_bytes
@@ -58,7 +58,7 @@ def constant_bank_bytes(code: KernelCode, bank: int) -> int:
 
 
 def constant_bank(e: Emitter, bank: int) -> tuple[Value, Value]:
-    """Host address and size of a constant bank, for a register's offset into it."""
+    """Host address and size of a constant bank, for accesses with a register as index."""
     e.require("known bank", bank)
     address = e.b.inttoptr(e.context.load("banks", bank), POINTER)
     return address, e.context.load("bank_bytes", bank)

@@ -1,9 +1,9 @@
-"""What opcode functions write with: registers, predicates and guards of one instruction, while
-LLVM IR is emitted.
+"""The interface of opcode functions: registers, predicates and guards of the instruction for which
+they emit LLVM IR.
 
-Every shape of an instruction is emitted twice. The *converged* step runs while all living
-lanes are on one path: it writes whole registers, since exited lanes need theirs no more. The
-*diverged* step merges each result under the path's mask.
+Every shape of instruction is emitted twice. The *converged* step runs while all live lanes are on
+one path. It writes whole registers, because exited lanes no longer need theirs. The *diverged* step
+writes only the lanes of the path's mask.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ from grader.emulator.isa.program import Unsupported
 
 
 class Emitter(Frame):
-    """Emits one step of one shape. Opcode functions use the words below, and those of Frame; they
-    never touch records themselves."""
+    """Emits a step of a shape. Opcode functions use its methods and those of Frame; they never
+    access records directly."""
 
     def __init__(self, function: ir.Function, layout: CellLayout, *, converged: bool) -> None:
         super().__init__(function, layout, converged=converged)
@@ -56,63 +56,61 @@ class Emitter(Frame):
         self.guard: Value | None = None
 
     def start_instruction(self, instruction: Decoded, *, uniform: bool) -> None:
-        """Set the guard, and whether the instruction works on uniform (one a warp) values."""
+        """Sets the guard, and whether the instruction computes uniform (per-warp) values."""
         self.instruction = instruction
         self.uniform = uniform
         if instruction.guard is not None:
             self.guard = self.predicate(instruction.guard)
 
     def unsupported(self, what: str = "") -> Unsupported:
-        """The error to raise for a form of the current instruction that is not known."""
+        """The error for an unknown form of the current instruction."""
         return Unsupported(f"{self.instruction.opcode} {what}".strip())
 
     # --- types ------------------------------------------------------------------------------------
 
     def const(self, value: int) -> Value:
-        """A 32-bit constant: one word, or the same in all lanes."""
+        """A 32-bit constant: a scalar for uniform instructions, otherwise equal in all lanes."""
         return const(value) if self.uniform else splat(self.b, const(value))
 
     def const64(self, value: int) -> Value:
-        """A 64-bit constant."""
         return const(value, I64) if self.uniform else splat(self.b, const(value, I64))
 
     @property
     def word(self) -> ir.Type:
-        """The type of a 32-bit value of this instruction."""
+        """LLVM type of a 32-bit value of this instruction."""
         return I32 if self.uniform else LANES_I32
 
     @property
     def double_word(self) -> ir.Type:
-        """The type of a 64-bit value of this instruction."""
+        """LLVM type of a 64-bit value of this instruction."""
         return I64 if self.uniform else LANES_I64
 
     @property
     def real(self) -> ir.Type:
-        """The type of a float32 value of this instruction."""
+        """LLVM type of a float32 value of this instruction."""
         return F32 if self.uniform else LANES_F32
 
     @property
     def truth(self) -> ir.Type:
-        """The type of a predicate value of this instruction."""
+        """LLVM type of a predicate value of this instruction."""
         return I1 if self.uniform else LANES_I1
 
     @property
     def double(self) -> ir.Type:
-        """The type of a float64 value of this instruction."""
+        """LLVM type of a float64 value of this instruction."""
         return F64 if self.uniform else ir.VectorType(F64, 32)
 
     # --- reading ----------------------------------------------------------------------------------
 
     def scalar_i32(self, operand: Operand) -> Value:
-        """A literal, or what is the same for all lanes, as one word."""
+        """A literal or uniform operand as a scalar word."""
         uniform, self.uniform = self.uniform, True
         value = self.i32(operand)
         self.uniform = uniform
         return value
 
     def lanes_i32(self, operand: Operand) -> Value:
-        """A source operand as 32 bits a lane, also of an instruction that works on uniform
-        values."""
+        """A source operand as a word per lane, even if the instruction is uniform."""
         uniform, self.uniform = self.uniform, False
         value = self.i32(operand)
         self.uniform = uniform
@@ -159,7 +157,7 @@ class Emitter(Frame):
         return value
 
     def integer64(self, operand: Operand) -> Value:
-        """A source operand of an instruction on 64-bit integers, whose literals have all bits."""
+        """A source operand of a 64-bit integer instruction; its literals have all 64 bits."""
         if not isinstance(operand, Immediate):
             return self.i64(operand)
         return self._literal64(operand, "integer64") or self.const64(operand.integer64())
@@ -169,21 +167,20 @@ class Emitter(Frame):
         return self._literal64(operand, "float64") or self.const64(operand.float64_bits())
 
     def _literal64(self, operand: Immediate, kind: str) -> Value | None:
-        """A literal of two words that is data of the instruction; None for one that its shape
-        spells out."""
+        """A 64-bit literal from the cell's data; None if the shape contains its value."""
         if not isinstance(operand, AnyLiteral):
             return None
         low, high = (self._literal(operand, f"{kind} {part}") for part in ("low", "high"))
         return self.join(low, high)
 
     def _literal(self, operand: Immediate, kind: str) -> Value | None:
-        """A literal that is data of the instruction; None for one that its shape spells out."""
+        """A literal from the cell's data; None if the shape contains its value."""
         if not isinstance(operand, AnyLiteral):
             return None
         return self._spread(self.data(kind, operand.position))
 
     def offset_of(self, operand: Address | Constant) -> Value:
-        """The offset that an address, or a constant with an index, adds to its registers."""
+        """Byte offset of an address, or of a constant with an index, as an i32."""
         position, behind = offset_name(operand.offset)
         return self.b.add(self.data("offset", position), const(behind))
 
@@ -197,12 +194,12 @@ class Emitter(Frame):
         raise self.unsupported("with this 64-bit operand")
 
     def join(self, low: Value, high: Value) -> Value:
-        """Two words as one 64-bit value."""
+        """A 64-bit value from its two words."""
         shifted = self.b.shl(self.b.zext(high, self.double_word), self.const64(32))
         return self.b.or_(self.b.zext(low, self.double_word), shifted)
 
     def predicate(self, operand: Operand) -> Value:
-        """A predicate operand, with its negation."""
+        """The value of a predicate operand, negated if the operand is."""
         if not isinstance(operand, Predicate):
             raise self.unsupported("where a predicate is expected")
         value = self._predicate_value(operand)
@@ -249,8 +246,7 @@ class Emitter(Frame):
     # --- writing ----------------------------------------------------------------------------------
 
     def set(self, operand: Operand, value: Value) -> None:
-        """Write a 32-bit value (an integer or float32 of this instruction's shape) to a destination
-        register."""
+        """Writes a 32-bit value (integer or float32) to a destination register."""
         if not isinstance(operand, Register) or operand.uniform != (value.type in (I32, F32)):
             raise self.unsupported("with this destination")
         if operand.index == ZERO_REGISTER:
@@ -261,14 +257,14 @@ class Emitter(Frame):
             self._set_lanes(operand.index, self.b.bitcast(value, LANES_I32))
 
     def set64(self, operand: Operand, value: Value) -> None:
-        """Write a 64-bit value to a destination pair."""
+        """Writes a 64-bit value to a pair of destination registers."""
         low = self.b.trunc(value, self.word)
         high = self.b.trunc(self.b.lshr(value, self.const64(32)), self.word)
         self.set(operand, low)
         self.set(self.upper(operand), high)
 
     def set_predicate(self, operand: Operand, value: Value) -> None:
-        """Write a predicate destination."""
+        """Writes a predicate destination. Raises Unsupported for other operands."""
         if (
             not isinstance(operand, Predicate)
             or operand.negated
@@ -290,8 +286,8 @@ class Emitter(Frame):
     def _set_lanes(self, index: int, value: Value) -> None:
         condition = self.write_condition()
         if condition is not None:
-            # Frozen, or LLVM makes a masked store of it: who reads the register next then waits
-            # until it has reached the cache.
+            # Without the freeze, LLVM emits a masked store, and the next load of the register
+            # stalls until the store has reached the cache.
             value = freeze(self.b, self.b.select(condition, value, self.register(index)))
         self.registers.set("lanes", index, value)
 
@@ -301,24 +297,25 @@ class Emitter(Frame):
         self.registers.set("uniform", index, value)
 
     def write_condition(self) -> Value | None:
-        """Which lanes a result is written to; None for all."""
+        """The lanes that receive a result; None for all."""
         if self.uniform or self.converged:
             return self.guard
         return self.active if self.guard is None else self.b.and_(self.active, self.guard)
 
     def lane_mask(self) -> Value:
-        """Lanes that take part in the instruction: the path's, less those whose guard is false, as
-        an i32."""
+        """Mask (i32) of the lanes that execute the instruction: the path's lanes with a true
+        guard."""
         if self.guard is None:
             return self.mask
         return self.b.and_(self.mask, lane_bits(self.b, self.guard))
 
     def register_or_zero(self, operand: Register, word: int) -> Value:
-        """Word `word` of the data registers of a memory access that start at this operand."""
+        """Word `word` of a memory access whose data registers start at this operand."""
         if operand.index == ZERO_REGISTER:
             return self.const(0)
         return self.register(operand.index + word)
 
     def write_back(self) -> None:
-        """Write all changed registers and predicates to the warp's record; they stay known."""
+        """Stores all changed registers and predicates to the warp's record; their values stay
+        cached."""
         self.registers.write_back()

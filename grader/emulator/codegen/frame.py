@@ -1,5 +1,5 @@
-"""A step while it is emitted: its place in the kernel, the data of its cell, calls of the runtime,
-and where it goes on."""
+"""A step during emission: the data of its cell, calls of the runtime, and jumps to the next
+cell."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from grader.emulator.codegen.tools import (
 from grader.emulator.layouts.execution import CONTEXT, DISPATCH, FUNCTION_PREFIX, WARP, FaultCode
 
 STEP = ir.FunctionType(I32, [POINTER, POINTER, POINTER])
-"""`i32 step(context, warp, cell)`: do one instruction of a warp, and go on in the cell behind it,
-or in another one. Returns what `run_warp` of the runtime is told: a FaultCode (0: blocked or done)
-or DISPATCH."""
+"""`i32 step(context, warp, cell)` executes an instruction of a warp and continues in the next cell
+or another cell. It returns a value for `run_warp` of the runtime: DISPATCH or a FaultCode (0: the
+warp is blocked or done)."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A basic block to go on in: its number, and how many bytes behind this cell its first one
-    lies."""
+    """A basic block as a target: its number, and the distance in bytes from the current cell to the
+    block's first cell."""
 
     block: Value
     distance: Value
 
 
 class Frame:
-    """What every step has: its arguments, its cell, and ways to go on. `converged` says whether it
-    is for whole warps."""
+    """The arguments of a step, its cell, and ways to continue. `converged`: the step is for warps
+    whose live lanes are all on one path."""
 
     def __init__(self, function: ir.Function, layout: CellLayout, *, converged: bool) -> None:
         self.function = function
@@ -56,13 +56,12 @@ class Frame:
         self.active = bits_to_lanes(self.b, self.mask)
 
     def data(self, kind: str, which: int = 0) -> Value:
-        """A word of the instruction's own data, as an i32; `translate` says of what kinds there
-        are."""
+        """A data word of the cell as an i32; `translate._FACTS` lists the kinds."""
         place = offset(self.b, self.cell_pointer, self.layout.place((kind, which)))
         return self.b.load(place, typ=I32)
 
     def require(self, kind: str, which: int = 0) -> None:
-        """A kernel has this instruction only where `translate` finds that this holds."""
+        """Makes the instruction Unsupported in kernels where `translate` finds this false."""
         self.layout.place((kind, which))
 
     @property
@@ -71,7 +70,7 @@ class Frame:
         return self.data("index")
 
     def stack_word(self, value: Value) -> Value:
-        """A 32-bit variable on the stack with this value."""
+        """A 32-bit stack variable with this initial value."""
         variable = cell(self.b, I32)
         self.b.store(value, variable)
         return variable
@@ -79,26 +78,26 @@ class Frame:
     # --- calling the runtime ----------------------------------------------------------------------
 
     def call(self, name: str, *arguments: Value, result: ir.Type = VOID) -> Value:
-        """Call one of the runtime's functions."""
+        """Calls a function of the runtime; `name` is without prefix."""
         return call_by_name(self.b, FUNCTION_PREFIX + name, result, list(arguments))
 
     def return_if_nonzero(self, code: Value) -> None:
-        """End the launch where a function returned a FaultCode."""
+        """Ends the launch if a function returned a FaultCode."""
         with self.b.if_then(self.b.icmp_unsigned("!=", code, const(FaultCode.NONE)), likely=False):
             self.b.ret(code)
 
     def push_path(self, mask: Value, pc: Value, wait: Value) -> None:
-        """Give lanes that wait, or go on later, a path of their own."""
+        """Creates a path for lanes that wait or continue later."""
         self.call("push_path", self.warp_pointer, mask, pc, wait)
 
     def is_checked(self) -> Value:
-        """Whether the checked mode is on, as an i1."""
+        """Whether the launch runs in checked mode, as an i1."""
         state = self.b.ptrtoint(self.context.load_pointer("checked_state"), I64)
         return self.b.icmp_unsigned("!=", state, const(0, I64))
 
     @contextmanager
     def if_checked(self) -> Iterator[None]:
-        """What only the checked mode does. No register is to be read for the first time inside."""
+        """Code for the checked mode only. It must not be the first to read a register."""
         with self.b.if_then(self.is_checked(), likely=False):
             yield
 
@@ -106,26 +105,25 @@ class Frame:
 
     @property
     def following(self) -> Place:
-        """The block after the one that the instruction ends. Unsupported where the code ends
-        here."""
+        """The block after this one. Unsupported if the code ends here."""
         return Place(self.data("following"), self.layout.size)
 
     @property
     def target(self) -> Place:
-        """The block that a branch names."""
+        """The block that a branch names as its target."""
         distance = self.b.sext(self.data("distance"), I64)
         return Place(self.data("target"), distance)
 
     def go_on(self) -> None:
-        """Continue in the cell behind this one."""
+        """Continues in the next cell."""
         self._enter(self.layout.size)
 
     def go_to(self, place: Place) -> None:
-        """Continue at a basic block with the lanes of the warp's mask."""
+        """Continues at a basic block with the lanes of the warp's mask."""
         self._enter(place.distance)
 
     def branch_if(self, condition: Value, place: Place, otherwise: ir.Block) -> None:
-        """Continue at a basic block if the condition holds, else at an LLVM block of the
+        """Continues at a basic block if the condition holds, otherwise at an LLVM block of the
         function."""
         leaving = self.function.append_basic_block("leave")
         self.b.cbranch(condition, leaving, otherwise)
@@ -135,12 +133,12 @@ class Frame:
     def _enter(self, distance: Value) -> None:
         there = offset(self.b, self.cell_pointer, distance)
         step = self.b.load(there, typ=POINTER)
-        step.type = STEP.as_pointer()  # llvmlite calls what has a function's type
+        step.type = STEP.as_pointer()  # llvmlite requires the function's type for a call
         arguments = [self.context_pointer, self.warp_pointer, there]
         self.b.ret(self.b.call(step, arguments, tail="musttail"))
 
     def next_path(self) -> None:
-        """The current path waits or has ended: run another one, or return when none can."""
+        """The current path waits or has ended: runs another path, or returns if none can run."""
         if self.converged:
             self.b.ret(const(FaultCode.NONE))
             return
@@ -154,11 +152,11 @@ class Frame:
         self.dispatch()
 
     def switch_path(self) -> None:
-        """Go on in another path, which may be one that was pushed just now."""
+        """Continues in another path, possibly a path that was just pushed."""
         self.call("next_path", self.warp_pointer, result=I32)
         self.dispatch()
 
     def dispatch(self) -> None:
-        """Return to the dispatcher, which continues at the warp's pc with the steps that suit its
+        """Returns to the dispatcher, which continues at the warp's pc with the steps for its
         mask."""
         self.b.ret(const(DISPATCH))

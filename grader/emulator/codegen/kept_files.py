@@ -1,7 +1,8 @@
-"""Files of a cache that several processes share: each with its digest, written as a whole.
+"""Files of a cache that several processes share. Each has its digest and is written atomically.
 
-Names say which version wrote a file, and nobody knows which versions are still in use. So a file
-that is read is marked as used, once a day at most, and what nobody has used for a month is removed.
+File names contain the version of the program that wrote them, and several versions may be in use.
+Therefore a read marks a file as used, at most once a day, and files without use for a month are
+removed.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ _DIGEST_BYTES = hashlib.sha256().digest_size
 _DAY_SECONDS = 24 * 3600.0
 UNUSED_SECONDS = 30 * _DAY_SECONDS
 SWEPT_NAME = ".swept"
-"""An empty file beside the others: when they were last looked through."""
+"""An empty file in the folder; its time is that of the last removal of unused files."""
 
 
 def read_whole(path: Path) -> bytes | None:
-    """What was written to a file; None where there is none, or a damaged one."""
+    """Contents of a file; None if it is absent or damaged."""
     try:
         content = path.read_bytes()
     except OSError:
@@ -29,15 +30,15 @@ def read_whole(path: Path) -> bytes | None:
     digest, content = content[-_DIGEST_BYTES:], content[:-_DIGEST_BYTES]
     if hashlib.sha256(content).digest() != digest:
         return None
-    with suppress(OSError):  # another user's file, or one that was removed meanwhile
+    with suppress(OSError):  # the file belongs to another user, or was just removed
         if _age_seconds(path) > _DAY_SECONDS:
             os.utime(path)
     return content
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file as a whole: who reads it meanwhile sees the old one, or none. Once a day this
-    removes what nobody has used beside it. Raises OSError."""
+    """Writes a file atomically: concurrent readers see the old file or none. Removes unused files
+    of the folder once a day. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent)
     try:
@@ -52,8 +53,8 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def _sweep_daily(folder: Path) -> None:
-    """Remove the files of a folder that nobody has used for long, if none has done so today. Any
-    number of processes may do it at once: a file that one of them needs after all is made again."""
+    """Removes files without recent use, once a day per folder. Processes may do this at the same
+    time; a removed file that one of them needs is created again."""
     swept = folder / SWEPT_NAME
     if swept.exists() and _age_seconds(swept) < _DAY_SECONDS:
         return
@@ -67,5 +68,5 @@ def _sweep_daily(folder: Path) -> None:
 
 
 def _age_seconds(path: Path) -> float:
-    """Seconds since the file was last written, or marked as used."""
+    """Seconds since the last write or mark of use."""
     return time.time() - path.stat().st_mtime

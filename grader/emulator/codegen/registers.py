@@ -1,5 +1,5 @@
-"""Registers and predicates of a warp while an instruction is emitted: read from the warp's record
-once, kept as SSA values, and written back at the instruction's end."""
+"""Registers and predicates of a warp while an instruction is emitted: loaded once from the warp's
+record, kept as SSA values, stored at the end of the instruction."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from grader.emulator.codegen.tools import (
 from grader.emulator.layouts.execution import WARP_LANES
 
 Name = tuple[str, int]
-"""A kind of register, which is the name of a method of Registers, and its index."""
+"""The name of a method of Registers, and the register's index."""
 
 
 class Registers:
-    """What is known of a warp's registers in one instruction. `data` gives words of its cell."""
+    """Cached register values of an instruction. `data` returns words of its cell."""
 
     def __init__(
         self, builder: ir.IRBuilder, warp: Value, data: Callable[[str, int], Value]
@@ -56,22 +56,22 @@ class Registers:
         return self._read(("uniform_predicate", index))
 
     def set(self, kind: str, index: int, value: Value) -> None:
-        """Change a register of a kind, which is the name of one of the methods above."""
+        """Changes a register; `kind` is the name of one of the four methods above."""
         self._known[kind, index] = value
         self._changed.add((kind, index))
 
     def write_back(self) -> None:
-        """Write all that was changed to the warp's record."""
+        """Stores all changed registers to the warp's record."""
         for name in sorted(self._changed):
             self._write(name, self._known[name])
         self._changed.clear()
 
     def place_of(self, index: int) -> Value:
-        """Address of `R<index>` of all lanes, behind which the next registers lie."""
+        """Address of `R<index>` of all lanes; the next registers follow it."""
         return self._place(("lanes", index))
 
     def place_of_predicate(self, index: int) -> Value:
-        """Address of `P<index>` as a mask of lanes."""
+        """Address of `P<index>`, a lane mask."""
         return self._place(("predicate", index))
 
     def _read(self, name: Name) -> Value:
@@ -97,8 +97,8 @@ class Registers:
         self._b.store(value, self._place(name), align=4)
 
     def _place(self, name: Name) -> Value:
-        """Address of a register or predicate: in the cell where its number is a name, else
-        fixed."""
+        """Address of a register or predicate: from the cell's data for names of a shape, otherwise
+        constant."""
         kind, index = name
         behind = 0
         if kind.endswith("predicate"):

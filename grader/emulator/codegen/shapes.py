@@ -1,8 +1,8 @@
-"""What of an instruction decides its native code, and what is data of its own.
+"""Shapes of instructions, which determine their native code, and values, which are data of a cell.
 
-`IADD3 R4,R2,0x10,RZ` and `IADD3 R9,R7,0x8,RZ` have one *shape*: the same opcode and modifiers,
-operands of the same kinds. Which registers, which literal and which offset it is are *values*. An
-operand of a shape has names of its places in place of numbers: see `register_name` and
+`IADD3 R4,R2,0x10,RZ` and `IADD3 R9,R7,0x8,RZ` have the same *shape*: the same opcode and modifiers,
+and operands of the same kinds. The numbers of registers, the literals and the offsets are *values*.
+The operands of a shape contain names of these values instead of numbers: see `register_name` and
 `offset_name`.
 """
 
@@ -26,23 +26,23 @@ from grader.emulator.isa.operands import (
 from grader.emulator.layouts.execution import WARP, WARP_LANES
 
 Hole = tuple[str, int]
-"""A word of data that the native code of a shape reads: its kind, and which one of the kind."""
+"""A data word that the native code of a shape reads: its kind, and its number within the kind."""
 Values = dict[Hole, int]
 
 GUARD, NAMED = 14, 15
-"""Positions of the guard, and of the lanes that an instruction works on, behind all operands."""
+"""Positions of the guard, and of the lane mask of a collective operation, after all operands."""
 _MARKS = {GUARD: "@", NAMED: "of "}
 FIRST_REGISTER_NAME, REGISTER_SPACING = 1024, 16
 FIRST_PREDICATE_NAME = 64
 OFFSET_SPACING = 1 << 20
-"""Names are numbers beyond all that an instruction can hold; sums with what is smaller than a
-spacing keep them apart."""
+"""Names are numbers above all numbers of real instructions. The spacings keep sums of a name and a
+small number distinct."""
 BANK_OF_LAUNCH, FIXED_BANK = 0, 1
-"""Of a shape: constants that a launch fills, and those whose contents the code fixes."""
+"""Banks of a shape: constants that a launch sets, and constants with fixed contents."""
 
 
 class LiteralRead(Exception):  # noqa: N818 - control flow, not an error
-    """The code depends on a literal's value: that is part of the shape."""
+    """Signals that native code depends on a literal, which must then be part of the shape."""
 
     def __init__(self, position: int) -> None:
         super().__init__(position)
@@ -50,7 +50,7 @@ class LiteralRead(Exception):  # noqa: N818 - control flow, not an error
 
 
 class AnyLiteral(Immediate):
-    """A literal of a shape, whose value is data. Who looks at it raises LiteralRead."""
+    """A literal whose value is data. Access to the value raises LiteralRead."""
 
     position: int
 
@@ -70,8 +70,8 @@ class AnyLiteral(Immediate):
 
 
 def shape_of(i: Decoded, spelled: frozenset[int] = frozenset()) -> Decoded:
-    """The shape of an instruction, as one whose operands are names; the literals at the positions
-    `spelled` are part of it."""
+    """The shape of an instruction: an instruction whose operands are names. The literals at the
+    positions `spelled` stay literals."""
     found = {
         position: operand if position in spelled else _generalise(operand, position)[0]
         for position, operand in _all_operands(i)
@@ -83,7 +83,7 @@ def shape_of(i: Decoded, spelled: frozenset[int] = frozenset()) -> Decoded:
 
 
 def shape_key(i: Decoded, spelled: frozenset[int] = frozenset()) -> str:
-    """The text that tells the shape of an instruction from others."""
+    """A text that is equal for instructions of equal shape, and unique otherwise."""
     parts = [i.opcode]
     for position, operand in _all_operands(i):
         text = repr(operand) if position in spelled else _generalise(operand, position)[1]
@@ -92,7 +92,7 @@ def shape_key(i: Decoded, spelled: frozenset[int] = frozenset()) -> str:
 
 
 def register_and_predicate_values(i: Decoded) -> Values:
-    """Where in the warp's record the registers and predicates lie that the operands name."""
+    """Places, in the warp's record, of the registers and predicates that the operands name."""
     values: Values = {}
     for position, operand in _all_operands(i):
         values.update(_generalise(operand, position)[2])
@@ -100,19 +100,18 @@ def register_and_predicate_values(i: Decoded) -> Values:
 
 
 def _all_operands(i: Decoded) -> list[tuple[int, Operand]]:
-    """The operands of an instruction with their positions, its guard and the lanes that it works on
-    last."""
+    """The operands of an instruction with their positions, then its guard and its lane mask."""
     behind = ((GUARD, i.guard), (NAMED, i.named))
     return [*enumerate(i.operands), *((at, each) for at, each in behind if each is not None)]
 
 
 def operand_at(i: Decoded, position: int) -> Operand | None:
-    """The operand that a position means."""
+    """The operand at a position, or the lane mask at NAMED."""
     return i.named if position == NAMED else i.operands[position]
 
 
 def register_name(index: int) -> tuple[int, int] | None:
-    """Which register hole a register of a shape names, and how far behind it lies; None for a
+    """The register hole that a shape's register names, and its distance in registers; None for a
     register with a fixed number."""
     if index < FIRST_REGISTER_NAME:
         return None
@@ -120,30 +119,30 @@ def register_name(index: int) -> tuple[int, int] | None:
 
 
 def predicate_name(index: int) -> int | None:
-    """Which predicate hole a predicate of a shape names; None for one with a fixed number."""
+    """The predicate hole that a shape's predicate names; None for a fixed number."""
     return index - FIRST_PREDICATE_NAME if index >= FIRST_PREDICATE_NAME else None
 
 
 def offset_name(offset: int) -> tuple[int, int]:
-    """The position of the operand whose offset an offset of a shape names, and how far behind it
-    lies."""
+    """The position of the operand that a shape's offset names, and the distance in bytes from that
+    operand's offset."""
     position, behind = divmod(offset, OFFSET_SPACING)
     return position - 1, behind
 
 
 def lane_register_place(index: int) -> int:
-    """Where `R<index>` lies in a warp's record."""
+    """Byte offset of `R<index>` in a warp's record."""
     return WARP.itemsize + 4 * WARP_LANES * index
 
 
 def field_place(field: str, index: int) -> int:
-    """Where a word of an array of a warp's record lies in it."""
+    """Byte offset of a word of an array field in a warp's record."""
     assert WARP.fields is not None
     return WARP.fields[field][1] + 4 * index
 
 
 _General = tuple[Operand, str, tuple[tuple[Hole, int], ...]]
-"""An operand of a shape, what tells it from others, and where its registers lie."""
+"""An operand of a shape, its text in the shape's key, and the places of its registers."""
 
 
 @lru_cache(maxsize=1 << 16)

@@ -1,4 +1,4 @@
-"""Native code of one shape of instruction: LLVM IR of its two steps, and their object code."""
+"""Native code of a shape of instruction: the LLVM IR of its two steps, and their object code."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from grader.emulator.isa.program import Unsupported
 from grader.emulator.layouts.execution import COUNTS_PER_BLOCK, DRAWS, SLICE_END, FaultCode
 
 ENTER = Decoded(0, 0, "ENTER", (), None, (), None)
-"""Stands in front of a basic block, which is counted there."""
+"""The pseudo-instruction before each basic block. It counts the block's executions."""
 
 DRAW = replace(ENTER, base="DRAW")
-"""Stands in its place where the block has an atomic that returns what was there: blocks execute
-these in the order of their clocks."""
+"""Replaces ENTER before blocks with a global atomic that returns the old value: thread blocks
+execute such atomics in the order of their clocks."""
 
 UNKNOWN = Decoded(0, 0, "UNKNOWN", (), None, (), None)
-"""Stands, with the guard of each, for the instructions that are not known."""
+"""Replaces, with the same guard, an unknown instruction."""
 
 LEVEL = 2
 """LLVM's code-generation level."""
@@ -33,15 +33,15 @@ LEVEL = 2
 
 @dataclass(frozen=True)
 class StepCode:
-    """Object code with the steps of a shape, and the words of data of its cells in their order."""
+    """Object code with the steps of a shape, and the data words of its cells in order."""
 
     holes: tuple[Hole, ...]
     content: bytes
 
 
 def compile_steps(shape: Decoded, converged: str, diverged: str) -> StepCode:
-    """Both steps of a shape under these names. Raises Unsupported, without a line, and LiteralRead
-    where a literal must be part of the shape."""
+    """Compiles both steps of a shape under these names. Raises Unsupported, without a line, and
+    LiteralRead if a literal must be part of the shape."""
     module = ir.Module(name="steps")
     module.triple = binding.get_default_triple()
     layout = CellLayout()
@@ -57,8 +57,8 @@ def compile_steps(shape: Decoded, converged: str, diverged: str) -> StepCode:
 
 
 def target_machine() -> binding.TargetMachine:
-    """This processor. Steps leave the upper halves of its vector registers as they are: the
-    runtime, which calls them, clears them in the end."""
+    """This processor, without `vzeroupper`: the runtime, which calls the steps, clears the upper
+    halves of vector registers at the end."""
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     return binding.Target.from_default_triple().create_target_machine(
@@ -81,7 +81,7 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
     except (
         ValueError,
         IndexError,
-    ):  # an opcode function unpacked another number of operands than the instruction has
+    ):  # the opcode function expects another number of operands
         raise e.unsupported("with these operands") from None
     except Unsupported as problem:
         if problem.what.startswith(instruction.opcode):
@@ -90,8 +90,8 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
 
 
 def _emit_enter(e: Emitter, i: Decoded) -> None:
-    """Count an execution of the block, with its threads; stop in front of it when the budget of
-    instructions does not reach."""
+    """Counts an execution of the block and its threads. Stops before the block if the budget of
+    instructions is too small for it."""
     block = e.data("block")
     clock = e.warp.load("clock")
     if i.base == DRAW.base:
@@ -116,7 +116,7 @@ def _emit_enter(e: Emitter, i: Decoded) -> None:
 
 
 def _emit_unknown(e: Emitter, i: Decoded) -> None:
-    """The launch ends if any lane executes it."""
+    """Ends the launch if any lane executes the instruction."""
     e.start_instruction(i, uniform=False)
     end_launch(e, FaultCode.UNSUPPORTED)
 

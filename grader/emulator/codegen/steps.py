@@ -1,8 +1,8 @@
-"""The steps that this machine has: native code of shapes of instructions, made once and kept.
+"""The steps that are available on this machine: native code of instruction shapes, kept in files.
 
-Every shape has a file of its own, under a name that says all that its code depends on: the shape,
-the sources of the emulator, LLVM, the processor. It is written as a whole, by any number of
-processes at once. One that is damaged, or cannot be kept, costs the time to make it again.
+Each shape has its own file. The file's name is a digest of everything that its code depends on: the
+shape, the sources of the emulator, LLVM, the processor. Several processes may write it, atomically,
+at the same time. A file that is damaged or cannot be written only costs the time to compile again.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _NAME_LENGTH = 32
 
 @dataclass(frozen=True)
 class Step:
-    """The loaded steps of a shape: the words of data of its cells in their order, and the addresses
-    of its code for whole and for split warps."""
+    """The loaded steps of a shape: the data words of its cells in order, and the addresses of its
+    code for converged and diverged warps."""
 
     holes: tuple[Hole, ...]
     converged: int
@@ -42,13 +42,13 @@ class Step:
 
 
 Spelled = frozenset[int]
-"""Positions of literals. In place of steps: the code depends on these literals, so that the shapes
-with them spelled out have steps."""
+"""Positions of literals that the code depends on. A shape with such literals has no steps; the
+shapes that contain their values have."""
 
 
 class Steps:
-    """The steps of a folder. May be used from several threads. `unkept` counts the shapes whose
-    steps were made here and could not be kept."""
+    """The steps in a folder. Thread-safe. `unkept` counts the shapes that were compiled here and
+    could not be written."""
 
     def __init__(self, folder: Path) -> None:
         with suppress(OSError):
@@ -60,7 +60,7 @@ class Steps:
         self.unkept = 0
 
     def find(self, instructions: Sequence[Decoded]) -> list[Step | Unsupported]:
-        """The steps of instructions, in their order; of one that is not known, what of it."""
+        """The steps of instructions, in order; an Unsupported for each unknown instruction."""
         with self._lock:
             loading: dict[str, tuple[Hole, ...]] = {}
             keys = [self._try_key(i, loading) for i in instructions]
@@ -69,8 +69,7 @@ class Steps:
             return [each for each in found if isinstance(each, Step | Unsupported)]
 
     def find_one(self, i: Decoded) -> Step:
-        """The steps of an instruction. Raises Unsupported, with the line, for one that is not
-        known."""
+        """The steps of an instruction. Raises Unsupported, with the line, if it is unknown."""
         (found,) = self.find([i])
         if isinstance(found, Unsupported):
             raise found
@@ -85,8 +84,8 @@ class Steps:
             return Unsupported(problem.what, i.line)
 
     def _final_key(self, i: Decoded, loading: dict[str, tuple[Hole, ...]]) -> str:
-        """The key of the shape whose steps do the instruction; it is known, or about to be
-        loaded."""
+        """The key of the shape whose steps execute the instruction; the shape is in `_known` or
+        `loading`."""
         spelled: Spelled = frozenset()
         while True:
             key = shape_key(i, spelled)
@@ -103,7 +102,7 @@ class Steps:
             spelled = known
 
     def _obtain(self, key: str, i: Decoded, spelled: Spelled) -> StepCode | Spelled:
-        """What is kept of a shape, or made of it now."""
+        """Reads a shape's code from its file, or compiles it."""
         path = self.folder / _name(key)
         content = read_whole(path)
         if content is not None:
@@ -114,7 +113,7 @@ class Steps:
             made = spelled | {literal.position}
         try:
             write_whole(path, _pack(made))
-        except OSError:  # a folder that cannot be written
+        except OSError:  # the folder is not writable
             self.unkept += 1
         return made
 
@@ -134,7 +133,7 @@ class Steps:
 
 
 def _symbols(key: str) -> tuple[str, str]:
-    """The names of a shape's steps for whole and for split warps."""
+    """Names of a shape's steps for converged and diverged warps."""
     return f"converged_{_name(key)}", f"diverged_{_name(key)}"
 
 
@@ -145,7 +144,7 @@ def _name(key: str) -> str:
 
 @cache
 def _origin() -> str:
-    """A digest of all that steps depend on besides their shape."""
+    """A digest of everything that steps depend on besides their shape."""
     sources = [path.read_bytes() for path in sorted(_SOURCES.rglob("*.py"))]
     host = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
     parts = (sources, llvmlite.__version__, binding.llvm_version_info, host)

@@ -1,4 +1,4 @@
-"""Small words for writing LLVM IR: types, constants, record fields, loops."""
+"""IR helpers: types, constants, record fields and loops in LLVM IR."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def const(value: int, kind: ir.Type = I32) -> Value:
 
 
 def lanes(values: list[int] | range, element: ir.Type = I32) -> Value:
-    """A constant vector of 32 lanes."""
+    """A constant vector with 32 elements."""
     return ir.Constant(ir.VectorType(element, WARP_LANES), list(values))
 
 
@@ -50,8 +50,8 @@ def splat(builder: ir.IRBuilder, scalar: Value) -> Value:
 
 
 class _SplatConstant(ir.Constant):  # type: ignore[misc]
-    """A constant in all lanes, written short: modules are parsed from text, where lists of 32 would
-    be most of it."""
+    """A constant that is equal in all lanes, in short notation: llvmlite passes modules to LLVM as
+    text, and lists of 32 elements would be most of that text."""
 
     def __init__(self, scalar: Value) -> None:
         super().__init__(ir.VectorType(scalar.type, WARP_LANES), ir.Undefined)
@@ -62,7 +62,7 @@ class _SplatConstant(ir.Constant):  # type: ignore[misc]
 
 
 def freeze(builder: ir.IRBuilder, value: Value) -> Value:
-    """The same value, at the end of the block; LLVM does not look behind it."""
+    """Freezes a value at the end of the block, so that LLVM cannot combine it with its users."""
     frozen = ir.instructions.Instruction(builder.block, value.type, "freeze", [value])
     builder.block.instructions.append(frozen)
     builder.position_at_end(builder.block)
@@ -76,13 +76,11 @@ def offset(builder: ir.IRBuilder, pointer: Value, byte_offset: Value | int) -> V
 
 
 def cell(builder: ir.IRBuilder, kind: ir.Type) -> Value:
-    """A variable on the stack, as an untyped pointer. It lies in the entry block: elsewhere, each
-    execution would take new stack."""
+    """A stack variable, as an untyped pointer. Its `alloca` is in the entry block, because each
+    execution of an `alloca` elsewhere would take more stack."""
     with builder.goto_entry_block():
         variable = builder.alloca(kind)
-    variable.type = (
-        POINTER  # llvmlite would make it a typed pointer, which its loads and geps mistrust
-    )
+    variable.type = POINTER  # llvmlite creates a typed pointer, which its loads and geps reject
     return variable
 
 
@@ -109,8 +107,7 @@ class Record:
         return offset(self.builder, address, self.builder.mul(wide, const(stride, I64)))
 
     def load(self, field: str, index: Value | int | None = None) -> Value:
-        """A scalar field or element. Pointers are fields of 8 unsigned bytes: use
-        `load_pointer`."""
+        """A scalar field or element. For pointer fields, use `load_pointer`."""
         return self.builder.load(self.at(field, index), typ=self._type(field))
 
     def load_pointer(self, field: str) -> Value:
@@ -138,7 +135,7 @@ class Record:
 
 @contextmanager
 def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
-    """For every set bit of an i32; yields its index as i32."""
+    """Loops over the set bits of an i32; yields the index of a bit as i32."""
     head = builder.append_basic_block("bits")
     body = builder.append_basic_block("bit")
     done = builder.append_basic_block("bits_done")
@@ -159,7 +156,7 @@ def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
 def loop_while(
     builder: ir.IRBuilder, condition: Callable[[], Value], body: Callable[[], None]
 ) -> None:
-    """`while (condition()) body()`; state lives in memory."""
+    """`while (condition()) body()`; the loop's state is in memory."""
     head = builder.append_basic_block("while")
     inside = builder.append_basic_block("do")
     done = builder.append_basic_block("end")
@@ -181,7 +178,7 @@ def define(
     *,
     internal: bool = True,
 ) -> tuple[ir.Function, ir.IRBuilder]:
-    """A new function with its entry block; helpers are internal and never inlined."""
+    """A new function with an entry block; internal functions are never inlined."""
     function = ir.Function(module, ir.FunctionType(result, arguments), name)
     function.attributes.add("nounwind")
     if internal:
@@ -193,7 +190,7 @@ def define(
 def call_by_name(
     builder: ir.IRBuilder, name: str, result: ir.Type, arguments: list[Value]
 ) -> Value:
-    """Call a function that is defined elsewhere, declaring it on first use."""
+    """Calls an external function, and declares it on first use."""
     module = builder.module
     callee = module.globals.get(name)
     if callee is None:

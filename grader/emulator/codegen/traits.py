@@ -1,4 +1,4 @@
-"""What the checked mode has to know of a kernel's instructions beforehand."""
+"""Facts about a kernel's instructions that the checked mode needs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _RETRIED = ("CAS", "CAST", "MIN", "MAX")
 
 
 class CheckedCode:
-    """A kernel's code in the checked mode. By instruction: `traits`, `lines` (0 where it has none)
-    and `extents`, see CHECKED_STATE. `shifts`: of each space log2 of its granules. `shared_start`:
-    where in its window a block's own shared memory starts."""
+    """A kernel's code in the checked mode. Per instruction: `traits`, `lines` (0: none) and
+    `extents`, see CHECKED_STATE. `shifts`: log2 of the granule size per space. `shared_start`:
+    start of a block's own shared memory in the shared window."""
 
     def __init__(self, kernel: KernelCode, code: tuple[Decoded, ...]) -> None:
         self.code = code
@@ -36,7 +36,7 @@ class CheckedCode:
 
 
 def _granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
-    """The smallest access to each space, at most that of a word."""
+    """log2 of the narrowest access to each space, at most 2 (a word)."""
     shifts = {"shared": 2, "global": 2}
     for instruction in code:
         for access in instruction.accesses:

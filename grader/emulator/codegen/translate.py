@@ -1,8 +1,8 @@
-"""A kernel's machine code -> cells: for each instruction the address of the native code that does
-it (its step), and the data that this code reads.
+"""A kernel's machine code -> cells. A cell holds the address of the native code of an instruction
+(its step), and the data that this code reads.
 
-A step ends by jumping to the step of the next cell. So a kernel is ready as soon as its cells are
-filled; native code is made for shapes of instructions, once (steps.py).
+A step ends with a jump to the step of the next cell. A kernel is therefore ready as soon as its
+cells are filled; native code is compiled once per shape of instruction (steps.py).
 """
 
 from __future__ import annotations
@@ -47,21 +47,21 @@ from grader.emulator.run.counts import CountTable
 from grader.sass import Way, is_branch
 
 _LAST_ARGUMENT = 11
-"""The last register with arguments of a function of the system (host.py)."""
+"""The last register with arguments of a system function (run/host.py)."""
 _MASK = 0xFFFFFFFF
 _DISTANCE = ("distance", 0)
 
 
 @dataclass(frozen=True)
 class NativeKernel:
-    """A kernel ready to run by its `runtime`.
+    """A kernel that its `runtime` can run.
 
-    `ordered`: the outcome depends on which block comes first, or blocks may wait for each other, so
-    that one host thread is to run them all. `unknown` are the instructions, by index, that are not
-    known, and what of each: a launch that reaches one ends there. `slots` maps the index of a
-    memory instruction and a space that it touches to its SLOT. `converged` and `diverged` are its
-    cells, with steps for whole and for split warps; `entries` says where each basic block begins in
-    them, in bytes. `jump_tables` are, by JumpTable, the blocks that computed branches may go to.
+    `ordered`: the result depends on the order of blocks, or blocks may wait for each other; one
+    host thread must run them all. `unknown` maps the index of each unknown instruction to its
+    description; a launch that reaches it ends there. `slots` maps the index of a memory instruction
+    and a space that it accesses to its SLOT. `converged` and `diverged` are its cells with the
+    steps for converged and for diverged warps; `entries` holds the byte offset of each basic block
+    in them. `jump_tables` holds, by JumpTable, the possible targets of computed branches.
     """
 
     code: KernelCode
@@ -79,18 +79,18 @@ class NativeKernel:
 
     @cached_property
     def count_table(self) -> CountTable:
-        """What its counters are of."""
+        """The meaning of the runtime's counters."""
         return CountTable(self.flow, self.slots)
 
     @cached_property
     def code_blocks(self) -> np.ndarray:
-        """What the runtime has to know of its basic blocks: see CODE_BLOCK."""
+        """Its basic blocks as CODE_BLOCK records."""
         return np.array(list(describe_blocks(self.flow)), dtype=CODE_BLOCK)
 
     @cached_property
     def cycles_by_instruction(self) -> np.ndarray:
-        """Cycles of a warp that is alone, by instruction: of a basic block they are at its
-        first."""
+        """Cycles of a warp that runs alone, per instruction. The first instruction of a basic block
+        holds the cycles of the whole block."""
         cycles = np.zeros(len(self.decoded), dtype=np.int64)
         for block in self.flow.blocks:
             cycles[block.instructions[0].index] = cycles_alone(block, self.code.encoding)
@@ -98,13 +98,12 @@ class NativeKernel:
 
     @cached_property
     def checked_code(self) -> CheckedCode:
-        """What the checked mode has to know of it."""
         return CheckedCode(self.code, self.decoded)
 
     @cached_property
     def meets_others(self) -> bool:
-        """Whether blocks may meet in atomics on global memory, or wait for each other: some of them
-        do not show the outcome then."""
+        """Whether blocks may interact through global atomics, or wait for each other. A sample of
+        the blocks then does not give the result."""
         return self.ordered or any(
             access.atomic and access.space == "global"
             for block in self.flow.blocks
@@ -114,8 +113,8 @@ class NativeKernel:
 
 
 def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
-    """Translate one kernel. Raises Unsupported, with the source line, where nothing can be said of
-    what it executes."""
+    """Translates a kernel. Raises Unsupported, with the source line, if its control flow is
+    unknown or it exceeds a limit."""
     if len(code.instructions) > MAX_INSTRUCTIONS:
         raise Unsupported(
             f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are"
@@ -153,14 +152,14 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
 
 
 def find_flow(i: Decoded) -> ControlFlow | None:
-    """What an instruction does to the flow of control. Raises Unsupported for a branch that is not
-    known; behind anything else comes the next instruction."""
+    """An instruction's effect on control flow; None if the next instruction follows. Raises
+    Unsupported for an unknown branch."""
     found = find_opcode(i) if is_branch(i.base) else look_up(i)
     return None if found is None else found.flow
 
 
 def _name_lanes(flow: Flow) -> Flow:
-    """Operations of lanes, with the lanes that they are for."""
+    """Adds to collective operations the lane masks that earlier instructions name for them."""
     code = [i for block in flow.blocks for i in block.instructions]
     gathering = {i.index for i in code if (found := look_up(i)) and found.gathers}
     if not gathering:
@@ -179,7 +178,7 @@ def _name_lanes(flow: Flow) -> Flow:
 
 
 def _register_count(reachable: list[Decoded]) -> int:
-    """One more than the highest register used; functions of the system take R4 to R11."""
+    """1 + the highest register in use; system functions use R4 to R11."""
     ends = [
         operand.index + found.registers
         for instruction in reachable
@@ -212,7 +211,8 @@ def _jump_tables(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Cells:
-    """The cells of a kernel while they are filled, as words; `unknown` is what could not be."""
+    """The cells of a kernel, as words, while they are filled; `unknown` describes instructions
+    without steps."""
 
     def __init__(self, code: KernelCode, flow: Flow, find: Steps) -> None:
         self._code, self._flow, self._find = code, flow, find
@@ -224,7 +224,7 @@ class _Cells:
         self.entries: list[int] = []
 
     def fill(self, chain: Iterable[tuple[Block, Decoded, Step | Unsupported]]) -> None:
-        """Append the cells of all instructions, with one in front of each block."""
+        """Appends the cells of all instructions, with an entry cell before each block."""
         enter = self._find.find_one(ENTER)
         for block, i, step in chain:
             if i is block.instructions[0]:
@@ -249,14 +249,14 @@ class _Cells:
             raise Unsupported(f"{i.opcode} {_with(problem.what)}", i.line) from None
 
     def _append_unknown(self, block: Block, i: Decoded, what: str) -> None:
-        """Append a cell that ends the launch of who executes it."""
+        """Appends a cell that ends the launch if a lane executes it."""
         self.unknown[i.index] = what
         standing = replace(UNKNOWN, guard=i.guard)
         step = self._find.find_one(standing)
         self._append(block, i, step, register_and_predicate_values(standing))
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """The cells with the steps for whole, and with those for split warps."""
+        """The cells with the steps for converged, and for diverged warps."""
         for place, cell, block in self._branches:
             self._words[place] = (self.entries[block] - 4 * cell) & _MASK
         words = np.array(self._words, dtype=np.uint32)
@@ -285,7 +285,7 @@ class _Cells:
         self._words += [0] * (cell_bytes(len(step.holes)) // 4 - len(words))
 
     def _fact(self, block: Block, i: Decoded, kind: str, which: int) -> int:
-        """What a cell holds besides places of registers."""
+        """A data word of a cell that is not the place of a register."""
         if kind.startswith(_SLOT):
             return self.slots.setdefault((i.index, kind.removeprefix(_SLOT)), len(self.slots))
         if kind in _LITERALS:
@@ -321,7 +321,7 @@ def _constant(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int
 
 
 def _known_place(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
-    """Whether what a register is added to is no word of the system that is not known."""
+    """Refuses an unknown system word as the base of an indexed constant."""
     operand = operand_at(i, which)
     assert isinstance(operand, Constant)
     by_cluster = operand.offset in code.architecture.words.by_cluster
@@ -373,12 +373,12 @@ _FACTS: dict[str, _Fact] = {
 
 
 def _draws(i: Decoded) -> bool:
-    """Whether it returns what was in memory that other blocks change, too."""
+    """Whether the instruction returns the old value of an atomic on global memory."""
     return any(each.way is Way.FETCH and each.space == "global" for each in i.accesses)
 
 
 def _end(block: Block, i: Decoded) -> None:
-    """Whether the code may end behind the last instruction of a block."""
+    """Refuses a block at the end of the code whose last instruction may continue."""
     found = look_up(i)
     if block.following is None and not (found and found.ends_block):
         raise Unsupported(f"{i.opcode} at the end of the code", i.line)

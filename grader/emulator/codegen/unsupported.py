@@ -1,4 +1,4 @@
-"""What the emulator does not know of a kernel, of the code that no launch may reach as well."""
+"""Lists everything unknown in a kernel, including code that a launch may never reach."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.emulator.isa.program import KernelCode, Unsupported
 
 @dataclass(frozen=True)
 class Unknown:
-    """Something that is not known, with its source line. `avoidable`: a launch may come to its end
+    """An unknown instruction or property, with its source line. `avoidable`: a launch may end
     without it."""
 
     what: str
@@ -22,8 +22,8 @@ class Unknown:
 
 
 def find_unsupported(code: KernelCode, runtime: Runtime) -> tuple[Unknown, ...]:
-    """Each instruction that is not known, in the order of the code; else what keeps the kernel from
-    being translated, if anything does."""
+    """Each unknown instruction in code order; otherwise the reason why the kernel cannot be
+    translated, if there is one."""
     decoded = decode(code.instructions)
     nameless = {i.index: i.opcode for i in decoded if look_up(i) is None}
     try:
