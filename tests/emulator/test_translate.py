@@ -11,7 +11,7 @@ from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import translate
 from grader.emulator.codegen.shapes import shape_key
-from grader.emulator.codegen.steps import Step, Steps
+from grader.emulator.codegen.steps import Step, Steps, source_files
 from grader.emulator.isa.decode import decode
 from tests.support.assembler import assemble, build, launch
 from tests.support.truth import find_kernel, kernel_names
@@ -40,6 +40,11 @@ def test_counts_name_every_reachable_instruction_once() -> None:
         (4, 1, 31),
         (5, 1, 31),
     ]
+
+
+def test_kept_steps_depend_on_the_sources_of_layouts_and_codegen() -> None:
+    names = {"/".join(path.parts[-2:]) for path in source_files()}
+    assert {"layouts/execution.py", "codegen/emitter.py", "opcodes/move.py"} <= names
 
 
 def key_of(line: str) -> str:

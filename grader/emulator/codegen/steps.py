@@ -27,7 +27,7 @@ from grader.emulator.codegen.step_code import StepCode, compile_steps, target_ma
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.program import Unsupported
 
-_SOURCES = Path(__file__).parent
+_EMULATOR = Path(__file__).parents[1]
 _NAME_LENGTH = 32
 
 
@@ -132,6 +132,11 @@ class Steps:
             self._known[key] = Step(holes, *places)
 
 
+def source_files() -> list[Path]:
+    """The Python sources of the emulator. Native code contains offsets from layouts/."""
+    return sorted(_EMULATOR.rglob("*.py"))
+
+
 def _symbols(key: str) -> tuple[str, str]:
     """Names of a shape's steps for converged and diverged warps."""
     return f"converged_{_name(key)}", f"diverged_{_name(key)}"
@@ -145,7 +150,7 @@ def _name(key: str) -> str:
 @cache
 def _origin() -> str:
     """A digest of everything that steps depend on besides their shape."""
-    sources = [path.read_bytes() for path in sorted(_SOURCES.rglob("*.py"))]
+    sources = [path.read_bytes() for path in source_files()]
     host = (binding.get_host_cpu_name(), binding.get_host_cpu_features().flatten())
     parts = (sources, llvmlite.__version__, binding.llvm_version_info, host)
     return hashlib.sha256(repr(parts).encode()).hexdigest()
