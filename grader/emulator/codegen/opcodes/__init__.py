@@ -1,5 +1,4 @@
-"""The opcode table: one row per base opcode, one file per family. Whatever is not here is
-unsupported."""
+"""The opcode table: a row per base opcode, a file per family. All other opcodes are unsupported."""
 
 from contextlib import suppress
 
@@ -61,8 +60,8 @@ OPCODES: dict[str, Opcode] = {
 
 
 def find_opcode(instruction: Decoded) -> Opcode:
-    """The row of an instruction. Raises Unsupported with its full name and line when there is none,
-    for an unknown modifier, and for a text that is not understood."""
+    """The row of an instruction. Raises Unsupported, with full name and line, for an unknown
+    opcode, modifier or text."""
     found = OPCODES.get(instruction.base)
     if found is None:
         raise Unsupported(f"the instruction {instruction.opcode}", instruction.line)
@@ -77,7 +76,7 @@ def find_opcode(instruction: Decoded) -> Opcode:
 
 
 def look_up(instruction: Decoded) -> Opcode | None:
-    """The row of an instruction; None of one that is not known."""
+    """The row of an instruction; None if it is unknown."""
     with suppress(Unsupported):
         return find_opcode(instruction)
     return None

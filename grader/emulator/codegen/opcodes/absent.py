@@ -1,5 +1,5 @@
-"""The checked mode's part of what lanes do together: lanes that an operation names, or reads from,
-and that are not there."""
+"""The checked mode's test of collective operations: lanes that an operation names or reads from
+must be on its path."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ from grader.emulator.layouts.checked import FindingCode
 from grader.emulator.layouts.execution import FULL_MASK
 
 _BETWEEN = 3
-"""So many instructions at most lie between the WARPSYNC that names an operation's lanes and the
-operation."""
+"""Most instructions from the WARPSYNC that names an operation's lanes to the operation."""
 
 
 def note_absent_lanes(e: Emitter, i: Decoded) -> None:
-    """Report living lanes that the operation's mask names and that are not on this path."""
+    """Reports live lanes that the operation's mask names but that are not on this path."""
     if e.converged or i.named is None:
         return
     first = e.b.cttz(e.mask, const(1, I1))
@@ -43,8 +42,8 @@ def note_absent_lanes(e: Emitter, i: Decoded) -> None:
 def note_absent_sources(
     e: Emitter, i: Decoded, result: Value, wanted: Value, valid: Value
 ) -> Value:
-    """The result of a shuffle. What lanes get from lanes that are not there is undefined: other
-    garbage when poison is other."""
+    """The result of a shuffle. Values from absent lanes are undefined; their garbage differs
+    between poison values."""
     checked = e.b.sext(e.is_checked(), I32)
     here = splat(e.b, e.mask)
     missing = e.b.icmp_unsigned(
@@ -60,14 +59,14 @@ def note_absent_sources(
 
 
 def _report(e: Emitter, code: int, lane: Value, lanes: Value) -> None:
-    """Note that lanes are absent, of which `lane` needs some."""
+    """Reports absent lanes that `lane` needs."""
     words = (const(code), e.index, lane, lanes, const(0, I64))
     e.call("report_lanes", e.context_pointer, e.warp_pointer, *words)
 
 
 def lanes_named_before(code: Sequence[Decoded], i: Decoded) -> Operand | None:
-    """The lanes that the WARPSYNC in front of an instruction names: a register or a literal; None
-    where there is none."""
+    """The lane mask of the WARPSYNC before an instruction: a register or a literal; None if there
+    is none."""
     near = [each for each in code if i.index - _BETWEEN <= each.index < i.index]
     syncs = [each for each in near if each.base == "WARPSYNC"]
     if not syncs or syncs[-1].has("COLLECTIVE") or syncs[-1].has("EXCLUSIVE"):

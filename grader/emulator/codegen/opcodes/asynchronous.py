@@ -1,8 +1,8 @@
-"""Stores and reductions to shared memory of a block of the cluster whose bytes arrive at a barrier
-object there (PTX ISA, `st.async`, `red.async`): when somebody waits for its phase
+"""Stores and reductions to shared memory of a block of the cluster. Their bytes arrive at a barrier
+object there (PTX ISA, `st.async`, `red.async`), at the latest when a thread waits for its phase
 (cpp/memory/under_way.h).
 
-Nsight Compute counts the instructions and nothing else of them (seen on an H200).
+Nsight Compute counts only the instructions (observed on an H200).
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from grader.sass import REMOTE
 
 
 def store_asynchronously(e: Emitter, i: Decoded) -> None:
-    """The data at an address = d; the register behind that of the address names the object."""
+    """The data at an address = d; the register after the address names the barrier object."""
     _store_later(e, i, i.access_bytes, 0)
 
 
 def reduce_asynchronously(e: Emitter, i: Decoded) -> None:
-    """The data at an address is combined with d; the register behind that of the address names
-    the object."""
+    """Combines the data at an address with d; the register after the address names the barrier
+    object."""
     _store_later(e, i, 8 if i.has("64") else 4, reduction_form(e, i))
 
 
@@ -41,7 +41,7 @@ def _store_later(e: Emitter, i: Decoded, width: int, form: int) -> None:
 
 
 def _take_apart(e: Emitter, i: Decoded) -> tuple[Lanes, Value, Register]:
-    """Where the lanes' data goes, the addresses of their objects, and the data."""
+    """Target addresses of the lanes, addresses of their barrier objects, and the data register."""
     address, source = i.operands
     plain = isinstance(source, Register) and not source.uniform and not source.negated
     if not plain or not isinstance(address, Address) or not address.wide:

@@ -1,8 +1,7 @@
-"""One lane after another: the native function in which a warp's lanes take turns at an atomic
-operation.
+"""Native functions in which the lanes of a warp take turns at an atomic operation.
 
-Lanes go in ascending order. For integers the order shows in what the lanes get back only; for
-floats in the sum too.
+Lanes go in ascending order. For integers, the order affects only the values that lanes get back;
+for floats also the sum.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ _QUIET = 1 << 51
 
 @dataclass(frozen=True)
 class AtomicKind:
-    """An operation of the hardware: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2`
-    ...) of `width` bytes.
+    """A hardware operation: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2` ...)
+    of `width` bytes.
 
-    `shared_by_threads`: other host threads may work on the same memory meanwhile.
+    `shared_by_threads`: other host threads may access the same memory at the same time.
     """
 
     operation: str
@@ -67,18 +66,18 @@ class AtomicKind:
 
     @property
     def part(self) -> str:
-        """The type of each of the numbers that a value is made of."""
+        """The type of a number; a value consists of one or more numbers."""
         return self.type.partition("x")[0]
 
     @property
     def part_bits(self) -> int:
-        """Bits of each of them."""
+        """Bits of a number."""
         return int(self.part.lstrip("USBF"))
 
     @property
     def commutes(self) -> bool:
-        """Whether memory is left the same in whatever order blocks come: integer operations but for
-        exchanges and wrapping counters."""
+        """Whether the final contents of memory are independent of the order of blocks: integer
+        operations except exchanges and wrapping counters."""
         return self.type[0] in "US" and self.operation in _LLVM_OPERATIONS
 
 
@@ -94,7 +93,7 @@ _LLVM_OPERATIONS = {
 
 @dataclass(frozen=True)
 class _Scalar:
-    """Stands for the emitter of a uniform instruction where only one lane's value is computed."""
+    """Replaces the emitter of a uniform instruction, to compute the value of a single lane."""
 
     b: ir.IRBuilder
     uniform: bool = True
@@ -111,12 +110,12 @@ class _Scalar:
 
 
 def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
-    """`void atomic(context, host, mask)`: the lanes of the mask take turns; what was there before
-    goes to `lane_data`.
+    """`void atomic(context, host, mask)`: the lanes of the mask take turns; the old values go to
+    `lane_data`.
 
-    Lane addresses lie in `lane_addresses`, relative to `host`; operands in `lane_data`: the value's
-    words, and for compare-and-swap the words to compare with first. `CAST` gives 1 where it
-    swapped, else 0: of the lanes that go through together only the first one with a bank may.
+    Lane addresses are in `lane_addresses`, relative to `host`; operands in `lane_data`: the words
+    of the value, for compare-and-swap after the words to compare with. `CAST` returns 1 if it
+    swapped, else 0: of the lanes of a phase that use a bank, only the first may swap.
     """
     known = module.globals.get(kind.name)
     if known is not None:
@@ -182,21 +181,21 @@ def _split(b: ir.IRBuilder, value: Value, words: int) -> list[Value]:
 
 
 def _combine(b: ir.IRBuilder, kind: AtomicKind, old: Value, value: Value) -> Value:
-    """What the operation leaves in memory."""
+    """The new value in memory."""
     if kind.type[0] in "US":
         return _INTEGERS[kind.operation](b, old, value, kind.type[0] == "S")
     return _in_parts(_FLOATS[kind.operation, kind.part], kind.part_bits)(b, old, value)
 
 
 def _increment(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
-    """atomicInc: 0 behind the bound."""
+    """atomicInc: 0 follows the bound."""
     return b.select(
         b.icmp_unsigned(">=", old, bound), const(0, old.type), b.add(old, const(1, old.type))
     )
 
 
 def _decrement(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
-    """atomicDec: the bound behind 0, and from beyond the bound."""
+    """atomicDec: the bound follows 0, and values above the bound."""
     wraps = b.or_(b.icmp_unsigned("==", old, const(0, old.type)), b.icmp_unsigned(">", old, bound))
     return b.select(wraps, bound, b.sub(old, const(1, old.type)))
 
@@ -223,7 +222,7 @@ _INTEGERS: dict[str, Callable[[ir.IRBuilder, Value, Value, bool], Value]] = {
 
 
 def _add_single(b: ir.IRBuilder, old: Value, value: Value) -> Value:
-    """float32 with denormals flushed, as global memory does it (PTX ISA, `atom`)."""
+    """float32 with flushed denormals, as in global memory (PTX ISA, `atom`)."""
     e = cast("Emitter", _Scalar(b))
     total = flush(e, b.fadd(flush(e, b.bitcast(old, F32)), flush(e, b.bitcast(value, F32))))
     return b.select(
@@ -241,7 +240,7 @@ def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:
 
 
 def _in_parts(combine: _Combine, bits: int) -> _Combine:
-    """The same of each of the numbers of so many bits that a value is made of."""
+    """Applies an operation to each of the numbers of a value; a number has this many bits."""
 
     def combine_all(b: ir.IRBuilder, old: Value, value: Value) -> Value:
         kind = old.type
@@ -260,8 +259,8 @@ def _in_parts(combine: _Combine, bits: int) -> _Combine:
 
 
 def _add_small(small: SmallFloat) -> _Combine:
-    """16-bit floats: their sum in the wider type is exact, or so long that the second rounding
-    changes nothing."""
+    """16-bit floats. The second rounding changes nothing: their sum in the wider type is exact, or
+    has enough extra bits."""
 
     def add(b: ir.IRBuilder, old: Value, value: Value) -> Value:
         e = cast("Emitter", _Scalar(b))
@@ -272,7 +271,7 @@ def _add_small(small: SmallFloat) -> _Combine:
 
 
 def _extreme_small(sign: str, small: SmallFloat) -> _Combine:
-    """16-bit floats: -0 is less than +0, and a number goes before what is none (seen on an
+    """16-bit floats: -0 is less than +0, and a number takes precedence over a NaN (observed on an
     H200)."""
 
     def choose(b: ir.IRBuilder, old: Value, value: Value) -> Value:
@@ -301,9 +300,9 @@ _FLOATS: dict[tuple[str, str], _Combine] = {
     ("MAX", "F16"): _extreme_small(">", HALF),
     ("MAX", "BF16"): _extreme_small(">", BFLOAT),
 }
-"""By operation and type of the numbers that a value is made of."""
+"""By operation, and type of a number of the value."""
 
 
 def is_float_operation(operation: str, kind: str) -> bool:
-    """Whether the hardware has this operation on a type of floats."""
+    """Whether the hardware has this operation for a type of floats."""
     return (operation, kind.partition("x")[0]) in _FLOATS

@@ -1,6 +1,6 @@
 """Atomic operations on shared (ATOMS), global (ATOMG, REDG) and generic addresses (ATOM, RED).
 
-The global ones of a launch whose blocks could see their order run on one host thread, block after
+If blocks can observe the order of global atomics, the launch runs on one host thread, block after
 block (`Opcode.ordered`).
 """
 
@@ -59,8 +59,8 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class _Atomic:
-    """An instruction taken apart. `done` is the predicate that says whether the hardware could do
-    it at this address."""
+    """The parts of an instruction. `done`: the predicate that receives whether the hardware could
+    execute it at this address."""
 
     kind: AtomicKind
     done: Predicate | None
@@ -70,7 +70,7 @@ class _Atomic:
 
 
 def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
-    """The operation that an atomic instruction names."""
+    """The operation of an atomic instruction."""
     operation = next((name for name in i.modifiers if name in _OPERATIONS), None)
     named = next((name for name in i.modifiers if name in _TYPES), "U32")
     flushes = named.startswith("F32")
@@ -88,8 +88,8 @@ def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
 
 
 def shared_atomic(e: Emitter, i: Decoded) -> None:
-    """ATOMS d, [a], b. `.POPC.INC` adds 1 for each lane, without a source; `.CAST.SPIN` says
-    whether it swapped, by a register or (sm_100 and sm_120) by a predicate."""
+    """ATOMS d, [a], b. `.POPC.INC` adds 1 for each lane and has no source; `.CAST.SPIN` returns
+    whether it swapped, in a register or (sm_100 and sm_120) a predicate."""
     target, address, *sources = i.operands
     kind, truth = atomic_kind(i, shared=True), None
     if isinstance(target, Predicate) and kind.operation == "CAST":
@@ -137,8 +137,8 @@ def global_reduction(e: Emitter, i: Decoded) -> None:
 
 
 def generic_atomic(e: Emitter, i: Decoded) -> None:
-    """ATOM P, d, [a], b: at global or shared addresses. Where there is a P, at global ones only; P
-    says which lanes' was one."""
+    """ATOM P, d, [a], b: at global or shared addresses. With a predicate P, only at global
+    addresses; P = whether the lane's address is global."""
     done, target, address, *sources = i.operands
     if not isinstance(done, Predicate):
         raise e.unsupported("without a predicate")
@@ -190,8 +190,8 @@ def take_turns(
     *,
     slot: str | None = None,
 ) -> list[Value]:
-    """Check, count (see `access`), and let the lanes take turns; what they found, or `old` when
-    there is none."""
+    """Checks and counts the access (see `access`), then lets the lanes take turns. Returns the old
+    values, or `old` if no lane takes part."""
     set_lane_data(e, words)
     access(e, i, _access_kind(i, kind, space), lanes, slot=slot)
     host = e.context.load_pointer(f"{space}_host")
@@ -204,9 +204,10 @@ def take_turns(
 
 
 def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
-    """How it is counted. In shared memory lanes at one address take turns, but for `.POPC.INC`,
-    which adds how many they are, and for `.CAST.SPIN`, of which one wins of those with a bank;
-    both operands of a compare-and-swap take a way of their own (seen on an H100 and an H200).
+    """The kind under which it is counted. In shared memory, lanes with equal addresses take turns,
+    except for `.POPC.INC`, which adds their number, and for `.CAST.SPIN`, where one lane per bank
+    succeeds. The two operands of a compare-and-swap pass one after the other (observed on an H100
+    and an H200).
     """
     shared, spins = space == "shared", kind.operation == "CAST"
     return AccessKind(
@@ -266,12 +267,12 @@ def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
 
 
 def _fetches(i: Decoded) -> bool:
-    """Whether it returns what was there."""
+    """Whether it returns the old value."""
     return any(access.way is Way.FETCH for access in i.accesses)
 
 
 def _sees_order(i: Decoded) -> bool:
-    """Whether the outcome depends on which block comes first."""
+    """Whether the result depends on the order of blocks."""
     return _fetches(i) or not atomic_kind(i).commutes
 
 

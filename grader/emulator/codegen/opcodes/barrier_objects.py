@@ -1,5 +1,5 @@
 """Barrier objects in shared memory (PTX ISA, `mbarrier`): threads and asynchronous copies arrive,
-threads wait for a phase to end. cpp/warps/barrier_objects.cpp tells what the 64 bits of one hold.
+threads wait for the end of a phase. cpp/warps/barrier_objects.cpp defines the object's 64 bits.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ _AMOUNTS: dict[str, int] = {
     "A0TX": ArrivalForm.COMPLETES,
     "A0T1": ArrivalForm.EXPECTS | ArrivalForm.ONE,
 }
-"""What an arrival adds: A of the threads, T of the bytes or copies that are under way; each 0, 1,
-or (R, X) as a register says. The first form is not spelled out."""
+"""Amounts of an arrival: A for threads, T for pending bytes or copies; each is 0, 1, or in a
+register (R, X). nvdisasm omits the first form."""
 
 
 def synchronise(e: Emitter, i: Decoded) -> None:
-    """An operation on a barrier object (`mbarrier`): EXCH sets it up, ARRIVE counts threads and
-    bytes, PHASECHK asks whether a phase has ended.
+    """An operation on a barrier object (`mbarrier`): EXCH initialises it, ARRIVE counts threads and
+    bytes, PHASECHK tests whether a phase has ended.
 
-    PHASECHK.TRYWAIT waits for that, and is false only where nobody else can go on.
+    PHASECHK.TRYWAIT waits for that; it is false only if no other thread can continue.
     """
     form = next((name for name in _FORMS if i.has(name)), None)
     if form is None:
@@ -65,7 +65,7 @@ def _arrive(e: Emitter, i: Decoded) -> None:
         return
     before, together = lane_data(e, 2)
     e.set(e.upper(target), before)
-    if i.has("TMASK"):  # else the lower word stays as it is (seen on an H200)
+    if i.has("TMASK"):  # otherwise the lower word is unchanged (observed on an H200)
         e.set(target, together)
 
 
@@ -90,7 +90,7 @@ def _check_phase(e: Emitter, i: Decoded) -> None:
 
 
 def _invalidate(e: Emitter, i: Decoded) -> None:
-    """`.IVALL` follows stores that set objects up (sm_100 and later): here memory holds them."""
+    """`.IVALL` follows stores that initialise objects (sm_100 and later); no effect here."""
     if i.has("IVALL") and not i.operands:
         return
     (address,) = i.operands
@@ -108,16 +108,16 @@ _FORMS: dict[str, Callable[[Emitter, Decoded], None]] = {
 
 
 def arrive_with_copies(e: Emitter, i: Decoded) -> None:
-    """Arrive at a barrier object once the thread's asynchronous copies so far are there: when a
-    thread waits for a phase that ends with it."""
+    """Arrives at a barrier object after the thread's earlier asynchronous copies, at the latest
+    when a thread waits for the phase."""
     (address,) = i.operands
     form = ArrivalForm.COMPLETES if i.has("TRANSCNT") else ArrivalForm.ARRIVES
     _call(e, address, "arrive", const(form | ArrivalForm.ONE | ArrivalForm.BEHIND_COPIES))
 
 
 def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
-    """Call a function of the runtime with all lanes' addresses, which ends the launch where one of
-    them is bad."""
+    """Calls a function of the runtime with the addresses of all lanes. A bad address ends the
+    launch."""
     low, _ = lane_addresses(e, address)
     e.b.store(low, e.context.at("lane_addresses"), align=4)
     arguments = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *facts)

@@ -1,5 +1,5 @@
-"""The barriers of a block: `__syncthreads()` in its forms, and those with a number and a count of
-threads (`bar.sync 1, 64`)."""
+"""The barriers of a block: `__syncthreads()` in its forms, and numbered barriers with a thread
+count (`bar.sync 1, 64`)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from grader.emulator.timing.pipes import BARRIER, BARRIER_OBJECT
 
 
 def bar(e: Emitter, i: Decoded) -> None:
-    """`BAR.SYNC` waits, `BAR.RED` gathers a predicate too, `BAR.ARV` comes and goes on."""
+    """`BAR.SYNC` waits, `BAR.RED` also combines a predicate, `BAR.ARV` arrives without waiting."""
     place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
-    # Before any branch: what is read of registers is kept for the rest of the basic block.
+    # Before any branch, because register values stay cached for the rest of the basic block.
     votes = [
         lane_bits(e.b, e.predicate(operand))
         for operand in i.operands
@@ -50,7 +50,7 @@ def bar(e: Emitter, i: Decoded) -> None:
 
 
 def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
-    """`__syncthreads()`: the path waits until every living thread of the block has come."""
+    """`__syncthreads()`: the path waits until all live threads of the block have arrived."""
     if i.has("SYNC") == i.has("RED") or len(votes) != i.has("RED"):
         raise e.unsupported("with these operands")
     for vote in votes:
@@ -66,8 +66,9 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
 
 
 def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
-    """Number and count, of which a register may hold one; or one that is named twice both, in bits
-    0 to 3 and 16 to 27. No count and number 0 are `__syncthreads()`."""
+    """A barrier's number and count, of which a register may hold one. A register that is named
+    twice holds both, in bits 0 to 3 and 16 to 27. Number 0 without a count is
+    `__syncthreads()`."""
     if not all(isinstance(operand, Register | Immediate) for operand in place):
         raise e.unsupported("with these operands")
     agreed, apart, named, every = (
@@ -100,7 +101,7 @@ def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[
 
 
 def _word_of_path(e: Emitter, operand: Operand) -> tuple[Value, Value]:
-    """An operand as the path's first lane has it, and whether all of its lanes have the same."""
+    """The operand's value in the path's first lane, and whether it is equal in all lanes."""
     words = e.i32(operand)
     word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
     others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
@@ -110,12 +111,12 @@ def _word_of_path(e: Emitter, operand: Operand) -> tuple[Value, Value]:
 def wait_for_threads(
     e: Emitter, i: Decoded, number: Value, count: Value, votes: Sequence[Value] = ()
 ) -> None:
-    """A barrier with a count: each warp that comes counts as 32 threads (PTX ISA, `barrier`); a
-    part of one, lane by lane."""
+    """A barrier with a count: a warp that arrives counts as 32 threads (PTX ISA, `barrier`); in a
+    diverged warp each lane counts as one thread."""
     arrived: Value = const(WARP_LANES)
     if not e.converged:
         whole, part = e.function.append_basic_block("whole"), e.function.append_basic_block("part")
-        there = e.mask if votes else e.warp.load("live")  # the result of a vote is kept once a warp
+        there = e.mask if votes else e.warp.load("live")  # a vote has one result per warp
         e.b.cbranch(e.b.icmp_unsigned("==", there, const(FULL_MASK)), whole, part)
         e.b.position_at_end(part)
         not_emulated(e, i)
@@ -135,8 +136,8 @@ def wait_for_threads(
 
 
 def _come_or_fault(e: Emitter, i: Decoded) -> None:
-    """A guarded barrier: the whole path skips it, or none of it does; a part is a barrier that some
-    threads cannot reach."""
+    """A guarded barrier: all lanes of the path skip it or none. Otherwise it is a fault: some
+    threads cannot reach the barrier."""
     coming = e.lane_mask()
     waiting = skip_together(e, coming)
     e.context.store("fault_code", FaultCode.BARRIER)
@@ -162,13 +163,13 @@ def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
 
 
 def arrive_at_cluster(e: Emitter, i: Decoded) -> None:
-    """Come to the barrier of the thread-block cluster."""
+    """Arrives at the barrier of the thread-block cluster."""
     _alone(e, i)
     e.warp.add("cluster_arrivals", const(1))
 
 
 def wait_for_cluster(e: Emitter, i: Decoded) -> None:
-    """Wait until all living warps of the thread-block cluster have come to its barrier."""
+    """Waits until all live warps of the thread-block cluster have arrived at its barrier."""
     _alone(e, i)
     missing = e.call("is_cluster_missing", e.context_pointer, e.warp_pointer, result=I32)
     waiting = e.function.append_basic_block("waiting")
@@ -179,7 +180,7 @@ def wait_for_cluster(e: Emitter, i: Decoded) -> None:
 
 
 def _alone(e: Emitter, i: Decoded) -> None:
-    """Of a warp that is split the emulator does not know when it has come."""
+    """Refuses a diverged warp: the emulator does not know when it has arrived."""
     if i.guard is not None:
         raise e.unsupported("with a guard")
     if not e.converged:

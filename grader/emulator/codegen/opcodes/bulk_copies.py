@@ -1,7 +1,7 @@
-"""Copies of many bytes at once between global and shared memory, and reductions (PTX ISA,
-`cp.async.bulk`, `cp.reduce.async.bulk`): of consecutive bytes, or of a box of a tensor
-(cpp/memory/bulk_copies.cpp, tensor_maps.cpp). Both ends are checked at once; bytes move when a
-thread waits for them (cpp/memory/under_way.h).
+"""Bulk copies and reductions between global and shared memory (PTX ISA, `cp.async.bulk`,
+`cp.reduce.async.bulk`): of consecutive bytes, or of a box of a tensor (cpp/memory/bulk_copies.cpp,
+tensor_maps.cpp). The runtime checks both ends at once and moves the bytes when a thread waits for
+them (cpp/memory/under_way.h).
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ _DIMENSION_NAMES = " ".join(_DIMENSIONS)
 
 
 def copy_bulk(e: Emitter, i: Decoded) -> None:
-    """As many times 16 bytes as a register says, to shared memory (S) or global memory (G) from the
-    other one, or within shared memory; `.MULTICAST`: to the same place in several blocks of the
-    cluster.
+    """Copies a multiple of 16 bytes, whose number is in a register, to shared memory (S) or global
+    memory (G) from the other memory, or within shared memory; `.MULTICAST`: to the same place in
+    several blocks of the cluster.
 
-    What goes to shared memory arrives at the barrier object that the next register names. Of the
-    size, the upper half names the blocks.
+    A copy to shared memory arrives at the barrier object that the next register names. The upper
+    half of the size is the mask of blocks.
     """
     _copy(e, i, BulkForm.TO_BLOCKS * i.has("MULTICAST"))
 
 
 def reduce_bulk(e: Emitter, i: Decoded) -> None:
-    """As `UBLKCP`, but what comes is combined with what is there, element by element."""
+    """As `UBLKCP`, but combines the new elements with those in memory."""
     _copy(e, i, reduction_form(e, i))
 
 
@@ -69,9 +69,8 @@ def _copy(e: Emitter, i: Decoded, form: int) -> None:
 
 
 def copy_tensor_in(e: Emitter, i: Decoded) -> None:
-    """A box of a tensor to shared memory: registers one behind the other name the place, the
-    barrier object it arrives at, and the coordinates; the next pair is the address of the tensor
-    map."""
+    """Copies a box of a tensor to shared memory: consecutive registers hold the place, the barrier
+    object and the coordinates; the next pair is the address of the tensor map."""
     place, map_address, *more = _without_hint(i.operands)
     if len(more) != i.has("MULTICAST"):
         raise e.unsupported()
@@ -80,14 +79,14 @@ def copy_tensor_in(e: Emitter, i: Decoded) -> None:
 
 
 def copy_tensor_out(e: Emitter, i: Decoded) -> None:
-    """A box of shared memory to a tensor: registers one behind the other name the place and the
+    """Copies a box of shared memory to a tensor: consecutive registers hold the place and the
     coordinates."""
     place, map_address = _without_hint(i.operands)
     _tensor(e, i, BulkForm.TO_GLOBAL, place, map_address)
 
 
 def reduce_tensor(e: Emitter, i: Decoded) -> None:
-    """As `UTMASTG`, but what comes is combined with what is there, element by element."""
+    """As `UTMASTG`, but combines the new elements with those in memory."""
     place, map_address = _without_hint(i.operands)
     _tensor(e, i, BulkForm.TO_GLOBAL | _operation(e, i), place, map_address)
 
@@ -121,19 +120,19 @@ def _operation(e: Emitter, i: Decoded) -> int:
 
 
 def reduction_form(e: Emitter, i: Decoded) -> int:
-    """BulkForm bits of a reduction whose name says what its elements are."""
+    """BulkForm bits of a reduction, from the operation and element type in its name."""
     types = {**_TYPES, "64": ElementType.U64}
     kind = next((types[name] for name in i.modifiers if name in types), ElementType.U32)
     return _operation(e, i) | kind << BulkForm.TYPE_SHIFT
 
 
 def _without_hint(operands: Sequence[Operand]) -> Sequence[Operand]:
-    """The operands but for a last one that says how long caches are to keep what moves."""
+    """The operands without a final cache hint."""
     return operands[:-1] if operands[-1] == Special("desc") else operands
 
 
 def _words(e: Emitter, operand: Operand, count: int) -> list[Value]:
-    """The uniform register that an address names, and those behind it."""
+    """The value of an address's uniform register, plus its offset, and the registers after it."""
     if not isinstance(operand, Address) or operand.register or not operand.uniform:
         raise e.unsupported("with this address")
     first = operand.uniform.index
@@ -146,7 +145,7 @@ def _long(e: Emitter, low: Value, high: Value) -> Value:
 
 
 def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
-    """Call a function of the runtime, where the guard holds."""
+    """Calls a function of the runtime if the guard is true."""
     slots = (e.data(f"slot {BULK_LOAD}"), e.data(f"slot {BULK_STORE}"))
     arguments = (e.context_pointer, e.warp_pointer, e.index, *slots, *facts)
     doing = e.function.append_basic_block("copy")

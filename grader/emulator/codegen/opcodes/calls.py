@@ -1,5 +1,5 @@
-"""Calls of functions of the same kernel, by name or by pointer, and of the system's functions that
-the emulator provides."""
+"""Calls of functions of the same kernel, by name or by pointer, and of system functions that the
+emulator provides."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from grader.emulator.isa.operands import Immediate, Register
 from grader.emulator.timing.pipes import JUMP, SYSTEM_CALL
 
 _RETURN_ADDRESS = Register(20)
-"""The pair in which a function of the system finds the address that it returns to."""
+"""The register pair with the return address of a system function."""
 
 
 def call(e: Emitter, i: Decoded) -> None:
     """`CALL.REL` of a function in the kernel's code, by its offset or by a register; `CALL.ABS` of
-    one of the system."""
+    a system function."""
     if i.has("ABS"):
         call_system(e, i)
     elif _by_pointer(i):
@@ -29,13 +29,13 @@ def call(e: Emitter, i: Decoded) -> None:
 
 
 def _by_pointer(i: Decoded) -> bool:
-    """Whether it calls a function of the kernel that a register names."""
+    """Whether it calls a function of the kernel through a register."""
     return bool(i.operands) and isinstance(i.operands[0], Register) and not i.has("ABS")
 
 
 def call_system(e: Emitter, i: Decoded) -> None:
-    """Call back with the path's lanes, which must all name the same function and return behind the
-    call."""
+    """Calls a system function for the lanes of the path. All lanes must call the same function and
+    return to the next instruction."""
     (target,) = i.operands
     if i.guard is not None or not isinstance(target, Register):
         raise e.unsupported("with these operands")
@@ -63,8 +63,7 @@ def call_system(e: Emitter, i: Decoded) -> None:
 
 
 def load_address(e: Emitter, i: Decoded) -> None:
-    """d = the address of an instruction, of this one where none is named: its offset in the
-    code."""
+    """d = the address of an instruction, by default of this one: its offset in the code."""
     target, *place = i.operands
     if len(place) > 1 or not all(isinstance(operand, Immediate) for operand in place):
         raise e.unsupported("with these operands")

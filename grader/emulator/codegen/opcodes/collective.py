@@ -1,7 +1,7 @@
-"""What a warp's lanes do together: wait for each other, and combine or compare a value of each.
+"""Collective operations of a warp: its lanes wait for each other, and combine or compare values.
 
-ptxas runs an operation of lanes that came from different places with WARPSYNC.COLLECTIVE: they
-wait, execute it once as one path, and ENDCOLLECTIVE sends each of them back to where it came from.
+If the lanes of an operation come from different places, ptxas uses WARPSYNC.COLLECTIVE: they wait,
+execute the operation together as one path, and ENDCOLLECTIVE sends each lane back.
 """
 
 from __future__ import annotations
@@ -44,10 +44,11 @@ from grader.emulator.timing.pipes import MATCH, NO_PIPE, REDUCTION
 
 
 def warpsync(e: Emitter, i: Decoded) -> None:
-    """`__syncwarp()`: the named lanes wait for each other and go on as one path. `.ALL` names all.
+    """`__syncwarp()`: the named lanes wait for each other and continue as one path. `.ALL` names
+    all lanes.
 
-    `.EXCLUSIVE` and `.COLLECTIVE`: lanes that name other lanes go on apart; the collective ones
-    come back by ENDCOLLECTIVE.
+    `.EXCLUSIVE` and `.COLLECTIVE`: lanes that name other lanes continue on separate paths;
+    collective lanes return by ENDCOLLECTIVE.
     """
     collective = i.has("COLLECTIVE")
     masks = [] if i.has("ALL") else [i.operands[0]]
@@ -75,15 +76,15 @@ def warpsync(e: Emitter, i: Decoded) -> None:
 
 
 def _repeat_unless_gathered(e: Emitter) -> Value:
-    """Paths that meet at a WARPSYNC execute it once more, unless the last one was chosen there: it
-    is then executed by those who wait, too."""
+    """Paths that meet at a WARPSYNC execute it again, except if the last path was chosen there:
+    then the waiting paths execute it with that path."""
     here = e.b.icmp_unsigned("==", e.warp.load("gathered_at"), e.data("block"))
     first = e.b.icmp_unsigned("==", e.data("length"), const(1))
     return e.b.select(e.b.and_(here, first), const(Repeat.NEVER), const(Repeat.WHERE_SEVERAL_MEET))
 
 
 def end_collective(e: Emitter, i: Decoded) -> None:
-    """Each lane goes on where its WARPSYNC.COLLECTIVE said."""
+    """Each lane continues at the block that its WARPSYNC.COLLECTIVE named."""
     if i.guard is not None:
         raise e.unsupported("with a guard")
     _push_groups(e, e.warp.load_lanes("collective_return"), None, WAIT_APART)
@@ -91,14 +92,14 @@ def end_collective(e: Emitter, i: Decoded) -> None:
 
 
 def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
-    """Write the path's lanes of an array of the warp's record."""
+    """Stores the path's lanes of an array field of the warp's record."""
     others = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.select(e.active, values, others), address, align=4)
 
 
 def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
-    """One path for each value among the path's lanes, at `pc`, or at the block that is the
-    value."""
+    """Creates a path for each distinct value among the path's lanes, at block `pc`, or at the block
+    whose number is the value."""
     e.b.store(values, e.context.at("lane_addresses"), align=4)
     remaining = e.stack_word(e.mask)
 
@@ -119,10 +120,10 @@ def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None
 
 
 def branch_if_apart(e: Emitter, i: Decoded) -> None:
-    """`BRA.DIV`: to a slow way unless all named lanes that live are on this path with a guard that
-    holds; `BRA.CONV`: if they are.
+    """`BRA.DIV`: branches to slow code unless all named live lanes are on this path with a true
+    guard; `BRA.CONV`: branches if they are.
 
-    sm_75 names no lanes: all are meant.
+    On sm_75 the instruction names no lanes; it means all lanes.
     """
     *named, _ = i.operands
     if len(named) > 1:
@@ -141,8 +142,8 @@ def branch_if_apart(e: Emitter, i: Decoded) -> None:
 
 
 def match(e: Emitter, i: Decoded) -> None:
-    """`.ANY`: d = the lanes of the path with the same value; `.ALL`: d = the path's lanes and P
-    where all have it, else 0."""
+    """`.ANY`: d = the lanes of the path with the same value; `.ALL`: d = the path's lanes and P =
+    true if all values are equal, else 0 and false."""
     *truths, target, source = i.operands
     everyone = i.has("ALL")
     if i.guard is not None or len(truths) != everyone or not isinstance(target, Register):
@@ -170,7 +171,7 @@ _EXTREMES = {
 
 
 def reduce_lanes(e: Emitter, i: Decoded) -> None:
-    """A uniform register = the values of the path's lanes combined; without a name, by `and`."""
+    """A uniform register = the combined values of the path's lanes; the default is `and`."""
     target, source = i.operands
     if i.guard is not None or not isinstance(target, Register) or not target.uniform:
         raise e.unsupported("with these operands")
@@ -184,8 +185,8 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
 
 
 def elect(e: Emitter, i: Decoded) -> None:
-    """P = this lane is the leader, which is the lowest lane that asks; the uniform register holds
-    its number."""
+    """P = whether this lane is the leader, the lowest active lane; the uniform register holds the
+    leader's number."""
     truth, target, source = i.operands
     if source != Predicate(TRUE_PREDICATE) or not isinstance(target, Register):
         raise e.unsupported("with these operands")

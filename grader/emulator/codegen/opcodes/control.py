@@ -1,8 +1,8 @@
-"""Control flow: branches, convergence barriers, the block's barrier, exit. Each ends its basic
-block.
+"""Control flow: branches, convergence barriers, exit, fences. Branches, BSYNC and EXIT end their
+basic block.
 
-In the converged form all living lanes are on one path, so BSYNC has nothing to wait for; a branch
-that splits them hands over to the diverged form.
+In the converged step all live lanes are on one path, so BSYNC does not wait. A branch that splits
+them continues with diverged steps.
 """
 
 from __future__ import annotations
@@ -65,13 +65,14 @@ _BARRIERS = tuple(f"B{number}" for number in range(16))
 
 
 def branch(e: Emitter, i: Decoded) -> None:
-    """`BRA` in its forms."""
+    """`BRA` in all its forms."""
     (branch_if_apart if i.has("DIV") or i.has("CONV") else bra)(e, i)
 
 
 def bra(e: Emitter, i: Decoded) -> None:
-    """Go to the target with the lanes whose guard and extra predicates hold; the others go on. The
-    fewer lanes run first. `.ANY`: all go, if it holds for one."""
+    """Branches with the lanes whose guard and extra predicates are true; the others continue. The
+    side with fewer lanes runs first. `.ANY`: all lanes branch if the condition is true in one of
+    them."""
     taken = _lanes_where(e, i.operands[:-1])
     if i.has("ANY"):
         taken = e.b.select(e.b.icmp_unsigned("!=", taken, const(0)), e.mask, const(0))
@@ -111,15 +112,15 @@ def bra(e: Emitter, i: Decoded) -> None:
 
 
 def ret(e: Emitter, i: Decoded) -> None:
-    """Return to the offset in a register pair, which must lie behind a call."""
+    """Returns to the offset in a register pair, which must be the instruction after a call."""
     if len(i.operands) != 2:
         raise e.unsupported("with these operands")
     go_to_computed(e, i, i.operands[0], RETURNS)
 
 
 def brx(e: Emitter, i: Decoded) -> None:
-    """Go to the next instruction's address plus a register pair plus a literal that cancels that
-    address: by a jump table."""
+    """Branches by a jump table: to the next instruction's address plus a register pair plus a
+    literal that cancels that address."""
     target, literal = i.operands
     if not isinstance(literal, Immediate):
         raise e.unsupported("with this target")
@@ -130,8 +131,8 @@ def brx(e: Emitter, i: Decoded) -> None:
 def go_to_computed(
     e: Emitter, i: Decoded, target: object, table: int, behind: Value | None = None
 ) -> None:
-    """Go to the blocks at the offsets that the lanes name, `behind` added: one path for each, which
-    executes the jump. They must be in a table of the kernel."""
+    """Branches to the blocks at the lanes' offsets plus `behind`. Creates a path per target; each
+    path executes the jump. The targets must be in a table of the kernel."""
     if not isinstance(target, Register):
         raise e.unsupported("with these operands")
     offsets = e.i32(target) if behind is None else e.b.add(e.i32(target), behind)
@@ -166,7 +167,7 @@ def go_to_computed(
 
 
 def _lanes_where(e: Emitter, predicates: Sequence[object]) -> Value:
-    """The path's lanes whose guard and all these predicates hold."""
+    """Mask of the path's lanes whose guard and predicates are all true."""
     lanes = e.lane_mask()
     for predicate in predicates:
         if not isinstance(predicate, Predicate):
@@ -176,15 +177,15 @@ def _lanes_where(e: Emitter, predicates: Sequence[object]) -> Value:
 
 
 def _stay_behind(e: Emitter) -> None:
-    """The lanes whose guard fails go on with the next instruction, as a path of their own."""
+    """Creates a path for the lanes with a false guard, at the next instruction."""
     rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
     with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0))):
         e.push_path(rest, e.following.block, const(WAIT_NONE))
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
-    """The lanes end whose guard and extra predicates hold; convergence barriers no longer wait for
-    them."""
+    """Ends the lanes whose guard and extra predicates are true; convergence barriers no longer wait
+    for them."""
     leaving = _lanes_where(e, i.operands)
     staying = e.b.and_(e.mask, e.b.not_(leaving))
     e.warp.store("live", e.b.and_(e.warp.load("live"), e.b.not_(leaving)))
@@ -204,7 +205,7 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
 
 
 def bssy(e: Emitter, i: Decoded) -> None:
-    """The path's lanes are the ones that will wait for each other at this convergence barrier."""
+    """Registers the path's lanes as the participants of this convergence barrier."""
     _unguarded(e, i)
     barrier = _barrier(e, i.operands[0])
     address = e.warp.at("participants", barrier * 32)
@@ -223,8 +224,8 @@ def _note_restored(e: Emitter, barrier: int, *, restored: bool) -> None:
 
 
 def bsync(e: Emitter, i: Decoded) -> None:
-    """Wait for the barrier's living lanes; then all go on as one path. They execute it once more if
-    BMOV took the barrier back (seen on an H100)."""
+    """Waits for the barrier's live lanes, which then continue as one path. They execute BSYNC again
+    if BMOV restored the barrier (observed on an H100)."""
     _unguarded(e, i)
     barrier = _barrier(e, i.operands[0])
     restored = e.b.and_(e.warp.load("restored", barrier), e.mask)
@@ -239,7 +240,7 @@ def bsync(e: Emitter, i: Decoded) -> None:
 
 
 def break_barrier(e: Emitter, i: Decoded) -> None:
-    """The lanes leave a convergence barrier: nobody waits for them there."""
+    """Removes the lanes from the participants of a convergence barrier."""
     (barrier,) = (_barrier(e, operand) for operand in i.operands if isinstance(operand, Special))
     leaving = e.lane_mask()
     for operand in (operand for operand in i.operands if not isinstance(operand, Special)):
@@ -252,8 +253,8 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
 
 
 def move_barrier(e: Emitter, i: Decoded) -> None:
-    """Save a convergence barrier in a register (`.CLEAR` leaves it empty), or take it back: who
-    waits there with each lane."""
+    """Saves the participants of a convergence barrier in a register (`.CLEAR` then empties it), or
+    restores them."""
     _unguarded(e, i)
     target, source = i.operands
     if isinstance(target, Register):
@@ -270,13 +271,13 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
 
 
 def trap(e: Emitter, i: Decoded) -> None:
-    """`__trap()`: the launch ends with a fault if any lane gets here."""
+    """`__trap()`: the launch ends with a fault if any lane executes it."""
     end_launch(e, FaultCode.TRAP)
 
 
 def fence(e: Emitter, i: Decoded) -> None:
-    """Orders nothing here, where accesses are done at once; one for the whole system is counted,
-    and the checked mode notes all."""
+    """Orders nothing, because accesses take effect at once here; a system-wide fence is counted,
+    and the checked mode records all fences."""
     if i.has("SYS"):
         someone = e.b.icmp_unsigned("!=", e.lane_mask(), const(0))
         Record(e.b, slot_pointer(e, "global"), SLOT).add("requests_total", e.b.zext(someone, I64))
@@ -285,7 +286,7 @@ def fence(e: Emitter, i: Decoded) -> None:
 
 
 def cache_control(e: Emitter, i: Decoded) -> None:
-    """Changes no result; a prefetch, or another request about an address, is traced."""
+    """Changes no result; prefetches and other requests for an address are traced."""
     for place in (each for each in i.operands if isinstance(each, Address)):
         base = place.register and replace(place.register, suffix=place.register.suffix or "64")
         low, high = lane_addresses(e, replace(place, register=base, wide=True))
@@ -302,12 +303,12 @@ def sleep(e: Emitter, i: Decoded) -> None:
 
 
 def no_operation(e: Emitter, i: Decoded) -> None:
-    """Counts as an instruction and does nothing."""
+    """Counts as an instruction without effect."""
 
 
 def nop(e: Emitter, i: Decoded) -> None:
-    """Counts as an instruction. ptxas leaves it of a `__syncwarp()` whose lanes are together
-    anyway: the checked mode notes that."""
+    """Counts as an instruction. ptxas replaces a `__syncwarp()` of converged lanes by it, so the
+    checked mode records a synchronisation."""
     note_meeting(e)
 
 
@@ -323,17 +324,17 @@ def _barrier(e: Emitter, operand: object) -> int:
 
 
 def _leaves(i: Decoded) -> bool:
-    """Whether all lanes that an EXIT is for end there."""
+    """Whether EXIT ends all lanes with a true guard."""
     return not i.operands
 
 
 def _always_taken(i: Decoded) -> bool:
-    """Whether a branch without a guard always goes to its target."""
+    """Whether a branch without a guard always branches."""
     return len(i.operands) == 1 and not i.has("DIV") and not i.has("CONV")
 
 
 _WHY = "RECONVERGENT RELIABLE"
-"""What ptxas waits at a convergence barrier for, since sm_100: it changes nothing here."""
+"""Reason for the wait at a convergence barrier, from sm_100 on; no effect here."""
 
 CONTROL: dict[str, Opcode] = {
     "BRA": row(branch, "DIV CONV U ANY", pipe=JUMP, flow=ControlFlow(leaves=_always_taken)),

@@ -61,7 +61,7 @@ def _named(i: Decoded, names: tuple[str, ...], default: str) -> str:
 
 
 def integer_to_float(e: Emitter, i: Decoded) -> None:
-    """d = float(a), rounded as the modifier says."""
+    """d = float(a), rounded as the modifier states."""
     target, operand = i.operands
     source, kind, mode = _named(i, _INTEGERS, "S32"), _named(i, _FLOATS, "F32"), rounding_of(i)
     if not source.endswith("64"):
@@ -83,14 +83,14 @@ def integer_to_float(e: Emitter, i: Decoded) -> None:
 
 
 def _positive_zero(e: Emitter, integer: Value, value: Value) -> Value:
-    """The integer 0 is +0 in every rounding mode."""
+    """Converts the integer 0 to +0 in every rounding mode."""
     zero = e.b.icmp_unsigned("==", integer, e.const64(0))
     return e.b.select(zero, e.b.bitcast(e.const64(0), e.double), value)
 
 
 def _part_of_word(e: Emitter, operand: Operand, source: str) -> Value:
-    """A 32-bit integer operand, or a narrower one (of a byte or half that the suffix names),
-    extended."""
+    """A 32-bit integer operand, or an extended narrower integer: the byte or half that the suffix
+    names."""
     bits = int(source[1:])
     if bits == 32:
         return e.i32(operand)
@@ -105,7 +105,7 @@ def _part_of_word(e: Emitter, operand: Operand, source: str) -> Value:
 
 
 def _set_float(e: Emitter, target: Operand, kind: str, value: Value, mode: Rounding) -> None:
-    """Write a float64 value, exact or rounded to odd, in another format."""
+    """Converts a float64 value, exact or rounded to odd, to another format and writes it."""
     if kind == "F64":
         set_f64(e, target, value)
     elif kind == "F32":
@@ -118,7 +118,7 @@ def _set_float(e: Emitter, target: Operand, kind: str, value: Value, mode: Round
 
 
 def float_to_float(e: Emitter, i: Decoded) -> None:
-    """d = a in another format: the modifiers name the new format, then the old one."""
+    """d = a in another format: the first modifier is the new format, the second the old format."""
     target, operand = i.operands
     kinds = [name for name in i.modifiers if name in _FLOATS]
     if len(kinds) != 2 or kinds[0] == kinds[1]:
@@ -147,8 +147,8 @@ def _flushed_result(e: Emitter, i: Decoded, value: Value) -> Value:
 
 
 def _narrowed(e: Emitter, value: Value, kind: str, mode: Rounding) -> Value:
-    """A float64 in a narrower format. Unlike other conversions, this one keeps a NaN's sign and the
-    top of its payload (H100)."""
+    """Converts a float64 to a narrower format. Unlike other conversions, it keeps a NaN's sign and
+    the top of its payload (H100)."""
     bits = e.b.or_(e.b.bitcast(value, e.double_word), e.const64(QUIET_BIT))
     single = kind == "F32"
     number = (
@@ -194,8 +194,8 @@ def read_float(e: Emitter, operand: Operand, kind: str) -> Value:
 
 
 def pack_floats(e: Emitter, i: Decoded) -> None:
-    """d = a as the upper half, b as the lower half; `.MERGE_C` a alone, beside the upper half of
-    c; `.TF32` a with the significand of a tensor core's; with 8-bit floats, a pair of them."""
+    """d = a as the upper half, b as the lower half; `.MERGE_C`: only a, beside the upper half of c;
+    `.TF32`: a as TF32; with 8-bit floats, a pair of bytes."""
     if any(i.has(name) for name in EIGHT_BITS):
         convert_bytes(e, i)
         return
@@ -218,7 +218,7 @@ def pack_floats(e: Emitter, i: Decoded) -> None:
 
 
 def _round_to_tf32(e: Emitter, i: Decoded) -> None:
-    """The format is a float32 whose 13 lowest bits are 0, in NaNs as well."""
+    """TF32 is a float32 whose 13 lowest bits are 0, for NaNs as well."""
     target, operand = i.operands
     mode = rounding_of(i)
     if not i.has("PACK_B") or mode not in (Rounding.NEAREST, Rounding.ZERO):
@@ -244,7 +244,7 @@ def _small(e: Emitter, i: Decoded, operand: Operand, small: SmallFloat, mode: Ro
 
 
 def _finite(e: Emitter, i: Decoded, code: Value, small: SmallFloat) -> Value:
-    """With `.SATFINITE` the largest number stands for infinity."""
+    """`.SATFINITE` replaces infinity by the largest number."""
     if not i.has("SATFINITE"):
         return code
     infinity = e.const((small.sign - 1) >> small.precision - 1 << small.precision - 1)
@@ -253,8 +253,7 @@ def _finite(e: Emitter, i: Decoded, code: Value, small: SmallFloat) -> Value:
 
 
 def round_float(e: Emitter, i: Decoded) -> None:
-    """d = a rounded to an integral value: to nearest even, or as `.FLOOR`, `.CEIL`, `.TRUNC`
-    say."""
+    """d = a rounded to an integral value: to nearest even, or by `.FLOOR`, `.CEIL`, `.TRUNC`."""
     target, operand = i.operands
     kind = _named(i, _FLOATS, "F32")
     rounded = _integral(e, i, _flushed(e, i, read_float(e, operand, kind), kind))
@@ -290,7 +289,7 @@ def _directed(i: Decoded) -> bool:
 
 
 def float_to_integer(e: Emitter, i: Decoded) -> None:
-    """d = int(a), saturating. NaN gives 0 with `.NTZ`, else the top bit alone (PTX ISA, `cvt`)."""
+    """d = int(a), saturated. NaN gives 0 with `.NTZ`, else only the top bit (PTX ISA, `cvt`)."""
     target, operand = i.operands
     name, kind = _named(i, _INTEGERS, "S32"), _named(i, _FLOATS, "F32")
     value = _flushed(e, i, read_float(e, operand, kind), kind)
@@ -302,7 +301,7 @@ def float_to_integer(e: Emitter, i: Decoded) -> None:
 
 
 def _to_integer(e: Emitter, i: Decoded, value: Value, name: str) -> Value:
-    """A word, or 64 bits; a narrow signed result is extended by its sign."""
+    """A word, or 64 bits; narrow signed results are sign-extended."""
     bits, signed = int(name[1:]), name[0] == "S"
     integral = value if i.has("TRUNC") else _integral(e, i, value)
     whole = e.double_word if bits == 64 else e.word
@@ -320,7 +319,7 @@ def _to_integer(e: Emitter, i: Decoded, value: Value, name: str) -> Value:
 
 
 def _clamp(e: Emitter, value: Value, bits: int, *, signed: bool) -> Value:
-    """A word within the range of a narrower integer; unsigned ones are compared as unsigned."""
+    """Saturates a word to a narrower integer; unsigned values are compared as unsigned."""
     if not signed:
         largest = e.const((1 << bits) - 1)
         return e.b.select(e.b.icmp_unsigned("<", value, largest), value, largest)
@@ -330,7 +329,7 @@ def _clamp(e: Emitter, value: Value, bits: int, *, signed: bool) -> Value:
 
 
 def pack_integers(e: Emitter, i: Decoded) -> None:
-    """d = a and b as unsigned bytes, b lowest; only with zeros for a and for what is kept."""
+    """d = a and b as unsigned bytes, b lowest; supported only if a and the kept half are zero."""
     target, first, second, kept = i.operands
     if not is_zero(first) or not is_zero(kept) or not i.has("U8"):
         raise e.unsupported("with several values")
@@ -338,8 +337,7 @@ def pack_integers(e: Emitter, i: Decoded) -> None:
 
 
 def integer_to_integer(e: Emitter, i: Decoded) -> None:
-    """d = a within the range of the first type named; the second is its own (PTX ISA,
-    `cvt.sat`)."""
+    """d = a saturated to the first type; the second is the type of a (PTX ISA, `cvt.sat`)."""
     target, operand = i.operands
     names = [name for name in i.modifiers if name in _INTEGERS]
     if not i.has("SAT") or len(names) != 2 or names[1] not in ("S32", "U32"):

@@ -1,5 +1,5 @@
-"""What an asynchronous copy adds to the counters: the step itself where a warp's copy is like the
-last one with its target's pattern, and the runtime where it is not (cpp/memory/copies.cpp)."""
+"""Costs of asynchronous copies. A step adds them itself if a warp's copy equals the last copy with
+the same target pattern; otherwise the runtime computes them (cpp/memory/copies.cpp)."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def _is_first(operand: object) -> TypeGuard[Predicate]:
 
 
 def count_copy(e: Emitter, i: Decoded, source: Value, target: Value, reading: Value) -> None:
-    """Count a copy whose accesses are done, by the lower words of all lanes' addresses. `reading`
-    are the lanes that the operand lets read."""
+    """Counts a copy after its accesses, from the lower words of all lanes' addresses. `reading`:
+    mask of the lanes that the predicate operand allows to read."""
     slots = [Record(e.b, slot_pointer(e, space), SLOT) for space in ("global", "shared")]
     source_pattern, target_pattern = (
         Record(e.b, slot.at("patterns", slot.load("current")), PATTERN) for slot in slots
@@ -61,9 +61,9 @@ def count_copy(e: Emitter, i: Decoded, source: Value, target: Value, reading: Va
 
 
 def _bases(e: Emitter, i: Decoded, source: Value, target: Value) -> Value:
-    """Where in its sector the first lane's source lies: on that it depends how many sectors are
-    read. Past the L1, where in their lines source and target lie: so do the sectors that go
-    together."""
+    """The place of the first lane's source in its sector, which affects the number of sectors. For
+    copies past the L1: the places of source and target in their lines, which affect the sectors
+    that move together."""
 
     def within(addresses: Value, size: int) -> Value:
         return e.b.and_(e.b.extract_element(addresses, const(0)), const(size - 1))

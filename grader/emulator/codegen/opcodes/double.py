@@ -1,8 +1,8 @@
-"""float64 arithmetic: each operation rounds once. Of NaN operands, the second comes before the
-third and that before the first.
+"""float64 arithmetic: each operation rounds once. If several operands are NaN, the second takes
+precedence over the third, and the third over the first.
 
-The result keeps the operand's payload and its sign as it stands in the register, made quiet; where
-no operand is a NaN, it is 0xfff8000000000000 (all seen on an H100: `double_nan.cu` of the corpus).
+The result is that operand, with its payload, its unmodified sign and the quiet bit; without NaN
+operands, it is 0xfff8000000000000 (all observed on an H100: `double_nan.cu` of the corpus).
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _arithmetic(e: Emitter, i: Decoded, name: str) -> None:
 
 
 def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
-    """The result with each NaN replaced by the one that the hardware returns."""
+    """Replaces NaN results by the NaN that the hardware returns."""
     nan = e.const64(INVALID)
     first, *others = sources
     for source in (first, *reversed(others)):
@@ -75,8 +75,8 @@ def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
 
 
 def dsetp(e: Emitter, i: Decoded) -> None:
-    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.MIN`, `.MAX`: P says whether a is chosen,
-    Q whether both are NaN."""
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.MIN`, `.MAX`: P = whether a is chosen,
+    Q = whether both are NaN."""
     first, second, a, b, combined = i.operands
     left, right = f64(e, a), f64(e, b)
     if i.has("MIN") or i.has("MAX"):
@@ -96,8 +96,8 @@ def dsetp(e: Emitter, i: Decoded) -> None:
 
 
 def _choice(e: Emitter, left: Value, right: Value, *, smaller: bool) -> tuple[Value, Value]:
-    """Whether the minimum (maximum) is the left operand, and whether it is neither; -0 is less than
-    +0, and a NaN loses."""
+    """Whether the minimum (maximum) is the left operand, and whether both are NaN; -0 is less than
+    +0, and a number takes precedence over a NaN."""
     left_nan, right_nan = (e.b.fcmp_unordered("uno", value, value) for value in (left, right))
     less, more = (right, left) if not smaller else (left, right)
     zeros = e.b.fcmp_ordered("==", left, right)

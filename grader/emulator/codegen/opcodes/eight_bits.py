@@ -1,4 +1,4 @@
-"""Conversions from and to floats of 8 bits, two at a time."""
+"""Conversions between 8-bit floats and wider floats, two values at a time."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _FLAGS = {"RELU", *EIGHT_BITS}
 
 
 def convert_bytes(e: Emitter, i: Decoded) -> None:
-    """`.PACK_AB_MERGE_C` a as the upper byte and b as the lower one, `.UNPACK_B_MERGE_C` the
-    halves of a as bytes, beside the upper half of c; `.UNPACK_B` the lower bytes of a, or the upper
-    ones (`.H1`), as halves."""
+    """`.PACK_AB_MERGE_C`: a as the upper byte and b as the lower byte; `.UNPACK_B_MERGE_C`: the
+    halves of a as bytes, both beside the upper half of c; `.UNPACK_B`: the lower bytes of a, or the
+    upper bytes (`.H1`), as halves."""
     form = {name for name in i.modifiers if name not in _FLAGS}
     if form == {"F16", "UNPACK_B"}:
         _widen(e, i)
@@ -46,20 +46,20 @@ def convert_bytes(e: Emitter, i: Decoded) -> None:
 
 
 def rectified(e: Emitter, i: Decoded, code: Value, small: SmallFloat) -> Value:
-    """A code, or 0 for a negative one where the instruction says `.RELU`."""
+    """A code; with `.RELU`, 0 for negative codes."""
     if not i.has("RELU"):
         return code
     return e.b.select(e.b.icmp_unsigned(">=", code, e.const(small.sign)), e.const(0), code)
 
 
 def is_zero(operand: Operand) -> bool:
-    """Whether it is the register of zero, as it is."""
+    """Whether it is RZ without a sign."""
     return isinstance(operand, Register) and operand.index == ZERO_REGISTER and not operand.negated
 
 
 def _widen(e: Emitter, i: Decoded) -> None:
-    """Halves hold each of the values. NaNs become the half's, without their sign
-    (`__nv_cvt_fp8_to_halfraw` of cuda_fp8.hpp says so of all GPUs)."""
+    """Converts bytes to halves, exactly. NaNs become the canonical NaN of half, without their sign
+    (`__nv_cvt_fp8_to_halfraw` of cuda_fp8.hpp documents it for all GPUs)."""
     target, operand = i.operands
     convert = _HALVES[_format(i).name]
     word = _plain_word(e, operand)
@@ -68,15 +68,15 @@ def _widen(e: Emitter, i: Decoded) -> None:
 
 
 def _half_of_e5m2(e: Emitter, byte: Value) -> Value:
-    """The format is the upper byte of a half."""
+    """E5M2 is the upper byte of a half."""
     code = e.b.shl(byte, e.const(8))
     is_nan = e.b.icmp_unsigned(">", e.b.and_(code, e.const(0x7FFF)), e.const(0x7C00))
     return e.b.select(is_nan, e.const(HALF.nan), code)
 
 
 def _half_of_e4m3(e: Emitter, byte: Value) -> Value:
-    """Read as a half, the bits are the value over 2^8: the biases are 7 and 15. There is no
-    infinity, and one NaN of each sign."""
+    """The bits of E4M3, read as a half, are the value over 2^8: the biases are 7 and 15. E4M3 has
+    no infinity, and one NaN per sign."""
     magnitude = e.b.and_(byte, e.const(0x7F))
     sign = e.b.shl(e.b.and_(byte, e.const(0x80)), e.const(8))
     scaled = unpack(e, e.b.or_(e.b.shl(magnitude, e.const(7)), sign), HALF)
@@ -93,7 +93,7 @@ def _format(i: Decoded) -> SmallFloat:
 
 
 def _plain_word(e: Emitter, operand: Operand) -> Value:
-    """A word; `.H1` its upper half alone."""
+    """A word; with `.H1`, its upper half."""
     if not isinstance(operand, Register) or operand.negated or operand.inverted:
         raise e.unsupported("with this operand")
     if operand.suffix == "H1":
@@ -102,7 +102,7 @@ def _plain_word(e: Emitter, operand: Operand) -> Value:
 
 
 def _parts(e: Emitter, word: Value, bits: int) -> list[Value]:
-    """The upper and the lower of two parts at the low end of a word."""
+    """The upper and the lower of two parts, `bits` wide, at the low end of a word."""
     mask = e.const((1 << bits) - 1)
     return [e.b.and_(e.b.lshr(word, e.const(shift)), mask) for shift in (bits, 0)]
 

@@ -45,7 +45,7 @@ _SCALES = {
     "M4": 0x40800000,
     "M8": 0x41000000,
 }
-"""What products are multiplied with, by a modifier: bits of a float32."""
+"""Factors of products, by modifier: bits of a float32."""
 _HALVES = {"": 0, "H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
 _PAIRS: dict[str, tuple[int | None, bool]] = {
     "F32": (None, False),
@@ -53,29 +53,29 @@ _PAIRS: dict[str, tuple[int | None, bool]] = {
     "F32x2.LO_HI": (1, False),
     "F32x2.HI_LO.NP": (0, True),
 }
-"""By what follows an operand: which of its words is the lower float, None where it has one; whether
-the upper float's sign is flipped."""
+"""By the suffix of an operand: the index of the word that is the lower float (None: one float for
+both), and whether the sign of the upper float flips."""
 
 
 def fadd(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `FADD2` of pairs; of `FHADD` a is a half, or with `.BF16` a bfloat16"""
+    """d = a + b; `FADD2` of pairs; for `FHADD`, a is a half, or with `.BF16` a bfloat16"""
     _set_results(e, i, _added)
 
 
 def fmul(e: Emitter, i: Decoded) -> None:
-    """d = a * b; `.D2` to `.D8` divide it, `.M4` and `.M8` multiply it; `FMUL2` of pairs"""
+    """d = a * b; `.D2` to `.D8` divide, `.M4` and `.M8` multiply the product; `FMUL2` of pairs"""
     _set_results(e, i, _multiplied if _SCALES.keys().isdisjoint(i.modifiers) else _scaled_product)
 
 
 def ffma(e: Emitter, i: Decoded) -> None:
-    """d = a * b + c, rounded once; `FFMA2` of pairs; of `FHFMA` a and b are halves or bfloat16"""
+    """d = a * b + c, rounded once; `FFMA2` of pairs; for `FHFMA`, a and b are halves or bfloat16"""
     _set_results(e, i, _multiplied_and_added)
 
 
 def _set_results(
     e: Emitter, i: Decoded, compute: Callable[[Emitter, Decoded, list[Value]], Value]
 ) -> None:
-    """Write a rounded result, or both of a pair, flushed and clamped as the modifiers say."""
+    """Writes a rounded result, or both results of a pair, flushed and clamped by the modifiers."""
     target, *operands = i.operands
     if not i.base.endswith("2"):
         e.set(target, _finished(e, i, compute(e, i, _sources(e, i, operands))))
@@ -91,8 +91,8 @@ def _set_results(
 
 
 def _of_pair(e: Emitter, operand: Operand, word: int) -> Operand:
-    """One float of an operand that is a pair: `.F32x2.HI_LO`, swapped with `.LO_HI`; with `.NP` the
-    upper one has the other sign than `-` says. One `.F32` or a literal stands for both."""
+    """One float of a pair operand: `.F32x2.HI_LO`, swapped for `.LO_HI`; `.NP` flips the sign of
+    the upper float. `.F32` or a literal is a single float for both."""
     if isinstance(operand, Immediate):
         return operand
     if not isinstance(operand, Register) or operand.suffix not in _PAIRS:
@@ -119,8 +119,8 @@ def _multiplied(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
 
 
 def _scaled_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
-    """a * b, scaled. Whether a, b, the exact product or the rounded one is scaled is not told: a
-    launch ends where that makes a difference, at the ends of the range."""
+    """a * b, scaled. It is unknown whether the hardware scales a, b, the exact product or the
+    rounded product. A launch ends if that makes a difference, at the ends of the range."""
     if rounding_of(i) is not Rounding.NEAREST:
         raise e.unsupported()
     scale = e.b.bitcast(
@@ -184,8 +184,8 @@ def _from_half(e: Emitter, i: Decoded, operand: Operand) -> Value:
 
 
 def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
-    """A float32 sum of two exact float64, rounded as the modifier says. Opposite numbers add up to
-    -0 only towards minus infinity."""
+    """The float32 sum of two exact float64 values, rounded by the modifier. Opposite numbers give
+    -0 only if rounded towards minus infinity."""
     mode = rounding_of(i)
     total = add_to_odd(e, left, right)
     if mode is Rounding.DOWN:
@@ -197,7 +197,7 @@ def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
 
 
 def _flush_tiny(e: Emitter, i: Decoded, result: Value, exact: Value) -> Value:
-    """`.FTZ` on a result, whose rounding as a denormal does not count. `exact` is float64."""
+    """`.FTZ` of a result: the test uses the exact float64 value, before rounding as a denormal."""
     sign = e.b.and_(e.b.bitcast(result, e.word), e.const(0x80000000))
     return e.b.select(is_tiny(e, exact, SINGLE, rounding_of(i)), e.b.bitcast(sign, e.real), result)
 
@@ -210,8 +210,8 @@ def _finished(e: Emitter, i: Decoded, value: Value) -> Value:
 
 
 def fsetp(e: Emitter, i: Decoded) -> None:
-    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; the `U` forms are true when an operand is
-    NaN."""
+    """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; the `U` forms are true for a NaN
+    operand."""
     first, second, a, b, combined = i.operands
     left, right = _sources(e, i, [a, b])
     result, other = float_compare(e, i, left, right), e.predicate(combined)
@@ -220,7 +220,7 @@ def fsetp(e: Emitter, i: Decoded) -> None:
 
 
 def fset(e: Emitter, i: Decoded) -> None:
-    """d = (a cmp b) comb p, `.BF` as 1.0 or 0.0, else as ones or zeros."""
+    """d = (a cmp b) comb p; `.BF` as 1.0 or 0.0, otherwise as all ones or zeros."""
     target, a, b, combined = i.operands
     left, right = _sources(e, i, [a, b])
     result = combine(e, i, float_compare(e, i, left, right), e.predicate(combined))
@@ -234,8 +234,9 @@ def fsel(e: Emitter, i: Decoded) -> None:
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a, b) : max(a, b), of two or three operands; a NaN operand loses, with `.NAN` it
-    wins, and -0 is less than +0; `.XORSIGN` of |a| and |b|, negative where one of a and b is."""
+    """d = p ? min(a, b) : max(a, b), of two or three operands; a number takes precedence over a
+    NaN, with `.NAN` the NaN does; -0 is less than +0; `.XORSIGN` of |a| and |b|, negative if
+    exactly one of a and b is negative."""
     target, *operands, choose = i.operands
     result, *others = _sources(e, i, operands)
     for other in others:

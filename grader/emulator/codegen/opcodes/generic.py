@@ -1,5 +1,5 @@
-"""Generic addresses: 64 bits whose upper word says which space they lie in. LD, ST, and the
-question where they lie."""
+"""Generic addresses: 64 bits whose upper word determines the space. LD, ST, and queries of the
+space."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ from grader.emulator.layouts.execution import CLUSTER_SHIFT, LOCAL_WINDOW, SHARE
 from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE
 
 _WINDOWS = {"shared": SHARED_HIGH, "local": LOCAL_WINDOW}
-"""Upper words of generic addresses; all others are global, or nowhere."""
+"""Upper words of generic addresses; all other addresses are global or invalid."""
 
 
 def lanes_in(e: Emitter, space: str, high: Value, lanes: Value) -> Value:
-    """The lanes of a mask whose address lies in the window of shared or local memory."""
+    """The lanes of a mask whose addresses are in the window of shared or local memory."""
     return e.b.and_(lanes, lane_bits(e.b, e.b.icmp_unsigned("==", high, e.const(_WINDOWS[space]))))
 
 
 def load_generic(e: Emitter, i: Decoded) -> None:
-    """d = the data at an address of any space: the lanes of each space make an access of their
-    own."""
+    """d = the data at an address of any space: the lanes of each space make a separate access."""
     target, address = i.operands
     if not isinstance(target, Register) or not _wide(address):
         raise e.unsupported("with these operands")
@@ -71,8 +70,8 @@ def store_generic(e: Emitter, i: Decoded) -> None:
 
 
 def count_bytes_elsewhere(e: Emitter, low: Value, high: Value, *, width: int) -> None:
-    """Nsight Compute takes the distinct bytes of a generic access for global ones, also those of
-    shared and of local memory."""
+    """Nsight Compute counts the distinct bytes of a generic access as global bytes, including those
+    in shared and local memory."""
     slot = e.data("slot global")
     e.b.store(low, e.context.at("lane_addresses"), align=4)
     for space in _WINDOWS:
@@ -96,8 +95,8 @@ _QUERIES = {"S": "shared", "L": "local", "G": "global", "D": "elsewhere"}
 
 
 def query_space(e: Emitter, i: Decoded) -> None:
-    """P = whether the address lies in the space that the modifier names; d = 1 or 0 is not known to
-    be written."""
+    """P = whether the address is in the space that the modifier names; the emulator does not
+    support d = 1 or 0."""
     truth, target, address = i.operands
     space = next(
         (name for letter, name in _QUERIES.items() if i.has(letter)),
@@ -110,7 +109,7 @@ def query_space(e: Emitter, i: Decoded) -> None:
         or space is None
     ):
         raise e.unsupported("with these operands")
-    if address.uniform is None and address.register is not None:  # of a pair the lower one is named
+    if address.uniform is None and address.register is not None:  # names the lower of a pair
         address = replace(address, register=replace(address.register, suffix="64"))
     low, high = lane_addresses(e, replace(address, wide=True))
     everyone = const(0xFFFFFFFF)

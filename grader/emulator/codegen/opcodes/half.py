@@ -1,7 +1,7 @@
 """Pairs of 16-bit floats, half or (`.BF16_V2`) bfloat16: each operation rounds once, to nearest
 even, and keeps denormals.
 
-A register holds two; `.H0_H0` and `.H1_H1` take one of them for both. A literal is two operands,
+A register holds two floats; `.H0_H0` and `.H1_H1` use one of them twice. A literal is two operands,
 the upper half first.
 """
 
@@ -36,12 +36,12 @@ Halves = tuple[Value, Value]
 """The codes of the lower and the upper float, each in the low half of a word."""
 
 _PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16), "H0_NH1": (16, 0)}
-"""Where a source's lower and upper float begin; `H0_NH1` negates the lower one (products of complex
-numbers)."""
+"""First bits of a source's lower and upper float; `H0_NH1` negates the lower float (products of
+complex numbers)."""
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.F32` one float32 sum of the lower halves (the conversion of a half); `R1.F32` is
+    """d = a + b; `.F32`: a float32 sum of the lower halves (conversion of a half); `R1.F32` is
     truncated to half."""
     target, *sources = i.operands
     small = small_of(i)
@@ -59,7 +59,7 @@ def hadd2(e: Emitter, i: Decoded) -> None:
 
 
 def _truncate(e: Emitter, i: Decoded) -> None:
-    """Both halves of d = a float32 rounded towards zero: `R1.F32 - 0` is what sm_75 has for
+    """Both halves of d = a float32 rounded towards zero. sm_75 uses `R1.F32 - 0` for
     `cvt.rz.f16.f32`, and only for that."""
     target, single, zero = i.operands
     minus_zero = isinstance(zero, Register) and zero.index == ZERO_REGISTER and zero.negated
@@ -81,8 +81,8 @@ def hmul2(e: Emitter, i: Decoded) -> None:
 
 
 def hfma2(e: Emitter, i: Decoded) -> None:
-    """d = a * b + c, rounded once; with `.OOB` 0 where a or b is the NaN that stands for what lies
-    outside of a tensor. `-RZ * RZ + literal` is how constants of 32 bits are written."""
+    """d = a * b + c, rounded once; with `.OOB` 0 if a or b is the NaN that marks elements outside
+    of a tensor. ptxas writes 32-bit constants as `-RZ * RZ + literal`."""
     target, *sources = i.operands
     small = small_of(i)
     if all(
@@ -102,7 +102,7 @@ def hfma2(e: Emitter, i: Decoded) -> None:
 
 
 def _is_outside(e: Emitter, a: Value, b: Value) -> Value:
-    """Whether one of two codes is the NaN of what lies outside."""
+    """Whether one of two codes is the NaN that marks elements outside of a tensor."""
     found = [
         e.b.icmp_unsigned("==", e.b.and_(code, e.const(SIGN - 1)), e.const(_OUTSIDE))
         for code in (a, b)
@@ -111,7 +111,7 @@ def _is_outside(e: Emitter, a: Value, b: Value) -> Value:
 
 
 _OUTSIDE = 0x7FF7
-"""Of halves and of bfloat16, with either sign (seen on an H200)."""
+"""For half and bfloat16, with either sign (observed on an H200)."""
 
 
 def _literals(operands: list[Operand]) -> bool:
@@ -137,7 +137,7 @@ def _set_pair(e: Emitter, i: Decoded, target: Operand, codes: list[Value]) -> No
 
 
 def _clamp(e: Emitter, i: Decoded, code: Value) -> Value:
-    """`.SAT`: 0 to 1, NaNs become 0; `.RELU`: 0 in place of negative values, NaNs stay."""
+    """`.SAT`: clamps to 0 to 1, NaNs become 0; `.RELU`: negative values become 0, NaNs stay."""
     small = small_of(i)
     negative = e.b.icmp_unsigned(">=", code, e.const(SIGN))
     if i.has("RELU"):
@@ -151,8 +151,9 @@ def _clamp(e: Emitter, i: Decoded, code: Value) -> Value:
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
-    """d = p ? min(a, b) : max(a, b); a NaN operand loses, with `.NAN` it wins; -0 is less than
-    +0; `.XORSIGN` of |a| and |b|, negative where one of a and b is."""
+    """d = p ? min(a, b) : max(a, b); a number takes precedence over a NaN, with `.NAN` the NaN
+    does; -0 is less than +0; `.XORSIGN` of |a| and |b|, negative if exactly one of a and b is
+    negative."""
     target, *sources, choose = i.operands
     small = small_of(i)
     smaller_wanted = e.predicate(choose)
@@ -187,13 +188,13 @@ def _pick(e: Emitter, i: Decoded, a: Value, b: Value, smaller_wanted: Value) -> 
 
 
 def _order(e: Emitter, code: Value) -> Value:
-    """An integer that orders codes as their values, -0 below +0."""
+    """An integer that orders codes like their values, with -0 below +0."""
     magnitude = e.b.and_(code, e.const(0x7FFF))
     return e.b.select(e.b.icmp_unsigned(">=", code, e.const(SIGN)), e.b.not_(magnitude), magnitude)
 
 
 def hsetp2(e: Emitter, i: Decoded) -> None:
-    """P = (a cmp b) comb p of the lower halves, Q of the upper ones."""
+    """P = (a cmp b) comb p for the lower halves, Q for the upper halves."""
     first, second, *sources, combined = i.operands
     other = e.predicate(combined)
     low, high = _comparisons(e, i, sources)
@@ -202,7 +203,7 @@ def hsetp2(e: Emitter, i: Decoded) -> None:
 
 
 def hset2(e: Emitter, i: Decoded) -> None:
-    """Each half of d = (a cmp b) comb p: `.BF` as 1.0 or 0.0, else as ones or zeros."""
+    """Each half of d = (a cmp b) comb p; `.BF` as 1.0 or 0.0, otherwise as all ones or zeros."""
     target, *sources, combined = i.operands
     other = e.predicate(combined)
     true = small_of(i).one if i.has("BF") else 0xFFFF
@@ -223,8 +224,8 @@ def _comparisons(e: Emitter, i: Decoded, sources: list[Operand]) -> list[Value]:
 
 
 def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halves]:
-    """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed as
-    `.FTZ` says."""
+    """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed by
+    `.FTZ`."""
     pairs = list(_each_pair(e, operands, small))
     return (
         [(_flush(e, low), _flush(e, high)) for low, high in pairs]
@@ -234,8 +235,8 @@ def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halv
 
 
 def _flush(e: Emitter, code: Value) -> Value:
-    """`.FTZ`: the code of a half denormal becomes the zero of its sign. bfloat16 instructions have
-    no such modifier."""
+    """`.FTZ`: the code of a denormal half becomes the zero of its sign. bfloat16 instructions do
+    not have this modifier."""
     denormal = e.b.icmp_unsigned(
         "<", e.b.and_(code, e.const(SIGN - 1)), e.const(1 << HALF.precision - 1)
     )
@@ -273,8 +274,8 @@ def _register_halves(e: Emitter, operand: Register | Constant) -> Halves:
 
 
 def _literal_code(e: Emitter, operand: Operand, small: SmallFloat) -> int:
-    """The code of a decimal literal. NaNs are printed without their payloads: which one was meant
-    cannot be known."""
+    """The code of a decimal literal. nvdisasm prints NaNs without their payloads, so the emulator
+    does not accept NaN literals."""
     if not isinstance(operand, Immediate):
         raise e.unsupported("with one literal")
     value = operand.real if operand.real is not None else float(operand.bits or 0)
