@@ -31,7 +31,7 @@ from grader.emulator.isa.program import Unsupported
 
 FAMILIES: dict[str, dict[str, Opcode]] = {
     "integers": INTEGER,
-    "integers in parts of a word": PACKED,
+    "packed integers": PACKED,
     "bits and predicates": LOGIC,
     "moves, constants, votes, shuffles": MOVE,
     "float32": FLOATING,
@@ -44,14 +44,14 @@ FAMILIES: dict[str, dict[str, Opcode]] = {
     "atomics and reductions": ATOMICS,
     "asynchronous copies": COPIES,
     "tensor cores": TENSOR,
-    "tensor cores, four warps together": WARP_GROUPS,
+    "tensor cores: warp groups": WARP_GROUPS,
     "textures and surfaces": TEXTURES,
     "control flow": CONTROL,
-    "lanes together": COLLECTIVE,
+    "collective operations of a warp": COLLECTIVE,
     "barriers of a block": BARRIERS,
     "barrier objects": BARRIER_OBJECTS,
     "bulk copies": BULK_COPIES,
-    "stores that arrive at barrier objects": ASYNCHRONOUS,
+    "asynchronous stores": ASYNCHRONOUS,
     "calls": CALLS,
 }
 OPCODES: dict[str, Opcode] = {

@@ -1,7 +1,7 @@
-"""Asynchronous copies from global to shared memory (cp.async). They read at once, and the data is
-there when the lane waits for it (cpp/memory/under_way.h).
+"""Asynchronous copies from global to shared memory (cp.async). They read at once; the data arrives
+when the lane waits for it (cpp/memory/under_way.h).
 
-What both accesses of a copy cost is counted together: see copy_costs.py.
+The costs of the two accesses of a copy are counted together: see copy_costs.py.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from grader.emulator.timing.pipes import COMMIT, COPY, DEPEND
 
 
 def copy(e: Emitter, i: Decoded) -> None:
-    """LDGSTS [shared], [global], P: lanes whose P is false read nothing, and write zeros (PTX ISA,
+    """LDGSTS [shared], [global], P: lanes with a false P read nothing and write zeros (PTX ISA,
     `cp.async`: ignore-src).
 
-    With `.ZFILL` the last bits of the global address say how many bytes at the end are zeros (ptxas
-    adds them to it).
+    With `.ZFILL` the last bits of the global address are the number of zero bytes at the end (ptxas
+    adds them to the address).
     """
     target, source, *conditions = i.operands
     if len(conditions) > 1 or i.access_bytes not in (4, 8, 16):
@@ -63,8 +63,8 @@ def _read(e: Emitter, i: Decoded, lanes: Lanes, *, part: bool = False) -> list[V
 
 
 def _read_part(e: Emitter, i: Decoded, lanes: Lanes, missing: Value) -> list[Value]:
-    """The data but for so many bytes at its end, which are zeros. The last byte that is read has a
-    bounds check of its own."""
+    """The data, with `missing` zero bytes at its end. The last byte that is read gets its own
+    bounds check."""
     count = e.b.sub(e.const(i.access_bytes), missing)
     last = e.b.sub(e.b.add(lanes.low, count), e.const(1))
     byte = AccessKind("global", load=True, width=1)
@@ -76,7 +76,7 @@ def _read_part(e: Emitter, i: Decoded, lanes: Lanes, missing: Value) -> list[Val
 
 
 def _byte_mask(e: Emitter, count: Value) -> Value:
-    """Ones in so many of a word's lowest bytes; none for a count below 1, all for one above 3."""
+    """Mask of this many lowest bytes of a word; 0 for a count below 1, all ones above 3."""
     bits = e.b.shl(e.b.and_(count, e.const(3)), e.const(3))
     some = e.b.sub(e.b.shl(e.const(1), bits), e.const(1))
     every = e.b.icmp_signed(">", count, e.const(3))
@@ -85,9 +85,9 @@ def _byte_mask(e: Emitter, count: Value) -> Value:
 
 
 def wait(e: Emitter, i: Decoded) -> None:
-    """DEPBAR.LE SB0, n: all groups of the path's copies but the last n are there, and so are those
-    of its bulk copies to global memory, which the same scoreboard counts. Without `.LE` it waits
-    for what a set of scoreboards counts."""
+    """DEPBAR.LE SB0, n: waits for all but the last n groups of the path's copies, and of its bulk
+    copies to global memory, which use the same scoreboard. Without `.LE` it waits for a set of
+    scoreboards."""
     if i.operands == (Special("scoreboards"),):
         return
     if i.operands and not isinstance(i.operands[-1], Immediate):
@@ -99,17 +99,17 @@ def wait(e: Emitter, i: Decoded) -> None:
 
 
 def wait_for_groups(e: Emitter, kind: int, left: Operand) -> None:
-    """Wait until all groups of some work are done but the last ones, so many."""
+    """Waits for all groups of this kind of work except the last `left` groups."""
     facts = (const(kind), e.lane_mask(), e.scalar_i32(left))
     code = e.call("wait_for_groups", e.context_pointer, e.warp_pointer, *facts, result=I32)
     e.return_if_nonzero(code)
 
 
 def end_group(kind: int) -> Emit:
-    """A row's function."""
+    """The `emit` function of a row."""
 
     def emit(e: Emitter, i: Decoded) -> None:
-        """What has begun so far is a group, which waits count."""
+        """Ends a group, the unit of waits: the work that has begun since the last group."""
         facts = (const(kind), e.lane_mask())
         e.call("end_group", e.context_pointer, e.warp_pointer, *facts)
 

@@ -26,8 +26,8 @@ _STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
 
 
 def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
-    """Operands after the destination: the predicates that come first (carry outputs), and the
-    rest."""
+    """Splits the operands after the destination into leading predicates (carry outputs) and the
+    others."""
     rest = list(i.operands[1:])
     outputs: list[Operand] = []
     while rest and isinstance(rest[0], Predicate):
@@ -36,7 +36,7 @@ def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
 
 
 def iadd3(e: Emitter, i: Decoded) -> None:
-    """d = a + b + c (+ carries in), `IADD` of two; the carry outputs say whether the full sum
+    """d = a + b + c (+ carries in), `IADD` of two; the carry outputs state whether the full sum
     exceeded 32 bits once, twice. `.64` of pairs."""
     carries_out, rest = leading_predicates(i)
     sources = [each for each in rest if not isinstance(each, Predicate)]
@@ -73,24 +73,24 @@ def iadd3(e: Emitter, i: Decoded) -> None:
 
 
 def is_nowhere(operand: Operand) -> bool:
-    """Whether it is a predicate that swallows what is written to it."""
+    """Whether it is a predicate that ignores writes."""
     return isinstance(operand, Predicate) and operand.index == TRUE_PREDICATE
 
 
 def is_nothing(operand: Operand) -> bool:
-    """Whether it is a carry that is never there."""
+    """Whether it is a carry input that is always false."""
     return is_nowhere(operand) and getattr(operand, "negated", False)
 
 
 def _is_plain_pair(sources: Sequence[Operand]) -> bool:
-    """Whether these are two addends as they stand in registers or constants, and zero."""
+    """Whether these are two addends without a sign in registers or constants, and zero."""
     *pair, last = sources if len(sources) == 3 else (*sources, Register(ZERO_REGISTER))
     plain = all(not (isinstance(a, Register | Constant) and a.negated) for a in pair)
     return plain and isinstance(last, Register) and last.index == ZERO_REGISTER
 
 
 def _addend(e: Emitter, source: Operand) -> Value:
-    """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its own carry: x - 0 does not
+    """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its carry: x - 0 does not
     borrow."""
     if isinstance(source, Register | Constant) and source.negated:
         plain = replace(source, negated=False, inverted=True)
@@ -115,8 +115,8 @@ def imad(e: Emitter, i: Decoded) -> None:
 
 
 def _imad_wide(e: Emitter, i: Decoded, carries_out: list[Operand], rest: list[Operand]) -> None:
-    """The 64-bit sum of the full product, the pair c and a carry; the carry output says whether it
-    exceeded 64 bits."""
+    """The 64-bit sum of the full product, the pair c and a carry; the carry output is true if the
+    sum exceeds 64 bits."""
     a, b, c, *carry_in = rest
     extend = e.b.zext if i.has("U32") else e.b.sext
     product = e.b.mul(extend(e.i32(a), e.double_word), extend(e.i32(b), e.double_word))
@@ -135,8 +135,8 @@ def _imad_wide(e: Emitter, i: Decoded, carries_out: list[Operand], rest: list[Op
 
 
 def lea(e: Emitter, i: Decoded) -> None:
-    """d = (a << s) + b; `.HI` the high word of {c:a} << s plus b; `.X` adds a carry, `.SX32` takes
-    a's sign for c."""
+    """d = (a << s) + b; `.HI` the high word of {c:a} << s plus b; `.X` adds a carry, `.SX32` uses
+    the sign of a for c."""
     carries_out, rest = leading_predicates(i)
     carry_in = rest.pop() if isinstance(rest[-1], Predicate) else None
     shift = e.b.and_(e.i32(rest.pop()), e.const(31))
@@ -163,7 +163,7 @@ def lea(e: Emitter, i: Decoded) -> None:
 
 
 def iabs(e: Emitter, i: Decoded) -> None:
-    """d = |a| in two's complement: the most negative number stays."""
+    """d = |a| in two's complement: the most negative number is unchanged."""
     value = e.i32(i.operands[1])
     negative = e.b.icmp_signed("<", value, e.const(0))
     e.set(i.operands[0], e.b.select(negative, e.b.neg(value), value))
@@ -228,7 +228,7 @@ def sign_extend(e: Emitter, i: Decoded) -> None:
 
 
 def bit_mask(e: Emitter, i: Decoded) -> None:
-    """d = b ones from bit a upwards; `.W` wraps both, else they end at 32."""
+    """d = b ones from bit a upwards; `.W` wraps both, otherwise they end at 32."""
     target, start, count = i.operands
     first, length = (_clamped(e, i, operand) for operand in (start, count))
     ones = e.b.sub(e.b.shl(e.const64(1), e.b.zext(length, e.double_word)), e.const64(1))
@@ -262,10 +262,9 @@ def bit_reverse(e: Emitter, i: Decoded) -> None:
 
 
 def find_leading_one(e: Emitter, i: Decoded) -> None:
-    """d = index of the highest one of a, all ones when there is none; `.SH` counts from the top
-    instead.
+    """d = index of the highest one of a, or all ones if a has none; `.SH` counts from the top.
 
-    Signed (without `.U32`): of the highest bit that differs from the sign.
+    Without `.U32` (signed): the highest bit that differs from the sign.
     """
     value = e.i32(i.operands[1])
     if not i.has("U32"):

@@ -1,5 +1,5 @@
-"""What several families of opcodes share: LLVM intrinsics, the NaN of the hardware, and where the
-emulator gives up."""
+"""Helpers of several opcode families: LLVM intrinsics, the NaNs of the hardware, and the end of a
+launch at forms that are not emulated."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ _TYPE_NAMES = {
 
 
 def canonical(e: Emitter, value: Value) -> Value:
-    """A float32 result with every NaN replaced by the one that the hardware returns."""
+    """A float32 result with every NaN replaced by the hardware's canonical NaN."""
     ordered = e.b.fcmp_ordered("ord", value, value)
     nan = e.b.bitcast(e.const(CANONICAL_NAN), e.real)
     return e.b.select(ordered, value, nan)
 
 
 def quiet(e: Emitter, value: Value) -> Value:
-    """A float64 result whose NaNs have the quiet bit set; their payloads stay."""
+    """A float64 result whose NaNs have the quiet bit and keep their payloads."""
     bits = e.b.bitcast(value, e.double_word)
     quieted = e.b.bitcast(e.b.or_(bits, e.const64(QUIET_BIT)), e.double)
     return e.b.select(e.b.fcmp_unordered("uno", value, value), quieted, value)
@@ -74,7 +74,7 @@ def f64(e: Emitter, operand: Operand) -> Value:
 
 
 def without_sign_changes(operand: Operand) -> Operand:
-    """The operand as it stands in its register or constant, neither negated nor made absolute."""
+    """The operand as in its register or constant, without negation and absolute value."""
     return (
         replace(operand, negated=False, absolute=False)
         if isinstance(operand, Register | Constant)
@@ -83,19 +83,19 @@ def without_sign_changes(operand: Operand) -> Operand:
 
 
 def inside_bars(e: Emitter, operand: Operand) -> Operand:
-    """x of |x|."""
+    """The operand x of |x|."""
     if not isinstance(operand, Register | Constant) or not operand.absolute or operand.negated:
         raise e.unsupported("with this operand")
     return without_sign_changes(operand)
 
 
 def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
-    """Write a float64 to a pair."""
+    """Writes a float64 to a register pair."""
     e.set64(operand, e.b.bitcast(value, e.double_word))
 
 
 def float_compare(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
-    """The comparison that the modifiers name; the `U` forms are true when an operand is NaN."""
+    """The comparison that the modifiers name; the `U` forms are true for a NaN operand."""
     for name in i.modifiers:
         if name == "NUM":
             return e.b.fcmp_ordered("ord", left, right)
@@ -115,18 +115,18 @@ def intrinsic(e: Emitter, name: str, arguments: list[Value]) -> Value:
 
 
 def type_name(kind: ir.Type) -> str:
-    """What a type is called in the name of an intrinsic."""
+    """Name of an LLVM type in the names of intrinsics."""
     return _TYPE_NAMES[kind]
 
 
 def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]) -> Value:
-    """Call a function by its name, declaring it on first use."""
+    """Calls a function by its full name, and declares it on first use."""
     return call_by_name(e.b, name, result, arguments)
 
 
 def release_paths(e: Emitter, repeat: Value) -> None:
-    """Let go on who waits for nobody any more: lanes have come to a barrier or, with
-    Repeat.AS_OTHERS_LEFT, will not come."""
+    """Releases paths that no longer wait for any lane: lanes have arrived at a barrier or, for
+    Repeat.AS_OTHERS_LEFT, will not arrive."""
     e.call("release_paths", e.context_pointer, e.warp_pointer, repeat)
 
 
@@ -138,28 +138,28 @@ def trace_value(e: Emitter, lanes: Value, *, function: str = "trace_value") -> N
 
 
 def note_meeting(e: Emitter) -> None:
-    """The checked mode notes that the path's lanes have waited for each other."""
+    """Records, in the checked mode, that the path's lanes have synchronised."""
     with e.if_checked():
         e.call("meet", e.warp_pointer, e.mask)
 
 
 def repeat_while(e: Emitter, lanes_left: Value) -> None:
-    """An instruction that sends lanes apart by a value of each is executed once for each value
-    (seen on an H100).
+    """Repeats an instruction that splits lanes by value: it executes once per value (observed on an
+    H100).
 
-    Called once a value; `lanes_left` are the lanes with other values that are still to go. It is
-    the last of its basic block.
+    Called once per value; `lanes_left` are the lanes with the remaining values. The instruction
+    must be the last of its basic block.
     """
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
         e.call("repeat_block_end", e.context_pointer, e.data("block"))
 
 
 def skip_together(e: Emitter, coming: Value) -> ir.Block:
-    """A guarded instruction that a path does or skips as a whole; `coming` are the lanes whose
-    guard is true.
+    """A guarded instruction that a path must execute or skip as a whole; `coming` are the lanes
+    with a true guard.
 
-    Leaves the builder where only a part of the path comes, for the caller to end; returns the block
-    where all of it does.
+    Positions the builder where only some lanes come; the caller ends that block. Returns the block
+    where all lanes come.
     """
     waiting, elsewhere, apart = (
         e.function.append_basic_block(name) for name in ("come", "skip", "apart")
@@ -172,20 +172,20 @@ def skip_together(e: Emitter, coming: Value) -> ir.Block:
 
 
 def end_launch(e: Emitter, code: int) -> None:
-    """The launch ends with this fault if any lane executes the instruction."""
+    """Ends the launch with this fault if any lane executes the instruction."""
     lanes = e.lane_mask()
     with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
         _end_with(e, code, lanes)
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:
-    """A way that the emulator knows but does not go (shuffles among lanes that diverged, computed
-    targets). Ends the launch."""
+    """Ends the launch at a form that the emulator does not support (shuffles among diverged lanes,
+    computed targets)."""
     _end_with(e, FaultCode.UNSUPPORTED, e.mask)
 
 
 def _end_with(e: Emitter, code: int, lanes: Value) -> None:
-    """Say that the first of these lanes met a fault, and leave."""
+    """Reports a fault of the first of these lanes, and returns."""
     e.context.store("fault_code", code)
     e.context.store("fault_instruction", e.index)
     e.context.store("fault_lane", e.b.cttz(lanes, const(0, I1)))

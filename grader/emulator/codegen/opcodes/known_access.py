@@ -1,6 +1,7 @@
-"""The short way of an access: a whole warp's, like the last one of its instruction. The step itself
-compares the lanes' addresses with the pattern that the runtime remembers, adds what the access
-costs, and moves what lies together. The runtime looks at all others (cpp/memory/accesses.cpp)."""
+"""The fast path of an access: for a whole warp whose access repeats the previous pattern of its
+instruction. The step compares the lanes' addresses with the pattern that the runtime remembers,
+adds the access's costs, and moves adjacent data. For all other accesses it calls the runtime
+(cpp/memory/accesses.cpp)."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ _OFTEN = (1000, 1)
 
 @dataclass(frozen=True)
 class Lanes:
-    """The lanes of a mask, and the lower and upper 32 bits of every lane's address."""
+    """A mask of lanes, and the lower and upper 32 bits of every lane's address."""
 
     low: Value
     high: Value
@@ -54,23 +55,23 @@ class Lanes:
 
 
 @dataclass(frozen=True)
-class Ways:
-    """What else is done with an access. `move` moves the data of one that is checked and counted;
-    `look` does all of it."""
+class RuntimeCalls:
+    """Calls of the runtime. `move` moves the data of an access that the step has checked and
+    counted; `access` does everything."""
 
     move: Callable[[], None]
-    look: Callable[[], None]
+    access: Callable[[], None]
 
 
-def has_short_way(e: Emitter, kind: AccessKind) -> bool:
-    """Whether a step does accesses of this kind itself."""
+def has_fast_path(e: Emitter, kind: AccessKind) -> bool:
+    """Whether a step executes accesses of this kind itself."""
     return e.converged and not kind.atomic and not kind.part and kind.space != "local"
 
 
-def emit_short_way(
-    e: Emitter, kind: AccessKind, lanes: Lanes, *, slot: Value, words: Value, ways: Ways
+def emit_fast_path(
+    e: Emitter, kind: AccessKind, lanes: Lanes, *, slot: Value, words: Value, calls: RuntimeCalls
 ) -> None:
-    """Do an access, its data from or to the address `words`; `slot` is the address of its SLOT."""
+    """Emits an access, with data from or to address `words`; `slot` is the address of its SLOT."""
     record, base = Record(e.b, slot, SLOT), e.b.extract_element(lanes.low, const(0))
     pattern = Record(e.b, record.at("patterns", record.load("current")), PATTERN)
     careful = e.function.append_basic_block("careful")
@@ -84,10 +85,10 @@ def emit_short_way(
         add_cost(e, record, cost)
     if not kind.later:
         _move(e, kind, pattern, base, words=words, done=done)
-    ways.move()
+    calls.move()
     e.b.branch(done)
     e.b.position_at_end(careful)
-    ways.look()
+    calls.access()
     e.b.branch(done)
     e.b.position_at_end(done)
 
@@ -100,8 +101,8 @@ def _cost_place(e: Emitter, pattern: Record, base: Value) -> Value:
 def _conditions(
     e: Emitter, kind: AccessKind, lanes: Lanes, pattern: Record, *, base: Value, cost: Value
 ) -> Iterator[Value]:
-    """Of a whole warp's access that nobody watches, and that repeats the pattern at a base where it
-    was counted before and near which it is good: what `count_known` of patterns.h asks for."""
+    """Conditions of the fast path: a whole warp's access that is neither traced nor checked, and
+    that repeats the pattern at a counted and valid base (`count_known` of patterns.h)."""
     b = e.b
     yield b.icmp_unsigned(">=", e.warp.load("trace"), e.warp.load("trace_end"))
     yield b.not_(e.is_checked())
@@ -120,7 +121,7 @@ def _conditions(
 
 
 def add_cost(e: Emitter, slot: Record, cost: Value) -> None:
-    """Add a Cost to the slot's totals, which lie in its order."""
+    """Adds a cost to the slot's totals, which are in the order of Cost."""
     totals = slot.at("requests_total")
     added = e.b.zext(e.b.load(cost, typ=_COST, align=2), _TOTALS)
     e.b.store(e.b.add(e.b.load(totals, typ=_TOTALS, align=8), added), totals, align=8)
@@ -129,7 +130,7 @@ def add_cost(e: Emitter, slot: Record, cost: Value) -> None:
 def _move(
     e: Emitter, kind: AccessKind, pattern: Record, base: Value, *, words: Value, done: ir.Block
 ) -> None:
-    """Move what lies together in memory, and go to `done` then."""
+    """Moves data that is adjacent in memory, and branches to `done`."""
     pattern_kind = pattern.load("kind")
     host = e.b.add(e.context.load(f"{kind.space}_host"), e.b.zext(base, I64))
     place = e.b.inttoptr(host, POINTER)
@@ -152,7 +153,7 @@ def _move(
             there = offset(e.b, words, _WARP_BYTES * word)
             e.b.store(splat(e.b, value), there, align=4)
 
-    # of stores to global memory, the runtime knows where the next one is likely to go
+    # for stores to global memory, the runtime prefetches the likely place of the next store
     if kind.width == _WORD_BYTES and (kind.load or kind.space == "shared"):
         move_if(PatternKind.CONTIGUOUS, move_row)
     if kind.width >= _WORD_BYTES and kind.load:
@@ -160,7 +161,7 @@ def _move(
 
 
 def _prefetch_behind(e: Emitter, place: Value) -> None:
-    """Fetch what lies behind a row for the next block or turn of a loop, see `prefetch_next` in
+    """Prefetches the bytes after a row for the next block or iteration, see `prefetch_next` in
     moves.h."""
     for byte in range(_WARP_BYTES, 2 * _WARP_BYTES, CACHE_LINE):
         read, near, data = const(0), const(3), const(1)

@@ -1,14 +1,19 @@
-"""Loads and stores of global, shared and local memory. Cache hints and scopes change no result of a
-race-free kernel.
+"""Loads and stores of global, shared and local memory. Cache hints and scopes do not change the
+results of race-free kernels.
 
-Other families use `load_words`, `store_words`, `access` and `lane_addresses` too.
+Other families also use `load_words`, `store_words`, `access` and `lane_addresses`.
 """
 
 from __future__ import annotations
 
 from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.known_access import Lanes, Ways, emit_short_way, has_short_way
+from grader.emulator.codegen.opcodes.known_access import (
+    Lanes,
+    RuntimeCalls,
+    emit_fast_path,
+    has_fast_path,
+)
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.tools import I32, I64, LANES_I32, Value, const, offset, splat
 from grader.emulator.isa.decode import Decoded
@@ -27,7 +32,7 @@ def load(space: str) -> Opcode:
     """The row of a load from `shared` or `global` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
-        """d = the data at an address; `.256` into two groups of four registers, the upper one
+        """d = the data at an address; `.256` into two groups of four registers, the upper group
         first"""
         *targets, address = i.operands
         if len(targets) != (2 if i.has("256") else 1):
@@ -52,7 +57,7 @@ def load(space: str) -> Opcode:
 
 
 def sees_others(i: Decoded) -> bool:
-    """Whether a load sees what other threads store meanwhile: of a `volatile` or atomic value."""
+    """Whether a load may see concurrent stores of other threads: `volatile` or atomic loads."""
     return i.has("STRONG")
 
 
@@ -107,16 +112,16 @@ def load_words(
     signed: bool = False,
     slot: str | None = None,
 ) -> list[Value]:
-    """What the lanes load, a word each of up to eight. Other lanes' words are undefined.
+    """The words that the lanes load, up to eight vectors. Words of inactive lanes are undefined.
 
-    It is counted under the name of the space; under another one, which nothing reads, with `slot`.
+    The access counts for its space, or for `slot`, a name that no counter reads.
     """
     access(e, i, kind, lanes, signed=signed, slot=slot)
     return lane_data(e, kind.words)
 
 
 def store_words(e: Emitter, i: Decoded, kind: AccessKind, lanes: Lanes, words: list[Value]) -> None:
-    """The lanes store their words."""
+    """Stores the words of the lanes."""
     set_lane_data(e, words)
     access(e, i, kind, lanes)
 
@@ -131,10 +136,8 @@ def access(
     slot: str | None = None,
     words: Value | None = None,
 ) -> None:
-    """Check, count, trace and compare an access; of loads and stores, move the data from or to the
-    address `words`: that of registers, and of `lane_data` where none is given.
-
-    Ends the launch where it may not go on."""
+    """Checks, counts and traces an access. Loads and stores also move the data from or to address
+    `words`, by default `lane_data`. A bad access ends the launch."""
     data = e.context.at("lane_data") if words is None else words
     flags = const(
         kind.flags | AccessFlag.SIGNED * signed | AccessFlag.UNTRACED * (slot is not None)
@@ -145,7 +148,7 @@ def access(
         e.b.store(data, e.context.at("words"))
         e.b.store(lanes.low, e.context.at("lane_addresses"), align=4)
 
-    def look() -> None:
+    def access_fully() -> None:
         name_words()
         if kind.space == "global":
             e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
@@ -158,15 +161,15 @@ def access(
         if not kind.later:
             e.call(f"move_{kind.function}", e.context_pointer, place, flags)
 
-    if not has_short_way(e, kind):
-        look()
+    if not has_fast_path(e, kind):
+        access_fully()
         return
     place = _slot_place(e, slot_index)
-    emit_short_way(e, kind, lanes, slot=place, words=data, ways=Ways(move, look))
+    emit_fast_path(e, kind, lanes, slot=place, words=data, calls=RuntimeCalls(move, access_fully))
 
 
 def lane_data(e: Emitter, words: int) -> list[Value]:
-    """What an access left in `lane_data`."""
+    """The words that an access left in `lane_data`."""
     return [
         e.b.load(e.context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4)
         for word in range(words)
@@ -174,7 +177,7 @@ def lane_data(e: Emitter, words: int) -> list[Value]:
 
 
 def set_lane_data(e: Emitter, words: list[Value]) -> None:
-    """Put the data words of a store where the access takes them from."""
+    """Puts the data words of a store into `lane_data`, from where the access reads them."""
     for word, value in enumerate(words):
         e.b.store(value, e.context.at("lane_data", word * WARP_LANES), align=4)
 
@@ -205,7 +208,7 @@ def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
 
 
 _SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
-"""By how much a register of a shared or local address is shifted, before sm_90."""
+"""Shift of a register in a shared or local address, before sm_90."""
 
 
 def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
@@ -218,7 +221,7 @@ def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
 
 
 def _address_words(e: Emitter, register: Register) -> tuple[Value, Value]:
-    """What a register of an address adds to it, as lower and upper words."""
+    """The lower and upper words that a register adds to an address."""
     plain = Register(register.index, register.uniform)
     low = e.i32(plain)
     if register.suffix == "64" or register.uniform:
@@ -229,8 +232,8 @@ def _address_words(e: Emitter, register: Register) -> tuple[Value, Value]:
 def _add_words(
     e: Emitter, left: tuple[Value, Value], right: tuple[Value, Value]
 ) -> tuple[Value, Value]:
-    """The sum of two 64-bit numbers of each lane, given as words: half as many vectors as numbers
-    of 64 bits take."""
+    """Per lane, the sum of two 64-bit numbers as words: half as many vectors as for 64-bit
+    elements."""
     low = e.b.add(left[0], right[0])
     carry = e.b.zext(e.b.icmp_unsigned("<", low, right[0]), LANES_I32)
     return low, e.b.add(e.b.add(left[1], right[1]), carry)

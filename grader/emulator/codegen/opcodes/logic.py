@@ -1,5 +1,5 @@
-"""Bits: logic of three inputs, shifts, byte permutation, predicate logic; for lanes and for the
-uniform datapath."""
+"""Bit operations: three-input logic, shifts, byte permutation, predicate logic; for lanes and for
+the uniform datapath."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _two_input_logic(e: Emitter, table: int, a: Value, b: Value) -> Value:
 
 
 def lop3(e: Emitter, i: Decoded) -> None:
-    """d = logic(a, b, c) by table; a leading predicate gets d != 0, or-ed (`.PAND`: and-ed) with
-    the last operand."""
+    """d = logic(a, b, c) by table; a leading predicate gets d != 0, combined with the last operand
+    by or (`.PAND`: by and)."""
     operands = list(i.operands)
     flag = operands.pop(0) if isinstance(operands[0], Predicate) else None
     target, a, b, c, table, other = operands
@@ -82,8 +82,8 @@ def _truth(e: Emitter, operand: Operand) -> Value:
 
 
 def shift_funnel(e: Emitter, i: Decoded) -> None:
-    """Shift {c:a} by n. `.L`/`.R` direction, `.HI` takes the high word, `.S32`/`.S64` arithmetic,
-    `.W` wraps the count."""
+    """d = {c:a} shifted by n: `.L` or `.R`; `.HI`: the high word; `.S32`, `.S64`: arithmetic;
+    `.W` wraps n."""
     target, a, count, c = i.operands
     bits = 64 if i.has("U64") or i.has("S64") else 32
     amount = e.i32(count)
@@ -109,11 +109,11 @@ def _shift64(e: Emitter, i: Decoded, wide: Value, amount: Value) -> Value:
 
 
 def prmt(e: Emitter, i: Decoded) -> None:
-    """Byte n of d is the byte of {c:a} that nibble n of the selector names; a nibble's top bit asks
-    for the byte's sign.
+    """Byte n of d is the byte of {c:a} that nibble n of the selector names; the nibble's top bit
+    selects that byte's sign instead.
 
-    The modes take a number s of two bits: bytes s + n (`.F4E`), s - n (`.B4E`), s (`.RC8`), max(s,
-    n) (`.ECL`), min(s, n) (`.ECR`), half s mod 2 (`.RC16`) (PTX ISA, `prmt`).
+    The modes use a two-bit number s: bytes s + n (`.F4E`), s - n (`.B4E`), s (`.RC8`), max(s, n)
+    (`.ECL`), min(s, n) (`.ECR`), half s mod 2 (`.RC16`) (PTX ISA, `prmt`).
     """
     target, a, selector, c = i.operands
     wide = e.join(e.i32(a), e.i32(c))
@@ -137,7 +137,7 @@ def prmt(e: Emitter, i: Decoded) -> None:
 
 
 def _mode_byte(e: Emitter, mode: str, start: Value, byte: int) -> Value:
-    """Which byte of {c:a} a mode of PRMT takes for one byte of the result."""
+    """The byte of {c:a} that a mode of PRMT selects for a byte of the result."""
     here = e.const(byte)
     above = e.b.icmp_unsigned(">", start, here)
     forms: dict[str, Callable[[], Value]] = {

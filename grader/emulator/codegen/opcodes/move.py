@@ -57,9 +57,9 @@ _LANE_MASKS: dict[str, Callable[[int], int]] = {
 }
 _COUNTERS = tuple(f"SR_PM{number}" for number in range(8))
 _ZERO = frozenset({"SRZ", "SR_CgaSize", "SR_LMEMHIOFF", *_COUNTERS})
-"""`SR_CgaSize` is a code of the size of a thread-block cluster: 0 for kernels launched without
-clusters. `SR_LMEMHIOFF` is what the stack pointer must not fall below: 0, where local memory starts
-here. The performance counters count nothing where nobody has set them up (seen on an H200)."""
+"""`SR_CgaSize` encodes the size of a thread-block cluster: 0 for kernels launched without clusters.
+`SR_LMEMHIOFF` is the lower limit of the stack pointer: 0, where local memory starts here. The
+performance counters are 0 unless a profiler sets them up (observed on an H200)."""
 
 
 def move(e: Emitter, i: Decoded) -> None:
@@ -72,7 +72,7 @@ def move(e: Emitter, i: Decoded) -> None:
 
 
 def special_register(e: Emitter, i: Decoded) -> None:
-    """d = a special register; `CS2R` and `CS2UR` write a pair, with `.32` one word."""
+    """d = a special register; `CS2R` and `CS2UR` write a pair, with `.32` a word."""
     target, source = i.operands
     if not isinstance(source, Special) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
@@ -108,17 +108,17 @@ def _special_value(e: Emitter, name: str) -> Value:
 
 
 def _clock(e: Emitter, *, upper: bool) -> Value:
-    """Half of the clock: the warp instructions that the block has executed so far. It stands for
-    cycles and for nanoseconds."""
+    """Half of the clock: the number of warp instructions that the block has executed. It replaces
+    both cycles and nanoseconds."""
     spent = e.b.sub(
         e.context.load("block_budget"), e.context.load("budget")
-    )  # the basic block is counted as a whole at its start
+    )  # the start of a basic block counts all of its instructions
     now = e.b.sub(spent, e.b.zext(e.data("behind"), I64))
     return e.b.trunc(e.b.lshr(now, const(32, I64)) if upper else now, I32)
 
 
 def _multiprocessor(e: Emitter) -> Value:
-    """Blocks go to multiprocessors in turn; which one a GPU takes is not told."""
+    """Blocks go to multiprocessors in turn; the choice of a GPU is not documented."""
     row = e.b.add(
         e.context.load("ctaid_y"), e.b.mul(e.context.load("grid_y"), e.context.load("ctaid_z"))
     )
@@ -138,8 +138,8 @@ _SCALARS: dict[str, Callable[[Emitter], Value]] = {
 
 
 def barrier_result(e: Emitter, i: Decoded) -> None:
-    """What the warp's last `BAR.RED` found: a register gets the count of true threads, a predicate
-    the and / or."""
+    """The result of the warp's last `BAR.RED`: a register gets the count of true threads, a
+    predicate the and / or."""
     target, *truths = i.operands
     e.set(target, splat(e.b, e.warp.load("voted_count")))
     for truth in truths:
@@ -149,8 +149,8 @@ def barrier_result(e: Emitter, i: Decoded) -> None:
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
-    """d = a word (`.64` two, `.U8` ... a part) of a constant bank: 0 holds dimensions and launch
-    parameters."""
+    """d = a word (`.64` two words, `.U8` ... a part) of a constant bank: bank 0 holds dimensions
+    and launch parameters."""
     target, source = i.operands
     if not isinstance(source, Constant) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
@@ -168,7 +168,7 @@ def load_constant(e: Emitter, i: Decoded) -> None:
 
 
 def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
-    """A constant per lane, at a register plus an offset."""
+    """Per lane, a constant at a register plus an offset."""
     assert source.register is not None
     width = i.access_bytes
     offsets = e.b.add(e.i32(source.register), splat(e.b, e.offset_of(source)))
@@ -187,7 +187,7 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
 
 
 def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
-    """Constants for the warp, at a uniform register plus an offset."""
+    """Per warp, constants at a uniform register plus an offset."""
     assert source.register is not None
     width = i.access_bytes
     if width < 4 or target.index == ZERO_REGISTER:
@@ -217,11 +217,11 @@ def _narrow(e: Emitter, source: Constant, name: str) -> Value:
 
 
 def to_uniform(e: Emitter, i: Decoded) -> None:
-    """A uniform register = the value of the lowest active lane; P = the lane has another one; or,
-    `.OR`, P was true.
+    """A uniform register = the value of the lowest active lane; P = whether the lane's value
+    differs; or, for `.OR`, P was true.
 
-    With a guard and without a P, the lanes for which it holds must have the same value: which one's
-    counts is not known.
+    With a guard and without a P, the lanes with a true guard must have equal values, because it is
+    unknown which lane's value counts.
     """
     *truths, target, source = i.operands
     if not isinstance(target, Register):
@@ -251,8 +251,8 @@ def _uniform_word(e: Emitter, register: Register) -> Value:
 
 
 def return_address(e: Emitter, i: Decoded) -> None:
-    """d = a word of the register that is meant for return addresses, or the other way round: ptxas
-    keeps words there for a while."""
+    """d = a word of the return-address register, or that word = a: ptxas also uses it as temporary
+    storage."""
     target, source = i.operands
     if isinstance(target, Special):
         word = e.warp.at("return_address", WARP_LANES * _half_of(e, target))
@@ -272,8 +272,8 @@ def _half_of(e: Emitter, operand: Operand) -> int:
 
 
 def predicates_to_register(e: Emitter, i: Decoded) -> None:
-    """The bits of d that the mask names become the predicates P0 to P6 and one that is true; the
-    others come from a. `.B1` to `.B3` shift to that byte."""
+    """The bits of d that the mask names become the predicates P0 to P6 and a true bit; the other
+    bits come from a. `.B1` to `.B3` shift to that byte."""
     target, a, mask = (operand for operand in i.operands if not isinstance(operand, Special))
     place = 8 * _byte_of(i.modifiers)
     chosen = _predicate_mask(e, mask)
@@ -287,7 +287,7 @@ def predicates_to_register(e: Emitter, i: Decoded) -> None:
 
 
 def register_to_predicates(e: Emitter, i: Decoded) -> None:
-    """Each predicate that the mask names, or all, becomes its bit of a byte of a."""
+    """Each predicate that the mask names (default: all) becomes its bit of a byte of a."""
     a, *masks = (operand for operand in i.operands if not isinstance(operand, Special))
     if not isinstance(a, Register):
         raise e.unsupported("with this source")
@@ -313,8 +313,8 @@ def _predicate_mask(e: Emitter, operand: Operand) -> int:
 
 
 def vote(e: Emitter, i: Decoded) -> None:
-    """Over the lanes that take part: a register gets the mask of true ones; a predicate whether
-    any, all, or an equal vote."""
+    """Votes over the active lanes: a register gets the mask of true lanes; a predicate whether any
+    is true, all are true, or all are equal."""
     *targets, source = i.operands
     note_absent_lanes(e, i)
     lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
@@ -335,7 +335,7 @@ def vote(e: Emitter, i: Decoded) -> None:
 
 
 def shuffle(e: Emitter, i: Decoded) -> None:
-    """d = a of another lane; P = that lane is within the segment (PTX ISA, `shfl.sync`)."""
+    """d = a of another lane; P = whether that lane is in the segment (PTX ISA, `shfl.sync`)."""
     inside, target, source, operand_b, operand_c = i.operands
     value, b, c = e.i32(source), e.i32(operand_b), e.i32(operand_c)
     lane = lanes(range(32))

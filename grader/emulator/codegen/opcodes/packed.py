@@ -1,5 +1,5 @@
-"""Integers in parts of a word: sums and extremes of halves, dot products and absolute differences;
-and extremes of three."""
+"""Packed integers: sums, minima and maxima of halves or bytes, dot products and absolute
+differences; and minima and maxima of three values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.emulator.isa.operands import Constant, Operand, Predicate, Register
 from grader.emulator.timing.pipes import HEAVY
 
 _SEVERAL = {"16x2": 16, "S16x2": 16, "U16x2": 16, "S8x4": 8, "U8x4": 8}
-"""Bits of the parts that a word is taken for."""
+"""Bits per part of a word, by modifier."""
 _WORD = 32
 
 
@@ -27,8 +27,8 @@ def part(e: Emitter, word: Value, index: int, bits: int, *, signed: bool) -> Val
 
 
 def _parts(e: Emitter, i: Decoded, operand: Operand) -> list[Value]:
-    """An operand as the numbers that the instruction computes with: its halves or bytes, or itself.
-    `-` negates each part."""
+    """The numbers that the instruction reads from an operand: its halves or bytes, or the whole
+    word. `-` negates each part."""
     bits = _part_bits(i)
     if bits == _WORD:
         return [e.i32(operand)]
@@ -63,8 +63,8 @@ def _set_parts(e: Emitter, target: Operand, values: list[Value]) -> None:
 
 
 def vector_add(e: Emitter, i: Decoded) -> None:
-    """d = a + b; `.16x2` in halves, `.U8x4` and `.S8x4` in bytes; `.ISAT` within the range of
-    signed words"""
+    """d = a + b; `.16x2` in halves, `.U8x4` and `.S8x4` in bytes; `.ISAT` saturates to signed
+    words"""
     target, a, b = i.operands
     if i.has("ISAT"):
         e.set(target, _saturated_sum(e, e.i32(a), e.i32(b)))
@@ -102,8 +102,8 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
 
 
 def _halves_and_whose(e: Emitter, i: Decoded) -> None:
-    """Halves, and whether the lower and the upper one are a's, which they are where both are the
-    same (CUDA Math API, `__vibmax_s16x2`)."""
+    """Halves, and for the lower and the upper half whether it comes from a; equal halves do (CUDA
+    Math API, `__vibmax_s16x2`)."""
     target, lower, upper, a, b, choose = i.operands
     if i.has("RELU"):
         raise e.unsupported("with a predicate destination")
@@ -117,8 +117,8 @@ def _halves_and_whose(e: Emitter, i: Decoded) -> None:
 
 
 def _without_borrows(e: Emitter, i: Decoded) -> list[Operand]:
-    """The operands without predicates that continue wider comparisons, which sm_100 and sm_120
-    name: two outputs in front or behind the target, and an input behind all (`.S64`, `.U64`)."""
+    """The operands without the predicates of wider comparisons, which sm_100 and sm_120 print: two
+    outputs before or after the target, and an input after all operands (`.S64`, `.U64`)."""
     operands = list(i.operands)
     wide = i.has("S64") or i.has("U64")
     if wide and not is_nothing(operands.pop()):
@@ -150,7 +150,7 @@ def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: V
 
 
 def _positive(e: Emitter, i: Decoded, value: Value) -> Value:
-    """`.RELU`: 0 in place of a negative value."""
+    """`.RELU`: negative values become 0."""
     return (
         e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value)
         if i.has("RELU")
@@ -159,7 +159,7 @@ def _positive(e: Emitter, i: Decoded, value: Value) -> Value:
 
 
 def pack_integers(e: Emitter, i: Decoded) -> None:
-    """d = a and b within the range of the first type named, b lowest; above two of up to a byte, c
+    """d = a and b saturated to the first type, b lowest; for types of up to a byte, c above them
     (PTX ISA, `cvt.pack`)"""
     target, a, b, kept = i.operands
     kind = i.modifiers[0]
@@ -181,15 +181,15 @@ def pack_integers(e: Emitter, i: Decoded) -> None:
 
 
 def _lower_bits(e: Emitter, operand: Operand, bits: int) -> Value:
-    """An operand of which so many bits are used; where that is no half, its suffix says so."""
+    """An operand of which `bits` bits are used; for less than a word, its suffix is that number."""
     if isinstance(operand, Register) and operand.suffix == str(bits):
         operand = replace(operand, suffix="")
     return e.i32(operand)
 
 
 def dot_product(e: Emitter, i: Decoded) -> None:
-    """`.4A`: d = c + four products of bytes; `.2A`: two of a's halves with b's lower (`.LO`) or
-    upper bytes. Types of a, then b."""
+    """`.4A`: d = c + four products of bytes; `.2A`: c + products of a's two halves with b's lower
+    (`.LO`) or upper bytes. The modifiers are the types of a, then b."""
     target, a, b, c = i.operands
     left_type, right_type = (name for name in i.modifiers if name in ("S8", "U8", "S16", "U16"))
     left, right, total = e.i32(a), e.i32(b), e.i32(c)
@@ -211,7 +211,7 @@ def absolute_difference(e: Emitter, i: Decoded) -> None:
 
 
 def absolute_differences(e: Emitter, i: Decoded) -> None:
-    """The four |a - b| of bytes, signed ones without `.U8`, or with `.ACC` their sum with c"""
+    """The four |a - b| of bytes, signed without `.U8`; with `.ACC` their sum plus c"""
     target, a, b, c = i.operands
     left, right, signed = e.i32(a), e.i32(b), not i.has("U8")
     bytes_ = [

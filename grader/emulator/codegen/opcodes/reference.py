@@ -1,4 +1,4 @@
-"""The opcode table as Markdown: what of the instruction set is covered, family by family.
+"""The opcode table as Markdown: the supported instructions, family by family.
 
 python -m grader.emulator.codegen.opcodes.reference    prints docs/reference/opcodes.md
 """
@@ -12,13 +12,13 @@ from grader.emulator.codegen.opcodes import FAMILIES
 from grader.emulator.codegen.opcodes.load_store import HINTS
 from grader.emulator.codegen.opcodes.row import Opcode
 
-_HEAD = ("instruction", "what it does", "modifiers covered")
+_HEAD = ("instruction", "effect", "supported modifiers")
 _HINTS = frozenset(HINTS.split())
 _COLUMNS = re.compile(r"^64x\d+x")
 
 
 def render_coverage() -> str:
-    """The table: a row for each opcode; those that differ in the register file alone share one."""
+    """The table: a row per opcode; opcodes that differ only in the register file share a row."""
     lines = [_row(_HEAD), _row(("---",) * len(_HEAD))]
     for family, opcodes in FAMILIES.items():
         lines.append(_row((f"**{family}**", "", "")))
@@ -36,8 +36,8 @@ def _family_rows(opcodes: dict[str, Opcode]) -> Iterator[tuple[str, ...]]:
 
 
 def _modifiers(opcode: Opcode) -> str:
-    """The modifiers in order; cache hints and scopes, which change no result, without their names,
-    and shapes of a warp group's products without their numbers of columns."""
+    """The modifiers in order, but "and cache hints" for the hints and scopes, which change no
+    result, and 64xNx for the shapes of a warp group's products."""
     hints = _HINTS if opcode.modifiers >= _HINTS else frozenset()
     shown = {_COLUMNS.sub("64xNx", name) for name in opcode.modifiers - hints}
     names = [f".{name}" for name in sorted(shown)]
@@ -45,7 +45,7 @@ def _modifiers(opcode: Opcode) -> str:
 
 
 def _first_sentence(opcode: Opcode) -> str:
-    """What the opcode's function says of itself."""
+    """The first paragraph of the docstring of the opcode's function."""
     text = " ".join((opcode.emit.__doc__ or "").split("\n\n")[0].split())
     return text.rstrip(".").replace("|", "\\|").replace("*", "\\*")
 

@@ -1,4 +1,4 @@
-"""float64 arithmetic that rounds towards zero or an infinity, by the host's own rounding mode."""
+"""float64 arithmetic that rounds towards zero or an infinity, by the host's rounding mode."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LANES_F64 = ir.VectorType(F64, 32)
 
 
 def rounded_double(e: Emitter, name: str, arguments: list[Value], mode: Rounding) -> Value:
-    """`fadd`, `fmul` or `fma` of float64 lanes, rounded once as the mode says."""
+    """`fadd`, `fmul` or `fma` of float64 lanes, rounded once in this mode."""
     if mode is Rounding.NEAREST:
         raise ValueError("rounding to nearest needs no helper")
     function = _helper(e.function.module, name, len(arguments), mode)
@@ -22,8 +22,8 @@ def rounded_double(e: Emitter, name: str, arguments: list[Value], mode: Rounding
 
 
 def _helper(module: ir.Module, name: str, count: int, mode: Rounding) -> ir.Function:
-    """`v32f64 name_mode(v32f64...)`. A constrained operation stays between the two changes of the
-    mode."""
+    """`v32f64 name_mode(v32f64...)`. LLVM does not move a constrained operation out from between
+    the two changes of the mode."""
     helper_name = f"{name}_{mode.lower()}"
     if helper_name in module.globals:
         return module.globals[helper_name]

@@ -1,5 +1,5 @@
-"""A row of the opcode table: all that is known of an opcode, but for what can be read off machine
-code without the emulator (grader.sass)."""
+"""A row of the opcode table: all properties of an opcode, except those that machine code shows
+without the emulator (grader.sass)."""
 
 from __future__ import annotations
 
@@ -13,19 +13,18 @@ from grader.emulator.timing.pipes import ALU, UNIFORM, Pipe
 
 Emit = Callable[[Emitter, Decoded], None]
 PLAIN = ""
-"""Stands for the modifiers that name no pipe."""
+"""Key of the pipe for instructions whose modifiers name no other pipe."""
 
 
 @dataclass(frozen=True)
 class Opcode:
-    """What one base opcode does. Modifiers outside of `modifiers` are unsupported; the first
-    sentence of what `emit` says of itself is in the table of the README.
+    """A base opcode. Modifiers outside of `modifiers` are unsupported; the first paragraph of
+    `emit`'s docstring appears in docs/reference/opcodes.md.
 
-    `pipes` are those that it takes by a modifier. `uniform`: it works on one value a warp.
-    `gathers`: lanes work together, which a WARPSYNC in front may name. `flow` is None where control
-    always goes on to the next instruction. `ordered` tells whether the outcome depends on which
-    block comes first, or blocks may wait for each other with it. An operand that is a register
-    stands for up to so many `registers` in a row.
+    `pipes`: by modifier. `uniform`: it computes per-warp values. `gathers`: a collective operation,
+    whose lanes an earlier WARPSYNC may name. `flow`: None if the next instruction always follows.
+    `ordered`: whether the result depends on the order of blocks, or blocks may wait for each other
+    at it. `registers`: most consecutive registers that a register operand may name.
     """
 
     emit: Emit
@@ -38,13 +37,13 @@ class Opcode:
     registers: int = 4
 
     def pipe_of(self, instruction: Decoded) -> Pipe:
-        """The pipe that an instruction with this opcode takes."""
+        """The pipe of an instruction with this opcode."""
         named = (self.pipes[name] for name in instruction.modifiers if name in self.pipes)
         return next(named, self.pipes[PLAIN])
 
     @property
     def ends_block(self) -> bool:
-        """Whether control may go elsewhere behind it."""
+        """Whether a basic block ends behind it."""
         return self.flow is not None and self.flow.ends_block
 
 
@@ -59,8 +58,8 @@ def row(
     ordered: Test = never,
     registers: int = 4,
 ) -> Opcode:
-    """A row with its modifiers as one string of words. Where no pipe is named, it is that of
-    integers; the uniform one has no rival."""
+    """A row; `modifiers` is a space-separated list. The default pipe is the integer pipe, or for
+    uniform opcodes the uniform pipe."""
     pipe = pipe or (UNIFORM if uniform else ALU)
     pipes = {PLAIN: pipe} if isinstance(pipe, Pipe) else pipe
     names = frozenset(modifiers.split())

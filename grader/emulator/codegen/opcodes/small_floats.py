@@ -1,9 +1,9 @@
 """Floating-point formats in IR: reading 16-bit floats, rounding to them in every mode, NaNs,
 flushing of denormals.
 
-float32 and float64 are LLVM's own. A 16-bit float is held as its code, in the low half of a word,
-and computed with in a wider type in which every step is exact or rounded to odd, so that one
-rounding remains.
+LLVM itself has float32 and float64. A 16-bit float is held as its code in the low half of a word.
+Arithmetic uses a wider type in which every step is exact or rounded to odd, so that the result is
+rounded only once.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.emulator.isa.decode import Decoded
 
 
 class Rounding(StrEnum):
-    """The modifiers of rounding: to nearest even (no modifier), towards zero, minus infinity, plus
+    """The rounding modifiers: to nearest even (no modifier), towards zero, minus infinity, plus
     infinity."""
 
     NEAREST = "RN"
@@ -30,13 +30,14 @@ class Rounding(StrEnum):
 
 
 ROUNDINGS = "RZ RM RP"
-"""The modifiers that instructions print; to nearest is not printed."""
+"""The modifiers that nvdisasm prints; it omits rounding to nearest."""
 
 
 @dataclass(frozen=True)
 class SmallFloat:
-    """A format: bits of the significand with the hidden one, exponents of normal numbers, the NaN
-    of results. `largest`: what is greater becomes this code, and not an infinity."""
+    """A format: bits of the significand with the hidden bit, exponents of normal numbers, the NaN
+    of results. `largest`: the code of all greater values, for formats without rounding to
+    infinity."""
 
     name: str
     precision: int
@@ -49,12 +50,12 @@ class SmallFloat:
 
     @property
     def sign(self) -> int:
-        """The bit of a code."""
+        """The sign bit of a code."""
         return 1 << self.bits - 1
 
     @property
     def bias(self) -> int:
-        """What the exponent of a code is greater by."""
+        """Difference between the stored and the real exponent."""
         return 1 - self.lowest_exponent
 
 
@@ -64,7 +65,7 @@ SINGLE = SmallFloat("F32", 24, -126, 127, 0x7FFFFFFF, 0x3F800000)
 E4M3 = SmallFloat("E4M3", 4, -6, 8, 0x7F, 0x38, bits=8, largest=0x7E)
 E5M2 = SmallFloat("E5M2", 3, -14, 15, 0x7F, 0x3C, bits=8, largest=0x7B)
 SIGN = 0x8000
-"""Of a 16-bit code."""
+"""The sign bit of a 16-bit code."""
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,14 @@ class _Wide:
 
 
 def rounding_of(i: Decoded) -> Rounding:
-    """The rounding that an instruction names."""
+    """The rounding mode of an instruction."""
     return next(
         (Rounding(name) for name in i.modifiers if name in ROUNDINGS.split()), Rounding.NEAREST
     )
 
 
 def small_of(i: Decoded) -> SmallFloat:
-    """The format of a half instruction: bfloat16 where it says so, else half."""
+    """The format of a half instruction: bfloat16 if a modifier names it, otherwise half."""
     return BFLOAT if i.has("BF16_V2") or i.has("BF16") else HALF
 
 
@@ -98,7 +99,7 @@ def _wide(e: Emitter, value: Value) -> _Wide:
 
 
 def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
-    """The value of a 16-bit code: float32 of a half, float64 of a bfloat16 (wide enough for exact
+    """The value of a 16-bit code: float32 for half, float64 for bfloat16 (wide enough for exact
     products)."""
     if small is BFLOAT:
         return e.b.fpext(e.b.bitcast(e.b.shl(code, e.const(16)), e.real), e.double)
@@ -115,8 +116,8 @@ def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
 def round_to(
     e: Emitter, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
 ) -> Value:
-    """The code of a float32 or float64 value rounded once, in the low part of a word; NaNs become
-    the format's."""
+    """The code of a float32 or float64 value, rounded once, in the low bits of a word; NaNs become
+    the format's NaN."""
     wide = _wide(e, value)
     bits = e.b.bitcast(value, wide.integer)
     magnitude = e.b.bitcast(e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1)), value.type)
@@ -134,7 +135,7 @@ def round_to(
 def _round_magnitude(
     e: Emitter, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding
 ) -> Value:
-    """A value >= 0 rounded to the format's precision; 2^(highest exponent + 1) stands for
+    """Rounds a value >= 0 to the format's precision; 2^(highest exponent + 1) represents
     infinity."""
     wide = _wide(e, magnitude)
 
@@ -147,8 +148,8 @@ def _round_magnitude(
     normal = e.b.select(e.b.fcmp_ordered("<", clamped, lowest), lowest, clamped)
     exponent = e.b.and_(e.b.bitcast(normal, wide.integer), wide.const(-1 << wide.fraction_bits))
     places = wide.fraction_bits - small.precision + 1
-    # Adding a power of two whose last place is the format's last place rounds there; taking it away
-    # is exact.
+    # The last place of the magic power of two is the format's last place: its addition rounds
+    # there, and its subtraction is exact.
     magic = e.b.bitcast(e.b.add(exponent, wide.const(places << wide.fraction_bits)), magnitude.type)
     rounded = e.b.fsub(e.b.fadd(clamped, magic), magic)
     if mode is Rounding.NEAREST:
@@ -176,7 +177,7 @@ def _round_magnitude(
 
 
 def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
-    """The code of a value >= 0 that the format holds exactly."""
+    """The code of a value >= 0 that is exact in the format."""
     single = rounded if rounded.type == e.real else e.b.fptrunc(rounded, e.real)
     if small is not BFLOAT:
         single = e.b.fmul(single, e.b.bitcast(e.const(small.bias << 23), e.real))
@@ -188,7 +189,7 @@ def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
 
 
 def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
-    """A float64 value (exact, or rounded to odd) as float32. NaNs stay NaNs of some payload."""
+    """A float64 value (exact, or rounded to odd) as float32. NaNs stay NaNs with any payload."""
     if mode is Rounding.NEAREST:
         return e.b.fptrunc(value, e.real)
     sign = e.b.and_(e.b.bitcast(value, e.double_word), e.const64(1 << 63))
@@ -199,19 +200,19 @@ def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
 
 
 def flush(e: Emitter, value: Value) -> Value:
-    """`.FTZ`: a float32 denormal becomes the zero of its sign, as an operand and, after it was
-    rounded, as a result."""
+    """`.FTZ`: a denormal float32 becomes the zero of its sign; for operands, and for results after
+    rounding."""
     bits = e.b.bitcast(value, e.word)
     denormal = e.b.icmp_unsigned("<", e.b.and_(bits, e.const(0x7FFFFFFF)), e.const(0x00800000))
     return e.b.bitcast(e.b.select(denormal, e.b.and_(bits, e.const(0x80000000)), bits), e.real)
 
 
 def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Value:
-    """Whether `.FTZ` flushes a result: it stays below the smallest normal number when it is rounded
-    as if exponents had no end.
+    """Whether `.FTZ` flushes a result: rounded with unbounded exponents, it stays below the
+    smallest normal number.
 
-    An H100's halves show it; its recorded float32 results agree. `exact` is of the wider type,
-    exact or rounded to odd.
+    Observed for halves on an H100; its recorded float32 results agree. `exact` is of the wider
+    type, exact or rounded to odd.
     """
     wide = _wide(e, exact)
     bits = e.b.bitcast(exact, wide.integer)
@@ -231,15 +232,15 @@ def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Valu
 
 
 def saturate(e: Emitter, value: Value) -> Value:
-    """`.SAT`: a float32 between 0 and 1; NaNs and -0 become 0."""
+    """`.SAT`: clamps a float32 to 0 to 1; NaNs and -0 become 0."""
     zero, one = (e.b.bitcast(e.const(bits), e.real) for bits in (0, 0x3F800000))
     positive = e.b.select(e.b.fcmp_ordered(">", value, zero), value, zero)
     return e.b.select(e.b.fcmp_ordered("<", positive, one), positive, one)
 
 
 def add_to_odd(e: Emitter, left: Value, right: Value) -> Value:
-    """left + right; where it is not exact, the neighbour with an odd last place, so that a later
-    rounding is the only one."""
+    """left + right; an inexact sum becomes the neighbour with an odd last place, so that a later
+    rounding gives the correctly rounded sum."""
     wide = _wide(e, left)
     total = e.b.fadd(left, right)
     share = e.b.fsub(total, left)

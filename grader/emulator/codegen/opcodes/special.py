@@ -1,5 +1,5 @@
 """The special-function unit, whose functions the runtime evaluates (cpp/warps/special.cpp), and the
-check that guards float32 division."""
+range check of float32 division."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _UPPER_WORDS = "RCP64H RSQ64H"
 
 
 def special_function(e: Emitter, i: Decoded) -> None:
-    """d = f(a), of a float32 with denormals flushed before and after, of a half or bfloat16, or of
-    a float64's upper word."""
+    """d = f(a) of a float32, with denormals flushed before and after, of a half or bfloat16, or of
+    the upper word of a float64."""
     target, operand = i.operands
     known = (*_FUNCTIONS.split(), *_UPPER_WORDS.split())
     name = next((name for name in i.modifiers if name in known), "")
     if not name:
         raise e.unsupported()
     if name in _UPPER_WORDS.split():
-        # A literal is printed as the float64 that it is the upper word of.
+        # nvdisasm prints a literal as a float64; the operand is its upper word.
         word = (
             e.const(operand.float64_bits() >> 32)
             if isinstance(operand, Immediate)
@@ -45,17 +45,17 @@ def special_function(e: Emitter, i: Decoded) -> None:
 
 
 def _call(e: Emitter, function: str, word: Value) -> Value:
-    """What a function of the runtime makes of a word of each lane."""
+    """Applies a function of the runtime to a word per lane."""
     set_lane_data(e, [word])
     e.call(function, e.context.at("lane_data"))
     return lane_data(e, 1)[0]
 
 
 def check_division(e: Emitter, i: Decoded) -> None:
-    """P = a / b needs the slow way: an operand is special, or a step of the fast way could leave
-    the normal range.
+    """P = whether a / b needs the slow path: an operand is special, or a step of the fast path
+    could leave the normal range.
 
-    The bounds are those of an H200, seen for all pairs of exponents.
+    The bounds were measured on an H200 for all pairs of exponents.
     """
     target, a, b = i.operands
     dividend, divisor = (_exponent(e, e.f32(operand)) for operand in (a, b))

@@ -1,7 +1,7 @@
-"""Tensor cores, and the matrices of 8 by 8 halves that warps load and store for them. The runtime
+"""Tensor cores, and the 8 by 8 matrices of halves that warps load and store for them. The runtime
 multiplies (cpp/tensor/tensor.cpp, cpp/tensor/tensor_exact.cpp) and moves (cpp/tensor/matrices.cpp).
 
-All 32 lanes are on the path, or none: what a part of a warp gets is undefined (PTX ISA).
+All 32 lanes must be on the path; results for a part of a warp are undefined (PTX ISA).
 """
 
 from __future__ import annotations
@@ -38,18 +38,19 @@ _SHAPES = {
 }
 """The runtime's name of an HMMA's shape and format: 16 rows, 8 columns, and the last number."""
 _PRESENT = {"16832": "16816", "16816": "1688", "1688": "1684"}
-"""Of the shape of a product with half of A, that of what is there."""
+"""Shape of a product with a sparse A -> shape of the stored half of A."""
 _BYTE_SHAPES = (("8816", "16816", "16832"), ("16832", "16864"))
-"""Of products with all of A, and with half of it."""
+"""Shapes of dense products, and of products with a sparse A."""
 _ROWS, _ROW_BYTES = 8, 16
 _MOST_OF_DOUBLES = 16
-"""Registers of A of 16 rows and columns."""
+"""Registers of an A with 16 rows and columns."""
 
 
 def multiply_floats(e: Emitter, i: Decoded) -> None:
-    """D = A * B + C of matrices: exact products, cut off at one place and added (arXiv 2511.10909).
+    """D = A * B + C of matrices: exact products, truncated at a common place and added (arXiv
+    2511.10909).
 
-    C and D are float32, or halves (`.F16`). `.SP`: of A only half is there.
+    C and D are float32, or halves (`.F16`). `.SP`: A is sparse, and only half of it is stored.
     """
     shape = next((name for name in i.modifiers if name.isdecimal()), "")
     kind = next((name for name in ("BF16", "TF32") if i.has(name)), "")
@@ -62,8 +63,8 @@ def multiply_floats(e: Emitter, i: Decoded) -> None:
 
 
 def multiply_bytes(e: Emitter, i: Decoded) -> None:
-    """D = A * B + C of matrices of bytes, in 32-bit integers: exact, modulo 2^32; `.SAT`: the
-    nearest that there is; `.SP`: of A only half is there."""
+    """D = A * B + C of matrices of bytes, in 32-bit integers: exact, modulo 2^32; `.SAT`:
+    saturated; `.SP`: A is sparse, and only half of it is stored."""
     target, left, right, *others = i.operands
     shape = next((name for name in i.modifiers if name.isdecimal()), "")
     kinds = [name for name in i.modifiers if name in ("S8", "U8")]
@@ -76,8 +77,8 @@ def multiply_bytes(e: Emitter, i: Decoded) -> None:
 
 
 def multiply_bits(e: Emitter, i: Decoded) -> None:
-    """D = A * B + C of matrices of bits, whose products are how many both have, or (`.XOR`) only
-    one has."""
+    """D = A * B + C of matrices of bits; a product counts the bits that are set in both factors, or
+    (`.XOR`) in only a single factor."""
     target, left, right, third = i.operands
     shape, *names = i.modifiers
     if names not in (["AND", "POPC"], ["XOR", "POPC"]):
@@ -87,14 +88,14 @@ def multiply_bits(e: Emitter, i: Decoded) -> None:
 
 
 def _plain(e: Emitter, operand: Operand, order: str) -> Operand:
-    """A register without the order of its matrix, which each one has to name."""
+    """A register without the suffix for the order of its matrix, which must be `order`."""
     if not isinstance(operand, Register) or operand.suffix != order:
         raise e.unsupported("with this operand")
     return replace(operand, suffix="")
 
 
 def multiply_doubles(e: Emitter, i: Decoded) -> None:
-    """D = A * B + C of float64 matrices: of each element a chain of fused multiply-adds."""
+    """D = A * B + C of float64 matrices: each element is a chain of fused multiply-adds."""
     if len(i.modifiers) != 1:
         raise e.unsupported()
     _multiply(e, i, f"doubles_{i.modifiers[0]}", i.operands, (const(0),))
@@ -103,8 +104,8 @@ def multiply_doubles(e: Emitter, i: Decoded) -> None:
 def _multiply(
     e: Emitter, i: Decoded, name: str, operands: Sequence[Operand], rule: tuple[Value, ...]
 ) -> None:
-    """Call the runtime's function on the places of the registers of D, A, B and C; where of A only
-    half is there, of what says which half, and on the lanes that do."""
+    """Calls the runtime's function with the places of the registers of D, A, B and C. For a sparse
+    A, two more arguments follow: its metadata register, and the lanes that hold it."""
     registers = list(operands)
     last = registers.pop() if i.has("SP") else None
     if len(registers) != (5 if i.has("SP") else 4) or is_zero(registers[0]):
@@ -117,7 +118,7 @@ def _multiply(
 
 
 def place_of(e: Emitter, operand: Operand) -> Value:
-    """Address of a register of all lanes; null for the one that reads as zero."""
+    """Address of a register of all lanes; null for RZ."""
     if not isinstance(operand, Register) or operand.suffix or operand != Register(operand.index):
         raise e.unsupported("with this operand")
     if is_zero(operand):
@@ -130,11 +131,11 @@ def is_zero(operand: Operand) -> bool:
 
 
 def move_rows(*, load: bool) -> Emit:
-    """A row's function, which loads or stores matrices."""
+    """The `emit` function of a row that loads or stores matrices."""
 
     def load_matrices(e: Emitter, i: Decoded) -> None:
-        """d = one matrix, or `.2`, `.4`, of 8 by 8 halves of shared memory, of which lanes name the
-        rows (`ldmatrix`).
+        """d = a matrix, or two (`.2`) or four (`.4`), of 8 by 8 halves from shared memory; lanes
+        hold the addresses of the rows (`ldmatrix`).
 
         `.MT88`: transposed.
         """
@@ -143,7 +144,7 @@ def move_rows(*, load: bool) -> Emit:
         _call(e, i, "spread_rows", place_of(e, target))
 
     def store_matrices(e: Emitter, i: Decoded) -> None:
-        """One matrix, or `.2`, `.4`, of shared memory = d (`stmatrix`)."""
+        """A matrix, or two (`.2`) or four (`.4`), in shared memory = d (`stmatrix`)."""
         address, source = i.operands
         _call(e, i, "collect_rows", place_of(e, source))
         _access_rows(e, i, address, load=False)
@@ -152,7 +153,7 @@ def move_rows(*, load: bool) -> Emit:
 
 
 def transpose(e: Emitter, i: Decoded) -> None:
-    """d = a matrix of 8 by 8 halves, transposed (`movmatrix`)."""
+    """d = an 8 by 8 matrix of halves, transposed (`movmatrix`)."""
     target, source = i.operands
     if not i.has("MT88") or is_zero(target):
         raise e.unsupported()
@@ -180,7 +181,7 @@ def _call(e: Emitter, i: Decoded, function: str, registers: Value) -> None:
 
 
 def _access_rows(e: Emitter, i: Decoded, address: Operand, *, load: bool) -> None:
-    """Move the rows that the first lanes name, eight of each matrix, to or from `lane_data`."""
+    """Moves rows to or from `lane_data`; the first lanes, eight per matrix, hold the addresses."""
     low, high = lane_addresses(e, address)
     naming = const((1 << _ROWS * _matrices(i)) - 1)
     lanes = Lanes(low, high, e.b.and_(e.lane_mask(), naming))

@@ -1,7 +1,7 @@
-"""Textures and surfaces: TEX, TLD, TLD4 and TXD read through a texture unit, SULD and SUST reach
-the elements of a surface. The runtime works out what texels they mean (cpp/memory/textures.cpp).
+"""Textures and surfaces: TEX, TLD, TLD4 and TXD read through a texture unit, SULD and SUST access
+the elements of a surface. The runtime finds the texels (cpp/memory/textures.cpp).
 
-Textures here have one level, so that a level of detail changes nothing.
+Textures have one mipmap level here, so a level of detail has no effect.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ _ALL_CHANNELS = 0xF
 
 @dataclass(frozen=True)
 class _Read:
-    """The operands of an instruction that reads a texture. `sources` are registers: those of the
-    coordinates, and behind them that of the level or the derivatives."""
+    """The operands of a texture read. `sources` are registers: the coordinates, then the level or
+    the derivatives."""
 
     targets: tuple[Register, Register]
     sources: tuple[Register, ...]
@@ -53,25 +53,25 @@ class _Read:
 
 
 def sample(e: Emitter, i: Decoded) -> None:
-    """d = a texture at coordinates: the nearest texel, or a blend of its neighbours with weights of
-    8 bits."""
+    """d = a texture at coordinates: the nearest texel, or a blend of its neighbours with 8-bit
+    weights."""
     _emit_read(e, i, _parse_read(e, i, sources=2 if i.has("LL") else 1))
 
 
 def sample_with_derivatives(e: Emitter, i: Decoded) -> None:
-    """d = a texture at coordinates, with derivatives that would choose a level."""
+    """d = a texture at coordinates; the derivatives for the choice of a level have no effect."""
     _emit_read(e, i, _parse_read(e, i, sources=2))
 
 
 def fetch(e: Emitter, i: Decoded) -> None:
-    """d = a texel of linear memory, by its number (`tex1Dfetch`)."""
+    """d = a texel of linear memory, by its index (`tex1Dfetch`)."""
     if not i.has("LZ"):
         raise e.unsupported()
     _emit_read(e, i, _parse_read(e, i, sources=1, form=TextureForm.FETCH))
 
 
 def gather(e: Emitter, i: Decoded) -> None:
-    """d = one component, `.R` to `.A`, of the four texels that a blend would take
+    """d = a component, `.R` to `.A`, of the four texels that a blend would use
     (`tex2Dgather`)."""
     component = next((at for at, name in enumerate(_COMPONENTS) if i.has(name)), None)
     if component is None:
@@ -100,8 +100,8 @@ def _without_mask(operands: Sequence[Operand]) -> Sequence[Operand]:
 
 
 def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
-    """The lower word of an object: in a uniform register with a zero behind it, or at a place of
-    constant bank 0, in words."""
+    """The lower word of an object's handle: in a uniform register that a zero follows, or in
+    constant bank 0, at an index in words."""
     match operands:
         case [Register(uniform=True) as register, *none] if not any(map(_names_more, none)):
             return e.scalar_i32(register)
@@ -112,14 +112,14 @@ def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
 
 
 def _names_more(operand: Operand) -> bool:
-    """Whether something else than a zero stands behind an object's register."""
+    """Whether an operand other than zero follows an object's register."""
     return not isinstance(operand, Immediate) or operand.integer() != 0
 
 
 def _coordinates(e: Emitter, i: Decoded, read: _Read) -> list[Value]:
-    """The layer, if there is one, and the coordinates: in registers one behind the other. With
-    `.SCR`, two lie in the first registers (of a gather, one), and the others in those of the second
-    operand."""
+    """The layer of a layered texture, then the coordinates, in consecutive registers. With `.SCR`,
+    the first registers hold two of them (for a gather one), and those of the second operand hold
+    the others."""
     count = (read.form & TextureForm.DIMENSIONS) + bool(read.form & TextureForm.ARRAY)
     scattered = 1 if read.form & TextureForm.GATHER else 2
     together = scattered if i.has("SCR") else count
@@ -146,7 +146,7 @@ def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
 
 
 def surface(*, load: bool) -> Emit:
-    """A row's function, which loads or stores elements of a surface."""
+    """The `emit` function of a row that loads or stores elements of a surface."""
 
     def load_surface(e: Emitter, i: Decoded) -> None:
         """d = the bytes of a surface from x on; x is in bytes (`surf2Dread`)."""
@@ -174,13 +174,13 @@ def surface(*, load: bool) -> Emit:
 
 
 _SLOT = "surface"
-"""Nsight Compute counts neither loads nor stores of surfaces as those of global memory."""
+"""Nsight Compute does not count surface accesses as loads and stores of global memory."""
 
 
 def _locate(
     e: Emitter, i: Decoded, address: Operand, handle: Sequence[Operand], *, load: bool
 ) -> tuple[AccessKind, Lanes]:
-    """The access to the buffer in which a surface's elements lie, by the lanes that reach it."""
+    """The access to the buffer with a surface's elements, by the lanes that reach the surface."""
     form = next((form for name, form in _SURFACES.items() if i.has(name)), None)
     if (
         not isinstance(address, Address)

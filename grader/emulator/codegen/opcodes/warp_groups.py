@@ -1,5 +1,5 @@
-"""Products of matrices that a group of four warps makes together (PTX ISA, `wgmma`): 64 rows, of
-which each warp has 16. The runtime multiplies (cpp/tensor/warp_groups.cpp).
+"""Matrix products of a warp group of four warps (PTX ISA, `wgmma`): 64 rows, 16 per warp. The
+runtime multiplies (cpp/tensor/warp_groups.cpp).
 
 A product is computed when a thread waits for its group, from the contents of its matrices at that
 time (cpp/memory/under_way.h). At the wait, the warps of a group wait for each other: a warp that
@@ -29,7 +29,7 @@ from grader.sass import OPERANDS
 
 _ROWS, _COLUMNS, _MOST_COLUMNS = 64, 8, 256
 _SUMS = _MOST_COLUMNS // 2
-"""Registers of D, at most."""
+"""Most registers of D."""
 _FLOATS = {
     (16, ()): "Half_Half",
     (16, ("BF16",)): "BFloat_BFloat",
@@ -46,11 +46,11 @@ _MARKS = {
 
 
 def multiply_group(kind: str) -> Emit:
-    """A row's function for factors that are `floats`, `bytes` or `bits`."""
+    """The `emit` function of a row; factors are `floats`, `bytes` or `bits`."""
 
     def emit(e: Emitter, i: Decoded) -> None:
-        """D = A * B + C of 64 rows, 16 a warp: B in shared memory, A there or in registers; `!UPT`:
-        C is zero."""
+        """D = A * B + C of 64 rows, 16 per warp: B in shared memory, A there or in registers;
+        `!UPT`: C is zero."""
         shape, *names = i.modifiers
         rows, columns, depth = (int(size) for size in shape.split("x"))
         assert rows == _ROWS
@@ -94,8 +94,8 @@ _KINDS = {"floats": _floats, "bytes": _bytes, "bits": _bits}
 
 
 def _multiply(e: Emitter, i: Decoded, function: str, columns: int, form: int) -> None:
-    """Call the runtime's function on the places of D, A and C, and on the descriptors of A and B,
-    which are four uniform registers in a row."""
+    """Calls the runtime's function with the places of D, A and C, and the descriptors of A and B,
+    which are four consecutive uniform registers."""
     target, *sources = (each for each in i.operands if each != Special("gsb0"))
     left = sources.pop(0) if _is_lanes(sources[0]) else None
     matrices, third, *scale = sources
@@ -129,7 +129,7 @@ def _is_lanes(operand: Operand) -> bool:
 
 
 def _addend(e: Emitter, third: Operand, scale: list[Operand]) -> Value:
-    """Where C lies; null where it is zero."""
+    """Place of C; null if it is zero."""
     if len(scale) > 1 or not all(isinstance(each, Predicate) and each.uniform for each in scale):
         raise e.unsupported("with these operands")
     place = place_of(e, third)
@@ -148,8 +148,8 @@ def _words(e: Emitter, descriptors: Operand) -> list[Value]:
 
 
 def synchronise_group(e: Emitter, i: Decoded) -> None:
-    """`.ARRIVE` orders what comes before products; at `.DEPBAR.LE`, which waits for products, the
-    four warps wait for each other."""
+    """`.ARRIVE` orders earlier accesses before products; at `.DEPBAR.LE`, which waits for products,
+    the four warps wait for each other."""
     if i.has("ARRIVE") and not i.operands:
         e.go_to(e.following)
         return
@@ -162,7 +162,7 @@ def synchronise_group(e: Emitter, i: Decoded) -> None:
 
 
 def set_most_registers(e: Emitter, i: Decoded) -> None:
-    """Warps give registers back, or take them (`setmaxnreg`): each has all of them here."""
+    """Warps release or acquire registers (`setmaxnreg`): here each always has all registers."""
     if i.has("TRY_ALLOC"):
         (truth, _) = i.operands
         e.set_predicate(truth, const(1, I1))
