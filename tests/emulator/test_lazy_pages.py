@@ -22,7 +22,7 @@ FLOAT = np.dtype(np.float32)
 def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Whether the system says which pages were written."""
     if not request.param:
-        monkeypatch.setattr(lazy_pages, "_system_tells", lambda: False)
+        monkeypatch.setattr(lazy_pages, "_shows_written_pages", lambda: False)
     return bool(request.param)
 
 
@@ -109,7 +109,7 @@ def test_the_system_is_asked_only_where_it_tells() -> None:
     lazy_pages.fill(room, WORD, sparse=True)
     room[5 * PAGE_BYTES] = 1
     written = lazy_pages.written_pages(room).tolist()
-    assert written == ([5] if lazy_pages._system_tells() else list(range(len(room) // PAGE_BYTES)))
+    assert written == ([5] if lazy_pages._shows_written_pages() else list(range(len(room) // PAGE_BYTES)))
 
 
 def test_without_files_in_memory_all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

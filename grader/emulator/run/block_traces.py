@@ -1,4 +1,4 @@
-"""What blocks leave behind for the timing model: what their warps did, and how long they took."""
+"""Traces and durations of blocks, which the timing model reads."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from grader.emulator.layouts.execution import TraceWord
 
 @dataclass(frozen=True)
 class BlockTrace:
-    """What the warps of one block did, in the words of layout.TraceWord; `executed` are the warp
-    instructions of the whole block."""
+    """Traces of the warps of a block, in the words of TraceWord; `executed`: the warp instructions
+    of the whole block."""
 
     block: int
     warps: tuple[np.ndarray, ...]
@@ -23,9 +23,9 @@ class BlockTrace:
 
 @dataclass(frozen=True)
 class Lengths:
-    """How long `blocks` take, in cycles as if each were alone (block_cycles.py): all together, and
-    the longest one, with its number. `late`: what one of the longest did from `late_from` cycles
-    on, where it is clearly longer than those before it."""
+    """Durations of `blocks` blocks, in cycles as if each ran alone (block_cycles.py): their total,
+    the longest, and its number `block`. `late`: the trace of one of the longest blocks from
+    `late_from` cycles on, if it is clearly longer than the blocks before it."""
 
     blocks: int = 0
     total: int = 0
@@ -39,35 +39,35 @@ NO_LENGTHS = Lengths()
 
 
 def join_lengths(parts: Iterable[Lengths]) -> Lengths:
-    """The same of several parts of a launch."""
+    """The lengths of a launch from those of its parts."""
     known = list(parts)
     longest = max(known, key=lambda part: part.longest)
     blocks, total = (sum(each) for each in zip(*((p.blocks, p.total) for p in known), strict=True))
     return replace(longest, blocks=blocks, total=total)
 
 
-class TraceRooms:
-    """The room that a block's warps write to, and what they have written there."""
+class TraceBuffers:
+    """The trace buffers of a block's warps."""
 
     def __init__(self, block: int, warps: int, words: int) -> None:
         self._block, self._words = block, np.empty((warps, words + TraceWord.LONGEST), np.uint32)
         self._starts = self._words.ctypes.data + np.arange(warps, dtype=np.uint64) * np.uint64(
             self._words.strides[0]
         )
-        self.rooms = np.zeros(warps + 1, dtype=TRACE_ROOM)
-        self.rooms["first"][:-1] = self._starts
-        self.room_bytes = 4 * words
-        self.rooms["end"][:-1] = self._starts + np.uint64(self.room_bytes)
+        self.records = np.zeros(warps + 1, dtype=TRACE_ROOM)
+        self.records["first"][:-1] = self._starts
+        self.bytes_per_warp = 4 * words
+        self.records["end"][:-1] = self._starts + np.uint64(self.bytes_per_warp)
 
     @property
     def ended(self) -> bool:
         """Whether the block has run to its end."""
-        return bool(self.rooms["first"][-1])
+        return bool(self.records["first"][-1])
 
     def read(self) -> BlockTrace:
-        """What they have written."""
-        lengths = (self.rooms["first"][:-1] - self._starts) // 4
+        """The traces that the warps have written."""
+        lengths = (self.records["first"][:-1] - self._starts) // 4
         written = tuple(
             row[:length].copy() for row, length in zip(self._words, lengths.tolist(), strict=True)
         )
-        return BlockTrace(self._block, written, int(self.rooms["first"][-1]))
+        return BlockTrace(self._block, written, int(self.records["first"][-1]))

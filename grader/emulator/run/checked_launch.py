@@ -1,5 +1,5 @@
-"""The checked mode of a launch: the tags of its memory, and what was found wrong, in the order in
-which it was found."""
+"""The checked mode of a launch: the tags of its memory, and its findings in the order of
+discovery."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORD = 1 << 64
 
 
 class HazardKind(StrEnum):
-    """What the checked mode finds."""
+    """Kinds of findings of the checked mode."""
 
     RACE = "race"
     COPY_UNDER_WAY = "copy_under_way"
@@ -40,7 +40,7 @@ class HazardKind(StrEnum):
 
 @dataclass(frozen=True)
 class Party:
-    """A thread at an instruction, which is `offset` bytes into the code. `line` is its source
+    """A thread at an instruction, whose byte offset in the code is `offset`. `line`: its source
     line."""
 
     line: int | None
@@ -54,12 +54,12 @@ class Party:
 
 @dataclass(frozen=True)
 class Hazard:
-    """One finding: `first` came before `second`; they are one where nobody else is concerned.
+    """A finding. `first` happened before `second`; they are equal if no other thread is involved.
 
-    `certain`: it is a mistake whatever the outcome; else only if the outcome depends on what the
-    memory held before. `address`: in its `space`, of shared memory the byte of the block's; `lanes`
-    are those that a collective operation waits for in vain. `in_warp`: the two are lanes of one
-    warp; where `first` is the same thread as `second`, which lane it was is not known.
+    `certain`: it is a mistake in any case; otherwise only if the result depends on the previous
+    contents of memory. `address`: in its `space`; for shared memory, relative to the block's own.
+    `lanes`: the lanes for which a collective operation waits in vain. `in_warp`: both are lanes of
+    a warp; if `first` and `second` are the same thread, the other lane is unknown.
     """
 
     kind: HazardKind
@@ -91,7 +91,7 @@ _PAIRS = {HazardKind.RACE, HazardKind.COPY_UNDER_WAY, HazardKind.ENDED_BLOCK}
 
 
 class CheckedLaunch:
-    """The tags of one launch. `memory` must track what is written."""
+    """The tags of a launch. `memory` must track writes."""
 
     def __init__(
         self,
@@ -139,7 +139,7 @@ class CheckedLaunch:
 
     @property
     def hazards(self) -> tuple[Hazard, ...]:
-        """What was found so far."""
+        """The findings so far."""
         return tuple(self._describe())
 
     def _describe(self) -> Iterator[Hazard]:

@@ -15,21 +15,21 @@ from grader.emulator.run.worst import WorstRequest, keep_worse, make_request
 from grader.sass import Access, Way
 
 SYSTEM_FENCE_INSTRUCTIONS = 9
-"""What an H100 executes besides for each fence of the system (`MEMBAR.SYS`), and one of them is a
-store request: tests/emulator/kernels/fence_system_*.cu."""
+"""Additional instructions that an H100 executes for each system-wide fence (`MEMBAR.SYS`); one of
+them is a store request: tests/emulator/kernels/fence_system_*.cu."""
 
 
 @dataclass(frozen=True)
 class InstructionCounts:
-    """What one instruction did in a launch. `executed` counts warps, `threads` their lanes on the
+    """Counters of an instruction in a launch. `executed` counts warps, `threads` their lanes on the
     path.
 
-    Memory instructions: `space` is `shared` or `global`; `requests` are executions with an active
-    lane; `passes` are wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest
-    possible; `bytes` the distinct bytes; `elsewhere` are accesses to shared memory of other blocks,
-    which none of these count. An atomic that returns what was there is a load, too. An
-    instruction that may touch two spaces (generic addresses, asynchronous copies) has two records:
-    the first one holds its executions, the second one only what it did to shared memory.
+    For memory instructions: `space` is `shared` or `global`; `requests` counts executions with an
+    active lane; `passes` wavefronts (shared) or 32-byte sectors (global), `passes_ideal` the fewest
+    possible; `bytes` distinct bytes; `elsewhere` accesses to shared memory of other blocks, which
+    no other counter includes. An atomic that returns the old value is also a load. An instruction
+    with two spaces (generic addresses, asynchronous copies) has two records: the first holds its
+    executions, the second only its shared-memory counters.
     """
 
     index: int
@@ -48,7 +48,7 @@ class InstructionCounts:
 
     @property
     def executed_in_code(self) -> int:
-        """Without those that a fence of the system executes besides."""
+        """Executions without the additional instructions of system-wide fences."""
         fences = self.requests if self.opcode.startswith("MEMBAR") else 0
         return self.executed - SYSTEM_FENCE_INSTRUCTIONS * fences
 
@@ -57,14 +57,14 @@ _SUMMED = ("executed", "threads", "requests", "passes", "passes_ideal", "bytes",
 _TOTALS = ("requests_total", "passes_total", "passes_ideal_total", "bytes_total", "elsewhere_total")
 _REQUESTS = _SUMMED.index("requests")
 _DRAWN = ("global", "shared")
-"""The spaces whose worst accesses are drawn."""
+"""Spaces whose worst accesses are drawn in reports."""
 
 
 class CountTable:
-    """What the counters of a kernel are of: a row for each record of its reachable instructions, in
-    the order of the code.
+    """The meaning of a kernel's counters: a row per record of its reachable instructions, in code
+    order.
 
-    `rows` are the records with zeros, `stores` the slots of plain stores to global memory.
+    `rows` are the records with zeros.
     """
 
     def __init__(self, flow: Flow, slots: Mapping[tuple[int, str], int]) -> None:
@@ -94,13 +94,13 @@ class CountTable:
         self._first_of_kind = np.unique(self._kind, return_index=True)[1]
 
     def sum_up(self, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> LaunchCounts:
-        """The counts of a launch. Each part is (blocks, COUNTS_PER_BLOCK), and SLOT records."""
+        """The counts of a launch. A part: (blocks, COUNTS_PER_BLOCK) numbers, and SLOT records."""
         sums = np.zeros((len(self.rows), len(_SUMMED)), dtype=np.int64)
         worst = np.zeros(len(self._slots), WORST)
         for block_counts, slots in parts:
             keep_worse(worst, slots["worst"][self._slots])
             executed, threads, repetitions = block_counts[self._block].T.astype(np.int64)
-            # a repetition of the last instruction is of the same threads
+            # the repeated last instruction has the same threads
             sums[:, 0] += self._first * (executed + self._last * repetitions)
             sums[:, 1] += self._first * threads
             for column, total in enumerate(_TOTALS, start=_REQUESTS):
@@ -124,9 +124,9 @@ class CountTable:
 
 @dataclass(frozen=True, eq=False)
 class LaunchCounts:
-    """What every reachable instruction did in a launch: `sums` has a row for each of the table,
-    and a column for each number of `InstructionCounts`; `worst` has a WORST for each of its
-    accesses, or is empty."""
+    """The counters of every reachable instruction in a launch. `sums` has a row per row of the
+    table, and a column per number of `InstructionCounts`; `worst` has a WORST per access, or is
+    empty."""
 
     table: CountTable
     sums: np.ndarray
@@ -134,7 +134,7 @@ class LaunchCounts:
 
     @cached_property
     def records(self) -> tuple[InstructionCounts, ...]:
-        """A record for each row."""
+        """A record per row of the table."""
         return tuple(_fill(self.table.rows, self.sums))
 
     def __iter__(self) -> Iterator[InstructionCounts]:
@@ -149,22 +149,22 @@ class LaunchCounts:
         return int(self.sums[:, 0].sum())
 
     def by_line(self) -> Iterator[InstructionCounts]:
-        """The sums over all instructions of a line that access memory alike; each is told as that
-        of the first one."""
+        """Sums counters per (line, space, load, atomic). `index` and `opcode` are the first
+        instruction's: do not filter by them."""
         return self.table.sum_lines(self.sums)
 
     def worst_requests(self) -> Iterator[WorstRequest]:
-        """Of each instruction the access that cost most beyond what it needs; none of those that
-        wasted nothing."""
+        """Per instruction, the access with the highest cost beyond its minimum; instructions
+        without such cost are omitted."""
         return self.table.name_worst(self.worst) if len(self.worst) else iter(())
 
 
 NO_COUNTS = CountTable(Flow((), {}, 0), {}).sum_up(())
-"""Of a launch that did not run."""
+"""Counts of a launch that did not run."""
 
 
 def join_counts(parts: Sequence[LaunchCounts], scale: float) -> LaunchCounts:
-    """The counts of a launch that was run in parts, times `scale`."""
+    """The sum of the counts of a launch's parts, times `scale`."""
     sums = np.sum([part.sums for part in parts], axis=0)
     worst = parts[0].worst.copy()
     for part in parts[1:]:
@@ -173,7 +173,7 @@ def join_counts(parts: Sequence[LaunchCounts], scale: float) -> LaunchCounts:
 
 
 def _counted(i: Decoded, slots: Mapping[tuple[int, str], int]) -> list[Access] | list[None]:
-    """The accesses of an instruction that are counted; a single None where there are none."""
+    """The counted accesses of an instruction; a single None if it has none."""
     return [each for each in i.accesses if (i.index, each.space) in slots] or [None]
 
 
@@ -185,7 +185,7 @@ def _make_row(i: Decoded, access: Access | None) -> InstructionCounts:
 
 
 def _fill(rows: Iterable[InstructionCounts], sums: np.ndarray) -> Iterator[InstructionCounts]:
-    """The records with their numbers."""
+    """The records with the sums as their numbers."""
     for row, (executed, threads, *of_access) in zip(rows, sums.tolist(), strict=True):
         yield InstructionCounts(
             row.index,

@@ -1,4 +1,4 @@
-"""Digests of memory that is too large to keep twice: whether it holds what it held before."""
+"""Digests of memory that is too large to copy, to test whether its contents have changed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from grader.emulator.layouts.execution import DIGEST_BLOCK_BYTES
 
 
 class Digests:
-    """Makes digests with a key of its own, which is drawn afresh.
+    """Computes digests with a random key.
 
-    Two contents of one size that were chosen without knowing the key have the same digest by a
-    chance of at most 1 in 2**64 (cpp/memory/digests.cpp).
+    For two different contents of equal size, chosen without the key, the probability of equal
+    digests is at most 1 in 2**64 (cpp/memory/digests.cpp).
     """
 
     def __init__(self, runtime: Runtime) -> None:
@@ -22,7 +22,8 @@ class Digests:
         self._key = np.frombuffer(_draw_key(), dtype=np.uint64)
 
     def of(self, view: np.ndarray) -> np.ndarray:
-        """The digest of a row of bytes: a sum for each block, as its lower and its upper word."""
+        """The digest of a row of bytes: (blocks, 2) words, a sum per block as lower and upper
+        word."""
         sums = np.empty((-(-len(view) // DIGEST_BLOCK_BYTES), 2), dtype=np.uint64)
         self._runtime.digest(view.ctypes.data, len(view), self._key.ctypes.data, sums.ctypes.data)
         return sums

@@ -1,4 +1,4 @@
-"""Why a launch was stopped, from what native code left in its context."""
+"""The fault that ended a launch, from the context that native code left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Triple = tuple[int, int, int]
 
 
 class FaultKind(StrEnum):
-    """Why a launch was stopped."""
+    """Reason for the end of a launch."""
 
     OUT_OF_BOUNDS = "out_of_bounds"
     MISALIGNED = "misaligned"
@@ -33,12 +33,13 @@ class FaultKind(StrEnum):
 @dataclass(frozen=True)
 class Fault:
     """The first fault of a launch, in the order of blocks. `space` is `shared` or `global`.
-    `address` is the lane's; of shared memory, the byte of the block's.
+    `address`: the lane's; for shared memory, relative to the block's own.
 
-    `line` is the source line of the instruction, which is `offset` bytes into the code; for a
-    barrier, `other_line` is where the missing threads wait, `lanes` of the warp. `message` is what
-    a failed assertion says, or what is not known of the instruction; empty where it is a way that
-    is not gone. `loop_lines` are the first and the last one of a loop that does not end.
+    `line`: source line of the instruction, whose byte offset in the code is `offset`. For a
+    barrier, `other_line` is the line where the missing threads, `lanes` of the warp, wait.
+    `message`: the text of a failed assertion, or the unknown part of the instruction; empty for a
+    known instruction in a form that is not emulated. `loop_lines`: first and last line of an
+    endless loop.
     """
 
     kind: FaultKind
@@ -97,8 +98,8 @@ def describe_stop(
     shared_bytes: int,
     message: str,
 ) -> Fault:
-    """The fault in a CONTEXT record, of a launch whose blocks have these extents. `message` is what
-    a failed assertion says."""
+    """The fault in a CONTEXT record. `block`: extents of the launch's blocks. `message`: text of a
+    failed assertion."""
     code = int(context["fault_code"])
     waits = int(context["fault_block"])
     instruction = (
@@ -135,7 +136,7 @@ def describe_stop(
 
 
 def _own_shared(kernel: NativeKernel, context: Any) -> int:  # noqa: ANN401
-    """Where the block's own shared memory starts in its window."""
+    """Start of the block's own shared memory in the shared window."""
     code = kernel.code
     return int(context["shared_base"]) - code.shared_base + code.architecture.shared_window
 
@@ -145,6 +146,6 @@ def _grid_volume(context: Any) -> int:  # noqa: ANN401
 
 
 def _last_before(kernel: NativeKernel, block: int) -> Decoded:
-    """The instruction in front of a basic block: the barrier at which a path that goes on there
-    waits."""
+    """The instruction before a basic block: the barrier at which a path waits that continues at
+    this block."""
     return kernel.flow.blocks[max(block - 1, 0)].instructions[-1]

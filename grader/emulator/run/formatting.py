@@ -1,5 +1,5 @@
-"""printf's formats on the arguments that device code left in memory (CUDA C++ Programming Guide,
-"Formatted Output")."""
+"""Formats text like printf, from arguments in the memory of device code (CUDA C++ Programming
+Guide, "Formatted Output")."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ _FORMAT = re.compile(
 )
 _LONG = frozenset({"l", "ll", "z", "j", "t"})
 _LONGEST, _PIECE = 4096, 64
-"""Longest width, precision and string that is kept: more has no reader."""
+"""Longest width, precision and string; longer output is cut off. Bytes per read of a string."""
 
 
 class BadAddressError(Exception):
-    """Memory that a host function was told to read, and that is not the thread's."""
+    """A host function was to read memory that the thread must not access."""
 
 
 class Arguments:
-    """The arguments one after another, each aligned to its size, as nvcc lays them out for
-    vprintf."""
+    """Consecutive arguments, each aligned to its size, in nvcc's layout for vprintf."""
 
     def __init__(self, read: ReadBytes, address: int) -> None:
         self._read = read
@@ -34,7 +33,7 @@ class Arguments:
         self.taken = 0
 
     def take(self, form: str) -> int | float:
-        """The next argument, of a struct format such as `i` or `d`."""
+        """The next argument, as a `struct` format such as `i` or `d`."""
         size = struct.calcsize(form)
         self._address += -self._address % size
         (value,) = struct.unpack(f"<{form}", self._read(self._address, size))
@@ -44,8 +43,8 @@ class Arguments:
 
 
 def read_string(read: ReadBytes, address: int) -> str:
-    """The characters up to a zero byte, at most 4096: in pieces, and byte by byte where the memory
-    ends."""
+    """The characters up to a zero byte, at most 4096. Reads pieces, and single bytes near the end
+    of the memory."""
     found, step = b"", _PIECE
     while len(found) < _LONGEST and b"\0" not in found:
         try:
@@ -58,13 +57,13 @@ def read_string(read: ReadBytes, address: int) -> str:
 
 
 def format_text(template: str, arguments: Arguments, read: ReadBytes) -> str:
-    """The template with its arguments; what is no format is left as it is."""
+    """The template with its arguments; unknown formats are unchanged."""
     return _FORMAT.sub(lambda match: _format_one(match, arguments, read), template)
 
 
 @lru_cache(maxsize=64)
 def count_arguments(template: str) -> int:
-    """How many arguments `format_text` takes for the template."""
+    """Number of arguments that `format_text` reads for the template."""
     forms = [match for match in _FORMAT.finditer(template) if match["type"] in _FORMATS]
     return len(forms) + sum((match["width"], match["precision"]).count("*") for match in forms)
 
@@ -97,7 +96,7 @@ def _integer(spec: str, kind: str, size: str, arguments: Arguments, read: ReadBy
     if narrow is not None:
         value %= 1 << narrow
         value -= (signed and value >> narrow - 1) << narrow
-    if kind == "o" and "#" in spec:  # Python would write 0o17
+    if kind == "o" and "#" in spec:  # Python's format would give 0o17
         return (spec.replace("#", "") + "s") % (f"0{value:o}" if value else "0")
     return (spec + ("d" if kind == "u" else kind)) % value
 

@@ -1,8 +1,8 @@
-"""Functions of the system that device code calls and Python provides: vprintf and __assertfail
-(cpp/memory/heap.cpp has the heap's).
+"""System functions that device code calls and Python implements: vprintf and __assertfail
+(cpp/memory/heap.cpp implements the heap's).
 
-Native code calls back with the context's address, the warp's and the lanes; registers hold the
-arguments (R4 on, as nvcc passes them).
+Native code calls back with the addresses of context and warp, and the lane mask; the arguments are
+in registers from R4 on, in nvcc's calling convention.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from grader.emulator.run.formatting import (
 from grader.emulator.run.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory
 
 PRINT_LIMIT = 64 << 10
-"""Characters that are kept of what one launch prints."""
+"""Maximum of characters that are kept of a launch's output."""
 _FIRST_ARGUMENT = 4
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
 
 
 class HostFunctions:
-    """The callback of one worker, and what it gathered: `printed` by block in order, `message` of a
-    failed assertion."""
+    """The callback of a worker, and its results: `printed` by block in order, `message` of a failed
+    assertion."""
 
     def __init__(self, warp_type: np.dtype, memory: GlobalMemory) -> None:
         self._warp_type = warp_type
@@ -50,7 +50,7 @@ class HostFunctions:
         self.error: BaseException | None = None
         self._callback = _CALLBACK(
             partial(_call, WeakMethod(self._called))
-        )  # one that held us would keep all memory in a cycle
+        )  # a strong reference to self would keep all memory in a cycle
 
     @property
     def entry(self) -> int:
@@ -68,13 +68,13 @@ class HostFunctions:
                 if function is None
                 else function(self, context, warp, lanes)
             )
-        except BaseException as problem:  # none passes through native code, nor does Ctrl-C
+        except BaseException as problem:  # native code cannot propagate any, not even Ctrl-C
             self.error = problem
             return FaultCode.INTERNAL
 
     def print_lanes(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401 - NumPy records
-        """vprintf(format, arguments): each lane's text, and the number of its arguments as the
-        result."""
+        """vprintf(format, arguments): prints each lane's text; the result is the number of
+        arguments."""
         if self._room <= 0:
             return self._count_arguments(context, warp, lanes)
         for lane in lanes:
@@ -91,11 +91,11 @@ class HostFunctions:
             warp["registers"][_FIRST_ARGUMENT, lane] = arguments.taken
             if self._room > 0:
                 self.printed.append((_block_number(context), text[: self._room]))
-                self._room -= max(1, len(text))  # an empty text takes time, too
+                self._room -= max(1, len(text))  # empty texts count, because they take time
         return FaultCode.NONE
 
     def _count_arguments(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
-        """vprintf's result for a text that nobody will see: once for all lanes that give the same
+        """vprintf's result for text beyond PRINT_LIMIT: computed once for all lanes with the same
         format."""
         templates = [_argument(warp, lane, 0) for lane in lanes]
         taken: dict[int, int] = {}
@@ -111,7 +111,7 @@ class HostFunctions:
         return FaultCode.NONE
 
     def fail_assertion(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
-        """__assertfail(condition, file, line, function, size of a character): the launch ends."""
+        """__assertfail(condition, file, line, function, character size): ends the launch."""
         read = self._reader(context, warp, lanes[0])
         try:
             condition, function = (
@@ -123,7 +123,7 @@ class HostFunctions:
         return self._fail(context, FaultCode.ASSERT, lanes[0])
 
     def _reader(self, context: Any, warp: Any, lane: int) -> Callable[[int, int], bytes]:  # noqa: ANN401
-        """What gives bytes at a generic address as a lane sees them; it raises BadAddressError."""
+        """A function that reads bytes at a generic address of a lane, or raises BadAddressError."""
         thread = int(warp["index"]) * WARP_LANES + lane
         return lambda address, size: _read(self._memory, context, thread, address, size)
 
@@ -134,7 +134,7 @@ class HostFunctions:
 
 
 def _read(memory: GlobalMemory, context: Any, thread: int, address: int, size: int) -> bytes:  # noqa: ANN401
-    """Bytes at a generic address, as a thread of the context's block sees them."""
+    """Bytes at a generic address of a thread of the context's block."""
     high, low = address >> 32, address & 0xFFFFFFFF
     if high == WINDOW:
         for region in memory.regions.values():
@@ -165,7 +165,7 @@ def _call(
 
 
 def join_printed(parts: list[list[tuple[int, str]]]) -> str:
-    """What the blocks of a launch printed, in the order of blocks, as far as it is kept."""
+    """The output of a launch's blocks, in the order of blocks, up to PRINT_LIMIT."""
     pieces = sorted((piece for part in parts for piece in part), key=lambda piece: piece[0])
     return "".join(text for _, text in pieces)[:PRINT_LIMIT]
 
@@ -176,8 +176,8 @@ def _record(address: int, kind: np.dtype) -> Any:  # noqa: ANN401
 
 
 def _argument(warp: Any, lane: int, number: int) -> int:  # noqa: ANN401
-    """The 64-bit argument in registers: number 0 in R4 and R5; the third one is a 32-bit word, so
-    that the fourth lies in R10."""
+    """The 64-bit argument in registers: number 0 in R4 and R5. The third argument is a 32-bit word,
+    but the fourth is in R10."""
     register = _FIRST_ARGUMENT + 2 * number
     return int(warp["registers"][register, lane]) | int(warp["registers"][register + 1, lane]) << 32
 

@@ -1,4 +1,4 @@
-"""What a launch gives its blocks: its settings, constant bank 0, the warps of a block."""
+"""Inputs of a launch's blocks: its settings, constant bank 0, the warps of a block."""
 
 from __future__ import annotations
 
@@ -19,25 +19,24 @@ from grader.emulator.layouts.textures import TextureObject
 
 Triple = tuple[int, int, int]
 _SYSTEM_SHARED_USED = 288
-"""Bytes at the start of the shared memory that the system reserves which it has a use for (seen on
-an H200); cooperative groups use all of them."""
+"""Bytes at the start of the system's reserved shared memory that the system uses itself (observed
+on an H200); cooperative groups use all of it."""
 
 
 @dataclass(frozen=True)
 class LaunchSettings:
-    """One launch: sizes, dynamic shared memory in bytes, the parameters' bytes, limits and host
-    threads.
+    """A launch: sizes, dynamic shared memory in bytes, parameters as bytes, limits, host threads.
 
-    `budget` bounds the executed warp instructions of the launch, and `processor_end` the processor
-    time of this process, in seconds (time.process_time). `multiprocessors` is what `%nsmid` says.
-    `backwards`: blocks and warps run in the opposite order. `shared_poison` is the byte that shared
-    memory holds at the start of a block. Of the blocks with the linear indices `traced`
-    (ascending), every warp leaves a trace of up to `trace_words` words. Where `sample` names blocks
-    (ascending), only these are run, else all but those `left_out` (ascending). `checked`: each
-    access is compared with those before it (checked_launch.py). `textures`: the objects with the
-    handles 1, 2 and so on. `resident`: so many blocks are on the chip at a time, None for all; only
-    these can wait for each other. `workspace` is the address of the memory in which a cooperative
-    grid synchronises; 0: it is none. `number` is what `%gridid` says.
+    `budget`: maximum of executed warp instructions. `processor_end`: maximum CPU time of this
+    process, in seconds (time.process_time). `multiprocessors`: value of `%nsmid`. `backwards`:
+    blocks and warps run in the opposite order. `shared_poison`: the byte that fills shared memory
+    at the start of a block. `traced`: linear indices (ascending) of the blocks whose warps leave
+    traces of up to `trace_words` words. `sample`: the only blocks to run (ascending); if empty, all
+    but the blocks `left_out` (ascending) run. `checked`: the launch runs in checked mode
+    (checked_launch.py). `textures`: the objects with the handles 1, 2 and so on. `resident`: number
+    of blocks that are on the GPU at a time, None for all; only these can wait for each other.
+    `workspace`: address of the memory in which a cooperative grid synchronises; 0 for other grids.
+    `number`: value of `%gridid`.
     """
 
     grid: Triple
@@ -62,18 +61,18 @@ class LaunchSettings:
 
     @property
     def blocks(self) -> int:
-        """How many blocks the grid has."""
+        """Number of blocks in the grid."""
         return self.grid[0] * self.grid[1] * self.grid[2]
 
     @property
     def together(self) -> int:
-        """How many of them are on the chip at a time."""
+        """Number of blocks that are on the GPU at a time."""
         return self.blocks if self.resident is None else min(self.blocks, self.resident)
 
 
 def fill_constants(code: KernelCode, settings: LaunchSettings, bank_address: int) -> np.ndarray:
-    """Constant bank 0: what the architecture's system keeps there, parameters from
-    `parameter_base`. `bank_address`: of its copy in global memory, 0 where there is none."""
+    """Constant bank 0: the system's words of the architecture, and the parameters from
+    `parameter_base` on. `bank_address`: address of its copy in global memory, 0 without a copy."""
     bank = np.zeros(code.constant_bytes, dtype=np.uint8)
     words = bank.view(np.uint32)
     places = code.architecture.words
@@ -105,7 +104,7 @@ def fill_constants(code: KernelCode, settings: LaunchSettings, bank_address: int
 
 
 def _shared_words(code: KernelCode, dynamic_bytes: int) -> dict[int, tuple[int, ...]]:
-    """What the system says of the shared memory that it reserves of a block, by its place."""
+    """The system's words about the shared memory that it reserves per block, by offset."""
     places, reserved = code.architecture.words, code.architecture.system_shared_bytes
     start = code.system_shared_start(dynamic_bytes)
     everything = reserved + code.static_shared_bytes + dynamic_bytes
@@ -118,8 +117,8 @@ def _shared_words(code: KernelCode, dynamic_bytes: int) -> dict[int, tuple[int, 
 
 
 def _cluster_words(code: KernelCode, settings: LaunchSettings) -> tuple[int, ...]:
-    """What CLUSTER_WORDS hold. Products with the reciprocals are cut off: they are never too
-    small."""
+    """The values of CLUSTER_WORDS. The reciprocals are rounded up, because kernels truncate
+    products with them."""
     cluster = np.array(code.cluster)
     up = np.nextafter(np.float32(1) / cluster.astype(np.float32), np.float32(2))
     inverse = np.where(cluster == 1, np.float32(1), up).astype(np.float32).view(np.uint32)
@@ -129,7 +128,7 @@ def _cluster_words(code: KernelCode, settings: LaunchSettings) -> tuple[int, ...
 
 
 def make_warps(warp_type: np.dtype, block: Triple) -> np.ndarray:
-    """The warps of a block with their thread indices; lanes beyond the block do not exist."""
+    """The warps of a block with their thread indices; lanes beyond the block are not `initial`."""
     threads = block[0] * block[1] * block[2]
     count = -(-threads // WARP_LANES)
     warps = zeros_in_lines(count, warp_type)

@@ -1,8 +1,8 @@
-"""Large memory in pages of the system: what takes none until it is written, and which pages were.
+"""Large memory whose pages are allocated on the first write, and the list of written pages.
 
-A page that stands for a word, or for a part of a file, is mapped, and copied when it is first
-written (`MAP_PRIVATE`). Where little of a buffer is touched, filling it takes no time then, and no
-memory but that of the pages which are written. Where all of it is, huge pages cost a tenth of that.
+A page that repeats a word, or is part of a file, is mapped and copied on the first write
+(`MAP_PRIVATE`). If little of a buffer is accessed, filling it then takes no time, and memory only
+for written pages. If all of it is accessed, huge pages cost a tenth of that.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from numpy.typing import DTypeLike
 
 PAGE_BYTES = mmap.PAGESIZE
 PATTERN_BYTES = 2 << 20
-"""A word is repeated to so many bytes, which the caches hold."""
+"""Size of the pattern that repeats a word; it fits in the caches."""
 LARGE_BYTES = 8 << 20
-"""From here on it pays to fill pages where they are written: each costs a few microseconds."""
+"""From this size on, it is faster to fill pages on the first write, at a few microseconds each."""
 
 _MAP_FIXED, _MAP_NORESERVE = 0x10, 0x4000
 _PAGEMAP = Path("/proc/self/pagemap")
@@ -30,15 +30,15 @@ _PRESENT, _SWAPPED, _OF_FILE = (np.uint64(1 << bit) for bit in (63, 62, 61))
 
 
 def make_room(size_bytes: int, *, sparse: bool) -> np.ndarray:
-    """Bytes that hold anything; large room starts at a page. `sparse`: little of it will be
-    written."""
+    """Uninitialised bytes; large arrays start at a page. `sparse`: the caller will write little of
+    it."""
     if size_bytes < LARGE_BYTES:
         return np.empty(size_bytes, np.uint8)
     return _reserve(size_bytes, mmap.MADV_NOHUGEPAGE if sparse else mmap.MADV_HUGEPAGE)
 
 
 def make_zeros(count: int, kind: DTypeLike, *, sparse: bool) -> np.ndarray:
-    """A row of elements that are 0; `sparse`: as for `make_room`."""
+    """Zeroed elements; `sparse`: as for `make_room`."""
     size_bytes = count * np.dtype(kind).itemsize
     if not sparse or size_bytes < LARGE_BYTES:
         return np.zeros(count, kind)
@@ -46,10 +46,9 @@ def make_zeros(count: int, kind: DTypeLike, *, sparse: bool) -> np.ndarray:
 
 
 def fill(view: np.ndarray, word: int, *, sparse: bool) -> slice:
-    """Fill a part of such memory with a word of 4 bytes.
+    """Fills a part of such memory with a word of 4 bytes.
 
-    `sparse`: little of it will be written; returns which bytes are pages that take memory only once
-    they are.
+    With `sparse`, returns the range of bytes whose pages take memory only once they are written.
     """
     pattern = _pattern_file(word) if sparse else None
     paged = slice(0, 0) if pattern is None else _find_pages(view)
@@ -64,8 +63,8 @@ def fill(view: np.ndarray, word: int, *, sparse: bool) -> slice:
 
 
 def fill_from_file(view: np.ndarray, descriptor: int) -> slice:
-    """Let a part of such memory hold what a file of its size holds, and goes on to hold; returns
-    which bytes are pages that take memory only once they are written."""
+    """Fills a part of such memory with a file of its size, which must not change. Returns the range
+    of bytes whose pages take memory only once they are written."""
     paged = _find_pages(view)
     if paged.start:  # the file starts at a page
         paged = slice(0, 0)
@@ -76,9 +75,9 @@ def fill_from_file(view: np.ndarray, descriptor: int) -> slice:
 
 
 def written_pages(view: np.ndarray) -> np.ndarray:
-    """The numbers of the pages, of those that `fill` or `fill_from_file` returned, which may have
-    been written since: only these where the system tells, else all of them."""
-    if not _system_tells():
+    """Numbers of the pages that may have been written since `fill` or `fill_from_file` returned
+    their range: exactly the written pages if the system shows them, else all."""
+    if not _shows_written_pages():
         return np.arange(len(view) // PAGE_BYTES)
     return np.flatnonzero(_read_written(view))
 
@@ -95,11 +94,11 @@ def _reserve(size_bytes: int, advice: int) -> np.ndarray:
 
 
 def _find_pages(view: np.ndarray) -> slice:
-    """The bytes that are whole pages, of a large view of reserved memory; none of any other."""
+    """The range of whole pages in a large view of reserved memory; empty for other views."""
     owner: object = view
     while isinstance(owner, np.ndarray):
         owner = owner.base
-    if isinstance(owner, memoryview):  # what numpy holds a buffer by
+    if isinstance(owner, memoryview):  # NumPy's reference to a buffer
         owner = owner.obj
     if len(view) < LARGE_BYTES or not isinstance(owner, mmap.mmap):
         return slice(0, 0)
@@ -109,7 +108,7 @@ def _find_pages(view: np.ndarray) -> slice:
 
 @functools.cache
 def _pattern_file(word: int) -> int | None:
-    """A file in memory that repeats a word; None where the system has no such files."""
+    """A file in memory that repeats a word; None if the system does not support such files."""
     try:
         descriptor = os.memfd_create("word", os.MFD_CLOEXEC)
     except OSError:
@@ -119,7 +118,7 @@ def _pattern_file(word: int) -> int | None:
 
 
 def _map(view: np.ndarray, descriptor: int) -> None:
-    """Put a file's first pages in the place of pages; they are copied when they are written."""
+    """Maps a file's first pages over these pages; a write copies them."""
     access = mmap.PROT_READ | mmap.PROT_WRITE
     address = view.ctypes.data
     if _mmap()(address, len(view), access, mmap.MAP_PRIVATE | _MAP_FIXED, descriptor, 0) != address:
@@ -128,7 +127,7 @@ def _map(view: np.ndarray, descriptor: int) -> None:
 
 @functools.cache
 def _mmap() -> ctypes._NamedFuncPointer:
-    """The C library's `mmap`: Python's own maps nothing at a given address."""
+    """`mmap` of the C library: Python's `mmap` cannot map at a given address."""
     function = ctypes.CDLL(None, use_errno=True).mmap
     integer = ctypes.c_int
     function.argtypes = [
@@ -144,23 +143,22 @@ def _mmap() -> ctypes._NamedFuncPointer:
 
 
 @functools.cache
-def _system_tells() -> bool:
-    """Whether the page map says which pages were written; some sandboxes have one that says
-    nothing."""
+def _shows_written_pages() -> bool:
+    """Whether the page map shows written pages; in some sandboxes it does not."""
     probe = make_room(LARGE_BYTES, sparse=True)
     if not fill(probe, 1, sparse=True).stop:
         return False
     probe[PAGE_BYTES] = 0
     int(probe[2 * PAGE_BYTES])
     try:
-        told = _read_written(probe)[:3]
+        written = _read_written(probe)[:3]
     except OSError:
         return False
-    return bool(np.array_equal(told, [False, True, False]))
+    return bool(np.array_equal(written, [False, True, False]))
 
 
 def _read_written(view: np.ndarray) -> np.ndarray:
-    """Of each page whether it is no longer one of the file that was mapped. Raises OSError."""
+    """Whether each page was replaced by a private copy. Raises OSError."""
     count, first = len(view) // PAGE_BYTES, view.ctypes.data // PAGE_BYTES
     with _PAGEMAP.open("rb", buffering=0) as pages:
         pages.seek(8 * first)

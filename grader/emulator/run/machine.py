@@ -1,5 +1,5 @@
-"""Launches: memory for the resident warps of one block, blocks spread over host threads, faults
-told precisely."""
+"""Runs launches: memory for the resident warps of a block, distribution of blocks over host
+threads, the first fault."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from grader.emulator.run.block_traces import (
     NO_LENGTHS,
     BlockTrace,
     Lengths,
-    TraceRooms,
+    TraceBuffers,
     join_lengths,
 )
 from grader.emulator.run.checked_launch import CheckedLaunch, Hazard
@@ -44,28 +44,27 @@ from grader.emulator.run.launch import LaunchSettings, fill_constants, make_warp
 from grader.emulator.run.memory import WINDOW, GlobalMemory
 
 CHUNKS_PER_THREAD = 16
-"""Blocks are handed out in this many pieces a thread: enough to balance ragged grids, few enough to
-cost nothing."""
+"""Chunks of blocks per host thread: enough to balance ragged grids, few enough to cost no time."""
 
 
 LATE_CYCLES = 1 << 14
-"""Blocks that are shorter (10 us) leave no late trace."""
+"""Shorter blocks (10 us) leave no late trace."""
 LATE_WORDS, MOST_LATE_WORDS = 8_000_000, 2_000_000
-"""Room for the late trace of a host thread's blocks, and of one warp at most, in words of 4 bytes:
-a block that fills it takes a quarter of a millisecond."""
+"""Size of late traces in 4-byte words, per host thread and at most per warp. A block that fills it
+takes a quarter of a millisecond."""
 MOST_LOCAL_BYTES = 1 << 30
-"""Of all host threads together: a block of 1,024 threads can have 512 MiB of local arrays (compute
-capability 9.0: 512 KiB a thread)."""
+"""For all host threads together. A block of 1,024 threads can have 512 MiB of local arrays (compute
+capability 9.0: 512 KiB per thread)."""
 
 
 @dataclass(frozen=True)
 class LaunchOutcome:
-    """What a launch counted, the fault that ended it, if any, and what `printf` wrote, block after
-    block.
+    """The counts of a launch, the fault that ended it, if any, and the output of `printf`, block
+    after block.
 
-    `hazards` are what the checked mode found, `traces` those that were asked for. `waited`: a
-    thread waited in a loop for what another one writes; how often it looked is the device's doing,
-    and the counts depend on it.
+    `hazards`: findings of the checked mode. `traces`: of the blocks in `settings.traced`. `waited`:
+    a thread waited in a loop for a value from another thread; the number of iterations depends on
+    the device, and so do the counts.
     """
 
     counts: LaunchCounts
@@ -83,10 +82,10 @@ def run_launch(
     settings: LaunchSettings,
     progress: Callable[[int, int], None] | None = None,
 ) -> LaunchOutcome:
-    """Run every block of a launch. `progress(done, total)` is told finished blocks. Results do not
-    depend on `threads`.
+    """Runs every block of a launch, and calls `progress(done, total)` with numbers of blocks.
+    Results do not depend on `threads`.
 
-    A launch in checked mode is run by one thread, and `memory` must track what is written.
+    A launch in checked mode runs on one thread, and `memory` must track writes.
     """
     total = settings.blocks
     most = max(1, MOST_LOCAL_BYTES // max(1, _local_bytes(kernel, settings)))
@@ -128,8 +127,7 @@ def run_launch(
 
 @contextmanager
 def _run_by(threads: int) -> Iterator[Callable[..., Iterable[int]]]:
-    """What stands for `map`, and calls at once as many functions as there are threads; one thread
-    is this one."""
+    """A replacement of `map` that uses this number of threads; a single thread is this thread."""
     if threads == 1:
         yield map
         return
@@ -138,7 +136,7 @@ def _run_by(threads: int) -> Iterator[Callable[..., Iterable[int]]]:
 
 
 def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
-    """The ranges of blocks that are handed out one after another."""
+    """The ranges of blocks that workers get one after another."""
     if settings.sample:
         turns = [
             settings.blocks - 1 - block if settings.backwards else block
@@ -153,8 +151,8 @@ def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
 
 
 class _Worker:
-    """The memory of one host thread: a context, the warps of one block, shared memory, slots,
-    counts. `bank`: constant bank 0. `alone`: none of its blocks waits for others."""
+    """The memory of a host thread: a context, the warps of a block, shared memory, slots, counts.
+    `bank`: constant bank 0. `alone`: its blocks do not wait for other blocks."""
 
     def __init__(
         self,
@@ -202,9 +200,9 @@ class _Worker:
             )
         self.context = zeros_in_lines(1, CONTEXT)
         self.traces: list[BlockTrace] = []
-        self.traced: list[TraceRooms] = []
+        self.traced: list[TraceBuffers] = []
         late_words = min(MOST_LATE_WORDS, LATE_WORDS // len(self.warps))
-        self.late = TraceRooms(0, len(self.warps), late_words) if settings.trace_words else None
+        self.late = TraceBuffers(0, len(self.warps), late_words) if settings.trace_words else None
         self._fill_context()
 
     def _fill_context(self) -> None:
@@ -246,8 +244,8 @@ class _Worker:
         context["most_resident"] = 0 if self.alone else self.settings.together
         context["late_from"] = np.iinfo(np.int64).max
         if self.late is not None:
-            context["late_traces"] = self.late.rooms.ctypes.data
-            context["late_bytes"] = self.late.room_bytes
+            context["late_traces"] = self.late.records.ctypes.data
+            context["late_bytes"] = self.late.bytes_per_warp
             context["late_from"] = LATE_CYCLES
         context["shared_poison"] = self.settings.shared_poison
         context["multiprocessors"] = self.settings.multiprocessors
@@ -271,12 +269,12 @@ class _Worker:
 
     @property
     def executed(self) -> int:
-        """Warp instructions executed so far."""
+        """Warp instructions so far."""
         return self.settings.budget - int(self.context[0]["reserve"] + self.context[0]["budget"])
 
     @property
     def lengths(self) -> Lengths:
-        """How long its blocks have taken."""
+        """Durations of its blocks so far."""
         context, late = self.context[0], self.late
         names = ("blocks_begun", "cycles", "longest", "longest_block")
         blocks, total, longest, block = (int(context[name]) for name in names)
@@ -284,10 +282,10 @@ class _Worker:
         if late is None or not late.ended:
             return known
         trace = replace(late.read(), block=int(context["late_block"]))
-        return replace(known, late=trace, late_from=int(late.rooms["end"][-1]))
+        return replace(known, late=trace, late_from=int(late.records["end"][-1]))
 
     def run(self, first: int, end: int) -> int:
-        """Run blocks; returns a FaultCode. After a fault the worker runs no more."""
+        """Runs blocks; returns a FaultCode. After a fault, the worker runs no more blocks."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
         for traced in self.settings.traced[
@@ -302,22 +300,22 @@ class _Worker:
         return self.kernel.runtime.run_blocks(self.context.ctypes.data, first, end)
 
     def _run_traced(self, block: int) -> int:
-        """Run one block, whose warps write what they do."""
-        traced = TraceRooms(block, len(self.warps), self.settings.trace_words)
+        """Runs a block with trace buffers for its warps."""
+        traced = TraceBuffers(block, len(self.warps), self.settings.trace_words)
         self.traced.append(traced)
-        self.context[0]["traces"] = traced.rooms.ctypes.data
+        self.context[0]["traces"] = traced.records.ctypes.data
         code = self.kernel.runtime.run_blocks(self.context.ctypes.data, block, block + 1)
         self.context[0]["traces"] = 0
         self._gather()
         return code
 
     def _gather(self) -> None:
-        """Take the traces of the blocks that have ended."""
+        """Collects the traces of blocks that have ended."""
         self.traces += [traced.read() for traced in self.traced if traced.ended]
         self.traced = [traced for traced in self.traced if not traced.ended]
 
     def finish(self) -> None:
-        """Run what waits to its end, and gather what was written. Raises MemoryError."""
+        """Runs waiting blocks to their end, and collects traces. Raises MemoryError."""
         code = self.kernel.runtime.finish_blocks(self.context.ctypes.data)
         if self.host_functions.error is not None:
             raise self.host_functions.error
@@ -327,7 +325,7 @@ class _Worker:
 
     @property
     def faulty_block(self) -> int:
-        """Linear index of the block that the worker ran last."""
+        """Linear index of the last block that the worker ran."""
         context, grid = self.context[0], self.settings.grid
         return int(context["ctaid_x"]) + grid[0] * (
             int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"])
@@ -335,7 +333,7 @@ class _Worker:
 
 
 def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
-    """Local memory of a block, of whole warps."""
+    """Bytes of local memory of a block, in whole warps."""
     threads = settings.block[0] * settings.block[1] * settings.block[2]
     return -(-kernel.code.local_bytes // 16) * 16 * WARP_LANES * -(-threads // WARP_LANES)
 
@@ -343,8 +341,8 @@ def _local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
 def _first_fault(
     kernel: NativeKernel, settings: LaunchSettings, workers: list[_Worker]
 ) -> Fault | None:
-    """The fault of the lowest block; an overrun of the budget by all workers together counts as one
-    of the last."""
+    """The fault of the lowest block. If only all workers together exceed the budget, that is an
+    instruction limit without a place."""
     faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
     if faulty:
         first = min(faulty, key=lambda worker: worker.faulty_block)

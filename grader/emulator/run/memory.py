@@ -1,9 +1,9 @@
-"""The fake address space of global memory: variables and buffers in one window, with red zones
+"""The device address space of global memory: variables and buffers in one window, with red zones
 between them.
 
-A device address is `WINDOW << 32 | offset`; native code adds the host base only after an address
-was checked. Variables come first, so that their addresses are the same in every plan: constant bank
-4 holds them.
+A device address is `WINDOW << 32 | offset`; native code adds the host base only after a check of
+the address. Variables come first, so that their addresses are equal in every plan: constant bank 4
+contains them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from grader.emulator.layouts.heap import FREE, HEAP, MALLOC, SYSTEM_WINDOW, make
 from grader.emulator.run import lazy_pages
 
 WINDOW = 0x7F00
-"""Upper 32 bits of every global address, chosen to look like a real one and to be no host
+"""Upper 32 bits of every global address. It looks like a real address, and is not a host
 address."""
 FIRST_OFFSET = 1 << 20
 ALIGNMENT = 512
-"""cudaMalloc aligns to 256 bytes at least (CUDA C++ Programming Guide, "Size and Alignment
-Requirement"); drivers give 512."""
+"""cudaMalloc aligns to at least 256 bytes (CUDA C++ Programming Guide, "Size and Alignment
+Requirement"); drivers use 512."""
 RED_ZONE = 4096
 LIMIT = 1 << 32
 COMPARED_BYTES = 1 << 18
-"""What is compared at once stays in the caches."""
+"""Size of a comparison; its data stays in the caches."""
 HOST_FUNCTIONS = {
     name: SYSTEM_WINDOW << 32 | low
     for name, low in (
@@ -37,14 +37,14 @@ HOST_FUNCTIONS = {
         ("free", FREE),
     )
 }
-"""Addresses that stand for the functions of the system which the emulator itself provides."""
+"""Addresses of the system functions that the emulator provides."""
 UNKNOWN_FUNCTION = 0x7E00_0000_0000
-"""What stands for all others: a call of it is told as not emulated."""
+"""Address of all other system functions; a call of it ends the launch as not emulated."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """One buffer: `offset` within the window, size in bytes."""
+    """A buffer: `offset` within the window, size in bytes."""
 
     name: str
     offset: int
@@ -57,30 +57,30 @@ class Region:
 
 
 GRID_WORKSPACE = Variable("workspace of the grid", 64)
-"""What a cooperative grid synchronises with."""
+"""Memory with which a cooperative grid synchronises."""
 BANK_OF_PARAMETERS = "constant bank 0"
-"""What the variable is called that is a copy of constant bank 0, for kernels that pass the address
-of a parameter on."""
+"""Name of a variable with a copy of constant bank 0, for kernels that pass the address of a
+parameter to a function."""
 
 
 CONSTANT_MEMORY = "constant memory"
-"""The variable that holds what constant bank 3 does, for those who read it by generic addresses."""
+"""Name of a variable with a copy of constant bank 3, for accesses by generic addresses."""
 
 
 def variable_region(name: str) -> str:
-    """What the region of a `__device__` variable is called; no buffer has such a name."""
+    """Name of the region of a `__device__` variable; no buffer has such a name."""
     return f"__device__ {name}"
 
 
 def variable_addresses(variables: Sequence[Variable]) -> dict[str, int]:
-    """The address of every variable, and of the system's functions. Raises MemoryError where they
-    are too large."""
+    """Addresses of all variables and system functions. Raises MemoryError if the variables are too
+    large."""
     regions = _place({variable.name: variable.size_bytes for variable in variables})
     return {**HOST_FUNCTIONS, **{name: region.address for name, region in regions.items()}}
 
 
 def fill_pointers(data: bytes, pointers: Iterable[Pointer], addresses: Mapping[str, int]) -> bytes:
-    """The data with the addresses that the pointers name."""
+    """The data with the addresses of the pointers filled in."""
     filled = bytearray(data)
     for pointer in pointers:
         address = addresses.get(pointer.symbol, UNKNOWN_FUNCTION) + pointer.addend
@@ -89,7 +89,7 @@ def fill_pointers(data: bytes, pointers: Iterable[Pointer], addresses: Mapping[s
 
 
 def _place(sizes: Mapping[str, int]) -> dict[str, Region]:
-    """Regions in order from FIRST_OFFSET on."""
+    """Places regions in order from FIRST_OFFSET on."""
     regions: dict[str, Region] = {}
     position = FIRST_OFFSET
     for name, size in sizes.items():
@@ -106,7 +106,7 @@ def _place(sizes: Mapping[str, int]) -> dict[str, Region]:
 def _find_changed(
     now: np.ndarray, before: np.ndarray | int, where: slice, bits: np.dtype
 ) -> Iterator[np.ndarray]:
-    """See GlobalMemory.changed: of the elements in these bytes, all of which are looked at."""
+    """GlobalMemory.changed for the elements in the bytes `where`; compares all of them."""
     for at in range(where.start, where.stop, COMPARED_BYTES):
         part = slice(at, min(at + COMPARED_BYTES, where.stop))
         differs = now[part].view(bits) != _wanted(before, part, bits)
@@ -114,7 +114,7 @@ def _find_changed(
 
 
 def _wanted(before: np.ndarray | int, part: slice, bits: np.dtype) -> np.ndarray:
-    """What the bytes of a part of a buffer held before."""
+    """The earlier contents of a part of a buffer."""
     if isinstance(before, int):
         size_bytes = part.stop - part.start
         words = np.full(-(-size_bytes // 4), before, dtype="<u4")
@@ -123,10 +123,10 @@ def _wanted(before: np.ndarray | int, part: slice, bits: np.dtype) -> np.ndarray
 
 
 class GlobalMemory:
-    """All variables and global buffers of a plan, laid out once. `sizes` maps each buffer's name to
-    its bytes, in order.
+    """All variables and global buffers of a plan. `sizes` maps each buffer's name to its bytes, in
+    order.
 
-    Variables hold their initial values. `sparse`: little of it will be touched.
+    Variables hold their initial values. `sparse`: launches will access little of it.
     """
 
     def __init__(
@@ -142,17 +142,17 @@ class GlobalMemory:
         )
         used = last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET
         self._arena = lazy_pages.make_room(used + lazy_pages.PAGE_BYTES, sparse=sparse)
-        # The first buffer starts at a page, and so do those behind buffers of whole pages.
+        # The first buffer starts at a page, and so do buffers after buffers of whole pages.
         first = min((self.regions[name].offset for name in sizes), default=FIRST_OFFSET)
         self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
         self._paged: dict[str, slice] = {}
         self.written: np.ndarray | None = None
-        self.heap_host = 0  # where the records of its heap lie
+        self.heap_host = 0  # host address of the heap's records
         self._variables = tuple(variables)
         self.reset_variables()
 
     def reset_variables(self) -> None:
-        """Put their initial values into all variables."""
+        """Sets all variables to their initial values."""
         addresses = variable_addresses(self._variables)
         if HEAP in self._variables:
             host = self.view(variable_region(HEAP.name)).ctypes.data
@@ -165,31 +165,30 @@ class GlobalMemory:
             view[len(filled) :] = 0
 
     def view(self, name: str) -> np.ndarray:
-        """The bytes of a buffer, to fill or to read in place."""
+        """The bytes of a buffer, to read or write in place."""
         region = self.regions[name]
         first = self._start + region.offset - FIRST_OFFSET
         return self._arena[first : first + region.size_bytes]
 
     @property
     def bank_address(self) -> int:
-        """The address of the copy of constant bank 0; 0 where there is none."""
+        """Address of the copy of constant bank 0; 0 without a copy."""
         region = self.regions.get(variable_region(BANK_OF_PARAMETERS))
         return 0 if region is None else region.address
 
     def copy_bank(self, bank: np.ndarray) -> np.ndarray:
-        """Put what a launch finds in constant bank 0 into its copy, if there is one; the bank."""
+        """Copies a launch's constant bank 0 to its copy, if there is one. Returns the bank."""
         if self.bank_address:
             self.view(variable_region(BANK_OF_PARAMETERS))[: len(bank)] = bank
         return bank
 
     def fill(self, name: str, word: int, *, sparse: bool = False) -> None:
-        """Fill a buffer with a word of 4 bytes; `sparse`: little of it will be written from now
-        on."""
+        """Fills a buffer with a word of 4 bytes; `sparse`: launches will write little of it."""
         self._paged[name] = lazy_pages.fill(self.view(name), word, sparse=sparse or self.sparse)
 
     def fill_from(self, name: str, contents: np.ndarray, descriptor: int | None = None) -> None:
-        """Fill a buffer with contents; where there is a descriptor, with those of its file, which
-        are the same and do not change."""
+        """Fills a buffer with contents; `descriptor`: a file with the same contents, which must not
+        change."""
         view = self.view(name)
         if descriptor is None:
             self._paged.pop(name, None)
@@ -198,11 +197,11 @@ class GlobalMemory:
             self._paged[name] = lazy_pages.fill_from_file(view, descriptor)
 
     def changed(self, name: str, before: np.ndarray | int, kind: np.dtype) -> Iterator[np.ndarray]:
-        """The indices of a buffer's elements that hold something else than `before`, in order, in
-        parts of which some are empty.
+        """Indices of a buffer's elements that differ from `before`, in order, in parts that may be
+        empty.
 
-        `before` are the contents, or the word, that the buffer was filled with. `kind` is of the
-        elements' size.
+        `before`: the contents, or the word, that filled the buffer. `kind`: a type of the elements'
+        size.
         """
         bits = np.dtype(f"u{kind.itemsize}")
         now, paged = self.view(name), self._paged.get(name, slice(0, 0))
@@ -221,15 +220,15 @@ class GlobalMemory:
         yield from _find_changed(now, before, slice(paged.stop, len(now)), bits)
 
     def track_writes(self, unwritten: Collection[str]) -> None:
-        """From now on, `written` has a byte for each byte from FIRST_OFFSET on: 1 where it was
-        written, or is in no buffer of these."""
+        """From now on, `written` has a byte per byte from FIRST_OFFSET on: 1 if it was written or
+        is outside of the `unwritten` buffers."""
         self.written = lazy_pages.make_room(len(self._arena), sparse=self.sparse)
         lazy_pages.fill(self.written, 0x01010101, sparse=self.sparse)
         for name in unwritten:
             lazy_pages.fill(self.was_written(name), 0, sparse=self.sparse)
 
     def was_written(self, name: str) -> np.ndarray:
-        """Of each byte of a buffer, whether it was written, as 0 or 1."""
+        """Per byte of a buffer: 1 if it was written, else 0."""
         assert self.written is not None
         region = self.regions[name]
         first = region.offset - FIRST_OFFSET
@@ -237,13 +236,13 @@ class GlobalMemory:
 
     @property
     def host_base(self) -> int:
-        """Host address that corresponds to offset 0 of the window (may wrap; only sums with checked
-        offsets are used)."""
+        """Host address of offset 0 of the window. It may wrap; code uses only sums with checked
+        offsets."""
         return int(self._arena.ctypes.data + self._start - FIRST_OFFSET)
 
     def nearest(self, address: int) -> tuple[Region, int] | None:
-        """The buffer that an address misses by the least, and the byte offset from its start; None
-        outside the window."""
+        """The nearest buffer to an address, and the byte offset from the buffer's start; None
+        outside of the window."""
         if address >> 32 != WINDOW or not self.regions:
             return None
         offset = address & 0xFFFFFFFF

@@ -1,5 +1,5 @@
-"""The access of each instruction that cost most beyond what it needs, with its addresses, and the
-wavefronts that one to shared memory takes."""
+"""The access with the highest cost beyond its minimum, per instruction, with its addresses; and the
+wavefronts of a shared-memory access."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from grader.emulator.layouts.execution import (
 )
 
 Wavefront = tuple[int, ...]
-"""The lanes that it serves."""
+"""The lanes that a wavefront serves."""
 
 
 @dataclass(frozen=True)
 class WorstRequest:
-    """One access of one warp. `addresses` has an entry a lane, None where it is inactive: offsets
-    in the window of global memory, or in that of a block's shared memory.
+    """An access of a warp. `addresses`: per lane, None if inactive; offsets in the window of global
+    memory, or in the block's shared memory.
 
-    `passes` are wavefronts (shared) or sectors (global), `passes_ideal` the fewest possible,
-    `bytes` the distinct ones; `flags` its AccessFlag bits. `block` is the block's linear index,
-    `warp` the warp's in it.
+    `passes`: wavefronts (shared) or sectors (global), `passes_ideal` the fewest possible, `bytes`
+    the distinct bytes; `flags`: AccessFlag bits. `block`: linear index of the block; `warp`: index
+    in the block.
     """
 
     line: int | None
@@ -45,7 +45,7 @@ class WorstRequest:
 
 
 def keep_worse(worst: np.ndarray, others: np.ndarray) -> None:
-    """Put others, both records of WORST, where they are worse; of equals that of the lower block
+    """Replaces records of `worst` by worse records of `others`; of equal records, the lower block's
     stays."""
     same = others["rank"] == worst["rank"]
     better = (others["rank"] > worst["rank"]) | (same & (others["block"] < worst["block"]))
@@ -55,7 +55,7 @@ def keep_worse(worst: np.ndarray, others: np.ndarray) -> None:
 def make_request(
     found: np.void, line: int | None, space: str, *, load: bool, atomic: bool
 ) -> WorstRequest:
-    """A WORST as a record."""
+    """Converts a WORST record."""
     mask, window = int(found["mask"]), (1 << CLUSTER_SHIFT) - 1
     addresses = found["addresses"] & (window if space == "shared" else 0xFFFFFFFF)
     return WorstRequest(
@@ -77,8 +77,8 @@ def make_request(
 
 
 def list_wavefronts(request: WorstRequest) -> tuple[Wavefront, ...]:
-    """The wavefronts of an access to shared memory, by the rules of `count_wavefronts` in
-    cpp/memory/counting.cpp. Their order on a GPU is unknown: they are in the order of the lanes."""
+    """The wavefronts of a shared-memory access, by the rules of `count_wavefronts` in
+    cpp/memory/counting.cpp. Their order on a GPU is unknown; here it is the order of lanes."""
     units = _units(request)
     phases = max(1, request.width // BANK_BYTES)
     size = WARP_LANES // phases
@@ -94,7 +94,7 @@ def list_wavefronts(request: WorstRequest) -> tuple[Wavefront, ...]:
 
 
 def _units(request: WorstRequest) -> dict[int, int]:
-    """What each active lane asks for, counted in words or, where these are wider, in elements."""
+    """The index of each active lane's word or, for wider accesses, of its element."""
     bytes_each = max(request.width, BANK_BYTES)
     units = {
         lane: address // bytes_each
@@ -110,8 +110,8 @@ def _units(request: WorstRequest) -> dict[int, int]:
 def _serve(
     units: Mapping[int, int], part: Sequence[int], banks: int, flags: int
 ) -> Iterator[Wavefront]:
-    """The wavefronts of the lanes of a phase: each brings one unit of every bank, to all lanes that
-    ask for it, unless they take turns."""
+    """The wavefronts of a phase: each delivers a unit of every bank to all lanes that request it,
+    except for lanes that take turns."""
     queues: dict[int, dict[object, list[int]]] = {}
     for lane in (lane for lane in part if lane in units):
         unit = units[lane]
@@ -125,8 +125,8 @@ def _serve(
 def _serve_pair(
     units: Mapping[int, int], pair: tuple[range, range], banks: int, flags: int
 ) -> Iterator[Wavefront]:
-    """Two phases of a load go together where partners ask for the same, and no bank has two
-    units."""
+    """Two phases of a load share a wavefront if partner lanes request the same unit and no bank has
+    two units."""
     lanes = range(pair[0].start, pair[1].stop)
     together = [*_serve(units, lanes, banks, flags)]
     if len(together) <= 1 and any(_partners_share(units, lanes, step) for step in (1, 2)):
@@ -137,6 +137,6 @@ def _serve_pair(
 
 
 def _partners_share(units: Mapping[int, int], lanes: range, step: int) -> bool:
-    """Whether all active lanes ask for the same as their partner, where that is active."""
+    """Whether each active lane requests the same unit as its partner, if that is active."""
     active = [lane for lane in lanes if lane in units]
     return all(units[lane] == units.get(lane ^ step, units[lane]) for lane in active)
