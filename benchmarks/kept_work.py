@@ -44,7 +44,7 @@ from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
 from grader.emulator.codegen.kept_files import read_whole, write_whole
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Estimate, Run
+from grader.emulator.timing.launch_time import Estimate, LaunchModel
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.folders import default_cache
@@ -217,7 +217,7 @@ def model_works(works: Sequence[Work], figures: Figures) -> ModelledRun:
     found: list[Estimate] = []
     for work in works:
         held = found[-1].held if found else None
-        found.append(Run(work, figures, emulator_runtime(), held).estimate())
+        found.append(LaunchModel(work, figures, emulator_runtime(), held).estimate())
     last, longest = found[-1], max(found, key=lambda each: each.time_ms)
     return ModelledRun(
         sum(each.time_ms for each in found),

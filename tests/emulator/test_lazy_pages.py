@@ -109,7 +109,9 @@ def test_the_system_is_asked_only_where_it_tells() -> None:
     lazy_pages.fill(room, WORD, sparse=True)
     room[5 * PAGE_BYTES] = 1
     written = lazy_pages.written_pages(room).tolist()
-    assert written == ([5] if lazy_pages._shows_written_pages() else list(range(len(room) // PAGE_BYTES)))
+    assert written == (
+        [5] if lazy_pages._shows_written_pages() else list(range(len(room) // PAGE_BYTES))
+    )
 
 
 def test_without_files_in_memory_all_is_written(monkeypatch: pytest.MonkeyPatch) -> None:

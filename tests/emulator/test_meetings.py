@@ -12,7 +12,7 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import make_regions
-from grader.emulator.timing.meetings import Met, Slice, find_meetings
+from grader.emulator.timing.meetings import Contention, Slice, find_meetings
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up, join
@@ -62,7 +62,7 @@ def streams_of(
     return streams, CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none, none)
 
 
-def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Met:
+def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Contention:
     streams, code = streams_of(*blocks, instruction=instruction, words=words)
     return find_meetings(streams, code, make_regions([BUFFER]), SLICES, emulator_runtime())
 
@@ -71,17 +71,17 @@ NO_TIME = Slice(turn=0.0, passing=0.0, waiting=0.0, window=0.0, chain=0.0, swap=
 
 
 def cycles_of(
-    met: Met, *, times: float = 1.0, at_once: float = 1.0, held: float = PAIRS, **each: float
+    met: Contention, *, times: float = 1.0, at_once: float = 1.0, held: float = PAIRS, **each: float
 ) -> float:
     """Cycles where all that is not named takes none."""
     return met.cycles(times, at_once, held, replace(NO_TIME, **each))
 
 
-def spread_evenly(turns: float, pairs: int) -> Met:
+def spread_evenly(turns: float, pairs: int) -> Contention:
     """Atomics that each touch a sector, of so many pairs together."""
     of_buffer = np.array([pairs]), np.array([PAIRS])
     visits = int(turns * SLICES)
-    return Met(np.full(SLICES, turns), visits, visits, 0, 0.0, 0.0, 0.0, *of_buffer)
+    return Contention(np.full(SLICES, turns), visits, visits, 0, 0.0, 0.0, 0.0, *of_buffer)
 
 
 def test_what_all_blocks_come_back_to_keeps_one_slice_busy() -> None:
@@ -191,7 +191,7 @@ def test_pairs_of_sectors_are_counted_once() -> None:
 def test_chance_alone_makes_no_slice_the_busiest() -> None:
     drawn = np.random.default_rng(1).poisson(40.0, SLICES).astype(float)
     none = np.zeros(1, dtype=np.int64)
-    assert Met(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
+    assert Contention(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
 
 
 def test_loads_meet_nowhere() -> None:

@@ -113,7 +113,7 @@ def test_each_cycle_of_each_warp_is_told_once(warps: int) -> None:
     assert (
         found.cycles[:, Stall.SELECTED].sum() == 5 * warps * len(MIXED) == plain.statistics.issued
     )
-    assert found.sm_cycles == found.told_until == plain.statistics.cycles + 1
+    assert found.sm_cycles == found.complete_until == plain.statistics.cycles + 1
     assert found.spans["length"].sum() == found.resident_cycles
     for warp in range(2 * warps):
         own = found.spans[found.spans["warp"] == warp]
@@ -126,9 +126,9 @@ def test_each_cycle_of_each_warp_is_told_once(warps: int) -> None:
 
 def test_where_spans_have_no_room_the_first_cycles_are_whole() -> None:
     whole, cut = (profile(*[MIXED] * 8, spans=spans, blocks=3) for spans in (10_000, 60))
-    assert cut.told_until < whole.told_until
-    assert (cut.spans["start"] + cut.spans["length"] <= cut.told_until).all()
-    before = whole.spans[whole.spans["start"] < cut.told_until]
-    ends = np.minimum(before["start"] + before["length"], int(cut.told_until))
+    assert cut.complete_until < whole.complete_until
+    assert (cut.spans["start"] + cut.spans["length"] <= cut.complete_until).all()
+    before = whole.spans[whole.spans["start"] < cut.complete_until]
+    ends = np.minimum(before["start"] + before["length"], int(cut.complete_until))
     assert cut.spans["length"].sum() == (ends - before["start"]).sum()
     assert (cut.cycles == whole.cycles).all()
