@@ -85,9 +85,9 @@ class Meetings:
     """Contention of the blocks' atomics. `visitors`, `known`, `chains` and `swapped` have a number
     per line of global memory: the only block with atomics there, from 1 on; the sectors of these
     atomics; the lanes that wait for each other; the swapped words. Results: `alone`: turns of lines
-    that only one block uses, per buffer; `pairs`: pairs of sectors with atomics, per buffer;
+    that a single block uses, per buffer; `pairs`: pairs of sectors with atomics, per buffer;
     `turns`: turns per slice of the L2; `visits` and `pair_visits`: lines and pairs of sectors,
-    summed over all atomics. The longest chain consists of floats added to one line. `met_swaps`:
+    summed over all atomics. The longest chain consists of floats added to a line. `met_swaps`:
     swaps at the words of all `swaps`, summed over them; `tries` and `swap_turns`: lanes that
     request a swap and the turns of their slices, weighted by the number of such lanes. The caller
     sets all of them to 0."""

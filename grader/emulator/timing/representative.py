@@ -104,8 +104,7 @@ def _distance(own: float, other: float) -> float:
 def choose_blocks(
     blocks: int, resident: int, figures: Figures, rng: Random, most: int = 64
 ) -> tuple[int, ...]:
-    """Blocks that one SM runs one after another. The hardware distributes blocks over the SMs round
-    by round.
+    """Consecutive blocks of an SM. The hardware distributes blocks over the SMs round by round.
 
     `rng` draws the SM, among those with the most blocks, and the first round."""
     rounds = -(-blocks // figures.multiprocessors)
