@@ -65,7 +65,11 @@ READING = (
     "analysis_records.py",
     "record_arrays.py",
 )
-"""Modules of the timing model that make works of traces, with the opcodes and timing_traces.cpp."""
+"""Modules of the timing model that read traces, besides the opcode rows and traces.cpp."""
+EMULATOR = PACKAGE / "emulator"
+OPCODES, TIMING = EMULATOR / "codegen" / "opcodes", EMULATOR / "timing"
+NATIVE_TIMING = EMULATOR / "cpp" / "timing"
+TRACING = (NATIVE_TIMING / "tracing.cpp", NATIVE_TIMING / "tracing.h")
 T = TypeVar("T")
 
 
@@ -255,37 +259,31 @@ def name_work(job: Job, gpu: Gpu) -> str:
 
 @functools.cache
 def digest_of_emulator() -> str:
-    """Changes with what makes traces."""
-    emulator = PACKAGE / "emulator"
-    left_out = (emulator / "timing", emulator / "opcodes")
+    """Changes with the code that makes traces."""
     files = [
         path
-        for folder in (emulator, PACKAGE / "devices" / "emulated")
+        for folder in (EMULATOR, PACKAGE / "devices" / "emulated")
         for path in sorted(folder.rglob("*"))
         if path.suffix in (".py", ".cpp", ".h")
-        and not any(path.is_relative_to(each) for each in left_out)
-        and not path.name.startswith(("timing_", "special"))
+        and not any(path.is_relative_to(each) for each in (OPCODES, TIMING, NATIVE_TIMING))
+        and not path.name.startswith("special")
     ]
-    return _digest_files([*files, PACKAGE / "spec" / "draws.py"])
+    return _digest_files([*files, *TRACING, PACKAGE / "spec" / "draws.py"])
 
 
 @functools.cache
 def digest_of_reading() -> str:
-    """Changes with what makes works of traces."""
-    emulator = PACKAGE / "emulator"
-    modules = [emulator / "timing" / name for name in READING]
-    opcodes = sorted((emulator / "opcodes").rglob("*.py"))
+    """Changes with the code that makes works from traces."""
+    modules = [TIMING / name for name in READING]
     layout = inspect.getsource(find_work) + inspect.getsource(Work)
-    files = [*modules, *opcodes, emulator / "runtime" / "timing_traces.cpp"]
+    files = [*modules, *sorted(OPCODES.rglob("*.py")), NATIVE_TIMING / "traces.cpp"]
     return _digest(_digest_files(files), layout)
 
 
 @functools.cache
 def digest_of_model() -> str:
-    """Changes with what makes times of works."""
-    emulator = PACKAGE / "emulator"
-    runtime = sorted((emulator / "runtime").glob("timing_*"))
-    return _digest_files([*sorted((emulator / "timing").glob("*.py")), *runtime])
+    """Changes with the code that makes times from works."""
+    return _digest_files([*sorted(TIMING.glob("*.py")), *sorted(NATIVE_TIMING.iterdir())])
 
 
 @functools.cache
