@@ -178,7 +178,7 @@ def run_once(options: argparse.Namespace, jobs: int) -> float:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
         watch = Watch(process.pid, open_gpus(options.device))
         watch.start()
-        said = process.communicate()[0].decode()
+        output = process.communicate()[0].decode()
         seconds = time.perf_counter() - start
         watch.done.set()
         watch.join()
@@ -195,7 +195,7 @@ def run_once(options: argparse.Namespace, jobs: int) -> float:
             f" {watch.peak_mb:.0f} MB{busy}",
             flush=True,
         )
-        print(said.strip(), f"(exit code {process.returncode})", flush=True)
+        print(output.strip(), f"(exit code {process.returncode})", flush=True)
         return seconds
 
 

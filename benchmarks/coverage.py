@@ -58,7 +58,7 @@ def main() -> int:
     )
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("cubins", type=Path)
-    parser.add_argument("--only", nargs="+", metavar="OWNER/NAME", help="these repositories alone")
+    parser.add_argument("--only", nargs="+", metavar="OWNER/NAME", help="only these repositories")
     options = parser.parse_args()
     repositories = [
         each for each in read_list(LIST) if not options.only or each.name in options.only

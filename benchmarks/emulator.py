@@ -103,7 +103,7 @@ def main() -> None:
         action="store_true",
         help="compare the checked mode with counting, at small sizes",
     )
-    parser.add_argument("--fixed", action="store_true", help="what a run costs at the least")
+    parser.add_argument("--fixed", action="store_true", help="measure the fixed cost of a run")
     options = parser.parse_args()
     names = options.kernels or sorted(path.stem for path in KERNELS.glob("*.cu"))
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core

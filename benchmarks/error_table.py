@@ -233,5 +233,5 @@ def format_intervals(rows: Sequence[Row]) -> list[str]:
 def describe_coverage(rows: Sequence[Row]) -> str:
     """A summary of the fraction of times inside the intervals from other families."""
     level = choose_level(rows)
-    told = ", ".join(f"{group} {part:.1%}" for group, part in shares(rows, level).items())
-    return f"inside the {level:.0%} interval that the other families make: {told} of {len(rows)}"
+    parts = ", ".join(f"{group} {part:.1%}" for group, part in shares(rows, level).items())
+    return f"inside the {level:.0%} interval that the other families make: {parts} of {len(rows)}"

@@ -174,7 +174,7 @@ def make_parameters(size: int, memory: GlobalMemory, rng: Random) -> bytes:
 
 
 def mutate_kernel(code: KernelCode, donors: Sequence[KernelCode], rng: Random) -> KernelCode:
-    """One to four changes of the code, sometimes also of the sizes around it."""
+    """Changes the code up to four times, and sometimes the sizes around it."""
     instructions = list(code.instructions)
     for _ in range(rng.randint(1, 4)):
         rng.choice(INSTRUCTION_MUTATIONS)(instructions, rng.choice(donors).instructions, rng)

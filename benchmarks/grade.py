@@ -116,7 +116,7 @@ def time_until(verdicts: int, name: str, cache: str) -> Times:
         process.wait()
     os.close(ours)
     if not clock:
-        raise SystemExit(f"grading {name} told nothing before its end:\n{seen.decode()}")
+        raise SystemExit(f"grading {name} showed nothing before its end:\n{seen.decode()}")
     return Times(clock, processor_since(before))
 
 

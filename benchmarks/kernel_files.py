@@ -181,7 +181,7 @@ def _parse(path: Path, words: Sequence[str]) -> argparse.Namespace:
     for name, value in vars(options).items():
         if name not in (*_NAMED, "file") and value != plain[name]:
             raise UsageError(
-                f"--{name} says nothing of a run", f"Use --{', --'.join(_NAMED)} alone."
+                f"--{name} does not describe a run", f"Use only --{', --'.join(_NAMED)}."
             )
     return options
 
