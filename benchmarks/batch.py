@@ -1,10 +1,10 @@
-"""What a batch costs beside the grading: a made-up class with a grader that takes no time.
+"""Costs of a batch apart from the grading: an artificial class with a grader that takes no time.
 
     python benchmarks/batch.py [--submissions N] [--keep DIR]
 
-Journal, score files, gradebook, summary and report.html are those of a real batch; only the grader
-is replaced, by one that gives each submission the score of a real one (graded once, before the
-clock starts) with its own points. Prints seconds and the peak of memory in MB. Needs no GPU.
+Journal, score files, gradebook, summary and report.html are those of a real batch. Only the grader
+is replaced: it gives each submission a real score (graded before the clock starts) with its own
+points. Prints seconds and peak memory in MB. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MODELS = (
 
 @dataclass
 class InstantPool:
-    """Answers at once, with one of a few scores."""
+    """Answers immediately, with a score from `scores`."""
 
     scores: list[dict[str, object]]
     waiting: list[Task] = field(default_factory=list)
@@ -104,7 +104,7 @@ def main() -> None:
     options = parser.parse_args()
     with ProcessPoolExecutor(
         1, multiprocessing.get_context("spawn")
-    ) as other:  # so that its memory does not count
+    ) as other:  # a separate process, whose memory does not count
         scores = [json.loads(text) for text in other.map(grade_model, MODELS)]
     exercise = read_exercise(ROOT / "exercises" / "transpose")
     if options.keep:

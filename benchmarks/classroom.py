@@ -1,14 +1,14 @@
-"""How long a class takes: `grade batch` on copies of the known submissions, as whole processes,
-with an empty cache of compilations.
+"""Duration of a class: `grade batch` on copies of the known submissions, as whole processes, with
+an empty compilation cache.
 
     python benchmarks/classroom.py [--submissions N] [--exercise NAME ...] [--device DEVICE] [--jobs
     N,N] [--repeat N]
 
-Every tenth file is the copy of another student's. With several job counts the runs alternate, so
-that a machine that others use too serves all of them alike. Prints seconds, seconds of processor,
-the peak of memory of all processes together (proportional set size, sampled) and, on GPUs, the
-share of the time between the first and the last launch at which the GPU ran something (NVML, every
-20 ms) and that at which a grading held its lock.
+Every tenth file is a copy of another student's. With several job counts the runs alternate, so that
+other users of the machine affect all of them equally. Prints seconds, CPU seconds, the peak memory
+of all processes together (proportional set size, sampled) and, on GPUs, two fractions of the time
+between the first and the last launch: the time that the GPU was busy (NVML, every 20 ms), and the
+time that a grading held its lock.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 _SET_CHILD_SUBREAPER = 36
 SLOW = ("macro_bomb", "giant_initialised_array")
-"""Compile bombs, which take until a limit ends them: no class has many."""
+"""Compile bombs, which take until a limit ends them; real classes do not have many."""
 
 
 def make_class(folder: Path, exercises: list[str], count: int) -> None:
-    """`count` students, dealt out to the exercises in turn, each with a file of its own but every
-    tenth."""
+    """`count` students, distributed over the exercises in turn; every tenth file is a copy of its
+    predecessor."""
     known = {
         name: sorted((ROOT / "tests" / "submissions" / name).glob("*.cu")) for name in exercises
     }
@@ -56,7 +56,7 @@ def make_class(folder: Path, exercises: list[str], count: int) -> None:
 
 
 class Watch(threading.Thread):
-    """Samples the memory of a process and its descendants, and how busy the GPUs are."""
+    """Samples the memory of a process and its descendants, and the use of the GPUs."""
 
     def __init__(self, pid: int, gpus: list[object]) -> None:
         super().__init__(daemon=True)
@@ -75,8 +75,8 @@ class Watch(threading.Thread):
             rounds += 1
 
     def shares(self) -> list[tuple[float, float]]:
-        """For each GPU the shares of samples, between the first busy one and the last, that were
-        busy and that were locked."""
+        """Per GPU: the fractions of busy and of locked samples, between the first and the last busy
+        sample."""
         found = []
         for samples in self.busy:
             marks = [index for index, (_, busy, _) in enumerate(samples) if busy]
@@ -101,13 +101,13 @@ def descendants(pid: int) -> list[int]:
 
 
 def adopt_orphans() -> None:
-    """From now on, what a killed process leaves behind becomes a child of this one, so that its
-    seconds of processor are counted (prctl(2), PR_SET_CHILD_SUBREAPER)."""
+    """From now on, orphans of a killed process become children of this process, so that their CPU
+    seconds count (prctl(2), PR_SET_CHILD_SUBREAPER)."""
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def reap_all() -> None:
-    """Wait for all children that are left."""
+    """Waits for all remaining children."""
     with contextlib.suppress(ChildProcessError):
         while True:
             os.waitpid(-1, 0)
@@ -178,7 +178,7 @@ def run_once(options: argparse.Namespace, jobs: int) -> float:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE)
         watch = Watch(process.pid, open_gpus(options.device))
         watch.start()
-        said = process.communicate()[0].decode()
+        output = process.communicate()[0].decode()
         seconds = time.perf_counter() - start
         watch.done.set()
         watch.join()
@@ -195,7 +195,7 @@ def run_once(options: argparse.Namespace, jobs: int) -> float:
             f" {watch.peak_mb:.0f} MB{busy}",
             flush=True,
         )
-        print(said.strip(), f"(exit code {process.returncode})", flush=True)
+        print(output.strip(), f"(exit code {process.returncode})", flush=True)
         return seconds
 
 

@@ -1,18 +1,18 @@
-"""How much of the kernels of course and sample repositories the emulated device knows.
+"""Fraction of the kernels of course and sample repositories that the emulated device supports.
 
     python benchmarks/coverage.py CHECKOUTS CUBINS [--only OWNER/NAME ...]
 
-benchmarks/coverage.json names repositories, the commit of each, and those of its files that nvcc
-compiles by themselves for sm_90 with no library beside the toolkit. CHECKOUTS has a clone of each
-at its commit, in a folder OWNER+NAME:
+benchmarks/coverage.json lists repositories with a commit each, and their files that nvcc compiles
+alone for sm_90 with no library besides the toolkit. CHECKOUTS has a clone of each repository at its
+commit, in a folder OWNER+NAME:
 
     git clone https://github.com/siboehm/SGEMM_CUDA 'CHECKOUTS/siboehm+SGEMM_CUDA'
 
-CUBINS keeps what is compiled, for the next run. Prints, by repository, how many distinct kernels
-`grade inspect` finds nothing unknown in; then everything that is unknown, with the number of
-kernels that have it and of those that have nothing else. Exit code 1 where a file of the list is
-not there or cannot be compiled. Needs no GPU. The first run compiles for an hour or more; later
-ones take some minutes.
+CUBINS keeps compiled files for the next run. Prints, by repository, the number of distinct kernels
+in which `grade inspect` finds nothing unknown; then everything unknown, with the number of kernels
+that contain it, and of kernels that contain no other unknown. Exit code 1 if a listed file is
+absent or does not compile. Needs no GPU. The first run compiles for an hour or more; later runs
+take some minutes.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ LIST = Path(__file__).with_name("coverage.json")
 ARCH = "sm_90"
 OPTIONS = ("-w", f"-arch={ARCH}", "-std=c++17", "-lineinfo", "-cubin")
 HEADERS = {"common", "inc", "include", "utils"}
-"""Names of the folders of a repository that its files include from."""
+"""Names of folders that become include paths."""
 _PLACE = re.compile(r"\[0x[0-9a-f]+\]$")
 
 
 @dataclass(frozen=True)
 class Repository:
-    """What is compiled of a repository: files, by their paths in it at a commit."""
+    """Files of a repository, by their paths at a commit."""
 
     name: str
     commit: str
@@ -48,7 +48,7 @@ class Repository:
 
     @property
     def folder(self) -> str:
-        """Its folder's name, in checkouts and in cubins."""
+        """Name of its folder in checkouts and cubins."""
         return self.name.replace("/", "+")
 
 
@@ -58,7 +58,7 @@ def main() -> int:
     )
     parser.add_argument("checkouts", type=Path)
     parser.add_argument("cubins", type=Path)
-    parser.add_argument("--only", nargs="+", metavar="OWNER/NAME", help="these repositories alone")
+    parser.add_argument("--only", nargs="+", metavar="OWNER/NAME", help="only these repositories")
     options = parser.parse_args()
     repositories = [
         each for each in read_list(LIST) if not options.only or each.name in options.only
@@ -90,7 +90,7 @@ def read_list(path: Path) -> list[Repository]:
 def compile_files(
     repository: Repository, checkouts: Path, cubins: Path, nvcc: Path
 ) -> tuple[list[Path], list[str]]:
-    """The cubins of its files, compiled where they are not there yet; and what is missing."""
+    """Compiles its files that have no cubin yet. Returns the cubins, and messages about errors."""
     root = checkouts / repository.folder
     kept = cubins / repository.folder
     kept.mkdir(parents=True, exist_ok=True)
@@ -116,7 +116,7 @@ def compile_files(
 
 
 def unknown_by_kernel(cubins: Sequence[Path]) -> tuple[dict[str, set[str]], list[str]]:
-    """What is unknown in each kernel, by its name; and the files that cannot be read."""
+    """The unknown instructions by kernel name; and messages about files that cannot be read."""
     listed = inspect(cubins, isolated=False)
     found: dict[str, set[str]] = defaultdict(set)
     for kernel in listed.kernels:
@@ -125,14 +125,15 @@ def unknown_by_kernel(cubins: Sequence[Path]) -> tuple[dict[str, set[str]], list
 
 
 def format_share(kernels: Mapping[str, set[str]]) -> str:
-    """How many kernels have nothing unknown."""
+    """Number and fraction of kernels without unknown instructions."""
     known = sum(not unknown for unknown in kernels.values())
     share = 100 * known / len(kernels) if kernels else 0.0
     return f"{known:5} of {len(kernels):5} kernels, {share:5.1f} %"
 
 
 def missing_lines(kernels: Mapping[str, set[str]]) -> Iterator[str]:
-    """What is unknown: the kernels that have it, those that have nothing else, and the first."""
+    """Each unknown instruction: kernels that contain it, kernels without another, the first
+    kernel."""
     having = Counter(what for unknown in kernels.values() for what in unknown)
     alone = Counter(next(iter(unknown)) for unknown in kernels.values() if len(unknown) == 1)
     for what, count in sorted(having.items(), key=lambda pair: (-alone[pair[0]], -pair[1])):

@@ -1,7 +1,7 @@
-"""What is done to a copy so that nobody sees it: the disguises of `benchmarks/similar.py`.
+"""Changes that hide a copy: the disguises of `benchmarks/similar.py`.
 
-A disguise takes a text and a source of random numbers, and gives the text that would be handed in.
-It keeps what the program does; whether it compiles is not looked at.
+A disguise maps a text and a source of random numbers to the disguised text. It preserves the
+program's effect, but does not check that the text compiles.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _GIVEN_LIST = """
     warpSize cooperative_groups once h sync
 """
 _GIVEN = frozenset(_GIVEN_LIST.split())
-"""Names that no student gives: they stay."""
+"""Names that are not the student's and stay."""
 _NAME = re.compile(r"(?<![\w.])(?<!->)[A-Za-z_]\w*")
 _NEW_NAMES = "mine own part piece here there this_one other current left_end place value item"
 
 
 def rename(text: str, draw: random.Random) -> str:
-    """Another name for everything that the student named."""
+    """Renames everything that the student named."""
     names = sorted({name for name in _NAME.findall(text) if name not in _GIVEN})
     words = _NEW_NAMES.split()
     new = {name: f"{draw.choice(words)}_{number}" for number, name in enumerate(names)}
@@ -37,8 +37,8 @@ def rename(text: str, draw: random.Random) -> str:
 
 
 def reorder(text: str, draw: random.Random) -> str:
-    """Functions in the opposite order, neighbouring declarations exchanged, comparisons turned
-    round, operands of `+` and `*` exchanged where they are plain names."""
+    """Reverses the order of functions, swaps neighbouring declarations, the sides of comparisons,
+    and plain names as operands of `+` and `*`."""
     pieces = re.split(r"(?<=\n\})\n", text)
     lines = "\n".join(reversed(pieces)).split("\n")
     for place in range(len(lines) - 1):
@@ -56,7 +56,7 @@ _DECLARED = re.compile(r"\s+(?:const )?(?:int|unsigned|unsigned int|float|auto) 
 
 
 def _are_independent(first: str, second: str) -> bool:
-    """Whether both are declarations of one name, and neither needs the other."""
+    """Whether both are single declarations that do not use each other's name."""
     one, other = _DECLARED.fullmatch(first), _DECLARED.fullmatch(second)
     if one is None or other is None:
         return False
@@ -64,8 +64,8 @@ def _are_independent(first: str, second: str) -> bool:
 
 
 def restyle(text: str, draw: random.Random) -> str:
-    """Other white space and comments, `++i` for `i++`, `x = x + y` for `x += y`, braces round
-    single statements, declarations one by one, constness lost."""
+    """Changes white space and comments, `i++` to `++i`, `x += y` to `x = x + y`; adds braces around
+    single statements; splits declarations; removes const."""
     text = re.sub(r"//(?! launch| scratch)[^\n]*", "", text)
     text = re.sub(r"\b(\w+)\+\+(?=\))", r"\1 += 1", text)
     text = re.sub(r"\+\+(\w+)(?=\))", r"\1 += 1", text)
@@ -106,7 +106,7 @@ _MACROS: Sequence[tuple[str, str, str]] = (
 
 
 def hide_in_macros(text: str, draw: random.Random) -> str:
-    """Indices, barriers, types, loops and conditions behind macros."""
+    """Hides indices, barriers, types, loops and conditions behind macros."""
     used = []
     for definition, pattern, name in _MACROS:
         changed = re.sub(pattern, name, text)
@@ -117,13 +117,13 @@ def hide_in_macros(text: str, draw: random.Random) -> str:
 
 
 def copy_half(text: str, other: str) -> str:
-    """The first half of one file's lines and the second half of another one's."""
+    """The first half of a file's lines and the second half of another file's."""
     lines, rest = text.split("\n"), other.split("\n")
     return "\n".join(lines[: len(lines) // 2] + rest[len(rest) // 2 :])
 
 
 def disguise_all(text: str, draw: random.Random) -> str:
-    """Everything together."""
+    """Applies all disguises."""
     for each in (reorder, restyle, hide_in_macros, rename):
         text = each(text, draw)
     return text

@@ -1,19 +1,19 @@
-"""How fast the emulator is: translation, run time and warp instructions a second, counting on, on
-one core, in seconds of processor.
+"""Speed of the emulator in counting mode: translation, run time and warp instructions per second,
+on one core, in CPU seconds.
 
     python benchmarks/emulator.py [--repeat N] [KERNEL ...]
     python benchmarks/emulator.py --checked [--repeat N] [KERNEL ...]
     python benchmarks/emulator.py --fixed [--repeat N]
 
-The kernels are those of tests/data/truth, at 1024³ (GEMM) and 8192² (transpose). Prints the median
-of N runs, and at the end the most memory that the process ever held beyond the buffers of its
-largest kernel. Needs no GPU.
+The kernels are those of tests/data/truth, at 1024³ (GEMM) and 8192² (transpose). Prints medians of
+N runs, and at the end the process's peak memory beyond the buffers of its largest kernel. Needs no
+GPU.
 
 --checked compares the checked mode with counting, at the size of correctness cases: 256³ and 512².
 
---fixed runs one warp of kernels of 20 to 2,000 instructions, so that all but a few microseconds is
-what a run costs before and after: in this process, in seconds of processor, and through a worker,
-by the clock. Prints the least of N runs.
+--fixed runs a warp of kernels of 20 to 2,000 instructions, which execute in a few microseconds, so
+that the result is the fixed cost of a run: in this process in CPU seconds, and through a worker in
+elapsed time. Prints the minimum of N runs.
 """
 
 from __future__ import annotations
@@ -78,12 +78,12 @@ FIXED_STEPS = (0, 272, 1984)
 T = TypeVar("T")
 Compiled = tuple[Kernel, Launch, tuple[DeviceBuffer, ...]]
 GOALS_S = {"gemm_registers_coalesced": 1.5, "gemm_naive_col": 4.0, "transpose_padded": 3.0}
-"""What the project has set itself for one run, in seconds; translation: 1 s."""
+"""The project's goals for a run, in seconds; the goal for translation is 1 s."""
 
 
 @dataclass(frozen=True)
 class Timed:
-    """Medians of one kernel, in seconds."""
+    """Medians for a kernel, in seconds."""
 
     name: str
     instructions: int
@@ -103,7 +103,7 @@ def main() -> None:
         action="store_true",
         help="compare the checked mode with counting, at small sizes",
     )
-    parser.add_argument("--fixed", action="store_true", help="what a run costs at the least")
+    parser.add_argument("--fixed", action="store_true", help="measure the fixed cost of a run")
     options = parser.parse_args()
     names = options.kernels or sorted(path.stem for path in KERNELS.glob("*.cu"))
     os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # one core
@@ -129,7 +129,7 @@ def main() -> None:
 
 
 def compare_modes(names: Sequence[str], repeat: int) -> None:
-    """Print how many times as long the checked mode takes, kernel by kernel."""
+    """Prints the slowdown of the checked mode, kernel by kernel."""
     print(
         f"{'kernel':28} {'counting s':>10} {'checked s':>10} {'times':>6} {'translate s':>12}"
         f" {'checked':>8}"
@@ -148,7 +148,7 @@ def compare_modes(names: Sequence[str], repeat: int) -> None:
 
 
 def measure_fixed(repeat: int) -> None:
-    """Print what a run costs at the least, by the number of instructions and mode."""
+    """Prints the fixed cost of a run, by number of instructions and mode."""
     print(f"{'instructions':>12} {'mode':14} {'in process ms':>13} {'by a worker ms':>14}")
     inside, inputs = EmulatedDevice(), {"y": np.ones(32, dtype=np.float32)}
     with RemoteDevice("emulated:h100") as worker:
@@ -167,7 +167,7 @@ def measure_fixed(repeat: int) -> None:
 def time_run(
     device: Device, program: Program, inputs: Arrays, mode: Mode, clock: Callable[[], float]
 ) -> float:
-    """Milliseconds of one run."""
+    """Milliseconds of a run."""
     began = clock()
     execution, _ = device.run(program, inputs, limits=RunLimits(10**6, 60.0), mode=mode)
     assert execution.failure is None, execution.failure
@@ -175,7 +175,7 @@ def time_run(
 
 
 def make_straight(steps: int) -> Program:
-    """A launch of one warp of a kernel that multiplies and adds so many times, sixteen a line."""
+    """A launch of a warp whose kernel has `steps` dependent multiply-adds, sixteen per line."""
     lines = "\n".join(["x = x * x + 1.0f; " * 16] * (steps // 16))
     text = f"""__global__ void k(float* y) {{
 float x = y[threadIdx.x];
@@ -195,13 +195,13 @@ y[threadIdx.x] = x; }}"""
 def measure(
     name: str, repeat: int, compiled: Compiled | None = None, *, checked: bool = False
 ) -> Timed:
-    """Translate and run one kernel `repeat` times."""
+    """Translates and runs a kernel `repeat` times."""
     kernel, launch, buffers = compiled or compile_kernel(
         KERNELS / f"{name}.cu", SIZES[name.split("_")[0]]
     )
     sizes = {buffer.name: int(np.prod(buffer.shape)) * 4 for buffer in buffers}
     memory = GlobalMemory(sizes)
-    for buffer in buffers:  # in place: the benchmark holds every buffer once
+    for buffer in buffers:  # in place, so that each buffer is in memory only once
         view = memory.view(buffer.name).view(np.float32)
         np.random.default_rng(7).standard_normal(out=view, dtype=np.float32)
     if checked:
@@ -234,7 +234,7 @@ def measure(
 
 
 def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
-    """One kernel of truth/, its launch at these sizes, and its buffers."""
+    """A kernel of truth/, its launch at these sizes, and its buffers."""
     family = path.stem.split("_")[0]
     buffers = tuple(
         DeviceBuffer(
@@ -276,7 +276,7 @@ def compile_kernel(path: Path, sizes: Mapping[str, int]) -> Compiled:
 
 
 def compile_file(submission: Submission, nvcc: Nvcc) -> Binary:
-    """Its kernels for the GPU that the emulated device stands for."""
+    """Its kernels for the GPU that the emulated device models."""
     return done(
         compile_submission(
             submission,
@@ -291,7 +291,7 @@ def compile_file(submission: Submission, nvcc: Nvcc) -> Binary:
 
 
 def done(result: T | Fact) -> T:
-    """The result of a stage that must not fail here."""
+    """The result of a stage; a failure ends the program."""
     try:
         return value_of(result)
     except SubmissionError as error:

@@ -1,7 +1,7 @@
-"""Measured times beside modelled ones: errors by family, the ranking, and intervals.
+"""Measured and modelled times: errors by family, the ranking, and intervals.
 
-A family is the mechanism that kernels show: the folder of benchmarks/kernels, and of programs that
-have the signature of an exercise, `gemm` and `transpose`.
+A family is the mechanism that kernels show: the folder in benchmarks/kernels, or for programs with
+the signature of an exercise, `gemm` or `transpose`.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ from kept_work import ModelledRun
 from grader.emulator.timing.intervals import UNKNOWN, Interval
 
 APART = 1.15
-"""Two measured times this far apart are to be in the right order."""
+"""Ratio of two measured times from which on the model should give the right order."""
 NOMINAL = 0.9
-"""The share of times that an interval is to hold."""
+"""Fraction of times that an interval should contain."""
 LEAST_HELD = 0.88
-"""The least share of times of families left out that may lie inside."""
+"""Least fraction of the times of left-out families that must be in their intervals."""
 LEVELS = tuple((90 + step) / 100 for step in range(9))
-"""Nominal probabilities that intervals may be made with, so that they hold so many."""
+"""Nominal probabilities of intervals to try until they contain that fraction."""
 LEAST_WITNESSES, LEAST_FAMILIES = 12, 2
-"""Fewer errors than these, or those of fewer families, say nothing of a kind of launch."""
+"""Kinds of launches with fewer errors, or errors of fewer families, get no interval."""
 ROUNDING = 1e-9
 TRUTH, SUBMISSIONS = "truth", "known submissions"
 
 
 @dataclass(frozen=True)
 class Row:
-    """One program at one size: times in milliseconds, what bounds the modelled one, and the kind
-    of its launch. `group` is `kernels`, `truth` or `known submissions`."""
+    """A program at a size: times in milliseconds, the resource that limits the modelled time, and
+    the kind of its launch. `group` is `kernels`, `truth` or `known submissions`."""
 
     group: str
     family: str
@@ -71,12 +71,12 @@ def make_row(job: Job, measured_ms: float, run: ModelledRun) -> Row:
 
 
 def family_of(job: Job) -> str:
-    """What is left out of a fit together."""
+    """The group of jobs that a fit leaves out together."""
     return job.run.family if job.run is not None else job.exercise.partition("_")[0]
 
 
 def group_of(job: Job) -> str:
-    """What errors are told of together."""
+    """The group of jobs whose errors are summarised together."""
     if job.exercise == KERNELS:
         return KERNELS
     return TRUTH if job.name.startswith("truth/") else SUBMISSIONS
@@ -86,7 +86,7 @@ def group_of(job: Job) -> str:
 
 
 def describe(rows: Sequence[Row]) -> str:
-    """Absolute errors of some rows in words, and the mean of the errors with their sign."""
+    """A summary of the absolute errors of rows, and the mean of the signed errors."""
     found = sorted(abs(row.error) for row in rows)
     return (
         f"{len(rows)} times, mean absolute error {mean(found):.1%}, median {median(found):.1%},"
@@ -96,8 +96,8 @@ def describe(rows: Sequence[Row]) -> str:
 
 
 def tabulate(rows: Sequence[Row], others: Mapping[str, Sequence[Row]]) -> Iterator[dict[str, str]]:
-    """The cells of a table of errors by family, all together last; `others` are the same times
-    modelled in other ways, of which the mean and the worst error stand beside."""
+    """The cells of a table of errors by family, with all families together last. `others` are other
+    models of the same times; the table shows their mean and worst errors."""
     for family in (*sorted({row.family for row in rows}), None):
         own = _of(rows, family)
         errors = sorted(abs(row.error) for row in own)
@@ -119,7 +119,7 @@ def tabulate(rows: Sequence[Row], others: Mapping[str, Sequence[Row]]) -> Iterat
 
 
 def format_families(rows: Sequence[Row], others: Mapping[str, Sequence[Row]]) -> list[str]:
-    """The lines of this table."""
+    """The lines of the table of `tabulate`."""
     cells = list(tabulate(rows, others))
     widths = {name: max(len(name), *(len(row[name]) for row in cells)) + 2 for name in cells[0]}
     return [
@@ -136,14 +136,13 @@ def _of(rows: Sequence[Row], family: str | None) -> list[Row]:
 
 
 def quantile(ordered: Sequence[float], part: float) -> float:
-    """The least of some numbers, which are in order, that at least this part of them does not
-    exceed."""
+    """The least of the ordered numbers that is not exceeded by at least this fraction of them."""
     return ordered[max(0, ceil(part * len(ordered)) - 1)]
 
 
 def rank(rows: Sequence[Row]) -> tuple[int, int]:
-    """Pairs of one exercise and size that are apart, and how many of them the model orders
-    right."""
+    """Among pairs of rows of an exercise and size that are APART: the number that the model orders
+    correctly, and the number of pairs."""
     apart = [
         (a, b)
         for a, b in combinations(rows, 2)
@@ -161,17 +160,16 @@ def rank(rows: Sequence[Row]) -> tuple[int, int]:
 
 
 def choose_level(rows: Sequence[Row]) -> float:
-    """The least nominal probability of LEVELS with which LEAST_HELD of the rows of each group lie
-    in the intervals that other families make: errors of one family are alike, so that those of
-    others say less of it than independent ones would."""
+    """The least probability of LEVELS with which intervals from other families contain LEAST_HELD
+    of the rows of each group. Errors within a family are similar, so intervals from other families
+    hold fewer errors than intervals from independent errors would."""
     return next(
         (each for each in LEVELS if min(shares(rows, each).values()) >= LEAST_HELD), LEVELS[-1]
     )
 
 
 def shares(rows: Sequence[Row], level: float) -> dict[str, float]:
-    """The parts of all rows and of each group's that lie in the intervals that other families
-    make."""
+    """Fractions of all rows, and of each group's, inside the intervals from other families."""
     inside = find_covered(rows, level)
     groups = [row.group for row in rows]
     held = [row.group for row in inside]
@@ -180,8 +178,8 @@ def shares(rows: Sequence[Row], level: float) -> dict[str, float]:
 
 
 def calibrate(rows: Sequence[Row], level: float = NOMINAL) -> dict[str, Interval]:
-    """The interval of each kind of launch that enough rows of enough families tell of, and the one
-    of all other kinds, which is as wide as the widest of these and of all rows together."""
+    """An interval for each kind of launch with enough rows of enough families, and an interval for
+    all other kinds, which is as wide as the widest of these and of all rows together."""
     if not rows:
         return {UNKNOWN: Interval(0.0, inf, 0)}
     by_kind: dict[str, list[Row]] = {}
@@ -198,12 +196,12 @@ def calibrate(rows: Sequence[Row], level: float = NOMINAL) -> dict[str, Interval
 
 
 def make_interval(rows: Sequence[Row], level: float = NOMINAL) -> Interval:
-    """By which factors the true time of a further program of the same kind lies below and above the
-    modelled one at most, with a probability of `level` where its error is drawn as theirs are.
+    """Factors between which the true time over the modelled time of a new program of this kind lies
+    with a probability of `level`, if its error has the same distribution.
 
-    Of n errors in order and a further one, each of the n + 1 places of the latter is as likely as
-    the others: as many places as the nominal probability allows are left out at each end. The ends
-    are the outermost errors where there are too few to leave any out.
+    A new error is equally likely to fall into each of the n + 1 gaps between n ordered errors. At
+    each end, as many gaps are cut off as the nominal probability allows. With too few errors, the
+    ends are the outermost errors.
     """
     found = sorted(row.measured_ms / row.modelled_ms for row in rows)
     left_out = max(1, int((1 - level) / 2 * (len(found) + 1) + ROUNDING))
@@ -213,7 +211,7 @@ def make_interval(rows: Sequence[Row], level: float = NOMINAL) -> Interval:
 
 
 def find_covered(rows: Sequence[Row], level: float = NOMINAL) -> list[Row]:
-    """The rows that lie in the intervals that the other families' rows make."""
+    """The rows inside the intervals from the rows of other families."""
     covered = []
     for family in {row.family for row in rows}:
         known = calibrate([row for row in rows if row.family != family], level)
@@ -225,7 +223,7 @@ def find_covered(rows: Sequence[Row], level: float = NOMINAL) -> list[Row]:
 
 
 def format_intervals(rows: Sequence[Row]) -> list[str]:
-    """The intervals."""
+    """A line per interval."""
     return [
         f"{kind}: {each.low - 1:+.0%} to {each.high - 1:+.0%} ({each.times} times)"
         for kind, each in calibrate(rows, choose_level(rows)).items()
@@ -233,7 +231,7 @@ def format_intervals(rows: Sequence[Row]) -> list[str]:
 
 
 def describe_coverage(rows: Sequence[Row]) -> str:
-    """The share of times that lie in the intervals that other families make, in words."""
+    """A summary of the fraction of times inside the intervals from other families."""
     level = choose_level(rows)
-    told = ", ".join(f"{group} {part:.1%}" for group, part in shares(rows, level).items())
-    return f"inside the {level:.0%} interval that the other families make: {told} of {len(rows)}"
+    parts = ", ".join(f"{group} {part:.1%}" for group, part in shares(rows, level).items())
+    return f"inside the {level:.0%} interval that the other families make: {parts} of {len(rows)}"

@@ -1,26 +1,25 @@
-"""Fits the timing model's free parameters to measured times, and says how far off it is on kernels
-that it was not fitted to.
+"""Fits the timing model's free parameters to measured times, and prints its errors for kernels
+outside of the fit.
 
     python benchmarks/fit.py [--gpu h200] [--only PART] [--free NAME] [--rounds N] [--record]
         [--json FILE]
 
-Fitted are the times of benchmarks/kernels and of tests/data/truth that were measured on the GPU
-(see benchmarks/model.py); known submissions are never fitted. Prints the errors by family at the
-start, after the fit, and cross-validated: those of a family from parameters that were fitted to all
-other families. Prints the parameters, and intervals made of the cross-validated errors and those
-of known submissions: how wide they are by what kind of launch, and how many times of families left
-out lie inside.
+The fit uses the times of benchmarks/kernels and of tests/data/truth that were measured on the GPU
+(see benchmarks/model.py), and never known submissions. Prints the errors by family at the start,
+after the fit, and cross-validated: each family with parameters fitted to all other families. Prints
+the parameters, and intervals from the cross-validated errors and those of known submissions: their
+width by kind of launch, and the number of times of left-out families inside.
 
-The search is a descent along one parameter after another. What each parameter does to each time is
-modelled at a few values around the present ones, with the others as they are; in between, and where
-several change, effects are taken to add up as logarithms. What was found is then modelled itself,
-and the next round starts there. The first round's effects, in the widest steps around the start,
-serve each family's own fit, without that family; its errors are those of the model itself. --free
-names what may move, all parameters if it is not given. --rounds 0 tells the errors of the start
-alone, as those of families left out.
+The search descends along one parameter after another. The model computes the effect of each
+parameter on each time at a few values around the current value, with the others fixed. Between
+these values, and for several changes, the logarithms of effects are assumed to add. The model then
+computes the times for the new values, from which the next round starts. The effects of the first
+round, with the widest steps, also serve the fits without a family; the errors of a left-out family
+are those of the model itself. --free names the free parameters (default: all). --rounds 0 prints
+only the errors at the start, as if they were of left-out families.
 
---record writes the intervals that gradings use (grader/emulator/timing/intervals.json), and what
-`python docs/generate.py` makes docs/reference/model-errors.md of. Exit code 0.
+--record writes the intervals that gradings use (grader/emulator/timing/intervals.json), and the
+data from which `python docs/generate.py` makes docs/reference/model-errors.md. Exit code 0.
 """
 
 from __future__ import annotations
@@ -57,23 +56,22 @@ from grader.emulator.timing.intervals import write_intervals
 
 Values = dict[str, float]
 STEPS = (1.4, 1.15, 1.05)
-"""By which factor a parameter may move, round after round. The first is wide, for the fits without
-a family: they are to find what the others alone say."""
+"""Factor by which a parameter may move, per round. The first is wide, because the fits without a
+family must find values that only the other families determine."""
 FINE = 33
-"""Values of a parameter that a descent tries."""
+"""Number of values of a parameter that a descent tries."""
 UNMOVED = 5e-4
-"""A smaller change of a time's logarithm is none."""
+"""Smaller changes of a time's logarithm count as none."""
 PRIOR = 0.002
-"""What the logarithm of a parameter's distance from its start costs, in mean absolute errors: what
-no time tells stays where it is."""
+"""Cost of the logarithm of a parameter's distance from its start, in mean absolute errors: it keeps
+parameters that no time determines at their start."""
 SETTLED = 1e-5
-"""A descent ends where it gains no more than this."""
+"""A descent ends when its gain is no larger."""
 
 
 @dataclass(frozen=True)
 class Free:
-    """A parameter that may be fitted: a field of Figures, where it starts, and between what it
-    makes sense."""
+    """A parameter that may be fitted: a field of Figures, its start, and its plausible range."""
 
     name: str
     start: float
@@ -111,7 +109,7 @@ FREE = (
     Free("barrier_latency", 12.0, 4.0, 60.0),
     Free("jump_cycles", 4.0, 0.0, 12.0),
 )
-"""Parameters of all GPUs, and the latency of DRAM."""
+"""Parameters that are equal for all GPUs, and the latency of DRAM."""
 
 
 def main() -> None:
@@ -180,7 +178,7 @@ def start_values() -> Values:
 
 @dataclass(frozen=True)
 class Data:
-    """Jobs with their measured milliseconds."""
+    """Jobs with their measured times in milliseconds."""
 
     jobs: tuple[Job, ...]
     measured_ms: tuple[float, ...]
@@ -190,7 +188,7 @@ class Data:
         return tuple(map(family_of, self.jobs))
 
     def pick(self, indices: Sequence[int]) -> Data:
-        """Some of them."""
+        """A subset by index."""
         return Data(
             tuple(self.jobs[index] for index in indices),
             tuple(self.measured_ms[index] for index in indices),
@@ -198,13 +196,13 @@ class Data:
 
 
 class ModelClock:
-    """Says what the model says of jobs on a GPU, whatever the values of its parameters are."""
+    """Models jobs on a GPU with given values of its parameters."""
 
     def __init__(self, gpu: Gpu, pool: Executor) -> None:
         self._gpu, self._pool = gpu, pool
 
     def read(self, timed: Sequence[tuple[Job, float]], values: Values) -> tuple[Data, list[Row]]:
-        """Those of the jobs that the model knows a time of, and their rows."""
+        """The jobs that the model supports, and their rows."""
         found = self._model([job for job, _ in timed], values)
         pairs = list(zip(timed, found, strict=True))
         for (job, _), run in pairs:
@@ -215,11 +213,11 @@ class ModelClock:
         return Data(tuple(job for job, _, _ in known), tuple(ms for _, ms, _ in known)), rows
 
     def rows(self, data: Data, values: Values) -> list[Row]:
-        """The rows of jobs that the model knows times of."""
+        """The rows of jobs that the model supports."""
         return self.read(list(zip(data.jobs, data.measured_ms, strict=True)), values)[1]
 
     def errors(self, data: Data, values: Values) -> np.ndarray:
-        """The logarithms of modelled over measured times."""
+        """Logarithms of modelled over measured times."""
         return np.array([row.log_error for row in self.rows(data, values)])
 
     def _model(self, jobs: Sequence[Job], values: Values) -> list[ModelledRun | str]:
@@ -230,18 +228,18 @@ class ModelClock:
 
 
 def _as(known: object, value: float) -> float:
-    """A value of the type of the one that is known: whole cycles stay whole."""
+    """Converts a value to the type of the known value: whole cycles stay integers."""
     return round(value) if isinstance(known, int) else value
 
 
-# --- what parameters do ---------------------------------------------------------------------------
+# --- effects of parameters ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Effects:
-    """What the parameters `frees` do, each alone, to the errors of all times, around the `centre`,
-    where these are `errors`: `changes[name]` has a row for each of `places[name]`, which are
-    logarithms of values, in order; `moved[name]` are the times that it moves at all."""
+    """Effects of each of the parameters `frees` alone on the errors of all times, around `centre`,
+    where the errors are `errors`. `changes[name]` has a row per element of `places[name]`, which
+    are logarithms of values in order; `moved[name]`: indices of the times that it affects."""
 
     frees: Sequence[Free]
     centre: Values
@@ -251,7 +249,7 @@ class Effects:
     moved: Mapping[str, np.ndarray]
 
     def change(self, name: str, place: float) -> np.ndarray:
-        """What a value of a parameter adds to the errors, given by its logarithm."""
+        """Change of the errors for a value of a parameter; `place` is its logarithm."""
         places, changes = self.places[name], self.changes[name]
         right = int(np.clip(np.searchsorted(places, place), 1, len(places) - 1))
         left = right - 1
@@ -267,8 +265,8 @@ def find_effects(
     step: float,
     known: Mapping[str, np.ndarray],
 ) -> Effects:
-    """Model all times with each parameter a step up and down, and where it starts. `known` tells
-    which times a parameter moves, as far as that is known."""
+    """Models all times with each parameter a step up, a step down, and at its start. `known`: the
+    times that a parameter affects, as far as known."""
     errors = clock.errors(data, centre)
     places, changes, moved = {}, {}, {}
     for free in frees:
@@ -292,7 +290,7 @@ def find_effects(
 def _change(
     data: Data, clock: ModelClock, errors: np.ndarray, values: Values, chosen: np.ndarray
 ) -> np.ndarray:
-    """What these values add to the errors of the chosen times; the others' stay."""
+    """Change of the errors of the chosen times for these values; 0 for other times."""
     change = np.zeros(len(errors))
     if len(chosen):
         change[chosen] = clock.errors(data.pick(chosen.tolist()), values) - errors[chosen]
@@ -303,8 +301,7 @@ def _change(
 
 
 def search(data: Data, clock: ModelClock, effects: Effects, rounds: int) -> Values:
-    """The values with the least cost that some rounds find, the first of them with these
-    effects."""
+    """The values with the least cost after `rounds` rounds; the first round uses these effects."""
     weights = weigh(data.families)
     for number in range(rounds):
         found = descend(effects, weights, effects.centre)
@@ -322,8 +319,8 @@ def search(data: Data, clock: ModelClock, effects: Effects, rounds: int) -> Valu
 
 
 def cross_validate(data: Data, clock: ModelClock, effects: Effects) -> list[Row]:
-    """The rows of each family, modelled with values that were fitted to all others; a single family
-    with those of the start."""
+    """The rows of each family, modelled with values fitted to all other families, or with the start
+    values if there is only a single family."""
     families = data.families
     rows: list[Row] = []
     if len(set(families)) < 2:
@@ -338,20 +335,19 @@ def cross_validate(data: Data, clock: ModelClock, effects: Effects) -> list[Row]
 
 
 def weigh(families: Sequence[str]) -> np.ndarray:
-    """Weights of times, 1 together: a family with four times as many has twice the weight."""
+    """Weights of times, with sum 1: a family with four times as many times has twice the weight."""
     weights = np.array([families.count(family) ** -0.5 for family in families])
     return np.asarray(weights / weights.sum())
 
 
 def cost(errors: np.ndarray, values: Values, weights: np.ndarray) -> float:
-    """The weighed mean of absolute errors, and what it costs to leave the start."""
+    """The weighted mean of absolute errors, plus the cost of the distance from the start."""
     away = sum(abs(np.log(values[free.name] / free.start)) for free in FREE)
     return float(weights @ np.abs(errors) + PRIOR * away)
 
 
 def descend(effects: Effects, weights: np.ndarray, start: Values) -> Values:
-    """The values with the least cost that a descent along single parameters finds, if effects add
-    up."""
+    """The values with the least cost from a descent along single parameters, if effects add up."""
     values = dict(start)
     frees = effects.frees
     parts = {free.name: effects.change(free.name, np.log(values[free.name])) for free in frees}
@@ -372,7 +368,7 @@ def descend(effects: Effects, weights: np.ndarray, start: Values) -> Values:
 
 
 def _places(effects: Effects, free: Free) -> np.ndarray:
-    """Values of a parameter to try, as logarithms: some over all that was modelled, and the
+    """Logarithms of the values of a parameter to try: a grid over the modelled range, and the
     start."""
     known = effects.places[free.name]
     return np.append(np.linspace(known[0], known[-1], FINE), np.log(free.start))

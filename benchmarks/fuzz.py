@@ -1,10 +1,10 @@
-"""Feeds the grader mutated kernels, cubins, launch lines and sources, and counts what must not
-happen: `python benchmarks/fuzz.py`.
+"""Runs the grader on mutated kernels, cubins, launch lines and sources, and counts defects:
+`python benchmarks/fuzz.py`.
 
-A defect is a process that dies by a signal or outlasts its time, an exception that is no defined
-outcome, a score of status `grader_error`, or a byte written outside of the buffers. Each mutant
-follows from the seed and its number alone, so that `--seed S --first N --kernels 1` repeats one.
-Mutants run in forked children: one that dies takes nothing along.
+A defect is a process that dies by a signal or exceeds its time, an undefined exception, a score
+with status `grader_error`, or a byte written outside of the buffers. A mutant depends only on the
+seed and its number, so `--seed S --first N --kernels 1` repeats it. Mutants run in forked children,
+so that a crash does not end the run.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KERNELS = ROOT / "tests" / "emulator" / "kernels"
 FUZZED = ROOT / "benchmarks" / "fuzzed"
 SEEDS = 40
-"""Kernel files of the corpus that mutants are made of."""
+"""Number of kernel files of the corpus from which mutants are made."""
 OTHER_ARCHES = ("sm_80", "sm_120", "sm_75", "sm_100")
 MEMORY_BYTES, SECONDS = 6 << 30, {"kernels": 30, "cubins": 10, "sources": 180, "programs": 20}
 
@@ -49,7 +49,7 @@ MEMORY_BYTES, SECONDS = 6 << 30, {"kernels": 30, "cubins": 10, "sources": 180, "
 
 
 def run_cubin(seeds: Sequence[Seed], rng: Random) -> str:
-    """Read a cubin of which bytes were changed or cut off."""
+    """Reads a cubin with changed or missing bytes."""
     data = bytearray(rng.choice(seeds).cubin)
     for _ in range(rng.randint(1, 8)):
         data[rng.randrange(len(data))] = rng.choice([0, 1, 0x7F, 0x80, 0xFF, rng.randrange(256)])
@@ -69,7 +69,7 @@ def run_cubin(seeds: Sequence[Seed], rng: Random) -> str:
 
 
 def make_seeds(paths: Sequence[Path]) -> list[Seed]:
-    """Kernels of these files, compiled; of every third file for another generation."""
+    """Compiled kernels of these files; every third file also for another architecture."""
     tools = find_toolchain(prefer_wheel=True, cache=Path(tempfile.gettempdir()) / "grader-fuzz")
     seeds: list[Seed] = []
     for number, path in enumerate(paths):
@@ -91,8 +91,8 @@ def make_seeds(paths: Sequence[Path]) -> list[Seed]:
 
 
 def choose_files(patterns: Sequence[str], count: int) -> list[Path]:
-    """The files that the patterns name; without patterns, those of FUZZED, and so many of the
-    corpus, spread evenly."""
+    """The files that match the patterns; without patterns, the files of FUZZED and `count` files of
+    the corpus, evenly spread."""
     if patterns:
         named = (path for pattern in patterns for path in KERNELS.glob(f"{pattern}.cu"))
         return sorted({*named, *(path for p in patterns for path in FUZZED.glob(f"{p}.cu"))})
@@ -103,7 +103,7 @@ def choose_files(patterns: Sequence[str], count: int) -> list[Path]:
 def fuzz(
     kind: str, run: Callable[[Random], str], numbers: range, seed: int
 ) -> tuple[Counter[str], list[str]]:
-    """Run the mutants in children; how often each outcome came, and the defects."""
+    """Runs the mutants in children. Returns the number of each outcome, and the defects."""
     outcomes: Counter[str] = Counter()
     defects: list[str] = []
     next_number = numbers.start
@@ -129,8 +129,8 @@ def fuzz(
 def in_child(
     kind: str, run: Callable[[Random], str], numbers: range, seed: int
 ) -> Iterator[tuple[int, str]]:
-    """Each mutant's number with `started` and then its outcome, as a child reports them, until it
-    ends or dies."""
+    """Each mutant's number with `started` and then with its outcome, as a child reports them, until
+    it ends or dies."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:

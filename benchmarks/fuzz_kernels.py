@@ -1,5 +1,5 @@
-"""Mutants of kernels' machine code, for fuzz.py: one to four changes of the instructions, and now
-and then of the sizes around them; run in every mode on buffers, textures, a heap, clusters and
+"""Mutants of kernels' machine code for fuzz.py: one to four changes of the instructions, sometimes
+of the sizes around them. They run in every mode on buffers, textures, a heap, clusters and
 cooperative grids."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from grader.messages.hidden import tell
 from grader.records import Binary, Kernel, RunLimits
 
 LONGEST = 256
-"""The longest kernel that mutants are made of, in instructions: time goes to LLVM."""
+"""Maximum instructions of a kernel for mutants, because LLVM's time grows with it."""
 CANARY = 0xA5
 EDGES = (
     0,
@@ -72,12 +72,12 @@ TEXELS = (
     (Texels.UNSIGNED_16_FRACTIONS, 2),
     (Texels.SIGNED_16, 2),
 )
-"""What the elements of a texture are, and their bytes."""
+"""Element types of a texture, and their bytes."""
 
 
 @dataclass(frozen=True)
 class Seed:
-    """A kernel to make mutants of, and the variables of its binary."""
+    """A kernel for mutants, and the variables of its binary."""
 
     kernel: Kernel
     code: KernelCode
@@ -86,7 +86,7 @@ class Seed:
 
 
 def make_kernel_seeds(binary: Binary, arch: str) -> list[Seed]:
-    """The kernels of a binary that are not too long."""
+    """The kernels of a binary with at most LONGEST instructions."""
     variables = Code(binary, arch).variables
     return [
         Seed(kernel, kernel_code(kernel, variables, arch=arch), binary.cubin, variables)
@@ -96,7 +96,7 @@ def make_kernel_seeds(binary: Binary, arch: str) -> list[Seed]:
 
 
 def run_kernel(seeds: Sequence[Seed], rng: Random) -> str:
-    """Translate and run one mutant; what became of it, in a word."""
+    """Translates and runs a mutant. Returns its outcome as a word."""
     seed = rng.choice(seeds)
     code = mutate_kernel(seed.code, [each.code for each in seeds], rng)
     try:
@@ -143,7 +143,7 @@ def make_settings(code: KernelCode, memory: GlobalMemory, rng: Random) -> Launch
 
 
 def make_texture(memory: GlobalMemory, rng: Random) -> TextureObject:
-    """Some texture or surface object that lies in a buffer."""
+    """A random texture or surface object in a buffer."""
     channels, (texels, element_bytes) = rng.choice([1, 2, 4]), rng.choice(TEXELS)
     extents = tuple(rng.choice([1, 2, 5, 8]) for _ in range(rng.choice([1, 2, 2, 3])))
     return TextureObject(
@@ -162,7 +162,7 @@ def make_texture(memory: GlobalMemory, rng: Random) -> TextureObject:
 
 
 def make_parameters(size: int, memory: GlobalMemory, rng: Random) -> bytes:
-    """Pointers to buffers, near them, handles of textures, and edge values."""
+    """Addresses in and near buffers, texture handles, and edge values."""
     pointers = [region.address for region in memory.regions.values()]
     odd = [pointers[0] + rng.choice([4, -4, 60]), rng.choice(EDGES)]
     handles = [1, 2, 1 << 32 | 2, 3]
@@ -174,7 +174,7 @@ def make_parameters(size: int, memory: GlobalMemory, rng: Random) -> bytes:
 
 
 def mutate_kernel(code: KernelCode, donors: Sequence[KernelCode], rng: Random) -> KernelCode:
-    """One to four changes of the code, now and then of the sizes around it."""
+    """Changes the code up to four times, and sometimes the sizes around it."""
     instructions = list(code.instructions)
     for _ in range(rng.randint(1, 4)):
         rng.choice(INSTRUCTION_MUTATIONS)(instructions, rng.choice(donors).instructions, rng)
@@ -220,7 +220,7 @@ def change_guard(code: list[Instruction], donor: Sequence[Instruction], rng: Ran
 
 
 def change_operands(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    """Exchange, drop, repeat or reorder whole operands."""
+    """Exchanges, removes, repeats or reorders whole operands."""
     i = rng.randrange(len(code))
     own, other = code[i].operands.split(","), rng.choice(donor).operands.split(",")
     own[rng.randrange(len(own))] = rng.choice([*own, *other])
@@ -242,7 +242,7 @@ def change_registers(code: list[Instruction], donor: Sequence[Instruction], rng:
 
 
 def change_numbers(code: list[Instruction], donor: Sequence[Instruction], rng: Random) -> None:
-    """Immediates, branch targets, offsets of addresses and constants."""
+    """Changes immediates, branch targets, offsets of addresses and constants."""
     i = rng.randrange(len(code))
 
     def edge(match: re.Match[str]) -> str:

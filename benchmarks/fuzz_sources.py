@@ -1,4 +1,4 @@
-"""Mutants of submissions and of launch lines, for fuzz.py: changed tokens, numbers and braces."""
+"""Mutants of submissions and of launch lines for fuzz.py: changed tokens, numbers and braces."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ _LAUNCH = re.compile(r"// *launch:[^\n]*")
 
 
 def run_source(graded: Mapping[Path, Sequence[Path]], rng: Random) -> str:
-    """Grade one mutant of an exercise's submissions; its status. One that is the grader's fault is
-    an exception here."""
+    """Grades a mutant of an exercise's submissions. Returns its status; raises AssertionError for
+    an error of the grader."""
     exercise = rng.choice(list(graded))
     text = mutate_source(rng.choice(graded[exercise]).read_text(encoding="utf-8"), rng)
     with tempfile.TemporaryDirectory() as folder:
@@ -93,7 +93,7 @@ TOKEN_MUTATIONS: tuple[Callable[[list[str], int, int, Random], list[str]], ...] 
 
 
 def small_exercise(folder: Path, name: str, source: Path) -> Path:
-    """The exercise of this name in `source`, with a benchmark of small sizes."""
+    """The exercise of this name in `source`, with small benchmark sizes."""
     exercise = folder / "exercises" / name
     shutil.copytree(source / "exercises" / name, exercise)
     shutil.copytree(source / "starter", folder / "starter", dirs_exist_ok=True)
@@ -106,7 +106,7 @@ def small_exercise(folder: Path, name: str, source: Path) -> Path:
 
 
 def graded_sources(folder: Path) -> dict[Path, list[Path]]:
-    """Submissions to make mutants of, by their exercise: transposes, and reads of a texture."""
+    """Submissions for mutants, by exercise: transposes, and reads of a texture."""
     return {
         small_exercise(folder, "transpose", ROOT): sorted(SOURCES.glob("*.cu")),
         small_exercise(folder, "half_size", TEXTURED): sorted(TEXTURED.glob("*/half_size.cu")),
@@ -154,7 +154,7 @@ BUFFERS = tuple(
 
 
 def run_program(rng: Random) -> str:
-    """Read and carry out mutated launch lines; whether they are a plan."""
+    """Reads and evaluates mutated launch lines. Returns the status, or whether they are a plan."""
     lines = [rng.choice(STATEMENTS) for _ in range(rng.randint(1, 3))]
     source = "// scratch: float W[2 * n]\nstruct Pair { float *p; int a; float b; };\n"
     text = source + "".join(f"// launch: {mutate_line(line, rng)}\n" for line in lines)
@@ -177,7 +177,7 @@ def run_program(rng: Random) -> str:
 
 
 def mutate_line(line: str, rng: Random) -> str:
-    """None to five changes of tokens, of which some are another line's."""
+    """Up to five changes of tokens, some of which come from another line."""
     for _ in range(rng.choice([0, 1, 1, 2, 3, 5])):
         tokens, other = _TOKEN.findall(line) or [""], _TOKEN.findall(rng.choice(STATEMENTS))
         i, j = rng.randrange(len(tokens)), rng.randrange(len(tokens))

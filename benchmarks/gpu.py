@@ -1,17 +1,17 @@
 """Grades the starter, the reference and the known submissions of every exercise on a GPU, and
-prints what it measured.
+prints the measurements.
 
     python benchmarks/gpu.py [--device gpu:N] [--repeat N] [--jobs N] [--json FILE] [--only PART]
     [--fresh] [EXERCISE ...]
 
-Prints a line for each grading: time, GB/s, GFLOP/s, part of the peak bandwidth, speed-up, bank
-conflicts, points, the seconds that the grading took, and the verdict, with a mark where the name of
-a known submission promises another one. With --repeat each file is graded N times, in turns, and a
-second table says whether verdicts and points stayed the same and how far the median times lie
-apart. --jobs lets N gradings compile and emulate side by side, while one has the GPU. --fresh
-compiles every time; --only takes files whose path holds PART (it may be given several times). Where
-CuPy or PyTorch is installed and an exercise names a library's operation, its time is printed too
-(cuBLAS for a matrix product). Exit code 0 when every verdict is the promised one and none changed.
+Prints a line per grading: time, GB/s, GFLOP/s, fraction of the peak bandwidth, speed-up, bank
+conflicts, points, duration of the grading, and the verdict, with a mark if the name of a known
+submission promises another verdict. --repeat grades each file N times, in turns; a second table
+shows whether verdicts and points stayed equal, and the range of the median times. --jobs lets N
+gradings compile and emulate in parallel, while a single grading has the GPU. --fresh compiles every
+time; --only takes files whose path contains PART (it may be given several times). If CuPy or
+PyTorch is installed and an exercise names a library operation, its time is printed, too (cuBLAS for
+a matrix product). Exit code 0 if every verdict is as promised and none changed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from grader.spec.reader import read_exercise
 ROOT = Path(__file__).parents[1]
 POINTS_APART = 1.0
 TIMES_APART = 0.015
-"""What ten repetitions may differ by, of a hundred points and of the median time."""
+"""Maximum range over ten repetitions: of points (of a hundred), and of the median time."""
 COLUMNS = (
     f"{'file':44} {'ms':>8} {'GB/s':>6} {'GFLOP/s':>7} {'peak':>6} {'x naive':>7} {'conflicts':>10}"
     f" {'points':>7} {'s':>5}  verdict"
@@ -48,7 +48,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Row:
-    """One grading. `stages` holds the seconds of each stage that the progress named."""
+    """A grading. `stages`: seconds of each stage that the progress named."""
 
     exercise: str
     file: str
@@ -68,15 +68,14 @@ class Row:
 
     @property
     def as_promised(self) -> bool:
-        """Whether the verdict is the one in the file's name; files that promise none may have
-        any."""
+        """Whether the verdict is that of the file's name; names without a verdict allow any."""
         promised, separator, _ = self.file.partition("--")
         return not separator or self.verdict.partition(":")[0] == promised
 
 
 @dataclass(frozen=True)
 class LibraryTime:
-    """A library's operation at an exercise's benchmark sizes: median of launches with a cold L2."""
+    """Median time of a library operation at an exercise's benchmark sizes, with a cold L2."""
 
     exercise: str
     library: str
@@ -86,8 +85,8 @@ class LibraryTime:
 
 @dataclass(frozen=True)
 class Steadiness:
-    """What several gradings of one file had in common. `times_apart` is (highest - lowest) / lowest
-    median time."""
+    """Agreement of several gradings of a file. `times_apart`: (highest - lowest) / lowest median
+    time."""
 
     exercise: str
     file: str
@@ -105,7 +104,7 @@ class Steadiness:
 
 
 class StageClock:
-    """Adds up the seconds between the changes of the progress's stage."""
+    """Sums the seconds between the changes of the progress's stage."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -162,8 +161,8 @@ def main() -> int:
 
 
 def find_files(exercise: str, parts: Sequence[str]) -> list[Path]:
-    """The starter, the reference and the known submissions of an exercise, as far as they are
-    there."""
+    """The existing files among the starter, the reference and the known submissions of an
+    exercise."""
     own = [ROOT / "starter" / f"{exercise}.cu", ROOT / "solutions" / f"{exercise}.cu"]
     files = [
         *(path for path in own if path.exists()),
@@ -177,8 +176,8 @@ def find_files(exercise: str, parts: Sequence[str]) -> list[Path]:
 
 
 def time_library(exercise: str) -> LibraryTime | None:
-    """Time what the exercise names as a library's operation; None where it names none or no library
-    is installed."""
+    """Times the library operation of an exercise; None if it names none or no library is
+    installed."""
     read = read_exercise(ROOT / "exercises" / exercise)
     operation, library = load_library(read), find_array_library()
     if operation is None or library is None:
@@ -197,7 +196,7 @@ def time_library(exercise: str) -> LibraryTime | None:
 
 
 def measure(exercise: str, file: Path, *, device: str, fresh: bool) -> Row:
-    """Grade one file. `fresh`: with an empty cache of compiled programs."""
+    """Grades a file. `fresh`: with an empty cache of compiled programs."""
     clock, began = StageClock(), time.perf_counter()
     with tempfile.TemporaryDirectory() as empty:
         cache = Path(empty) if fresh else None
@@ -236,7 +235,7 @@ def make_row(
 
 
 def shorten(file: Path) -> str:
-    """A file's name in the tables: of a known submission its own, else with its folder."""
+    """A file's name in the tables: without folder for known submissions, otherwise with it."""
     return file.stem if "submissions" in file.parts else f"{file.parent.name}/{file.stem}"
 
 
@@ -274,7 +273,7 @@ def print_summary(rows: Sequence[Row], libraries: Sequence[LibraryTime]) -> None
 
 
 def compare(rows: Sequence[Row]) -> Steadiness:
-    """How far the gradings of one file lie apart."""
+    """The agreement of the gradings of a file."""
     times = [row.time_ms for row in rows if row.time_ms is not None]
     points = [row.points for row in rows]
     return Steadiness(

@@ -1,12 +1,13 @@
-"""How long a student waits: `grade` from the shell's prompt to its end, on the emulated device.
+"""Waiting time of a student: `grade` from the start of the process to its end, on the emulated
+device.
 
     python benchmarks/grade.py [--repeat N] [--kind KIND ...] [EXERCISE ...]
 
-Each exercise's reference is graded cold (an empty cache), edited (all is cached but the file, in
-which a comment has changed), warm (compiled before) and again (the same file and seed as before), N
-times each, as whole processes. Two more are seconds until a terminal shows something of an edited
-file: its first verdict (word), and what was counted (facts); these gradings end there. Prints
-medians in seconds, of the clock and of processors. Needs no GPU.
+Each exercise's reference is graded cold (an empty cache), edited (only a comment of the file has
+changed, the rest is cached), warm (compiled before) and again (the same file and seed), N times
+each, as whole processes. Two more kinds measure the time until a terminal shows a result for an
+edited file: its first verdict (word), and its counters (facts); these gradings end there. Prints
+medians in seconds of elapsed time and of CPU time. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ GOALS_S = {
     "gemm_register_blocked": {"edited": "7"},
 }
 OTHER_GOALS_S = {"edited": "4", "again": "1"}
-"""What the project has set itself, in seconds of the clock; `OTHER_GOALS_S` for the others."""
+"""The project's goals in seconds of elapsed time; `OTHER_GOALS_S` for all other cases."""
 SEED = 7
 SO_FAR = re.compile(rb"so far:(?:(?!so far:).)*", re.DOTALL)
 VERDICT = re.compile(rb"PASSED|FAILED")
@@ -70,7 +71,7 @@ def main() -> None:
 
 
 class Times(NamedTuple):
-    """Seconds of one grading: of the clock, and of processors (user and system)."""
+    """Seconds of a grading: elapsed, and CPU (user and system)."""
 
     clock: float
     processor: float
@@ -86,13 +87,13 @@ def time_again(name: str, cache: str) -> Times:
 
 
 def time_edited(name: str, cache: str) -> Times:
-    """Times of a file that no cache knows."""
+    """Times for a file that is in no cache."""
     with edited(name) as file:
         return time_grade(name, cache, file=file)
 
 
 def time_until(verdicts: int, name: str, cache: str) -> Times:
-    """Times until a terminal shows so many verdicts of a file that no cache knows."""
+    """Times until a terminal shows `verdicts` verdicts for a file that is in no cache."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 120, 0, 0))
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
@@ -102,7 +103,7 @@ def time_until(verdicts: int, name: str, cache: str) -> Times:
         )
         os.close(theirs)
         seen, clock = b"", 0.0
-        with contextlib.suppress(OSError):  # the terminal of a process that has ended
+        with contextlib.suppress(OSError):  # the terminal closes when the process ends
             while not clock:
                 seen += os.read(ours, 1 << 16)
                 shown = SO_FAR.findall(seen)
@@ -115,7 +116,7 @@ def time_until(verdicts: int, name: str, cache: str) -> Times:
         process.wait()
     os.close(ours)
     if not clock:
-        raise SystemExit(f"grading {name} told nothing before its end:\n{seen.decode()}")
+        raise SystemExit(f"grading {name} showed nothing before its end:\n{seen.decode()}")
     return Times(clock, processor_since(before))
 
 
@@ -134,7 +135,7 @@ def reference(name: str) -> Path:
 
 
 def time_grade(name: str, cache: str, *options: str, file: Path | None = None) -> Times:
-    """Seconds of one grading, of the reference by default, whose caches lie in this folder."""
+    """Seconds of a grading, by default of the reference, with its caches in this folder."""
     command = [*command_for(name, file or reference(name)), "--quiet", *options]
     before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     completed = subprocess.run(

@@ -1,5 +1,5 @@
-"""The programs whose times were measured and are modelled: kernels, and all that has the signature
-of an exercise."""
+"""The programs with measured and modelled times: kernels, and all programs with the signature of an
+exercise."""
 
 from __future__ import annotations
 
@@ -24,19 +24,18 @@ from grader.submission.source_file import read_submission
 ROOT = Path(__file__).resolve().parents[1]
 TRUTH = ROOT / "tests" / "data" / "truth" / "kernels"
 TRUTH_EXERCISES = {"transpose": "transpose", "gemm": "gemm_coalesced"}
-"""Whose signature the kernels of truth/ have, by the first word of their names."""
+"""Exercises with the signature of the kernels of truth/, by the first word of their names."""
 TRUTH_SIZES = {"transpose": (4096, 8192), "gemm": (1024, 2048)}
 BASELINE = "baseline"
-"""The name of the job that runs a starter as the exercise's baseline plan does."""
+"""Name of the job that runs a starter with the exercise's baseline plan."""
 KERNELS = "kernels"
-"""What stands for an exercise in the rows of benchmarks/kernels."""
+"""Name instead of an exercise in the rows of benchmarks/kernels."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One program at one size. `name` says where it comes from: `truth/...`, `starter/...`,
-    `solutions/...`, a submission's stem, or the family and stem of a kernel, whose `run` says what
-    it runs on."""
+    """A program at a size. `name` is its origin: `truth/...`, `starter/...`, `solutions/...`, a
+    submission's stem, or the family and stem of a kernel, whose `run` has its data."""
 
     exercise: str
     name: str
@@ -46,22 +45,22 @@ class Job:
 
     @property
     def label(self) -> str:
-        """What tells runs of a program apart."""
+        """Distinguishes runs of a program."""
         return "x".join(map(str, self.sizes.values())) if self.run is None else self.run.text
 
     @property
     def source(self) -> str | None:
-        """Tells versions of a kernel apart."""
+        """Distinguishes versions of a kernel."""
         return None if self.run is None else describe_source(self.path)
 
 
 Ready = Program | Built | str
-"""A program; or for a kernel that draws its data later, what was compiled; or why there is none."""
+"""A program; for a kernel that draws its data later, its build; or the reason for neither."""
 
 
 def find_jobs(files: Sequence[Path], *, kernels_only: bool = False) -> list[Job]:
-    """What to time: the given files, or all that the repository holds. Raises UsageError for a run
-    line that says nothing."""
+    """The jobs for the given files, or for all programs of the repository. Raises UsageError for a
+    useless run line."""
     kernels = [Job(KERNELS, run.name, run.path, run.sizes, run) for run in read_runs()]
     if kernels_only:
         return kernels
@@ -69,7 +68,7 @@ def find_jobs(files: Sequence[Path], *, kernels_only: bool = False) -> list[Job]
 
 
 def find_submissions(files: Sequence[Path]) -> list[Job]:
-    """The given files, or all programs that have the signature of an exercise."""
+    """Jobs for the given files, or for all programs with the signature of an exercise."""
     exercises = {
         path.parent.name: read_exercise(path.parent)
         for path in sorted((ROOT / "exercises").glob("*/spec.json"))
@@ -104,7 +103,7 @@ def find_submissions(files: Sequence[Path]) -> list[Job]:
 
 
 def choose(jobs: Sequence[Job], parts: Sequence[str]) -> list[Job]:
-    """The jobs whose names hold one of the parts; all where there are no parts."""
+    """The jobs whose names contain one of the parts; without parts, all jobs."""
     return [
         job
         for job in jobs
@@ -113,7 +112,7 @@ def choose(jobs: Sequence[Job], parts: Sequence[str]) -> list[Job]:
 
 
 def compile_all(jobs: Sequence[Job], arch: str) -> list[Ready]:
-    """The programs, or why there is none. Runs of one kernel share what was compiled."""
+    """The programs, or the reasons why there is none. Runs of a kernel share its build."""
     tools = find_toolchain(prefer_wheel=False, cache=default_cache(os.environ))
     kernels = {job.path: job for job in jobs if job.run is not None}
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -124,7 +123,7 @@ def compile_all(jobs: Sequence[Job], arch: str) -> list[Ready]:
 
 
 def compile_kernel(job: Job, tools: Toolchain, arch: str) -> Built | str:
-    """What a kernel's program is made of as soon as there are data."""
+    """The build of a kernel's program, which still needs data."""
     assert job.run is not None
     try:
         return compile_file(job.path, job.run.names, tools, arch)
@@ -133,7 +132,7 @@ def compile_kernel(job: Job, tools: Toolchain, arch: str) -> Built | str:
 
 
 def limits_of(arch: str) -> LaunchLimits:
-    """The limits of launches on GPUs of an architecture."""
+    """The launch limits of GPUs of an architecture."""
     return next(gpu for gpu in read_gpus().values() if gpu.arch == arch).emulated_info.limits
 
 

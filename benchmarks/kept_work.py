@@ -1,18 +1,15 @@
-"""What the timing model works on, kept in the cache folder: running a program takes seconds,
-modelling its time from what it did a fraction of one, and while parameters are fitted only these
-change.
+"""Cached inputs of the timing model. A run of a program takes seconds, a model of its time takes a
+fraction of a second, and during a fit only the model's parameters change.
 
-Three things are kept of a program's run, each under a name that changes with all that it is made
-of:
+The cache folder holds three results for a program, under names that change with their inputs:
 
-    traced     what its launches did, as the emulated device tells it: made anew when the emulator
-               or the program changes
-    work       what the model takes from that (work.Work): made anew when the reading of
-               traces changes
-    modelled   a time, by the figures of the GPU: made anew when any of the model changes
+    traced     the emulated device's traces of its launches; changes with emulator and program
+    work       the model's input from these traces (work.Work); changes with the code that reads
+               traces
+    modelled   a time, for a GPU's figures; changes with the model
 
-Opcodes have pipes and latencies in the rows that also say what they do: a change of their rows
-makes works anew, not traces, nor does one of what the special functions give.
+Rows of opcodes contain pipes and latencies besides the opcodes' effects. A change of rows, or of
+the special functions' results, therefore renews works, but not traces.
 """
 
 from __future__ import annotations
@@ -44,7 +41,7 @@ from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
 from grader.emulator.codegen.kept_files import read_whole, write_whole
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.launch_time import Estimate, Run
+from grader.emulator.timing.launch_time import Estimate, LaunchModel
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.folders import default_cache
@@ -65,13 +62,17 @@ READING = (
     "analysis_records.py",
     "record_arrays.py",
 )
-"""Modules of the timing model that make works of traces, with the opcodes and timing_traces.cpp."""
+"""Modules of the timing model that read traces, besides the opcode rows and traces.cpp."""
+EMULATOR = PACKAGE / "emulator"
+OPCODES, TIMING = EMULATOR / "codegen" / "opcodes", EMULATOR / "timing"
+NATIVE_TIMING = EMULATOR / "cpp" / "timing"
+TRACING = (NATIVE_TIMING / "tracing.cpp", NATIVE_TIMING / "tracing.h")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Traced:
-    """What the launches of a program did, whose kernels are `symbols` of the binary."""
+    """Traces of a program's launches, whose kernels are `symbols` of the binary."""
 
     binary: Binary
     symbols: tuple[str, ...]
@@ -80,8 +81,8 @@ class Traced:
 
 @dataclass(frozen=True)
 class ModelledRun:
-    """A program's time and the kind of its longest launch, with what bounds its last launch and the
-    parts of resources that it uses."""
+    """A program's time, the kind of its longest launch, and for its last launch the limiting
+    resource and the used fractions of resources."""
 
     time_ms: float
     kind: str
@@ -90,7 +91,7 @@ class ModelledRun:
 
 
 class NotModelledError(Exception):
-    """Why there is no time."""
+    """The reason why a program has no modelled time."""
 
 
 # --- of many jobs ---------------------------------------------------------------------------------
@@ -99,8 +100,8 @@ class NotModelledError(Exception):
 def model_jobs(
     jobs: Sequence[Job], gpu: Gpu, figures: Figures, pool: Executor | None = None
 ) -> Iterator[ModelledRun | str]:
-    """The modelled times of jobs in their order, or why there is none, in so many processes as the
-    pool has, or else the machine processors."""
+    """The modelled times of jobs in order, or the reasons why there is none. Uses the pool's
+    processes, by default one per processor of the machine."""
     work = functools.partial(try_job, gpu=gpu, figures=figures)
     if pool is not None:
         yield from pool.map(work, jobs)
@@ -110,12 +111,12 @@ def model_jobs(
 
 
 def make_pool() -> Executor:
-    """Processes for `model_jobs`."""
+    """A pool of processes for `model_jobs`."""
     return ProcessPoolExecutor(len(os.sched_getaffinity(0)))
 
 
 def try_job(job: Job, gpu: Gpu, figures: Figures) -> ModelledRun | str:
-    """The modelled time of a job, or why there is none."""
+    """The modelled time of a job, or the reason why there is none."""
     try:
         return model_job(job, gpu, figures)
     except NotModelledError as error:
@@ -126,8 +127,7 @@ def try_job(job: Job, gpu: Gpu, figures: Figures) -> ModelledRun | str:
 
 
 def model_job(job: Job, gpu: Gpu, figures: Figures) -> ModelledRun:
-    """The modelled time of a job on a GPU that is as fast as the `figures` say. Raises
-    NotModelledError."""
+    """The modelled time of a job on a GPU with these figures. Raises NotModelledError."""
     return _kept(
         "modelled",
         (name_work(job, gpu), repr(figures), digest_of_model()),
@@ -136,18 +136,18 @@ def model_job(job: Job, gpu: Gpu, figures: Figures) -> ModelledRun:
 
 
 def works_of(job: Job, gpu: Gpu) -> tuple[Work, ...]:
-    """What the job's launches did. Raises NotModelledError."""
+    """The works of the job's launches. Raises NotModelledError."""
     return _kept("work", (name_work(job, gpu),), lambda: find_works(trace_job(job, gpu), gpu))
 
 
 def trace_job(job: Job, gpu: Gpu) -> Traced:
-    """What the emulated device tells of the job's launches. Raises NotModelledError."""
+    """The emulated device's traces of the job's launches. Raises NotModelledError."""
     return _kept("traced", (name_traces(job, gpu),), lambda: trace(*make_program(job, gpu), gpu))
 
 
 def make_program(job: Job, gpu: Gpu) -> tuple[Program, Arrays]:
-    """The job's program, and what its buffers hold: what its run line says, or ones, for the times
-    of the exercises' programs do not depend on it (zeros divided take another way). Raises
+    """The job's program, and the contents of its buffers: those of its run line, or ones. The times
+    of the exercises' programs do not depend on their data (except for divisions of zeros). Raises
     NotModelledError."""
     if job.run is None:
         program = compile_job(job, _tools(), gpu.arch)
@@ -170,7 +170,7 @@ def make_program(job: Job, gpu: Gpu) -> tuple[Program, Arrays]:
 
 
 def trace(program: Program, arrays: Arrays, gpu: Gpu) -> Traced:
-    """Run a program on an emulated GPU, in this thread alone. Raises NotModelledError."""
+    """Runs a program on an emulated GPU, in this thread only. Raises NotModelledError."""
     device = EmulatedDevice(gpu.id, threads=1)
     device.gpu = gpu
     plan, pool = Plan(program, arrays, LIMITS), _Kept()
@@ -186,7 +186,7 @@ def trace(program: Program, arrays: Arrays, gpu: Gpu) -> Traced:
 
 
 class _Kept(Executor):
-    """Takes the place of the threads that model the times of launches: keeps what these did."""
+    """Replaces the threads that model the times of launches, and keeps the launches' traces."""
 
     def __init__(self) -> None:
         self.launches: list[TracedLaunch] = []
@@ -200,7 +200,7 @@ class _Kept(Executor):
 
 
 def find_works(traced: Traced, gpu: Gpu) -> tuple[Work, ...]:
-    """What the model takes from traces. Raises NotModelledError."""
+    """The model's input from traces. Raises NotModelledError."""
     code = Code(traced.binary, gpu.arch)
     works = []
     for symbol, launch in zip(traced.symbols, traced.launches, strict=True):
@@ -213,11 +213,11 @@ def find_works(traced: Traced, gpu: Gpu) -> tuple[Work, ...]:
 
 
 def model_works(works: Sequence[Work], figures: Figures) -> ModelledRun:
-    """The time of launches one after another."""
+    """The time of consecutive launches."""
     found: list[Estimate] = []
     for work in works:
         held = found[-1].held if found else None
-        found.append(Run(work, figures, emulator_runtime(), held).estimate())
+        found.append(LaunchModel(work, figures, emulator_runtime(), held).estimate())
     last, longest = found[-1], max(found, key=lambda each: each.time_ms)
     return ModelledRun(
         sum(each.time_ms for each in found),
@@ -231,8 +231,7 @@ def model_works(works: Sequence[Work], figures: Figures) -> ModelledRun:
 
 
 def name_traces(job: Job, gpu: Gpu) -> str:
-    """A name for what a job's launches did on a GPU with so many multiprocessors of such a size,
-    however fast they are."""
+    """A name for the traces of a job's launches on a GPU; independent of the GPU's speed."""
     speeds = {"boost_mhz": 0, "peak_bandwidth_gbps": 0.0, "peak_fp32_tflops": 0.0, "l2_bytes": 0}
     speeds |= {"peak_tensor_tflops": None}
     slow = replace(gpu, id="", name="", source="", timing=None, **speeds)
@@ -249,43 +248,37 @@ def name_traces(job: Job, gpu: Gpu) -> str:
 
 
 def name_work(job: Job, gpu: Gpu) -> str:
-    """A name for what the model takes from these traces."""
+    """A name for the works of a job's launches."""
     return _digest(name_traces(job, gpu), digest_of_reading())
 
 
 @functools.cache
 def digest_of_emulator() -> str:
-    """Changes with what makes traces."""
-    emulator = PACKAGE / "emulator"
-    left_out = (emulator / "timing", emulator / "opcodes")
+    """Changes with the code that makes traces."""
     files = [
         path
-        for folder in (emulator, PACKAGE / "devices" / "emulated")
+        for folder in (EMULATOR, PACKAGE / "devices" / "emulated")
         for path in sorted(folder.rglob("*"))
         if path.suffix in (".py", ".cpp", ".h")
-        and not any(path.is_relative_to(each) for each in left_out)
-        and not path.name.startswith(("timing_", "special"))
+        and not any(path.is_relative_to(each) for each in (OPCODES, TIMING, NATIVE_TIMING))
+        and not path.name.startswith("special")
     ]
-    return _digest_files([*files, PACKAGE / "spec" / "draws.py"])
+    return _digest_files([*files, *TRACING, PACKAGE / "spec" / "draws.py"])
 
 
 @functools.cache
 def digest_of_reading() -> str:
-    """Changes with what makes works of traces."""
-    emulator = PACKAGE / "emulator"
-    modules = [emulator / "timing" / name for name in READING]
-    opcodes = sorted((emulator / "opcodes").rglob("*.py"))
+    """Changes with the code that makes works from traces."""
+    modules = [TIMING / name for name in READING]
     layout = inspect.getsource(find_work) + inspect.getsource(Work)
-    files = [*modules, *opcodes, emulator / "runtime" / "timing_traces.cpp"]
+    files = [*modules, *sorted(OPCODES.rglob("*.py")), NATIVE_TIMING / "traces.cpp"]
     return _digest(_digest_files(files), layout)
 
 
 @functools.cache
 def digest_of_model() -> str:
-    """Changes with what makes times of works."""
-    emulator = PACKAGE / "emulator"
-    runtime = sorted((emulator / "runtime").glob("timing_*"))
-    return _digest_files([*sorted((emulator / "timing").glob("*.py")), *runtime])
+    """Changes with the code that makes times from works."""
+    return _digest_files([*sorted(TIMING.glob("*.py")), *sorted(NATIVE_TIMING.iterdir())])
 
 
 @functools.cache
@@ -303,7 +296,8 @@ def _digest_files(paths: Iterable[Path]) -> str:
 
 
 def _kept(kind: str, words: Sequence[str], make: Callable[[], T]) -> T:
-    """What is kept under this name, or what is made now, and kept. Raises what `make` raises."""
+    """The cached result of this name; otherwise calls `make` and caches its result. Raises the
+    errors of `make`."""
     path = default_cache(os.environ) / "timing" / kind / _digest(*words)
     content = read_whole(path)
     if content is not None:

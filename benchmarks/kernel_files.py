@@ -1,12 +1,12 @@
-"""The kernels of benchmarks/kernels, whose times a GPU was asked for: what each file says of its
-runs, and programs made of them.
+"""The kernels of benchmarks/kernels, which were timed on a GPU: the run lines of their files, and
+programs made from them.
 
     benchmarks/kernels/FAMILY/NAME.cu
     // run: --size n=1048576 --input x=normal:n --output y=float32:n     options of `grade run`
     // launch: copy<<<ceil_div(n, 256), 256>>>(y, x, n)
 
-Each `// run:` line is one measured time. A family is the mechanism that its kernels show: the
-timing model is validated on families that it was not fitted on.
+Each `// run:` line is a measured time. A family is the mechanism that its kernels show: the timing
+model is validated on families outside of its fit.
 """
 
 from __future__ import annotations
@@ -42,20 +42,21 @@ from grader.submission.plan import read_plan
 from grader.submission.source_file import read_submission
 
 AUTHORS = Path(__file__).resolve().parents[1] / "tests" / "by_authors" / "runs"
-"""Kernels in the style of public courses: a family, `runs`."""
+"""Kernels in the style of public courses, as the family `runs`."""
 KERNELS = Path(__file__).resolve().parent / "kernels"
 _RUN = re.compile(r"^//\s*run:\s*(?P<options>.*?)\s*$")
 _PLAN = re.compile(r"^//\s*(?:launch|scratch):.*$", re.MULTILINE)
 _NAMED = ("size", "input", "output", "scalar")
-"""The options of `grade run` that a run line may hold."""
+"""The options of `grade run` that a run line may contain."""
 
 Draw = Callable[[str, str, Mapping[str, int]], np.ndarray | Output]
-"""Takes `input` or `output`, the word of that option and the sizes; returns what the word says."""
+"""Arguments: `input` or `output`, the word of that option and the sizes. Returns the array or
+output that the word describes."""
 
 
 @dataclass(frozen=True)
 class KernelRun:
-    """One run of one file: `text` are its options, as they stand in `line`."""
+    """A run of a file. `text`: its options, as in line `line`."""
 
     family: str
     path: Path
@@ -73,12 +74,12 @@ class KernelRun:
 
     @property
     def names(self) -> frozenset[str]:
-        """What launch lines may use."""
+        """Names that launch lines may use."""
         words = (getattr(self.options, option) for option in _NAMED)
         return frozenset(name for each in words for name in split_names("", each))
 
     def read_data(self, draw: Draw) -> KernelData:
-        """What the kernels run on. Raises UsageError, which names the line."""
+        """The data of the run. Raises UsageError, with the line."""
         sizes = self.sizes
         try:
             return read_data(
@@ -92,9 +93,9 @@ class KernelRun:
 
 
 def read_runs(folder: Path = KERNELS) -> list[KernelRun]:
-    """The runs of all files of a folder of families, in order of their names, and with those of
-    benchmarks/kernels the authors' kernels that are written to be timed. Raises UsageError, which
-    names file and line."""
+    """The runs of all files of a folder of families, in order of their names. For
+    benchmarks/kernels, also those of the authors' kernels with run lines. Raises UsageError, with
+    file and line."""
     files = sorted(folder.glob("*/*.cu"))
     if folder == KERNELS:
         files += [path for path in sorted(AUTHORS.glob("*.cu")) if "// run:" in path.read_text()]
@@ -102,7 +103,7 @@ def read_runs(folder: Path = KERNELS) -> list[KernelRun]:
 
 
 def read_file(path: Path) -> list[KernelRun]:
-    """The runs of a file, whose folder is its family. Raises UsageError."""
+    """The runs of a file; the name of its folder is its family. Raises UsageError."""
     lines = enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
     matches = [(number, match["options"]) for number, line in lines if (match := _RUN.match(line))]
     if not matches:
@@ -118,7 +119,7 @@ def read_file(path: Path) -> list[KernelRun]:
 
 
 def describe_source(path: Path) -> str:
-    """A word that changes with the kernels and launch lines of a file, but not with its other
+    """A digest that changes with the kernels and launch lines of a file, but not with other
     comments."""
     text = path.read_text(encoding="utf-8")
     code = " ".join(token.text for token in read_code(text))
@@ -126,8 +127,8 @@ def describe_source(path: Path) -> str:
 
 
 def compile_file(path: Path, names: frozenset[str], tools: Toolchain, arch: str) -> Built:
-    """The kernels of a file, whose launch lines may use the `names`. Raises SubmissionError, and
-    UsageError for a file without launch lines."""
+    """Builds the kernels of a file, whose launch lines may use the `names`. Raises SubmissionError,
+    and UsageError for a file without launch lines."""
     source = read_submission(path)
     assert isinstance(source, Submission), f"{path} cannot be read"
     plan = value_of(read_plan(source))
@@ -137,7 +138,7 @@ def compile_file(path: Path, names: frozenset[str], tools: Toolchain, arch: str)
 
 
 def make_kernel_program(built: Built, data: KernelData, limits: LaunchLimits) -> Program:
-    """The launches of a built file on the data of one of its runs. Raises SubmissionError."""
+    """The launches of a built file on the data of a run. Raises SubmissionError."""
     return launch_on(
         SUBMISSION,
         built,
@@ -149,7 +150,7 @@ def make_kernel_program(built: Built, data: KernelData, limits: LaunchLimits) ->
 
 
 def draw_word(option: str, word: str, sizes: Mapping[str, int]) -> np.ndarray | Output:
-    """What a word of `--input` or `--output` says."""
+    """The array or output that a word of `--input` or `--output` describes."""
     read = read_inputs if option == "input" else read_outputs
     (found,) = read([word], sizes, seed=0).values()
     return found
@@ -168,7 +169,7 @@ def _read_run(path: Path, line: int, text: str) -> KernelRun:
 
 
 def _parse(path: Path, words: Sequence[str]) -> argparse.Namespace:
-    """Options as `grade run` parses them. Raises UsageError."""
+    """Parses options like `grade run`. Raises UsageError."""
     parser = RUN.make_parser()
 
     def fail(message: str) -> None:
@@ -180,7 +181,7 @@ def _parse(path: Path, words: Sequence[str]) -> argparse.Namespace:
     for name, value in vars(options).items():
         if name not in (*_NAMED, "file") and value != plain[name]:
             raise UsageError(
-                f"--{name} says nothing of a run", f"Use --{', --'.join(_NAMED)} alone."
+                f"--{name} does not describe a run", f"Use only --{', --'.join(_NAMED)}."
             )
     return options
 

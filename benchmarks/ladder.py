@@ -4,12 +4,12 @@ gemm_register_blocked.
     python benchmarks/ladder.py [--device gpu:N] [--sizes N,N,...] [--seed N] [--out FOLDER]
     python benchmarks/ladder.py --redraw [--out FOLDER]
 
-The rungs are known submissions of the GEMM exercises and the reference of the last one; each is
-timed as the grader times any program: in rounds of random order, each launch with a cold L2. cuBLAS
-(float32, no tensor cores) is there where CuPy or PyTorch is installed. Writes ladder.json and
+The rungs are known submissions of the GEMM exercises and the reference of the last exercise. They
+are timed like all graded programs: in rounds of random order, each launch with a cold L2. cuBLAS
+(float32, no tensor cores) is included if CuPy or PyTorch is installed. Writes ladder.json and
 ladder.svg to the exercise's folder (or --out), and prints the table of the handout. --redraw makes
-the picture and the table from the ladder.json that is there, without a GPU. Exit code 0, or 1 where
-the reference was wrong or a rung could not be timed.
+the picture and the table from the existing ladder.json, without a GPU. Exit code 0, or 1 if the
+reference was wrong or a rung could not be timed.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ RUNGS: Mapping[str, Path] = {
     "8 × 8, float4": KNOWN / "gemm_register_blocked" / "passed--vectorised_128x128.cu",
     REFERENCE: ROOT / "solutions" / "gemm_register_blocked.cu",
 }
-"""In the order of the course, not of their times. The reference is judged as a submission would be;
-the others are, by tests/test_submissions.py."""
+"""In the order of the course, not of their times. Here only the reference is checked for
+correctness; tests/test_submissions.py checks the others."""
 SIZES = "256,512,1024,2048,4096"
 TABLE_SIZES = (1024, 2048, 4096)
 
@@ -109,8 +109,8 @@ def main() -> int:
 
 
 def climb(sizes: str, *, device: str, seed: int) -> Sweep:
-    """Time all rungs at all sizes, each with M = N = K. GraderError where a rung does not compile
-    or run."""
+    """Times all rungs at all sizes, each with M = N = K. Raises GraderError if a rung does not
+    compile or run."""
     choice = parse_device(
         device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
     )
@@ -137,8 +137,7 @@ def climb(sizes: str, *, device: str, seed: int) -> Sweep:
 
 
 def build_rungs(job: Job, tools: Toolchain) -> dict[str, Built]:
-    """All rungs, compiled; the reference under the label that makes the device check its
-    outputs."""
+    """All rungs, compiled; the reference has the label with which the device checks outputs."""
     built = {}
     for name, path in RUNGS.items():
         show(Progress(f"compiling {name}"))
@@ -152,7 +151,7 @@ def build_rungs(job: Job, tools: Toolchain) -> dict[str, Built]:
 
 
 def time_rungs(session: Session, built: Mapping[str, Built], sizes: Sizes) -> list[SweepRow]:
-    """A row for each rung, in the order of RUNGS."""
+    """A row per rung, in the order of RUNGS."""
     show(Progress(f"timing at {sizes['M']}"))
     rows = {row.program: row for row in time_programs(session, built, sizes)}
     return [
@@ -163,7 +162,7 @@ def time_rungs(session: Session, built: Mapping[str, Built], sizes: Sizes) -> li
 
 
 def time_cublas(job: Job, sizes: Sizes) -> list[SweepRow]:
-    """The library's row, if CuPy or PyTorch is there."""
+    """The row of cuBLAS, if CuPy or PyTorch is installed."""
     operation = load_library(job.exercise)
     assert operation is not None
     inputs = make_inputs(job.exercise, Case("ladder", sizes, hidden=False), job.seed)
@@ -174,7 +173,7 @@ def time_cublas(job: Job, sizes: Sizes) -> list[SweepRow]:
 
 
 def read_ladder(path: Path) -> Sweep:
-    """The ladder of a file that `format_sweep` wrote."""
+    """Reads a file that `format_sweep` wrote."""
     document = json.loads(path.read_text(encoding="utf-8"))
     points = [
         SweepPoint(point["sizes"], point["useful_bytes"], tuple(map(_read_row, point["rows"])))
@@ -203,15 +202,15 @@ def _read_row(row: dict[str, object]) -> SweepRow:
 
 
 def draw(ladder: Sweep) -> str:
-    """The SVG: times and rates by size. GB/s of useful bytes say nothing of a matrix product."""
+    """The SVG: times and rates by size, without GB/s, which is no measure of a matrix product."""
     panels, x_title = make_panels(ladder)
     wanted = [panel for panel in panels if panel.title != "Bandwidth"]
     return format_svg(wanted, title=f"Matrix product, float32, on {ladder.device}", x_title=x_title)
 
 
 def format_table(ladder: Sweep, sizes: Sequence[int] = TABLE_SIZES) -> str:
-    """The handout's tables in Markdown, one a size: times, rates, and these beside cuBLAS's and the
-    naive kernel's."""
+    """The handout's tables in Markdown, a table per size: times, rates, and the rates relative to
+    cuBLAS and to the naive kernel."""
     at = {point.sizes["M"]: {row.program: row for row in point.rows} for point in ladder.points}
     return "\n\n".join(_format_size(size, at[size]) for size in sizes if size in at)
 
@@ -248,7 +247,7 @@ def _round(value: float) -> str:
 
 
 def show(progress: Progress) -> None:
-    """Progress on stderr: a line for each stage that the ladder itself begins, and for waiting."""
+    """Prints progress on stderr: a line per stage of the ladder, and for waiting."""
     if progress.total is None:
         print(progress.stage, file=sys.stderr, flush=True)
 

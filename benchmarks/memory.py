@@ -1,10 +1,10 @@
-"""How much memory one grading takes: of all its processes together, each page counted once.
+"""Memory of a grading: of all its processes together, with each page counted once.
 
     python benchmarks/memory.py [EXERCISE [FILE]]
 
-Grades a file anew, by default the solution of the transpose, and samples the proportional set sizes
-(PSS) of the processes that belong to it. Prints the peak, and what each process had of it. Needs no
-GPU; Linux.
+Grades a file without caches, by default the solution of the transpose, and samples the proportional
+set sizes (PSS) of its processes. Prints the peak, and each process's part of it. Needs no GPU;
+Linux.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 INTERVAL_S = 0.02
 KINDS = ("Pss", "Pss_Anon", "Pss_Shmem", "Pss_File")
 Sizes = dict[str, int]
-"""Bytes by kind, as /proc/PID/smaps_rollup names them."""
+"""Bytes by kind, with the names of /proc/PID/smaps_rollup."""
 
 
 def main() -> None:
@@ -42,7 +42,7 @@ def main() -> None:
 
 
 def watch(grading: subprocess.Popen[bytes]) -> list[tuple[str, Sizes]]:
-    """The processes at the moment when they had the most, until the grading ends."""
+    """The processes at the moment of their peak memory, until the grading ends."""
     peak: list[tuple[str, Sizes]] = []
     while grading.poll() is None:
         now = [read_process(each) for each in descendants(grading.pid)]
@@ -57,18 +57,18 @@ def sum_sizes(processes: list[tuple[str, Sizes]]) -> Sizes:
 
 
 def descendants(process: int) -> Iterator[int]:
-    """A process and all that it started."""
+    """A process and all its descendants."""
     yield process
     children: list[str] = []
     for thread in Path(f"/proc/{process}/task").glob("*/children"):
-        with suppress(OSError):  # it ended meanwhile
+        with suppress(OSError):  # the thread has ended
             children += thread.read_text().split()
     for child in children:
         yield from descendants(int(child))
 
 
 def read_process(process: int) -> tuple[str, Sizes] | None:
-    """Its name and sizes; None where it has ended."""
+    """Its name and sizes; None if it has ended."""
     folder = Path(f"/proc/{process}")
     try:
         name = (folder / "comm").read_text().strip()

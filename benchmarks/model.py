@@ -1,15 +1,14 @@
-"""The error table of the timing model: what a GPU's clock said of every known program, and what the
-model says.
+"""The error table of the timing model: measured and modelled times of every known program.
 
     python benchmarks/model.py [--gpu h100|h200] [--only PART] [--record] [--json FILE]
 
-Measured times are those of tests/data/times_GPU.json (benchmarks/times.py writes it on that GPU)
-and, on the H100, of tests/data/truth/h100.json. Prints kernel, size, measured, modelled and error,
-the errors of each family and group, and of all pairs within a task whose measured times differ by
-15 % or more how many the model puts in the right order. --record writes what `python
-docs/generate.py` makes docs/reference/model-errors.md of. What a program did is kept in the cache
-folder (kept_work.py): the first time takes many minutes, the next one with another model some
-seconds. Exit code 0.
+Measured times are those of tests/data/times_GPU.json (written on that GPU by benchmarks/times.py)
+and, for the H100, of tests/data/truth/h100.json. Prints kernel, size, measured and modelled time,
+and error; the errors of each family and group; and the number of pairs that the model orders
+correctly, among pairs within a task whose measured times differ by at least 15 %. --record writes
+the data from which `python docs/generate.py` makes docs/reference/model-errors.md. The cache folder
+keeps the traces of programs (kept_work.py): the first run takes many minutes, a later run with
+another model some seconds. Exit code 0.
 """
 
 from __future__ import annotations
@@ -58,7 +57,7 @@ def main() -> None:
 
 
 def find_timed(gpu: str, parts: Sequence[str]) -> list[tuple[Job, float]]:
-    """The jobs whose times were measured, with their milliseconds."""
+    """The jobs with measured times, and these times in milliseconds."""
     measured = read_times(gpu)
     found = []
     for job in choose(find_jobs([]), parts):
@@ -71,8 +70,8 @@ def find_timed(gpu: str, parts: Sequence[str]) -> list[tuple[Job, float]]:
 
 
 def read_times(gpu: str) -> dict[tuple[str, str, str], tuple[float, str | None]]:
-    """Measured milliseconds, and of which source, by exercise, name and label; those of truth/
-    where they are there."""
+    """Measured milliseconds and the digest of the measured source, by exercise, name and label.
+    Times of truth/ replace others."""
     rows = read_rows(ROOT / "tests" / "data" / f"times_{gpu}.json")
     times = {row.key: (row.ms, row.source) for row in rows if row.ms is not None}
     if gpu == "h100":
@@ -86,7 +85,7 @@ def read_times(gpu: str) -> dict[tuple[str, str, str], tuple[float, str | None]]
 
 
 def model_all(timed: Sequence[tuple[Job, float]], gpu: str) -> Iterator[Row]:
-    """A row for each job that the emulated device can run, with the GPU's own figures."""
+    """A row per job that the emulated device can run, with the GPU's own figures."""
     figures = read_gpus()[gpu].figures
     assert figures is not None, f"no figures of {gpu} are known"
     found = model_jobs([job for job, _ in timed], read_gpus()[gpu], figures)
@@ -98,7 +97,7 @@ def model_all(timed: Sequence[tuple[Job, float]], gpu: str) -> Iterator[Row]:
 
 
 def summarise(rows: Sequence[Row]) -> list[str]:
-    """Errors by group, and the ranking."""
+    """A line per group with its errors, and a line about the ranking."""
     groups = {
         group: [row for row in rows if row.group == group]
         for group in (TRUTH, SUBMISSIONS, KERNELS)
@@ -122,7 +121,7 @@ def format_row(row: Row) -> str:
 
 
 def format_cells(rows: Sequence[Row]) -> Iterator[dict[str, str]]:
-    """The cells of the table: the kernels of truth and the exercises' own programs."""
+    """The cells of the table: the kernels of truth/ and the programs of exercises."""
     for row in rows:
         if row.name.startswith(("truth/", "solutions/", "starter/")):
             yield {
@@ -135,7 +134,7 @@ def format_cells(rows: Sequence[Row]) -> Iterator[dict[str, str]]:
 
 
 def record(part: str, found: object) -> None:
-    """Replace one part of what docs/reference/model-errors.md is made of."""
+    """Replaces a part of the data of docs/reference/model-errors.md."""
     data = json.loads(ERRORS.read_text(encoding="utf-8"))
     text = json.dumps({**data, part: found}, indent=1, ensure_ascii=False)
     ERRORS.write_text(f"{text}\n", encoding="utf-8")

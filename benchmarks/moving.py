@@ -1,9 +1,10 @@
-"""What it costs to move the data of a grading: seconds of processor for drawing inputs, holding
-them in a device's memory, finding what was written, and comparing, at the transpose's timed size.
+"""Costs of moving a grading's data, in CPU seconds: drawing inputs, holding them in a device's
+memory, finding written elements, and comparing, at the transpose's timed size.
 
     python benchmarks/moving.py [--repeat N]
 
-Each step is timed N times; prints the least. What a step replaced stands below it. Needs no GPU.
+Times each step N times and prints the minimum. The indented lines are the slower alternatives that
+the steps replaced. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from grader.spec.exercise import Initialisation
 SIDE = 8192
 SHAPE = (SIDE, SIDE)
 KIND = np.dtype(np.float32)
-TILE, TILES = 32, 171  # of a group of a sample
+TILE, TILES = 32, 171  # of a group in a sample
 
 
 def main() -> None:
@@ -50,7 +51,7 @@ def main() -> None:
 
 
 def time_step(step: Callable[[], object]) -> float:
-    """Seconds of the processor, of user and system together."""
+    """CPU seconds, user and system together."""
     began = time.process_time()
     step()
     return time.process_time() - began

@@ -1,13 +1,12 @@
-"""Which instructions of PTX the emulated device knows.
+"""PTX instructions that the emulated device supports.
 
     python benchmarks/ptx.py FOLDER [--arch sm_90 ...] [--all]
 
 benchmarks/ptx.txt lists the instructions of the PTX ISA manual in their forms. Each form is
-compiled in a kernel of its own, for each architecture whose ptxas takes it; `grade inspect` then
-says what of the machine code is unknown. Prints, by architecture, how many forms have nothing
-unknown, and the unknown instructions with the forms that have them; `--all`: all forms. Exit code
-1 where no architecture takes a form's line. FOLDER keeps what is compiled. Needs no GPU; takes
-some minutes.
+compiled in its own kernel, for each architecture whose ptxas accepts it; then `grade inspect` lists
+the unknown machine code. Prints, by architecture, the number of forms without unknown instructions,
+and the unknown instructions with their forms; `--all`: all forms. Exit code 1 if no architecture
+accepts a form's line. FOLDER keeps compiled files. Needs no GPU; takes some minutes.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ TARGETS = {
     "sm_100": "sm_100a",
     "sm_120": "sm_120a",
 }
-"""Architectures, with what is compiled for: the one with all of its own instructions."""
+"""Architectures, and the targets with all of their own instructions."""
 CHUNK = 64
 KINDS = {"r": "b32", "l": "b64", "h": "b16", "b": "b128", "f": "f32", "d": "f64", "p": "pred"}
-"""Kinds of registers by their letters, see ptx.txt."""
+"""Kinds of registers by letter, see ptx.txt."""
 _NUMBERS = 8
 _WORD = re.compile(r"(?<![\w.%])(?:([rlhbfdpRLHBFDP])([0-7])|(g|s|a|o|c|pa|ca))(?![\w])")
 _PLACES = {
@@ -54,7 +53,7 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class Form:
-    """One form of an instruction: the line of the list that it is of, and its text."""
+    """A form of an instruction: its line in the list, and its text."""
 
     line: str
     text: str
@@ -87,7 +86,7 @@ def main() -> int:
 
 
 def read_forms(path: Path) -> list[Form]:
-    """The forms of a list, with all its alternatives."""
+    """The forms of a list, with all their alternatives."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [
         Form(line, text)
@@ -98,7 +97,7 @@ def read_forms(path: Path) -> list[Form]:
 
 
 def expand(line: str) -> Iterator[str]:
-    """A line with each choice of its alternatives `<a|b>`."""
+    """All texts of a line, with each choice of its alternatives `<a|b>`."""
     parts = re.split(r"<([^<>]*)>", line)
     choices = [part.split("|") if place % 2 else [part] for place, part in enumerate(parts)]
     return ("".join(chosen) for chosen in itertools.product(*choices))
@@ -147,7 +146,7 @@ def _store(name: str, place: int) -> str:
 
 
 def compile_forms(forms: Sequence[Form], arch: str, ptxas: Path, folder: Path) -> Iterator[Path]:
-    """Cubins with the kernels of all forms that the architecture takes."""
+    """Cubins with the kernels of all forms that the architecture accepts."""
     for first in range(0, len(forms), CHUNK):
         numbers = list(range(first, min(first + CHUNK, len(forms))))
         yield from _compile(numbers, forms, arch, ptxas, folder)
@@ -156,7 +155,7 @@ def compile_forms(forms: Sequence[Form], arch: str, ptxas: Path, folder: Path) -
 def _compile(
     numbers: Sequence[int], forms: Sequence[Form], arch: str, ptxas: Path, folder: Path
 ) -> Iterator[Path]:
-    """One cubin of these forms, less those with errors that name their lines; where none does, of
+    """A cubin of these forms without those that cause errors. If the errors name no lines, compiles
     each half."""
     while numbers:
         text = (
@@ -196,7 +195,7 @@ def _compile(
 
 
 def find_unknown(cubins: Sequence[Path], forms: Sequence[Form]) -> dict[int, set[str]]:
-    """What is unknown in the kernel of each form, by the form's number."""
+    """Unknown instructions in each form's kernel, by the form's number."""
     listed = inspect(cubins, isolated=False)
     for error in listed.errors:
         print(f"{error.file}: {error.message}", file=sys.stderr)
@@ -209,7 +208,7 @@ def find_unknown(cubins: Sequence[Path], forms: Sequence[Form]) -> dict[int, set
 def format_unknown(
     unknown: dict[int, set[str]], forms: Sequence[Form], *, everything: bool
 ) -> Iterator[str]:
-    """The forms that have something unknown, by what it is; else all forms."""
+    """A line per unknown instruction with its forms; or, for `everything`, a line per form."""
     if everything:
         for number, what in sorted(unknown.items()):
             yield f"    {forms[number].text}: {', '.join(sorted(what)) or 'known'}"

@@ -1,14 +1,15 @@
-"""The timing model against results that others published for GPUs that were not at hand.
+"""Compares the timing model with published results for GPUs that the project has not measured.
 
     python benchmarks/published.py [--record]
 
-Models programs of this repository that do what the published ones do: siboehm's ladder of SGEMM
-kernels on an RTX A6000 (github.com/siboehm/SGEMM_CUDA, README, 4092 x 4092), and the transposes on
-an A100 80GB of fridayswithfaraday.com (posts/cuda-kernel-eng-matrix-transpose-optimization, 4096 x
-4096, GB/s read and written). The programs are not the same to the letter, nor are the compilers, so
-the difference is not the model's alone. The A6000 is the RTX 3090's chip with figures of its own,
-the A100 80GB the 40GB's with faster memory. Prints both numbers and the difference; --record writes
-what `python docs/generate.py` makes docs/reference/model-errors.md of. Exit code 0.
+Models programs of this repository that do the same as the published kernels: siboehm's ladder of
+SGEMM kernels on an RTX A6000 (github.com/siboehm/SGEMM_CUDA, README, 4092 x 4092), and the
+transposes on an A100 80GB of fridayswithfaraday.com (posts/cuda-kernel-eng-matrix-transpose-
+optimization, 4096 x 4096, GB/s read and written). Programs and compilers are not identical, so the
+difference is not only the model's error. The A6000 is the RTX 3090's chip with other figures, the
+A100 80GB is the 40GB model with faster memory. Prints both numbers and the difference; --record
+writes the data from which `python docs/generate.py` makes docs/reference/model-errors.md. Exit
+code 0.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ GEMM, TRANSPOSE = dict.fromkeys("MNK", 4096), dict.fromkeys(("rows", "cols"), 40
 
 @dataclass(frozen=True)
 class Published:
-    """What was published of a kernel (GFLOP/s or GB/s), and the program of this repository that
-    does the same."""
+    """A published rate of a kernel (GFLOP/s or GB/s), and the program of this repository that does
+    the same."""
 
     kernel: str
     value: float
@@ -110,8 +111,8 @@ def main() -> None:
 def model_all(
     gpu: Gpu, kernels: tuple[Published, ...], sizes: dict[str, int], giga: float
 ) -> Iterator[tuple[Published, float]]:
-    """What the model says of each kernel, in 10^9 operations or bytes a second; `giga` are those of
-    one run."""
+    """The modelled rate of each kernel, in 10^9 operations or bytes per second; `giga`: 10^9
+    operations or bytes of a run."""
     figures = gpu.figures
     assert figures is not None
     jobs = [Job(each.exercise, each.path.stem, each.path, sizes) for each in kernels]

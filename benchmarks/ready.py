@@ -1,11 +1,11 @@
-"""How soon a kernel can run: seconds from its machine code to native code for the counting and the
-checked mode together, in a process that has made none before.
+"""Translation time: seconds from machine code to native code for counting and checked mode, in a
+process that has not translated before.
 
     python benchmarks/ready.py [--repeat N] [STATEMENTS ...]
 
-Made-up kernels of some hundred and some thousand instructions; what they need of native code is in
-the cache, as it is after the first submissions of a machine. Prints medians of N processes, of the
-clock and of the processor. Needs no GPU.
+The kernels are artificial, with some hundred and some thousand instructions. The cache holds their
+native code, as it does after the first submissions on a machine. Prints medians of N processes, in
+elapsed and CPU time. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from grader.submission.source_file import parse_submission
 ROOT = Path(__file__).parents[1]
 ARCH = "sm_90"
 STATEMENTS = (30, 230)
-"""They make kernels of about 280 and of about 2,000 instructions."""
+"""Statements of kernels with about 280 and about 2,000 instructions."""
 GOALS = "goals: 0.05 s for 280 instructions, 0.3 s for 2,000"
 
 
@@ -61,10 +61,10 @@ def run_once(command: list[str]) -> tuple[float, ...]:
 
 
 def time_ready(statements: int) -> tuple[int, float, float]:
-    """Instructions of a kernel, and seconds of the clock and of the processor until it is ready."""
+    """Instructions of a kernel, and elapsed and CPU seconds until it is translated."""
     binary = compile_kernel(statements)
     kernel = binary.kernels[0]
-    emulator_runtime()  # a worker has loaded it before there is a submission
+    emulator_runtime()  # a worker loads it before it gets a submission
     clock, processor = time.perf_counter(), time.process_time()
     Code(binary, ARCH).translate(kernel, None)
     return (

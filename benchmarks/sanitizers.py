@@ -1,11 +1,12 @@
-"""Planted bugs, and who finds them: the checked mode, and compute-sanitizer's four tools on a GPU.
+"""Planted bugs, and the tools that find them: the checked mode, and compute-sanitizer's four tools
+on a GPU.
 
     python benchmarks/sanitizers.py [--checked-only] [--jobs N] [--json FILE] [NAME ...]
 
-Every file of tests/data/planted_bugs is run by the emulated device's checked mode, and, as a host
-program made by the nvcc on PATH, under memcheck, racecheck, initcheck and synccheck
-(`compute-sanitizer` on PATH, a GPU). Prints a row a file and the sums; a bug counts as found if the
-tool reports anything, and a report about a file without a bug is a false alarm.
+Runs every file of tests/data/planted_bugs in the emulated device's checked mode and, as a host
+program compiled by the nvcc on PATH, under memcheck, racecheck, initcheck and synccheck
+(`compute-sanitizer` on PATH, a GPU). Prints a row per file, and sums. A bug counts as found if the
+tool reports anything; a report about a file without a bug is a false alarm.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ _LAUNCH = re.compile(r"^// launch: (.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Row:
-    """What each tool said of one file: FOUND, CLEAN, HUNG, or what went wrong. `exact`: the checked
-    mode named kind and lines."""
+    """Result of each tool for a file: FOUND, CLEAN, HUNG, or an error. `exact`: the checked mode
+    reported kind and lines correctly."""
 
     name: str
     bug: str
-    said: dict[str, str]
+    results: dict[str, str]
     exact: bool
     first_words: dict[str, str]
 
@@ -60,9 +61,9 @@ def main() -> int:
     )
     parser.add_argument("names", nargs="*", help="parts of file names; all files by default")
     parser.add_argument("--checked-only", action="store_true", help="run no GPU tool")
-    parser.add_argument("--arch", default="sm_90", help="what the GPU runs")
+    parser.add_argument("--arch", default="sm_90", help="architecture of the GPU")
     parser.add_argument(
-        "--jobs", type=int, default=4, help="files that the GPU's tools look at side by side"
+        "--jobs", type=int, default=4, help="files that run in parallel under the GPU tools"
     )
     parser.add_argument("--json", type=Path, help="write the table here too")
     options = parser.parse_args()
@@ -79,10 +80,11 @@ def main() -> int:
     planted = [read_planted(path) for path in files]
     with ThreadPoolExecutor(options.jobs) as pool:
         others = pool.map(lambda each: ask_tools(each, tools, options.arch), planted)
-        for each, (said, words) in zip(planted, others, strict=True):
-            rows.append(measure(each, said, words))
+        for each, (results, words) in zip(planted, others, strict=True):
+            rows.append(measure(each, results, words))
             print(
-                f"{rows[-1].name:64}" + "".join(f"{word:>13}" for word in rows[-1].said.values()),
+                f"{rows[-1].name:64}"
+                + "".join(f"{word:>13}" for word in rows[-1].results.values()),
                 flush=True,
             )
     sums = summarise(rows, (CHECKED, *tools))
@@ -98,8 +100,8 @@ def main() -> int:
     return 0
 
 
-def measure(planted: Planted, said: Mapping[str, str], words: Mapping[str, str]) -> Row:
-    """What the checked mode says of one file, beside what the GPU's tools have said."""
+def measure(planted: Planted, results: Mapping[str, str], words: Mapping[str, str]) -> Row:
+    """Adds the checked mode's result to the results of the GPU's tools."""
     findings = find_bugs(planted)
     exact = {each.kind.value for each in findings} == {planted.kind} and named_lines(
         findings
@@ -108,24 +110,24 @@ def measure(planted: Planted, said: Mapping[str, str], words: Mapping[str, str])
         {CHECKED: FOUND if findings else CLEAN},
         {CHECKED: findings[0].message if findings else ""},
     )
-    return Row(planted.path.stem, planted.kind, {**own[0], **said}, exact, {**own[1], **words})
+    return Row(planted.path.stem, planted.kind, {**own[0], **results}, exact, {**own[1], **words})
 
 
 def ask_tools(
     planted: Planted, tools: Mapping[str, Sequence[str]], arch: str
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """What the GPU's tools say of one file, and their first words, by tool."""
-    said, words = {}, {}
+    """Results of the GPU's tools for a file, and the start of their reports, by tool."""
+    results, words = {}, {}
     with tempfile.TemporaryDirectory() as folder:
         program = compile_host(planted, Path(folder), arch) if tools else None
         for name, tool in tools.items():
-            said[name], words[name] = run_tool(tool, program)
-    return said, words
+            results[name], words[name] = run_tool(tool, program)
+    return results, words
 
 
 def compile_host(planted: Planted, folder: Path, arch: str) -> Path:
-    """The file with a `main` that fills its inputs, launches its plan and reads its outputs
-    back."""
+    """Compiles the file with a `main` that fills its inputs, launches its plan and reads its
+    outputs."""
     source = folder / "main.cu"
     source.write_text(planted.text + host_main(planted), encoding="utf-8")
     program = folder / "main"
@@ -138,8 +140,7 @@ def compile_host(planted: Planted, folder: Path, arch: str) -> Path:
 
 
 def host_main(planted: Planted) -> str:
-    """The text of `main`: outputs are allocated and not written, as the grader hands them to a
-    submission."""
+    """The text of `main`. Outputs are allocated and not written, as for submissions."""
     lines = ["#include <cstdio>", "#include <vector>", "int main() {"]
     for buffer in planted.buffers:
         lines += _allocate(buffer)
@@ -174,7 +175,7 @@ def _allocate(buffer: DeviceBuffer) -> list[str]:
 
 
 def run_tool(tool: Sequence[str], program: Path | None) -> tuple[str, str]:
-    """What a tool says, and its first words about an error."""
+    """A tool's result, and the start of its report about an error."""
     assert program is not None
     command = ["compute-sanitizer", *tool, str(program)]
     with subprocess.Popen(
@@ -185,7 +186,7 @@ def run_tool(tool: Sequence[str], program: Path | None) -> tuple[str, str]:
         except subprocess.TimeoutExpired:
             os.killpg(
                 process.pid, signal.SIGKILL
-            )  # the program too: a kernel that hangs keeps the GPU from all others
+            )  # kills the program too: a kernel that hangs blocks the GPU for all others
             text, _ = process.communicate()
             words = _words(text)
             return (FOUND, words) if words else (HUNG, "")
@@ -196,8 +197,7 @@ def run_tool(tool: Sequence[str], program: Path | None) -> tuple[str, str]:
 
 
 def _words(text: str) -> str:
-    """The first three lines of a tool's report, without its heading; empty if it reports
-    nothing."""
+    """The first three lines of a tool's report, without its heading; empty without a report."""
     lines = [
         line.removeprefix("=========").strip()
         for line in text.splitlines()
@@ -207,15 +207,15 @@ def _words(text: str) -> str:
 
 
 def summarise(rows: Sequence[Row], tools: Sequence[str]) -> dict[str, tuple[int, int, int, int]]:
-    """Per tool: bugs found, bugs, false alarms, files without a bug. A tool that hangs has found
+    """Per tool: bugs found, bugs, false alarms, files without a bug. A tool that hangs finds
     nothing."""
     bugs = [row for row in rows if row.bug != NONE]
     clean = [row for row in rows if row.bug == NONE]
     return {
         tool: (
-            sum(row.said[tool] == FOUND for row in bugs),
+            sum(row.results[tool] == FOUND for row in bugs),
             len(bugs),
-            sum(row.said[tool] == FOUND for row in clean),
+            sum(row.results[tool] == FOUND for row in clean),
             len(clean),
         )
         for tool in tools

@@ -1,11 +1,11 @@
-"""The shape of the code: how much there is, how long and how tangled, and what stands twice.
+"""Size and complexity of the code, and duplicates.
 
     python benchmarks/shape.py [--formatted] [REVISION ...]
 
-One column for each revision (`git archive`), the last one for the working tree. `--formatted`
-formats a copy of every column by the working tree's `ruff format` first: revisions with longer
-lines compare by it. Complexity and parameters are ruff's C901 and PLR0913 over `grader/`. A
-duplicate is a run of ten lines or more, blank lines, imports and docstrings left out, that stands
+Prints a column per revision (`git archive`), and a last column for the working tree. `--formatted`
+first formats a copy of every revision with the working tree's `ruff format`, to make revisions with
+longer lines comparable. Complexity and parameters are ruff's C901 and PLR0913 over `grader/`. A
+duplicate is a run of at least ten lines, without blank lines, imports and docstrings, that occurs
 in two places of `grader/`.
 """
 
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def unpack(revision: str, folder: Path) -> Path:
-    """A copy of `grader/`, `tests/` and `benchmarks/` as they were, or as they are."""
+    """A copy of `grader/`, `tests/` and `benchmarks/` at a revision, or of the working tree."""
     places = ["grader", "tests", "benchmarks"]
     if not revision:
         revision = git("stash", "create").decode().strip() or "HEAD"
@@ -61,14 +61,14 @@ def git(*arguments: str) -> bytes:
 
 
 def ruff(*arguments: str) -> str:
-    """What ruff prints; it exits with 1 where it finds something."""
+    """The output of ruff, which exits with 1 if it finds anything."""
     command = [sys.executable, "-m", "ruff", *arguments]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
     return done.stdout
 
 
 def measure(tree: Path) -> dict[str, int]:
-    """The figures of a tree, by what they are called."""
+    """The figures of a tree, by name."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(tree.rglob("*.py"))}
     source = {path: text for path, text in texts.items() if path.is_relative_to(tree / "grader")}
     tests = [text for path, text in texts.items() if path.is_relative_to(tree / "tests")]
@@ -136,7 +136,7 @@ def lint(folder: Path) -> tuple[list[int], list[int]]:
 
 
 def count_duplicates(source: dict[Path, str]) -> int:
-    """Runs of lines that stand somewhere else too, each counted once a place but the first."""
+    """Number of runs of lines that occurred before in another place."""
     windows: Counter[tuple[str, ...]] = Counter()
     runs = 0
     for text in source.values():
@@ -152,7 +152,7 @@ def count_duplicates(source: dict[Path, str]) -> int:
 
 
 def code_lines(text: str) -> Iterator[str]:
-    """The stripped lines of code: no blank ones, comments, imports or docstrings."""
+    """The stripped lines of code, without blank lines, comments, imports and docstrings."""
     tree = ast.parse(text)
     left_out: set[int] = set()
     for node in ast.walk(tree):

@@ -1,11 +1,11 @@
-"""What `grade similar` finds of copies, and what it takes for a class.
+"""Quality and speed of `grade similar`: copies that it finds, and its time for a class.
 
 python benchmarks/similar.py                    recall on disguised copies, and false pairs of
                                                 independent solutions (benchmarks/hands)
 python benchmarks/similar.py --independents DIR the same on other files: TASK/AUTHOR-ANYTHING.cu;
-                                                pairs of one author do not count
-python benchmarks/similar.py --files 1000       the time that a class takes, of files that are
-                                                made of two known submissions each
+                                                pairs of an author do not count
+python benchmarks/similar.py --files 1000       the time for a class, of files that consist of two
+                                                known submissions each
 python benchmarks/similar.py --files 30 --lines 5000
 """
 
@@ -28,11 +28,11 @@ HANDS = Path(__file__).with_name("hands")
 STARTERS = {path.stem: path.read_text() for path in sorted((ROOT / "starter").glob("*.cu"))}
 THRESHOLDS = (0.4, 0.5, DEFAULT_THRESHOLD, 0.7, 0.8)
 COPY = "~copy"
-"""Its name, which is the last one in order."""
+"""Name of the copy; the last in alphabetical order."""
 HALF = "half copied"
 
 Class = Mapping[str, str]
-"""The texts of one task by their names, which begin with their author's."""
+"""The texts of a task by name; names begin with the author's."""
 
 
 def main() -> None:
@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def read_classes(folder: Path) -> list[Class]:
-    """A class for each task."""
+    """A class per task."""
     return [
         {path.stem: path.read_text(errors="replace") for path in sorted(task.glob("*.cu"))}
         for task in sorted(folder.iterdir())
@@ -62,8 +62,8 @@ def read_classes(folder: Path) -> list[Class]:
 
 
 def measure_recall(classes: list[Class]) -> Iterator[str]:
-    """A table: of each kind of copy, how many reach a threshold when the copy is handed in beside
-    all of its class; and how many pairs of independent files do."""
+    """A table: for each kind of copy, the number that reach a threshold if the copy is compared
+    with all of its class; and the number of pairs of independent files that do."""
     head = " ".join(f"{100 * each:5.0f} %" for each in THRESHOLDS)
     yield f"{'at or above':24} {'pairs':>6} {head}"
     found: dict[str, list[float]] = {name: [] for name in (*DISGUISES, HALF)}
@@ -77,7 +77,7 @@ def measure_recall(classes: list[Class]) -> Iterator[str]:
 
 
 def make_copies(texts: Class, name: str) -> Iterator[tuple[str, str]]:
-    """Every kind of copy of a file; half of it is put before the second half of another one."""
+    """Every kind of copy of a file; for HALF, half of it before the second half of another file."""
     for kind, disguise in DISGUISES.items():
         yield kind, disguise(texts[name], random.Random(name))
     names = sorted(texts)
@@ -86,7 +86,7 @@ def make_copies(texts: Class, name: str) -> Iterator[tuple[str, str]]:
 
 
 def list_independent(texts: Class) -> Iterator[float]:
-    """The similarity of each pair of different authors."""
+    """The similarity of each pair of files by different authors."""
     found = likeness(texts)
     for pair in combinations(sorted(texts), 2):
         if pair[0].split("-")[0] != pair[1].split("-")[0]:
@@ -94,7 +94,7 @@ def list_independent(texts: Class) -> Iterator[float]:
 
 
 def likeness(texts: Class) -> dict[tuple[str, str], float]:
-    """The similarity of each pair that shares anything, by their names in order."""
+    """The similarity of each pair with common code, by their names in order."""
     found = compare_files(texts, starters=STARTERS, threshold=0.01)
     names = [file.name for file in found.files]
     return {
@@ -112,7 +112,7 @@ def _row(kind: str, likenesses: list[float]) -> str:
 
 
 def measure_time(count: int, lines: int) -> str:
-    """Seconds of the processor for a class of `count` files."""
+    """A summary with the CPU seconds for a class of `count` files."""
     known = [
         path.read_text(errors="replace")
         for path in sorted((ROOT / "tests" / "submissions").rglob("*.cu"))
@@ -132,7 +132,7 @@ def measure_time(count: int, lines: int) -> str:
 
 
 def _make_text(known: list[str], lines: int, draw: random.Random) -> str:
-    """Two known submissions, or as many as have so many lines."""
+    """Two known submissions, or more until the text has `lines` lines."""
     text = draw.choice(known) + draw.choice(known)
     while text.count("\n") < lines:
         text += draw.choice(known)

@@ -1,10 +1,10 @@
-"""What modelling a time costs, once a program has run: processor seconds of the simulated SM.
+"""Cost of the time model after a program has run: CPU seconds of the simulated SM.
 
     python benchmarks/simulation.py [--gpu h100] [--only PART] [--runs N]
 
-Models each known transpose at the size that is graded, 8192 x 8192, or the jobs whose names hold
-PART, N times from what its run left (kept_work.py), and prints the median and the most of the
-processor seconds. Exit code 0.
+Models each known transpose at the graded size, 8192 x 8192, or the jobs whose names contain PART, N
+times from its cached work (kept_work.py), and prints the median and the maximum of the CPU seconds.
+Exit code 0.
 """
 
 from __future__ import annotations

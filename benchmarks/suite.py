@@ -1,12 +1,12 @@
-"""Where the test suite's time goes: seconds of processor by file, and the dearest tests.
+"""Costs of the test suite: CPU seconds by file, and the most expensive tests.
 
     python benchmarks/suite.py [--top N] [-- PYTEST ARGUMENTS]
     python benchmarks/suite.py -- -n 1 tests/emulator
 
 Runs pytest with this file as a plugin. A test's seconds are those of its pytest worker and of the
-children that ended during it, its fixtures included: a child that outlives its test (a device that
-a module shares) counts where it ends. What a worker does before its first test (imports,
-collection) is `start`. The last line is the whole run, as its parent sees it.
+children that ended during it, including its fixtures: a child that outlives its test (a device that
+a module shares) counts where it ends. `start` is a worker's time before its first test (imports,
+collection). The last line is the whole run, measured by its parent.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 REPORT = "GRADER_SUITE_REPORT"
-"""The environment variable that names the file for the plugin's lines."""
+"""The environment variable with the name of the plugin's report file."""
 START = "start"
 PLUGIN = "suite_meter"
 
 
 def processor_s(*whose: int) -> float:
-    """Seconds of processor of this process and of its children that ended."""
+    """CPU seconds of this process and of its children that have ended."""
     uses = [resource.getrusage(who) for who in whose]
     return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
 class Meter:
-    """The plugin's part in a process that runs tests: what each phase of a test took."""
+    """The plugin in a process that runs tests: measures each phase of a test."""
 
     def __init__(self) -> None:
         self._before_s = 0.0
@@ -67,7 +67,7 @@ class Meter:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Only where tests run: in xdist's workers, or in the one process there is."""
+    """Active only where tests run: in xdist's workers, or in a single pytest process."""
     if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
         config.pluginmanager.register(Meter())
 
@@ -81,7 +81,7 @@ def main() -> int:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         report = Path(name, "report.tsv")
-        # Under a name of its own: a package `benchmarks` would be in the way of tests/benchmarks.
+        # A copy with its own name: a package `benchmarks` would hide tests/benchmarks.
         shutil.copy(__file__, Path(name, f"{PLUGIN}.py"))
         paths = os.pathsep.join(filter(None, (name, os.environ.get("PYTHONPATH"))))
         began_s = time.monotonic()
@@ -100,7 +100,7 @@ def main() -> int:
 
 
 def print_table(lines: list[str], top: int) -> None:
-    """The dearest files and tests of the plugin's lines."""
+    """Prints the most expensive files and tests from the plugin's lines."""
     by_file: defaultdict[str, float] = defaultdict(float)
     by_test: defaultdict[str, float] = defaultdict(float)
     for line in lines:

@@ -1,18 +1,18 @@
-"""Times every known program on a GPU without ncu: what benchmarks/model.py compares the timing
-model with.
+"""Times every known program on a GPU without ncu; benchmarks/model.py compares the timing model
+with these times.
 
     python benchmarks/times.py [--kernels] [--only PART] [--json FILE] [--missing] [FILE.cu ...]
 
-The programs are the runs of benchmarks/kernels (`--kernels`: these alone), the kernels of
-tests/data/truth at both of their timed sizes, and of each exercise the starter, the reference and
-the known submissions at its GPU benchmark sizes; FILE.cu times other submissions, whose exercise is
-the name of their folder. Each sample has a flushed L2 and poisoned outputs, as in a grading; the
-median of them is what counts. Programs that do not compile are left out; one that faults takes its
-process with it, and the next process goes on behind it, as behind one that does not end.
+The programs are the runs of benchmarks/kernels (`--kernels`: only these), the kernels of
+tests/data/truth at both of their timed sizes, and for each exercise the starter, the reference and
+the known submissions at its GPU benchmark sizes. FILE.cu times other submissions; the name of their
+folder is the exercise. Each sample has a flushed L2 and poisoned outputs, as in a grading; the
+median counts. Programs that do not compile are omitted. A fault ends its process, and the next
+process continues with the next program; the same holds for a program that does not end.
 
-Prints a line a program. FILE (JSON) is written after each one: its rows of the same programs are
-replaced, all others stay; --missing times only what it lacks, or has of another source. Takes some
-minutes, many of them for compiling on all cores. Exit code 0.
+Prints a line per program. Writes FILE (JSON) after each program, and replaces its rows of the same
+programs; --missing times only programs without a row, or with a row for another source. Takes some
+minutes, mostly for compilation on all cores. Exit code 0.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ from grader.records import SUBMISSION, ClockState, Program, Role, RunLimits, Tim
 
 WARM_UPS, LONG_MS, LONG_SAMPLES = 3, 50.0, 5
 ENDLESS_SECONDS = 120.0
-"""A program whose row takes longer is given up, and its process ended."""
+"""Time limit for a program's row; its process is then ended."""
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One program's times in milliseconds, L2 cold; `ms` is None for `reason`. `run` and `source`
-    are those of the job; clocks are the lowest and highest seen while it ran."""
+    """A program's times in milliseconds with a cold L2. `ms` is None if there is a `reason`. `run`
+    and `source` are those of the job; clocks are the lowest and highest values during the run."""
 
     exercise: str
     name: str
@@ -70,7 +70,7 @@ class Row:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """The same for the rows of a program's run."""
+        """Equal for all rows of a program's run."""
         return self.exercise, self.name, self.run or "x".join(map(str, self.sizes.values()))
 
 
@@ -111,34 +111,34 @@ def main() -> int:
 
 
 def leave_out(jobs: Sequence[Job], known: Sequence[Row]) -> list[Job]:
-    """The jobs that no row is of, or only one of another source."""
+    """The jobs without a row, or with a row only for another source."""
     timed = {(*row.key, row.source) for row in known if row.ms is not None}
     return [job for job in jobs if (job.exercise, job.name, job.label, job.source) not in timed]
 
 
 def read_rows(path: Path) -> list[Row]:
-    """The rows of a file; none where there is no file."""
+    """The rows of a file; none if it does not exist."""
     if not path.exists():
         return []
     return [Row(**row) for row in json.loads(path.read_text(encoding="utf-8"))["rows"]]
 
 
 def write_rows(path: Path, device: str, rows: Sequence[Row]) -> None:
-    """Write a file of rows, without fields that say nothing. Who ends this program finds the old
-    file or the new one."""
-    told = [
+    """Writes a file of rows, without empty fields. Atomic: after an interruption, the file is the
+    old or the new file."""
+    filled = [
         {name: value for name, value in asdict(row).items() if value or name == "ms"}
         for row in rows
     ]
-    document = {"device": device, "rows": told}
+    document = {"device": device, "rows": filled}
     made = path.with_suffix(".part")
     made.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     made.replace(path)
 
 
 def describe_gpu(index: int) -> tuple[str, str]:
-    """The GPU's name and its architecture, asked for in a process of its own: CUDA must not be
-    alive here."""
+    """The GPU's name and architecture, from a separate process, because CUDA must not be
+    initialised in this process."""
     code = (
         f"import pycuda.driver as c; c.init(); d = c.Device({index}); print(d.name());"
         " print('sm_%d%d' % d.compute_capability())"
@@ -155,7 +155,7 @@ def describe_gpu(index: int) -> tuple[str, str]:
 def measure(
     jobs: Sequence[Job], programs: Sequence[Ready], gpu: int, samples: int
 ) -> Iterator[Row]:
-    """A row for each job, as they come: those that there is no program of first."""
+    """A row per job, as they are ready; jobs without a program come first."""
     todo = []
     for job, program in zip(jobs, programs, strict=True):
         if isinstance(program, str):
@@ -175,7 +175,7 @@ def measure(
 def measure_in_process(
     todo: Sequence[tuple[Job, Program | Built]], gpu: int, samples: int
 ) -> Iterator[Row]:
-    """The rows of the first programs, as far as one process comes."""
+    """The rows of the first programs, up to the end of a single process."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "programs"
         file.write_bytes(pickle.dumps(todo))
@@ -197,7 +197,7 @@ def measure_in_process(
 
 
 def start_timer(worker: subprocess.Popen[str]) -> Timer:
-    """Ends the process, unless it is cancelled before."""
+    """Ends the process after ENDLESS_SECONDS unless the timer is cancelled."""
     timer = Timer(ENDLESS_SECONDS, worker.kill)
     timer.daemon = True
     timer.start()
@@ -205,8 +205,8 @@ def start_timer(worker: subprocess.Popen[str]) -> Timer:
 
 
 def work(file: Path, gpu: int, samples: int) -> None:
-    """Time the programs of a file, one JSON line each, up to the first one after which the GPU can
-    do no more."""
+    """Times the programs of a file, a JSON line each, up to the first after which the GPU is
+    unusable."""
     from grader.devices.gpu.gpu_device import GpuDevice
 
     device = GpuDevice(gpu)
@@ -218,7 +218,7 @@ def work(file: Path, gpu: int, samples: int) -> None:
 
 
 def time_job(device: TimingDevice, job: Job, ready: Program | Built, samples: int) -> Row:
-    """The row of a program on data of its own."""
+    """The row of a program on its own data."""
     if isinstance(ready, Program):
         return time_program(device, job, ready, [draw(ready, seed) for seed in (1, 2)], samples)
     assert job.run is not None
@@ -233,7 +233,7 @@ def time_job(device: TimingDevice, job: Job, ready: Program | Built, samples: in
 def time_program(
     device: TimingDevice, job: Job, program: Program, inputs: Sequence[Arrays], samples: int
 ) -> Row:
-    """One program's row."""
+    """The row of a program on these inputs."""
     ran, _ = device.prepare([program], inputs, limits=LIMITS)
     if ran.failure is not None:
         return untimed(job, f"faulted: {tell(ran.failure).message}")
@@ -268,7 +268,7 @@ def time_program(
 
 
 def untimed(job: Job, reason: str) -> Row:
-    """The row of a job that there is no time of."""
+    """The row of a job without a time."""
     return Row(
         job.exercise,
         job.name,
@@ -281,7 +281,7 @@ def untimed(job: Job, reason: str) -> Row:
 
 
 def draw(program: Program, seed: int) -> dict[str, np.ndarray]:
-    """Contents of the program's inputs: standard normal, as the exercises' are."""
+    """Contents of the program's inputs: standard normal, as in the exercises."""
     inputs = [buffer for buffer in program.buffers if buffer.role is Role.INPUT]
     return {
         buffer.name: draw_array(buffer.shape, buffer.dtype, seed + 10 * index)
@@ -295,7 +295,7 @@ def draw_array(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
 
 
 def draw_once(option: str, word: str, sizes: Mapping[str, int]) -> np.ndarray | Output:
-    """What a word of a run line says; many kernels run on the same data."""
+    """`draw_word` with a cache, because many kernels run on the same data."""
     return _draw_again(option, word, tuple(sizes.items()))
 
 

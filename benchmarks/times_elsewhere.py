@@ -1,14 +1,14 @@
-"""Times programs on a GPU whose machine has Python and NumPy, but no PyCUDA and no compiler: they
-are compiled here, timed there, and their rows are added to those of benchmarks/times.py here.
+"""Times programs on a GPU whose machine has Python and NumPy, but neither PyCUDA nor a compiler:
+they are compiled here, timed there, and added to the rows of benchmarks/times.py here.
 
     python benchmarks/times_elsewhere.py pack FOLDER [--only PART] [FILE.cu ...]
     python3 FOLDER/times_elsewhere.py time FOLDER RESULTS.json      there
     python benchmarks/times_elsewhere.py add RESULTS.json tests/data/times_h200.json
 
 Programs are those of benchmarks/times.py. Each sample has a flushed L2; the median counts. Each
-file's programs run in a process of their own, since a fault ends it. RESULTS has the quartiles of
-float32 outputs besides: kernels of benchmarks/kernels/costs leave the cycles of a turn there. `add`
-leaves out what does not belong to a row of the repository. Exit code 0.
+file's programs run in their own process, since a fault ends it. RESULTS also has the quartiles of
+float32 outputs: kernels of benchmarks/kernels/costs write the cycles of a turn there. `add` omits
+results without a job in the repository. Exit code 0.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ POOL = 1 << 20
 
 
 def pack(folder: Path, parts: list[str], files: list[Path]) -> None:
-    """Compile programs into a folder that can be carried."""
+    """Compiles programs into a portable folder."""
     from jobs import choose, compile_all, find_jobs, limits_of
     from kernel_files import draw_word, make_kernel_program
 
@@ -69,7 +69,7 @@ def pack(folder: Path, parts: list[str], files: list[Path]) -> None:
 
 
 def describe_step(step: Any, program: Any) -> dict[str, Any]:  # noqa: ANN401
-    """A launch or a fill, with the places of its parameters that are addresses."""
+    """A launch or a fill, with the places of its address parameters."""
     from grader.devices.parameter_space import pack_parameters
     from grader.records import BufferArgument, Fill, Launch
 
@@ -94,7 +94,7 @@ def describe_step(step: Any, program: Any) -> dict[str, Any]:  # noqa: ANN401
 
 
 def add(results: Path, file: Path) -> None:
-    """Replace the rows of a file of times by those of the results."""
+    """Replaces rows of a file of times by rows of the results."""
     from jobs import find_jobs
     from times import Row, read_rows, write_rows
 
@@ -112,7 +112,7 @@ def add(results: Path, file: Path) -> None:
 
 
 def time_all(folder: Path, results: Path) -> None:
-    """Time all programs of a folder, file by file."""
+    """Times all programs of a folder, file by file."""
     jobs = json.loads((folder / "jobs.json").read_text())
     rows = []
     for cubin in dict.fromkeys(job["cubin"] for job in jobs):
@@ -134,7 +134,7 @@ def time_all(folder: Path, results: Path) -> None:
 
 
 def time_file(folder: Path, part: Path, cubin: str) -> None:
-    """Time the programs of one file, a line each."""
+    """Times the programs of a file, a line each."""
     gpu = Driver()
     function: dict[str, Any] = {}
     module = gpu.load((folder / cubin).read_bytes())
@@ -177,7 +177,7 @@ def time_job(gpu: Driver, module: Any, functions: dict[str, Any], job: Any) -> d
 
 
 class Driver:
-    """CUDA's driver on the first GPU."""
+    """The CUDA driver on the first GPU."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL("libcuda.so.1")
@@ -215,7 +215,7 @@ class Driver:
         return data.raw
 
     def prepare(self, module: Any, functions: Any, step: Any, places: Any) -> Any:  # noqa: ANN401
-        """A step as a call of the driver."""
+        """A step as a function that calls the driver."""
         if "fill" in step:
             size = ctypes.c_size_t(step["size"])
             fill = (places[step["fill"]], ctypes.c_ubyte(step["byte"]), size, None)
@@ -240,7 +240,7 @@ class Driver:
         return lambda: self.call("cuLaunchKernel", function, *sizes) or keep
 
     def time(self, steps: Any) -> float:  # noqa: ANN401
-        """Milliseconds of the steps behind a flush of the L2."""
+        """Milliseconds of the steps after a flush of the L2."""
         for value in range(FLUSHES):
             words = ctypes.c_size_t(FLUSH_BYTES // 4)
             self.call("cuMemsetD32Async", self.flushed, value, words, None)

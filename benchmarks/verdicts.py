@@ -1,11 +1,11 @@
-"""What a real GPU says of every known submission: status, points and the values of its checks.
+"""Verdicts of a real GPU for every known submission: status, points and the values of its checks.
 
     python benchmarks/verdicts.py --json tests/data/verdicts_h200.json [--jobs N] [--seconds S]
     [PATTERN ...]
 
-Grades the files of tests/submissions on this machine's GPU and writes the JSON file, which
-tests/test_submissions.py compares the emulated device's points with. Files that are in it already,
-unchanged, are left out: run it again to go on. PATTERN (`transpose/*_when_timed`) chooses files.
+Grades the files of tests/submissions on this machine's GPU and writes the JSON file, with which
+tests/test_submissions.py compares the emulated device's points. Omits unchanged files that it
+already contains: run it again to continue. PATTERN (`transpose/*_when_timed`) selects files.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def main() -> None:
 
     def record(each: Known) -> None:
         if time.monotonic() - start < options.seconds:
-            told = known[each.name] = grade(each)
-            print(f"{each.name}: {told['status']} {told['score']}", flush=True)
+            verdict = known[each.name] = grade(each)
+            print(f"{each.name}: {verdict['status']} {verdict['score']}", flush=True)
 
     todo = [
         each

@@ -1,11 +1,10 @@
-"""For how many of the known submissions that lose points by figures a mend is found, and how long
-that takes.
+"""Counts the known submissions with lost points for which a fix is found, and measures the time.
 
     python benchmarks/what_if.py [--seconds 20] [--only REGEX] [--all] [--json FILE]
 
-The starters, and those of tests/submissions that lose points by conflicts, sectors, or the shape of
-their blocks, are graded on the emulated H100, and mends are tried as `grade --what-if` does. With
-`--all` every right submission that loses points by figures, attacks too.
+Grades the starters, and the files of tests/submissions that lose points by conflicts, sectors, or
+the shape of their blocks, on the emulated H100, and tries fixes like `grade --what-if`. With
+`--all`: every correct submission that loses points by its figures, including attacks.
 """
 
 from __future__ import annotations
@@ -42,8 +41,8 @@ USUAL = re.compile(
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--seconds", type=float, default=20.0)
-    parser.add_argument("--only", default="", help="files whose path has a match")
-    parser.add_argument("--all", action="store_true", help="attacks and others too")
+    parser.add_argument("--only", default="", help="only files whose path matches")
+    parser.add_argument("--all", action="store_true", help="include attacks and others")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     found = []
@@ -64,7 +63,7 @@ def main() -> None:
 
 
 def list_files(only: str | re.Pattern[str]) -> list[tuple[Path, Path]]:
-    """Exercise and file of each submission that may be right."""
+    """Exercise and file of each submission that may be correct."""
     files = [*ROOT.glob("starter/*.cu"), *ROOT.glob("tests/submissions/*/failed--*.cu")]
     named = [
         (path.stem if path.parent.name == "starter" else path.parent.name, path)
@@ -92,9 +91,9 @@ def describe(path: Path, score: Score, what_if: WhatIf | None, seconds: float) -
 
 
 def format_line(row: dict[str, object]) -> str:
-    what = f"{row['best']} (+{row['gain']:g})" if row["best"] else "no mend is better"
+    what = f"{row['best']} (+{row['gain']:g})" if row["best"] else "no fix is better"
     if not row["tried"]:
-        what = "no mend fits"
+        what = "no fix applies"
     return f"{row['seconds']:>6} s  {row['file']}  {row['points']:g} points: {what}"
 
 
@@ -105,9 +104,9 @@ def summarise(rows: list[dict[str, object]]) -> str:
     seconds = [float(str(row["seconds"])) for row in rows if row["tried"]]
     times = f"{statistics.median(seconds):.0f} s, at most {max(seconds):.0f} s" if seconds else "-"
     return (
-        f"{len(rows)} submissions lost points by figures; for {len(better)} a mend brings a check"
-        f" nearer to its goal, for {len(whole)} one mends all that lost points."
-        f"\nBest mends by kind: {dict(kinds)}\nTime where something was tried: median {times}"
+        f"{len(rows)} submissions lost points by figures; for {len(better)} a fix brings a check"
+        f" closer to its goal, for {len(whole)} a fix makes all such checks pass."
+        f"\nBest fixes by kind: {dict(kinds)}\nTime for submissions with trials: median {times}"
     )
 
 

@@ -1,5 +1,5 @@
-"""Patterns of lane addresses, one after another at one instruction: what is moved and counted does
-not depend on what the access before was like."""
+"""Consecutive patterns of lane addresses at an instruction: data and counters do not depend on the
+previous access."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ WIDTH_NAMES = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
 FULL = 0xFFFFFFFF
 MASKS = (FULL, 0xFFFF, 0x55555555, 0x80000001)
 FIRST_ELEMENTS = (160, 160, 161, 165, 168, 167)
-"""Where the lowest lane of a pattern starts, in turn: so it comes again, at other bases modulo
-32."""
+"""Start of the lowest lane of each occurrence of a pattern: other bases modulo 32."""
 ELEMENTS = 1024
-"""Of the memory that each access has to itself."""
+"""Elements of memory per access."""
 
 
 def groups(size: int, step: int, apart: int) -> list[int]:
-    """Elements that ascend by a step in each group of lanes."""
+    """Elements that ascend by a step within each group of lanes."""
     return [lane // size * apart + lane % size * step for lane in LANES]
 
 
@@ -45,9 +44,9 @@ PATTERNS = (
 ACCESSES = [
     (lanes, first, mask) for lanes in PATTERNS for mask in MASKS for first in FIRST_ELEMENTS
 ]
-# after half a warp's pattern, one of the whole warp that differs from it in the other half alone
+# after a pattern of half a warp, a whole warp's that differs only in the other half
 ACCESSES += [([*range(16), *[0] * 16], 160, mask) for mask in (0xFFFF, FULL)]
-"""One for each block."""
+"""Accesses, one per block."""
 
 BEFORE = """    ULDC.64 UR4,c[0x0][0x208]
     S2R R0,SR_TID.X
@@ -63,8 +62,8 @@ BEFORE = """    ULDC.64 UR4,c[0x0][0x208]
     IMAD.WIDE.U32 R6,R1,0x10,R6
     LDG.E.128 R12,desc[UR4][R6.64]
 """
-"""Each lane takes from `table` the offset of its access to `memory`, and whether it is active; four
-words of its own lie in `words`."""
+"""Each lane reads from `table` the offset of its access to `memory`, and whether it is active.
+`words` has four words per lane."""
 LOAD = """    @P0 LDG.E{width} R12,desc[UR4][R4.64]
     STG.E.128 desc[UR4][R6.64],R12
     EXIT"""
@@ -101,7 +100,7 @@ def active(mask: int) -> list[int]:
 
 
 def expected_counts(width: int) -> tuple[int, int, int]:
-    """The sectors and distinct bytes that the active lanes touch."""
+    """The number of sectors and of distinct bytes that the active lanes access."""
     sectors = elements = 0
     for lanes, first, mask in ACCESSES:
         touched = {(lanes[lane] + first) * width for lane in active(mask)}
@@ -134,7 +133,7 @@ def test_a_load_brings_each_lane_its_own_bytes(width: int) -> None:
 
 
 def in_order(mask: int, width: int) -> Iterator[int]:
-    """The active lanes of a store, the one last that wins: the lowest of each phase, phase after
+    """The active lanes of a store, with the winner last: the lowest lane of each phase, phase after
     phase."""
     phase = 32 // max(1, width // 4)
     for start in range(0, 32, phase):
@@ -142,7 +141,7 @@ def in_order(mask: int, width: int) -> Iterator[int]:
 
 
 @pytest.mark.parametrize("width", WIDTH_NAMES)
-def test_a_store_leaves_what_the_last_lane_to_write_wrote(width: int) -> None:
+def test_a_store_leaves_the_value_of_the_last_lane(width: int) -> None:
     memory, words = own_memory(width), numbers(len(ACCESSES) * 128)
     arrays, counts = run_accesses(STORE, width, memory, words)
     expected = memory.view(np.uint8).reshape(-1, ELEMENTS, width).copy()

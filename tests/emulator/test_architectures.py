@@ -1,4 +1,4 @@
-"""What differs from sm_75 to sm_120: constant bank 0, the window of shared memory, forms of
+"""Differences from sm_75 to sm_120: constant bank 0, the window of shared memory, forms of
 addresses and instructions."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ THREAD_AND_OUTPUT = """
 
 
 def outputs(body: str, arch: str, *, shared_bytes: int = 0) -> np.ndarray:
-    """What a warp stores: R4 of each thread."""
+    """The words that a warp stores: R4 of each thread."""
     address = "[R2]" if arch == "sm_75" else "[R2.64]"
     kernel = build(
         f"{THREAD_AND_OUTPUT}{body}\n STG.E {address},R4\n EXIT",
@@ -49,7 +49,7 @@ def test_a_scaled_address_beyond_shared_memory_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize("arch", OLDER)
-def test_generic_addresses_of_shared_memory_begin_where_the_constant_bank_says(arch: str) -> None:
+def test_generic_addresses_of_shared_memory_begin_at_the_constant_banks_address(arch: str) -> None:
     address = "[R6]" if arch == "sm_75" else "[R6.64]"
     body = (
         "STS [R0.X4],R0\n MOV R6,c[0x0][0x18]\n MOV R7,c[0x0][0x1c]\n IMAD.WIDE.U32 R6,R0,0x4,R6\n"

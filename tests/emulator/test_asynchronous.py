@@ -1,4 +1,4 @@
-"""Stores and reductions that arrive at barrier objects of other blocks. The corpus has more of it."""
+"""Stores and reductions that arrive at barrier objects of other blocks; the corpus has more."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_stores_count_as_instructions_and_as_nothing_else() -> None:
 
 
 def operands(block: int) -> list[int]:
-    """What the lanes of the other block send to this one, as unsigned words."""
+    """The values that lanes of the other block send to this block, as unsigned words."""
     return [17 * i + (0 if i % 3 else 1 << 31) + block for i in range(32)]
 
 
@@ -114,17 +114,17 @@ def test_reductions_meet_at_one_word(operation: str, combined: Callable[[list[in
     assert set(got[1:32]) == {50}
 
 
-def test_bytes_that_nobody_sends_are_waited_for() -> None:
+def test_expected_bytes_that_never_arrive_stall_the_wait() -> None:
     execution, _ = run(STORE.replace("PLACE", "4 * i"), size_bytes=132)
     assert FaultKind.ENDLESS_WAIT.value in str(execution.failure)
 
 
-def test_a_store_behind_the_other_blocks_memory_is_told() -> None:
+def test_a_store_behind_the_other_blocks_memory_is_reported() -> None:
     execution, _ = run(STORE.replace("PLACE", "4096 + 4 * i"))
     assert FaultKind.OUT_OF_BOUNDS.value in str(execution.failure)
 
 
-def test_who_asks_for_a_phase_lets_other_blocks_go_on() -> None:
+def test_a_query_of_a_phase_lets_other_blocks_continue() -> None:
     execution, got = run(ASK.replace("STORE", STORE.replace("PLACE", "4 * i")))
     assert execution.failure is None
     assert max(got) < 100
@@ -147,8 +147,8 @@ __global__ void k(int* y) {
 """
 
 
-def test_who_arrives_together_is_told_apart_by_tokens() -> None:
-    """The words of the first lanes are those that an H200 returned of such an object."""
+def test_lanes_that_arrive_together_get_different_tokens() -> None:
+    """The words of the first lanes are an H200's results for such an object."""
     device = EmulatedDevice(threads=1)
     source = TOKENS.replace("COUNT", "3")
     program = make_ready(source, BUFFERS, {}, device.info).as_program()

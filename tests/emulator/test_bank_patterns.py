@@ -25,13 +25,12 @@ PROBE = """
     @P0 ACCESS
     EXIT
 """
-"""One shared access of one warp: each lane takes its address, and whether it is active, from a
-table."""
+"""A shared access of a warp. A table has each lane's address, and whether the lane is active."""
 
 
 def count(pattern: dict[str, Any]) -> tuple[int, int]:
-    """Wavefronts, actual and ideal, that the emulator counts for a pattern; those of a pattern
-    with conflicts can be listed."""
+    """Actual and ideal wavefronts that the emulator counts for a pattern; lists the wavefronts of
+    patterns with conflicts."""
     width = WIDTH_NAMES[pattern["width_bytes"]]
     access = f"LDS{width} R8,[R4]" if pattern["op"] == "load" else f"STS{width} [R4],R8"
     table = np.zeros((32, 2), dtype=np.uint32)
@@ -49,8 +48,8 @@ def count(pattern: dict[str, Any]) -> tuple[int, int]:
 
 
 def check_listed(worst: WorstRequest, pattern: dict[str, Any], passes: int) -> None:
-    """The access is the pattern's, and each of its lanes is served once, with no bank asked for
-    two words at a time."""
+    """Checks that the access has this pattern, that each lane is served once, and that no bank
+    serves two words in a wavefront."""
     expected = [
         offset if pattern["active_mask"] >> lane & 1 else None
         for lane, offset in enumerate(pattern["offsets"])

@@ -1,5 +1,5 @@
-"""Barrier objects in shared memory: what arrivals leave in their words, who waits for whom, and
-phases that never end."""
+"""Barrier objects in shared memory: their words after arrivals, waits between threads, and phases
+that never end."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HEAD = """S2R R0,SR_TID.X
     MOV R5,RZ
     BAR.SYNC.DEFER_BLOCKING 0x0
 """
-"""R0 thread, R2:R3 address of its 64-bit output, UR8 a barrier object that expects so many."""
+"""R0 thread, R2:R3 address of its 64-bit output, UR8 a barrier object with an expected count."""
 
 TAIL = """
     STG.E.64 desc[UR4][R2.64],R4
@@ -38,7 +38,7 @@ TAIL = """
 
 
 def run(body: str, *, expected: int, threads: int = THREADS, check: bool = True) -> Run:
-    """Run HEAD, the body, TAIL: every thread stores its R4:R5."""
+    """Runs HEAD, the body, TAIL: every thread stores its R4:R5."""
     out = np.full(threads, -1, dtype=np.int64)
     kernel = build(HEAD.format(expected=expected) + body + TAIL, shared_bytes=4096)
     return launch(kernel, {"out": out}, block=(threads, 1, 1), check=check)
@@ -81,11 +81,11 @@ SEQUENCES = {
     "complete 100, expect 50, expect 50, arrive 1": "7ffff800 fffff800 7ffff800",
     "3: drop_expect 64, arrive 2, complete 64, arrive 2": "7fffe800 7ffff3ff fffff000",
 }
-"""What an H200 returned, of an object that expects so many: the upper words."""
+"""The upper words that an H200 returned, for an object with this expected count."""
 
 
 def read_sequence(text: str) -> tuple[int, str]:
-    """How many an object expects, and a program of one thread that stores what it is returned."""
+    """The expected count of an object, and a program of a thread that stores the results."""
     expected, _, operations = text.partition(":")
     lines = ["@P0 EXIT"]
     place = 0
@@ -100,7 +100,7 @@ def read_sequence(text: str) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("sequence", SEQUENCES)
-def test_an_arrival_returns_what_an_object_held(sequence: str) -> None:
+def test_an_arrival_returns_the_objects_old_value(sequence: str) -> None:
     expected, body = read_sequence(sequence)
     words = run(body, expected=expected).arrays["out"].view(np.uint32)
     found = SEQUENCES[sequence].split()
@@ -125,7 +125,7 @@ TOGETHER = """
 """
 
 
-def test_lanes_arrive_together_and_are_told_the_same() -> None:
+def test_lanes_arrive_together_and_get_the_same_value() -> None:
     """Only the upper word is written."""
     assert outputs(TOGETHER, expected=32)[:32] == [0x7FFF0000_00000005] * 32
 
@@ -203,7 +203,7 @@ def test_a_phase_that_never_ends_is_waited_for_without_end(tries: str) -> None:
     assert (fault.thread, fault.opcode.split(".")[0]) == ((0, 0, 0), "SYNCS")
 
 
-def test_a_try_that_nobody_ends_is_false_after_a_while() -> None:
+def test_a_try_without_arrivals_is_false_after_a_while() -> None:
     body = """
     SYNCS.PHASECHK.TRANS64.TRYWAIT P0,[UR8],RZ
     SEL R4,RZ,0x1,!P0
@@ -285,7 +285,7 @@ FORMS = {
     BESIDES: False,
     f"{BESIDES}\n    SYNCS.ARRIVE.TRANS64.A1T0 RZ,[UR8],RZ": True,
 }
-"""Whether the phase ends, and with it the copies."""
+"""Whether the phase ends, and the copies with it."""
 
 
 @pytest.mark.parametrize("arrive", FORMS)
@@ -334,7 +334,7 @@ SYNC = "__syncthreads();"
         (COPY, f"{ARRIVE} {SYNC}", SYNC, "copy_under_way"),
     ],
 )
-def test_who_waits_for_a_phase_has_waited_for_what_was_done_before(
+def test_a_wait_for_a_phase_orders_earlier_work(
     copy: str, first: str, second: str, kind: str | None, tmp_path: Path
 ) -> None:
     path = tmp_path / f"{kind or 'none'}--tiles.cu"

@@ -1,4 +1,4 @@
-"""`__syncthreads()`: who waits for whom, and barriers that some threads cannot reach."""
+"""`__syncthreads()`: waits between threads, and barriers that some threads cannot reach."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAIL = """
 
 
 def run(body: str, *, check: bool = True, threads: int = THREADS, host_threads: int = 1) -> Run:
-    """Run HEAD, the body, TAIL: every thread stores its R4."""
+    """Runs HEAD, the body, TAIL: every thread stores its R4."""
     out = np.full(BLOCKS * threads, -1, dtype=np.int32)
     kernel = build(HEAD + body + TAIL, shared_bytes=4 * threads)
     return launch(
@@ -152,9 +152,11 @@ HOLDS = {"LT": operator.lt, "GE": operator.ge, "EQ": operator.eq}
 
 @pytest.mark.parametrize(("comparison", "limit"), TRUTHS)
 @pytest.mark.parametrize("mode", ["AND", "OR", "POPC"])
-def test_a_barrier_that_reduces_tells_all_threads(mode: str, comparison: str, limit: int) -> None:
-    """`__syncthreads_and`, `_or` and `_count`; as nvcc emits them, the count has no predicate and
-    the others no register."""
+def test_a_barrier_that_reduces_returns_the_result_to_all_threads(
+    mode: str, comparison: str, limit: int
+) -> None:
+    """`__syncthreads_and`, `_or` and `_count`; in nvcc's code, the count has no predicate and the
+    others have no register."""
     result = "B2R.RESULT R4" if mode == "POPC" else "B2R.RESULT RZ,P1\n    SEL R4,RZ,0x1,!P1"
     truths = [HOLDS[comparison](thread, limit) for thread in range(THREADS)]
     want = {"AND": int(all(truths)), "OR": int(any(truths)), "POPC": sum(truths)}[mode]
@@ -228,8 +230,8 @@ join: NOP
 
 
 def test_lanes_of_one_warp_at_two_barriers_are_found() -> None:
-    """CUDA allows a barrier in a branch only where all threads of the block take it alike; hardware
-    may let this pass by luck."""
+    """CUDA allows a barrier in a branch only if all threads of the block take the same side;
+    hardware may accept this code by chance."""
     fault = fault_of(BOTH_SIDES)
     assert fault.kind is FaultKind.BARRIER_DIVERGENCE
     assert {fault.line, fault.other_line} == {
@@ -249,14 +251,14 @@ join: NOP
 
 
 def test_a_guard_that_keeps_half_a_warp_from_the_barrier_is_found() -> None:
-    """What nvcc makes of `if (threadIdx.x >= 16) __syncthreads();`: a guarded BAR, no branch."""
+    """nvcc's code for `if (threadIdx.x >= 16) __syncthreads();`: a guarded BAR, no branch."""
     fault = fault_of(GUARD_SPLITS_A_WARP, threads=32)
     assert fault.kind is FaultKind.BARRIER_DIVERGENCE
     assert fault.line == line_of(GUARD_SPLITS_A_WARP, "barrier")
     assert fault.thread == (0, 0, 0)
 
 
-def test_the_first_block_in_order_is_blamed_whatever_the_number_of_host_threads() -> None:
+def test_the_first_block_in_order_is_reported_for_any_number_of_host_threads() -> None:
     body = IN_A_BRANCH.format(limit=16)
     faults = {run(body, check=False, host_threads=count).outcome.fault for count in (1, 2, 4)}
     assert len(faults) == 1

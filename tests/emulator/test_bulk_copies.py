@@ -1,4 +1,4 @@
-"""Copies of many bytes at once, between global and shared memory and within shared memory."""
+"""Bulk copies between global and shared memory, and within shared memory."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ TO, OTHER = 0x500, 0xC00
 
 
 def copy(text: str, *, units: int, words: int = 512, check: bool = True, **places: int) -> Run:
-    """Run a program of one thread that copies so many times 16 bytes."""
+    """Runs a program of a thread that copies this number of 16-byte units."""
     named = {"to": TO, "other": OTHER, "place": OTHER, "behind": 0, **places}
     program = (HEAD + text).format(units=units, bytes=16 * units, **named)
     buffers = {
@@ -110,7 +110,7 @@ REDUCTIONS = [
     ("MIN", 5, 0xFFFFFFFE, 5),
     ("MIN.S32", 5, 0xFFFFFFFE, 0xFFFFFFFE),
     ("MAX.S32", 5, 0xFFFFFFFE, 5),
-    # as an H200 left them
+    # observed on an H200
     ("INC", 0xA10EFF8, 0xDBAAE58D, 0xA10EFF9),
     ("INC", 0xF2EF57D6, 0x34CB4AEC, 0),
     ("DEC", 0xA6E654CB, 0xC4FFECD6, 0xA6E654CA),

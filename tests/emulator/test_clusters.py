@@ -1,5 +1,5 @@
-"""Thread-block clusters: what their blocks know, whom they wait for, and each other's memory. The
-corpus has more of it."""
+"""Thread-block clusters: special registers, barriers, and access to other blocks' memory. The
+corpus has more."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_blocks_read_each_others_shared_memory() -> None:
 
 
 def test_remote_accesses_count_as_bytes_and_as_nothing_else() -> None:
-    """As Nsight Compute counts them on an H200."""
+    """As Nsight Compute counts on an H200."""
     execution, _ = run(EXCHANGE)
     counters = execution.launches[0].counters
     assert (counters.shared_load_wavefronts, counters.global_load_bytes) == (0, 2 * 128)
@@ -77,14 +77,14 @@ NEVER = """
 """
 
 
-def test_what_no_block_of_a_cluster_ends_is_told() -> None:
+def test_a_wait_that_no_block_of_a_cluster_ends_is_reported() -> None:
     execution, _ = run(NEVER)
     assert execution.failure is not None
     assert FaultKind.ENDLESS_WAIT.value in str(execution.failure)
 
 
 @pytest.mark.parametrize("byte", [128, 16 << 20])
-def test_what_lies_behind_another_blocks_memory_is_out_of_bounds(byte: int) -> None:
+def test_addresses_behind_another_blocks_memory_are_out_of_bounds(byte: int) -> None:
     execution, _ = run(f"cluster.sync(); y[0] = *(cluster.map_shared_rank(s, 1) + {byte // 4});")
     assert FaultKind.OUT_OF_BOUNDS.value in str(execution.failure)
 

@@ -1,4 +1,4 @@
-"""Constant memory with an index, banks with fixed contents, and the jump tables that they hold."""
+"""Indexed constant memory, banks with fixed contents, and jump tables in them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run(
     scalars: tuple[int, ...] = (),
     check: bool = True,
 ) -> list[int]:
-    """What 32 lanes leave in R8 after the body, which starts with the lane's index in R0."""
+    """R8 of 32 lanes after the body, which starts with the lane's index in R0."""
     kernel = build(f"    S2R R0,SR_TID.X\n{body}{STORE_RESULT}", constants=constants)
     return (
         launch(kernel, {"out": np.zeros(32, dtype=np.int32)}, scalars, check=check)
@@ -94,7 +94,7 @@ def test_a_uniform_index_beyond_the_bank_is_a_fault(index: int) -> None:
     assert fault.kind is FaultKind.OUT_OF_BOUNDS
 
 
-def test_what_goes_by_the_size_of_a_cluster_is_known_or_unsupported() -> None:
+def test_words_that_depend_on_the_cluster_size_are_known_or_unsupported() -> None:
     """%dynamic_smem_size, and the number of blocks in a cluster."""
     text = "CS2R.32 R4,SR_CgaSize\n IMAD R4,R4,-0xa0,RZ\n LDC R5,c[0x0][R4+{place}]\n EXIT"
     assert build(text.format(place="0x2ac"), arch="sm_120").unknown == {}
@@ -153,7 +153,7 @@ JUMPS = """
 """Lines 2 to 11 of the program, offsets 0x10 to 0xa0; the store of the result starts at 0xb0."""
 
 
-def test_an_indirect_branch_goes_where_the_jump_table_says() -> None:
+def test_an_indirect_branch_follows_the_jump_table() -> None:
     table = struct.pack("<4I", 0x60, 0x80, 0xA0, 0x60)
     assert run(JUMPS.removeprefix("\n"), constants=((2, table),)) == [
         (10, 11, 12, 10)[lane % 4] for lane in range(32)

@@ -1,5 +1,5 @@
-"""What single asynchronous copies cost, against 597 that Nsight Compute counted on an H100, and 213
-under predicates on an H200."""
+"""Counters of single asynchronous copies: 597 that Nsight Compute counted on an H100, and 213 with
+predicates on an H200."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PROBE = """
     COPY
     EXIT
 """
-"""One copy of one warp: each lane takes its two addresses, whether it comes so far, and its
+"""A copy of a warp: each lane reads its two addresses, whether it executes the copy, and its
 predicates from a table."""
 
 
@@ -46,7 +46,7 @@ def read_patterns(name: str) -> list[dict[str, Any]]:
 
 
 def count(copy: str, table: np.ndarray) -> dict[str, int]:
-    """What the emulator counts, under the names of the files."""
+    """The emulator's counters, under the names of the files."""
     table[:, 0] += SHARED_BASE
     run = launch(
         build(PROBE.replace("COPY", copy)),
@@ -85,7 +85,7 @@ def test_a_copy_is_counted_as_on_an_h100() -> None:
 
 @pytest.mark.parametrize("op", ["ca4", "ca8", "ca16", "cg16"])
 def test_a_copy_under_predicates_is_counted_as_on_an_h200(op: str) -> None:
-    """Two differ, of copies past the L1 that have the same sector go to several places."""
+    """Two cases differ: copies past the L1 whose lanes send the same sector to several places."""
     wrong = []
     for pattern in read_patterns("ldgsts_predicates_h200.json"):
         if pattern["op"] != op:
@@ -103,7 +103,7 @@ def test_a_copy_under_predicates_is_counted_as_on_an_h200(op: str) -> None:
 
 
 def test_copies_of_one_kind_from_elsewhere_in_a_sector_are_counted_anew() -> None:
-    """Rows of 128 bytes that begin 0, 12, 24 and 36 bytes behind a line's start."""
+    """Rows of 128 bytes that begin 0, 12, 24 and 36 bytes after the start of a line."""
     source = """#include <cuda_pipeline.h>
 // launch: rows<<<1, 128>>>(y, x)
 __global__ void rows(int* y, const int* x)

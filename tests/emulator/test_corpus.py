@@ -1,8 +1,7 @@
-"""The kernels of the corpus run on the emulated device, and leave and count what an H100 left and
-counted.
+"""The kernels of the corpus on the emulated device have the outputs and counters of an H100.
 
-So few cases as have every opcode with every modifier that there is at -O3 in all but two; with --run-slow all at
--O3, with --all-levels all.
+By default, a minimal set of cases that covers every opcode with every modifier at -O3, except two;
+with --run-slow all cases at -O3, with --all-levels all cases.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ CHOSEN = choose_cases(USUAL)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Every case with --all-levels; translating takes half a second for each."""
+    """Every case with --all-levels; translation takes half a second per case."""
     if "case" in metafunc.fixturenames:
         every = metafunc.config.getoption("--all-levels")
         marks = {
@@ -65,14 +64,13 @@ def test_each_explanation_is_of_a_case() -> None:
 
 
 def test_has_the_opcodes_that_are_listed(case: Case) -> None:
-    """The choice of cases depends on it; `python -m tests.support.corpus_cover` writes the
-    list."""
+    """The choice of cases depends on the list; `python -m tests.support.corpus_cover` writes it."""
     if (listed := find_listed(case)) is None:
         pytest.skip("not listed: it is always run")
     assert listed == list_opcodes(compile_case(case))
 
 
-def test_what_is_run_has_every_opcode_and_modifier_of_the_corpus() -> None:
+def test_the_default_cases_have_every_opcode_and_modifier_of_the_corpus() -> None:
     usual = [case for case in USUAL if case.path.stem not in DEAR]
     known = {case: listed for case in usual if (listed := find_listed(case)) is not None}
     assert len(known) > 180

@@ -1,8 +1,8 @@
-"""Kernels of the corpus against references that know nothing of machine code: whole divisions,
+"""Kernels of the corpus against references that are independent of machine code: whole divisions,
 roots, conversions, integers.
 
-By default the tests of opcodes compare single instructions with the same references, and
-test_corpus.py kernels with an H100.
+By default, tests of opcodes compare single instructions with the same references, and
+test_corpus.py compares kernels with an H100.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MASK, MASK64 = (1 << 32) - 1, (1 << 64) - 1
 
 
 def divide(fmt: Format, a: int, b: int, mode: Mode = Mode.NEAREST) -> int:
-    """a / b, rounded once. A quotient is irrational in no format, so that a fraction holds it."""
+    """a / b, rounded once. Quotients of finite floats are rational, so a fraction is exact."""
     sign = (a ^ b) & fmt.sign
     if fmt.is_nan(a) or fmt.is_nan(b) or (fmt.is_infinite(a) and fmt.is_infinite(b)):
         return fmt.nan
@@ -58,8 +58,8 @@ def patterns(array: np.ndarray) -> list[int]:
 def check(
     name: str, expected: dict[str, Callable[..., int]], fmt: Format | None = None, level: int = 3
 ) -> None:
-    """Every named output, element by element, is the function of the inputs; NaNs of floats need
-    only be NaNs."""
+    """Every element of the named outputs is the function of the inputs; for float NaNs, any NaN
+    is accepted."""
     case = next(case for case in read_cases(KERNELS / f"{name}.cu") if case.level == level)
     arrays = make_arrays(case)
     inputs = [patterns(arrays[buffer.name]) for buffer in case.buffers if not buffer.output]
@@ -172,8 +172,7 @@ def signed(value: int, bits: int = 32) -> int:
 
 
 def quotient(a: int, b: int) -> int:
-    """Towards zero; division by zero is not defined, and what machine code makes of it is not
-    compared."""
+    """Rounded towards zero; division by zero is undefined and not compared."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -221,7 +220,7 @@ def test_shifts_beyond_the_width(level: int) -> None:
 
 
 def test_divisions_of_integers() -> None:
-    """Divisors of 0 are left out by giving the dividend's own result back."""
+    """Divisors of 0 are excluded: the result is the dividend's own result."""
     for name, bits in (("int_divide", 32), ("int_divide_wide", 64)):
         case = next(case for case in read_cases(KERNELS / f"{name}.cu") if case.level == 3)
         arrays, outputs = make_arrays(case), run_case(case).outputs

@@ -1,8 +1,8 @@
-"""What the corpus's `student_` kernels compute, in NumPy: the ordinary kernels of a course, in the
-ways that students write them.
+"""Results of the corpus's `student_` kernels, in NumPy: ordinary kernels of a course, written like
+students write them.
 
-By default test_corpus.py compares such kernels with what an H100 left, whose outputs these formulas
-agree with.
+By default, test_corpus.py compares such kernels with an H100's outputs, which agree with these
+formulas.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""What kernels of the corpus compute, in NumPy: memory, atomics, and what lanes and threads do
-together.
+"""Results of corpus kernels, in NumPy: memory, atomics, operations of several lanes and threads.
 
-By default test_corpus.py compares such kernels with what an H100 left, whose outputs these formulas
-agree with.
+By default, test_corpus.py compares such kernels with an H100's outputs, which agree with these
+formulas.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def run_file(name: str) -> tuple[dict[str, np.ndarray], Result]:
 
 
 def operations_of(name: str) -> list[str]:
-    """The operations that the first line of an atomic's file lists."""
+    """The operations in the first line of an atomic's file."""
     first = (KERNELS / f"{name}.cu").read_text().partition("\n")[0]
     return re.findall(
         r"\b(?:add|min|max|and|or|xor|exch|inc|dec)\b", first.partition(": ")[2].partition(";")[0]
@@ -48,10 +47,10 @@ def operations_of(name: str) -> list[str]:
 def take_turns(
     name: str, cells: np.ndarray, values: np.ndarray, *, threads: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Four cells for each operation, which the threads meet at in ascending order: what they find,
-    and what stays.
+    """Four cells per operation, at which threads meet in ascending order: the values that they
+    find, and the final values.
 
-    Each operation has values of its own, or, where there are too few, all have the same.
+    Each thread has its own value for an operation or, if there are too few values, the same.
     """
     cells, found = cells.copy(), np.zeros_like(values)
     for number, operation in enumerate(operations_of(name)):
@@ -74,8 +73,8 @@ def test_global_atomics_take_turns_by_lane(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", INTEGERS)
-def test_shared_atomics_leave_what_global_ones_would(kind: str) -> None:
-    """64-bit ones are loops around a compare-and-swap, in which lanes come in another order."""
+def test_shared_atomics_leave_the_same_values_as_global_atomics(kind: str) -> None:
+    """64-bit operations are loops around a compare-and-swap, with another order of lanes."""
     before, result = run_file(f"atomic_shared_{kind}")
     found, left = take_turns(f"atomic_shared_{kind}", before["start"], before["a"], threads=32)
     assert result.outputs["last"].tolist() == left.tolist()

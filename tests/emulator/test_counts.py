@@ -1,4 +1,4 @@
-"""Counts of a launch: by instruction, by line, and of a launch that was run in parts."""
+"""Counts of a launch: by instruction, by line, and of a launch in several parts."""
 
 from __future__ import annotations
 

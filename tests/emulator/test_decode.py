@@ -1,5 +1,5 @@
-"""Instructions as nvdisasm prints them -> typed instructions; what is unknown is refused with its
-name and source line."""
+"""Instructions in nvdisasm's notation -> typed instructions; unknown forms raise an error with name
+and source line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.unsupported import find_unsupported
 
 
 def what_is_unknown(line: str) -> str:
-    """What is not known of a kernel that consists of one instruction (at line 1) and EXIT."""
+    """The unknown part of a kernel with a single instruction (at line 1) and EXIT."""
     return find_unknown(f"{line}\nEXIT", parameter_bytes=0)
 
 
@@ -235,7 +235,7 @@ def test_code_that_runs_off_its_end_is_refused() -> None:
 
 
 def test_constants_outside_of_the_bank_are_refused() -> None:
-    """What `ld.param` beyond the parameters compiles to: it must not read the host's memory."""
+    """Code of an `ld.param` beyond the parameters: it must not read the host's memory."""
     for line in ("LDC R0,c[0x0][0x8000]", "IADD3 R0,R1,c[0x0][0x8000],RZ"):
         assert "of c[0x0][0x8000]" in find_unknown(f"{line}\nEXIT", parameter_bytes=8)
 

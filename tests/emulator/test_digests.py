@@ -1,4 +1,4 @@
-"""Digests of rows of bytes: the sums that NH is defined by, and what changes them."""
+"""Digests of rows of bytes: the sums of NH's definition, and changes that they detect."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def row(size: int) -> np.ndarray:
 
 
 def sums_of(data: bytes, key: bytes) -> list[tuple[int, int]]:
-    """NH by its definition: of each block the sum of the products of pairs of words, to each of
-    which a word of the key was added."""
+    """NH by definition: per block, the sum of products of pairs of words, with a key word added to
+    each."""
     keys = np.frombuffer(key, dtype="<u8").tolist()
     sums = []
     for at in range(0, len(data), DIGEST_BLOCK_BYTES):
@@ -36,7 +36,7 @@ def sums_of(data: bytes, key: bytes) -> list[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_a_digest_is_what_its_definition_says(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_digest_equals_its_definition(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     key = os.urandom(DIGEST_BLOCK_BYTES)
     monkeypatch.setattr(digests, "_draw_key", lambda: key)
     data = row(size)

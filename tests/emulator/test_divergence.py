@@ -1,4 +1,4 @@
-"""Split warps: what each path executes, where paths meet again, loops, early exits."""
+"""Diverged warps: instructions of each path, reconvergence, loops, early exits."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ meet: NOP                    # meet
 
 
 def test_paths_do_not_merge_at_equal_addresses_without_a_convergence_barrier() -> None:
-    """Merging there gives the right output and too few instructions."""
+    """A merge there would give the right output and too few instructions."""
     ran = run(WITHOUT_BARRIER)
     assert ran.arrays["out"].tolist() == [100] * 8 + [200] * 24
     assert executed(ran, WITHOUT_BARRIER) == {"then": (1, 8), "else": (1, 24), "meet": (2, 32)}
@@ -132,7 +132,7 @@ join: NOP                    # after
 
 
 def test_a_loop_with_another_trip_count_in_every_lane() -> None:
-    """Lane n goes round n times; lanes leave one by one, and wait at the barrier as 32 paths."""
+    """Lane n iterates n times; lanes leave in turn, and wait at the barrier as 32 paths."""
     ran = run(THIRTY_TWO_PATHS)
     assert ran.arrays["out"].tolist() == list(range(32))
     assert executed(ran, THIRTY_TWO_PATHS) == {
@@ -335,7 +335,7 @@ join: NOP                    # after
 
 @pytest.mark.parametrize("leave", ["NOP", "BREAK B0"])
 @pytest.mark.parametrize(("limit", "again"), [(1, 1), (15, 1), (16, 0), (31, 0)])
-def test_the_side_with_fewer_lanes_goes_first_and_syncs_again_when_it_is_left_alone(
+def test_the_side_with_fewer_lanes_runs_first_and_syncs_again_when_others_leave(
     leave: str, limit: int, again: int
 ) -> None:
     """Fewer than half of the lanes wait at the barrier until the others leave it; an H100 counts a

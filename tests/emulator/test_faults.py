@@ -1,5 +1,5 @@
-"""Accesses that a launch may not make: the launch ends, the process does not, and the fault says
-which thread and address."""
+"""Forbidden accesses: the launch ends, the process continues, and the fault contains thread and
+address."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ PROGRAM = """
     {access}
     EXIT
 """
-"""Parameters: buffers a and b (0x210, 0x218), the right address (0x220), the wrong one (0x228), the
-thread that uses it (0x230)."""
+"""Parameters: buffers a and b (0x210, 0x218), the right address (0x220), the wrong address (0x228),
+the thread that uses it (0x230)."""
 
 ACCESS_LINE = 15
 LOAD, STORE = "LDG.E{} R8,desc[UR4][R4.64]", "STG.E{} desc[UR4][R4.64],R8"
@@ -47,7 +47,7 @@ def run(
     check: bool = False,
 ) -> Run:
     """Four blocks of 16 x 4 threads; the given thread of the grid uses the wrong address, the
-    others the right one."""
+    others the right address."""
     buffers = {"a": np.zeros(WORDS, dtype=np.int32), "b": np.zeros(WORDS, dtype=np.int32)}
     kernel = build(PROGRAM.format(access=access), shared_bytes=SHARED_BYTES)
     scalars = [right, address, thread]
@@ -100,7 +100,7 @@ OUTSIDE = [
 @pytest.mark.parametrize(
     "address", [address for _, address in OUTSIDE], ids=[name for name, _ in OUTSIDE]
 )
-def test_a_global_access_out_of_bounds_is_told_precisely(access: str, address: int) -> None:
+def test_a_global_access_out_of_bounds_is_reported_precisely(access: str, address: int) -> None:
     fault = fault_of(access, address, thread=2 * 64 + 37)
     assert fault.kind is FaultKind.OUT_OF_BOUNDS
     assert (fault.space, fault.store, fault.width) == ("global", access.startswith("STG"), 4)
@@ -118,8 +118,8 @@ def test_the_process_and_the_kernel_survive_a_fault() -> None:
 
 
 def test_a_faulting_store_writes_nothing() -> None:
-    """All lanes are checked before any one writes; R8 is 0 everywhere, so the buffer is made of
-    ones here."""
+    """All lanes are checked before any lane writes. R8 is 0 everywhere, so the buffer is filled
+    with ones here."""
     buffers = {"a": np.ones(WORDS, dtype=np.int32), "b": np.ones(WORDS, dtype=np.int32)}
     kernel = build(PROGRAM.format(access=STORE.format("")), shared_bytes=SHARED_BYTES)
     ran = launch(
@@ -155,7 +155,7 @@ MISALIGNED = [
 
 @pytest.mark.parametrize("form", [LOAD, STORE], ids=["load", "store"])
 @pytest.mark.parametrize(("name", "width", "off"), MISALIGNED)
-def test_a_misaligned_global_access_is_told_precisely(
+def test_a_misaligned_global_access_is_reported_precisely(
     form: str, name: str, width: int, off: int
 ) -> None:
     fault = fault_of(form.format(name), A + 64 + off, thread=9)
@@ -189,7 +189,7 @@ SHARED = [
 
 
 @pytest.mark.parametrize(("access", "address", "kind"), SHARED)
-def test_a_shared_access_that_goes_wrong_is_told_precisely(
+def test_a_bad_shared_access_is_reported_precisely(
     access: str, address: int, kind: FaultKind
 ) -> None:
     fault = fault_of(access, address, right=SHARED_BASE, thread=64 + 33)
@@ -215,8 +215,8 @@ def test_lanes_that_take_no_part_may_hold_any_address() -> None:
     assert run("@!P0 " + LOAD.format(""), 0x123456789ABCDEF1, check=True).outcome.fault is None
 
 
-def test_the_first_faulty_block_is_told_whatever_the_number_of_host_threads() -> None:
-    """Every block goes wrong from block 1 on; several host threads run them at once."""
+def test_the_first_faulty_block_is_reported_for_any_number_of_host_threads() -> None:
+    """Every block from block 1 on has a fault; several host threads run them at once."""
     access = (
         "IADD3 R6,R1,R0,RZ\n    ISETP.GE.AND P1,PT,R0,0x40,PT\n    @P1 IADD3 R4,R4,-0x4,RZ\n    "
         + LOAD.format("")
@@ -236,7 +236,7 @@ LOCAL = [
 
 
 @pytest.mark.parametrize(("access", "address", "kind"), LOCAL)
-def test_a_local_access_that_goes_wrong_is_told_precisely(
+def test_a_bad_local_access_is_reported_precisely(
     access: str, address: int, kind: FaultKind
 ) -> None:
     kernel = build(PROGRAM.format(access=access), local_bytes=64)
@@ -309,7 +309,7 @@ def test_a_kernel_that_takes_its_whole_budget_is_within_it() -> None:
 
 
 @pytest.mark.parametrize("host_threads", [1, 2, 5])
-def test_the_budget_is_one_for_all_blocks_and_host_threads(host_threads: int) -> None:
+def test_all_blocks_and_host_threads_share_the_budget(host_threads: int) -> None:
     blocks, instructions = 20, 1 + 3 * 50 + 1
     enough = launch(
         build(COUNTED),

@@ -1,4 +1,4 @@
-"""Basic blocks: where they start and end, what is reachable, what is refused."""
+"""Basic blocks: their starts and ends, reachable code, refused code."""
 
 from __future__ import annotations
 

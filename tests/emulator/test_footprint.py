@@ -1,4 +1,4 @@
-"""What a launch touches in its buffers, from a few steps."""
+"""Accesses of a launch to its buffers, extrapolated from a few steps."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def footprint_of(
     held: Sequence[float] = (),
     capacity: Capacity = ROOMY,
 ) -> Footprint:
-    """Of a warp whose steps each access one line: the instruction, the line, the masks of its
-    sectors and of the words that are covered. The launch does it so many times."""
+    """The footprint of a warp whose steps access a line each: instruction, line, masks of sectors
+    and of covered words. The launch repeats these steps."""
     table = make_rows(CodeRow, len(KINDS))
     table["kind"] = KINDS
     none = np.zeros(4, dtype=np.bool_)
@@ -90,14 +90,14 @@ def test_a_sector_that_stays_stored_in_part_is_read_unless_the_l2_can_wait_for_t
     assert moved(footprint_of((ATOMIC, 12, 1, 0xFF))) == (0, 2)
 
 
-def test_what_was_loaded_is_not_read_again_to_be_stored() -> None:
+def test_loaded_sectors_are_not_read_again_for_stores() -> None:
     small = Capacity(sets=1e-3)
     assert moved(footprint_of((LOAD, 12, 1, 0), (STORE, 12, 1, 0x0F), capacity=small)) == (2, 1)
     assert moved(footprint_of((STORE, 12, 1, 0x0F), (LOAD, 12, 1, 0), capacity=small)) == (2, 1)
     assert moved(footprint_of((LOAD, 12, 1, 0), (ATOMIC, 12, 1, 0))) == (2, 1)
 
 
-def test_slices_wait_for_rows_of_what_leaves_the_l2_while_the_launch_runs() -> None:
+def test_slices_wait_for_rows_of_sectors_that_leave_the_l2_during_the_launch() -> None:
     def lost(words: int, capacity: Capacity) -> tuple[float, float]:
         found = footprint_of((STORE, 12, 15, words), capacity=capacity).traffic(
             closely=True, rows=ROWS
@@ -117,7 +117,7 @@ def test_it_is_carried_over_to_the_launch_and_ends_with_the_buffers() -> None:
     assert moved(footprint_of(*once, times=1000)) == (40, 40)
 
 
-def test_what_lies_in_no_buffer_is_not_touched() -> None:
+def test_lines_outside_of_buffers_are_not_counted() -> None:
     assert moved(footprint_of((LOAD, 9, 15, 0), (LOAD, 22, 15, 0), (STORE, 30, 1, 0))) == (0, 0)
 
 
@@ -126,7 +126,7 @@ def test_only_global_memory_counts() -> None:
     assert moved(footprint_of((SHARED, 10, 15, 0))) == (0, 0)
 
 
-def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_holds_it() -> None:
+def test_data_that_neighbours_do_not_share_is_read_again_unless_the_l2_holds_it() -> None:
     apart = [(LOAD, line, 3, 0) for line in (10, 13)]
     again = [(LOAD, line, 3, 0) for line in (10, 10)]
     assert moved(footprint_of(*apart, times=100, around=[apart])) == (40, 0)
@@ -136,13 +136,13 @@ def test_what_neighbours_do_not_share_is_read_again_and_again_unless_the_l2_hold
     assert moved(footprint_of(*again, times=100, around=[again]), closely=True)[0] <= 200
 
 
-def test_what_the_l2_held_before_the_launch_is_not_read_again() -> None:
+def test_sectors_that_the_l2_held_before_the_launch_are_not_read_again() -> None:
     loads = (LOAD, 10, 15, 0), (LOAD, 20, 15, 0)
     assert moved(footprint_of(*loads, held=(1.0, 40.0))) == (3, 0)
     assert moved(footprint_of((STORE, 12, 3, 0xFFFF), held=(40.0, 0.0))) == (0, 2)
 
 
-def test_a_launch_leaves_what_it_touched_and_older_things_where_there_is_room() -> None:
+def test_a_launch_leaves_its_sectors_in_the_l2_and_older_ones_that_fit() -> None:
     used = footprint_of((LOAD, 10, 15, 0), (STORE, 11, 3, 0xFFFF), held=(2.0, 8.0))
     assert used.held_after(100.0) == (4.0, 8.0)
     assert used.held_after(8.0) == (4.0, 4.0)

@@ -1,4 +1,4 @@
-"""printf's formats: the arguments as device code lays them out, against what C prints."""
+"""printf's formats: arguments in device code's layout, compared with C's output."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def compile_text(text: str) -> Binary:
 def run(
     binary: Binary, *, threads: int = 2, blocks: int = 1, n: int = 0, size: int = 64
 ) -> tuple[Execution, Mapping[str, np.ndarray]]:
-    """Launch the binary's one kernel `(int* y, int n)` in blocks of 32 threads."""
+    """Launches the binary's kernel `(int* y, int n)` in blocks of 32 threads."""
     launch = Launch(
         binary.kernels[0].symbol,
         Dim3(blocks),
@@ -114,7 +114,7 @@ __global__ void k(int* y, int n)
     assert execution.launches[0].printed == "Sc cz"
 
 
-def test_a_failed_assertion_says_what_and_where() -> None:
+def test_a_failed_assertion_names_condition_and_line() -> None:
     text = (
         "#include <cassert>\n__global__ void k(int* y, int n)\n{\n    assert(threadIdx.x != 5 ||"
         " blockIdx.x == 0);\n    y[0] = 1;\n}"
@@ -245,7 +245,7 @@ def test_a_heap_has_8_megabytes() -> None:
 
 
 @pytest.mark.parametrize("again", ["p", "p + 1", "y"])
-def test_a_free_of_what_is_no_piece_ends_the_launch(again: str) -> None:
+def test_a_free_of_an_unallocated_address_ends_the_launch(again: str) -> None:
     text = (
         "__global__ void k(int* y, int n)\n{\n    int* p = (int*)malloc(n);\n    y[0] = p[0];\n"
         f"    if (n == 4) free(p);\n    free({again});\n}}"
@@ -255,8 +255,8 @@ def test_a_free_of_what_is_no_piece_ends_the_launch(again: str) -> None:
     assert (failure.observation.act, failure.observation.line) == (Act.BAD_FREE, 6)
 
 
-def test_a_function_of_the_system_that_is_not_provided_is_told() -> None:
-    """Such as malloc, if it were not."""
+def test_a_system_function_that_is_not_provided_is_reported() -> None:
+    """A function like malloc, if the emulator did not provide it."""
     binary = compile_text(HEAP)
     (kernel,) = binary.kernels
     pointers = {
@@ -299,8 +299,8 @@ def test_constant_memory_that_holds_an_address_is_read_by_its_own() -> None:
 
 
 def test_constant_memory_cannot_be_written() -> None:
-    """A launch that stores by an address is not known, and a store that the compiler sees through
-    is a trap: nothing is left from one launch to the next."""
+    """A store by an address is unsupported, and the compiler turns a store that it recognises into
+    a trap: no launch changes constants of the next."""
     put = "__device__ __noinline__ void put(int* p) { p[threadIdx.x] = 4; }\n"
     by_address = (
         "__constant__ int table[32];\n"

@@ -15,7 +15,7 @@ def test_each_kind_of_launch_has_an_interval(kind: LaunchKind) -> None:
     assert found.times > 0
 
 
-def test_what_has_no_interval_of_its_own_has_the_widest() -> None:
+def test_kinds_without_an_interval_have_the_widest() -> None:
     known = dict(read_intervals())
     widest = known.pop(UNKNOWN)
     assert set(known) <= set(LaunchKind)

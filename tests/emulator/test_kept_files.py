@@ -1,5 +1,5 @@
-"""Files that several processes keep: whole or absent, and removed when nobody has used them for
-long."""
+"""Files that several processes keep: complete or absent, and removed after a long time without
+use."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def names(folder: Path) -> set[str]:
 
 
 def write_old(folder: Path, *files: str, days: float) -> None:
-    """Files that were last used so long ago, in a folder that was looked through yesterday."""
+    """Files that were last used `days` ago, in a folder that was swept yesterday."""
     for name in files:
         write_whole(folder / name, b"content")
     for name in files:
@@ -32,20 +32,20 @@ def write_old(folder: Path, *files: str, days: float) -> None:
     age(folder / SWEPT_NAME, 1.1 * DAY)
 
 
-def test_what_nobody_used_for_long_goes_with_the_next_file(tmp_path: Path) -> None:
+def test_unused_files_are_removed_with_the_next_write(tmp_path: Path) -> None:
     write_old(tmp_path, "unused", days=31)
     write_whole(tmp_path / "recent", b"")
     assert names(tmp_path) == {"recent"}
 
 
-def test_what_was_read_stays(tmp_path: Path) -> None:
+def test_files_that_were_read_stay(tmp_path: Path) -> None:
     write_old(tmp_path, "used", "unused", days=31)
     assert read_whole(tmp_path / "used") == b"content"
     write_whole(tmp_path / "new", b"")
     assert names(tmp_path) == {"used", "new"}
 
 
-def test_what_is_not_old_enough_stays(tmp_path: Path) -> None:
+def test_recent_files_stay(tmp_path: Path) -> None:
     write_old(tmp_path, "used", days=UNUSED_SECONDS / DAY - 1)
     write_whole(tmp_path / "new", b"")
     assert names(tmp_path) == {"used", "new"}
@@ -88,7 +88,7 @@ def test_many_may_read_write_and_remove_at_once(tmp_path: Path) -> None:
         if content is None:
             write_whole(path, b"content")
         for old in (path, tmp_path / SWEPT_NAME):
-            with suppress(FileNotFoundError):  # another one has just removed it
+            with suppress(FileNotFoundError):  # another thread has removed it
                 age(old, 2 * UNUSED_SECONDS)
         write_whole(tmp_path / f"new{number}", b"")
         return content

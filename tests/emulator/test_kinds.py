@@ -1,4 +1,4 @@
-"""Kinds of launches, by what dominates them."""
+"""Kinds of launches, by their dominant mechanism."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PLAIN = Facts(
     l2=0.45,
     dram=0.3,
 )
-"""A copy that nothing holds up."""
+"""A copy without any obstacle."""
 SPLIT = replace(PLAIN.habits, split_stores=1.0)
 
 
@@ -58,15 +58,15 @@ SPLIT = replace(PLAIN.habits, split_stores=1.0)
         (LaunchKind.ATOMICS, replace(PLAIN, atomics=0.9, habits=SPLIT)),
     ],
 )
-def test_what_the_model_knows_badly_comes_before_what_is_used_most(
+def test_poorly_modelled_mechanisms_come_before_used_resources(
     kind: LaunchKind, facts: Facts
 ) -> None:
     assert find_kind(facts) is kind
 
 
 def test_habits_are_parts_of_instructions_and_sectors() -> None:
-    """A load of a whole line, a store of a sector that it covers and of two that it does not, a
-    store to local memory, and a compare-and-swap of shared memory."""
+    """A load of a whole line, a store that covers a sector and two others in part, a store to local
+    memory, and a compare-and-swap in shared memory."""
     kinds = (Kind.LOAD, Kind.STORE, Kind.STORE, Kind.SHARED)
     table = make_rows(CodeRow, len(kinds))
     table["kind"] = kinds

@@ -1,5 +1,5 @@
-"""Accesses like the last one of their instruction, which a step does by itself: they are checked,
-traced and compared as any other one."""
+"""Accesses that repeat the previous pattern, which a step executes itself: they are checked, traced
+and counted like all others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADDRESSES = """    ULDC.64 UR4,c[0x0][0x208]
     IADD3 R4,P0,R6,R8,RZ
     IADD3.X R5,R7,R9,RZ,P0,!PT
 """
-"""Each block moves the warp's row of words by an offset of its own."""
+"""Each block moves the warp's row of words by its own offset."""
 LOAD, STORE = "LDG.E R12,desc[UR4][R4.64]", "STG.E desc[UR4][R4.64],R0"
 LINE = ADDRESSES.count("\n") + 1
 WORDS = 1024
@@ -28,7 +28,7 @@ KNOWN = (0, 128, 256, 1024)
 
 
 def run_blocks(access: str, offsets: tuple[int, ...], **settings: object) -> Run:
-    """A warp a block, one after another, with these offsets in bytes."""
+    """Runs a warp per block, in order, with these offsets in bytes."""
     kernel = build(f"{ADDRESSES}    {access}\n    EXIT")
     buffers = {
         "offsets": np.array(offsets, dtype=np.int64),
@@ -56,7 +56,7 @@ def fault_of(access: str, offset: int) -> Fault:
         (-(1 << 32), 0),
     ],
 )
-def test_a_known_pattern_that_leaves_its_buffer_is_told(
+def test_a_known_pattern_that_leaves_its_buffer_is_reported(
     access: str, offset: int, thread: int
 ) -> None:
     fault = fault_of(access, offset)
@@ -65,7 +65,7 @@ def test_a_known_pattern_that_leaves_its_buffer_is_told(
 
 @pytest.mark.parametrize("access", [LOAD, STORE], ids=["load", "store"])
 @pytest.mark.parametrize("offset", [1, 2, 3, 30])
-def test_a_known_pattern_at_a_crooked_base_is_told(access: str, offset: int) -> None:
+def test_a_known_pattern_at_a_misaligned_base_is_reported(access: str, offset: int) -> None:
     assert fault_of(access, offset).kind is FaultKind.MISALIGNED
 
 

@@ -1,4 +1,4 @@
-"""Memory in pages: filled, written, and asked what was written."""
+"""Memory in pages: fills, writes, and the list of written pages."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from grader.emulator.run.lazy_pages import LARGE_BYTES, PAGE_BYTES
 
 WORD = 0x7FC0DEAD
 SIZE = LARGE_BYTES + 3 * PAGE_BYTES + 20
-"""Of a large buffer whose last page is none of its own."""
+"""Size of a large buffer that shares its last page."""
 FLOAT = np.dtype(np.float32)
 
 
-@pytest.fixture(params=[True, False], ids=["told", "untold"])
-def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether the system says which pages were written."""
+@pytest.fixture(params=[True, False], ids=["page_map", "no_page_map"])
+def shows_writes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether the system shows written pages."""
     if not request.param:
         monkeypatch.setattr(lazy_pages, "_shows_written_pages", lambda: False)
     return bool(request.param)
@@ -28,7 +28,7 @@ def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 
 @pytest.fixture
 def file() -> Iterator[int]:
-    """A file in memory with the numbers of its words."""
+    """A file in memory whose words are their own numbers."""
     descriptor = os.memfd_create("test")
     os.write(descriptor, np.arange(SIZE // 4, dtype=np.uint32).tobytes())
     yield descriptor
@@ -41,7 +41,9 @@ def changed(memory: GlobalMemory, name: str, before: np.ndarray | int) -> list[i
 
 @pytest.mark.parametrize("sparse", [True, False])
 @pytest.mark.parametrize("size", [20, 3 * PAGE_BYTES, SIZE])
-def test_what_was_written_since_a_buffer_was_filled(size: int, sparse: bool, told: bool) -> None:
+def test_finds_writes_since_a_buffer_was_filled(
+    size: int, sparse: bool, shows_writes: bool
+) -> None:
     memory = GlobalMemory({"a": size, "b": size}, sparse=sparse)
     memory.fill("a", WORD)
     memory.fill("b", WORD)
@@ -73,7 +75,7 @@ def test_elements_of_every_size_are_found(kind: str) -> None:
     ]
 
 
-def test_a_file_is_held_without_a_copy_and_is_not_written_to(file: int, told: bool) -> None:
+def test_a_file_is_held_without_a_copy_and_is_not_written_to(file: int, shows_writes: bool) -> None:
     contents = np.arange(SIZE // 4, dtype=np.uint32)
     memory = GlobalMemory({"a": SIZE})
     memory.fill_from("a", contents, file)
@@ -103,8 +105,8 @@ def test_contents_without_a_file_are_copied() -> None:
     assert contents[99] == 99
 
 
-def test_the_system_is_asked_only_where_it_tells() -> None:
-    """A page map that says nothing must not be believed: nothing would seem to be written."""
+def test_the_page_map_is_used_only_if_it_shows_writes() -> None:
+    """An empty page map must not be used: no page would seem to be written."""
     room = lazy_pages.make_room(LARGE_BYTES, sparse=True)
     lazy_pages.fill(room, WORD, sparse=True)
     room[5 * PAGE_BYTES] = 1
@@ -123,7 +125,7 @@ def test_without_files_in_memory_all_is_written(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("sparse", [True, False])
-def test_the_marks_of_what_was_written(sparse: bool) -> None:
+def test_marks_written_bytes(sparse: bool) -> None:
     memory = GlobalMemory({"a": SIZE, "b": SIZE}, sparse=sparse)
     memory.track_writes(["b"])
     assert memory.was_written("a").all()

@@ -1,5 +1,5 @@
-"""Kernels that go through very many barriers, forms and iterations: native code must not take stack
-for each of them."""
+"""Kernels with very many barriers, forms and iterations: native code must not use stack for each of
+them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where atomics meet, from a few lines that blocks access."""
+"""Contention of atomics, from a few lines that blocks access."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.footprint import make_regions
-from grader.emulator.timing.meetings import Met, Slice, find_meetings
+from grader.emulator.timing.meetings import Contention, Slice, find_meetings
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, add_up, join
@@ -31,7 +31,7 @@ LOAD, FLOAT, SWAP = range(3)
 KINDS = (Kind.LOAD, Kind.ATOMIC, Kind.ATOMIC)
 BUFFER = (0, 64 * LINE_BYTES)
 PAIRS = 128
-"""That the buffer has."""
+"""Pairs of sectors in the buffer."""
 
 
 Block = Sequence[tuple[int, int]]
@@ -40,7 +40,7 @@ Block = Sequence[tuple[int, int]]
 def streams_of(
     *blocks: Block, instruction: int = FLOAT, words: int = 1
 ) -> tuple[Streams, CodeTable]:
-    """Blocks of a warp each, whose steps access one line: its number, and the lanes that meet at one
+    """Blocks of a warp each, whose steps access a line: its number, and the lanes that share a
     word of it."""
     touched = [line for block in blocks for line in block]
     table = make_rows(CodeRow, len(KINDS))
@@ -62,7 +62,7 @@ def streams_of(
     return streams, CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none, none)
 
 
-def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Met:
+def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Contention:
     streams, code = streams_of(*blocks, instruction=instruction, words=words)
     return find_meetings(streams, code, make_regions([BUFFER]), SLICES, emulator_runtime())
 
@@ -71,20 +71,20 @@ NO_TIME = Slice(turn=0.0, passing=0.0, waiting=0.0, window=0.0, chain=0.0, swap=
 
 
 def cycles_of(
-    met: Met, *, times: float = 1.0, at_once: float = 1.0, held: float = PAIRS, **each: float
+    met: Contention, *, times: float = 1.0, at_once: float = 1.0, held: float = PAIRS, **each: float
 ) -> float:
-    """Cycles where all that is not named takes none."""
+    """Cycles, with 0 for all costs that are not named."""
     return met.cycles(times, at_once, held, replace(NO_TIME, **each))
 
 
-def spread_evenly(turns: float, pairs: int) -> Met:
-    """Atomics that each touch a sector, of so many pairs together."""
+def spread_evenly(turns: float, pairs: int) -> Contention:
+    """Atomics that access a sector each, spread over this number of pairs."""
     of_buffer = np.array([pairs]), np.array([PAIRS])
     visits = int(turns * SLICES)
-    return Met(np.full(SLICES, turns), visits, visits, 0, 0.0, 0.0, 0.0, *of_buffer)
+    return Contention(np.full(SLICES, turns), visits, visits, 0, 0.0, 0.0, 0.0, *of_buffer)
 
 
-def test_what_all_blocks_come_back_to_keeps_one_slice_busy() -> None:
+def test_a_line_of_all_blocks_keeps_one_slice_busy() -> None:
     met = meetings_of(*[[(10, 32)]] * 4)
     assert sorted(met.turns.tolist()) == [0.0] * (SLICES - 1) + [128.0]
     assert met.busiest == pytest.approx(SLICES)
@@ -122,7 +122,7 @@ def test_a_word_is_swapped_by_one_thread_after_another() -> None:
     assert meetings_of([(10, 1)], [(12, 1)], instruction=SWAP).swaps_of_word < 1
 
 
-def test_blocks_from_anywhere_tell_how_many_swap_a_word() -> None:
+def test_blocks_of_the_whole_grid_give_the_swaps_per_word() -> None:
     alone = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP)
     groups = [
         streams_of([(line, 1)], [(line + 2, 1)], instruction=SWAP) for line in (10, 10, 14, 14)
@@ -166,11 +166,11 @@ def test_most_words_of_a_sector_together_take_less_than_a_single_one() -> None:
     assert 0.5 < dense.turns.sum() / single.turns.sum() < 1.0
 
 
-def test_other_slices_pass_on_what_lies_in_the_other_half() -> None:
+def test_other_slices_pass_on_requests_for_the_other_half() -> None:
     assert cycles_of(spread_evenly(100.0, 0), turn=1.5, passing=0.5) == 200.0
 
 
-def test_a_slice_waits_for_dram_at_what_is_touched_first() -> None:
+def test_a_slice_waits_for_dram_at_first_accesses() -> None:
     once = spread_evenly(10.0, 80)
     assert cycles_of(once, waiting=8.0) == pytest.approx(80)
     assert cycles_of(once, waiting=8.0, window=3.0) == pytest.approx(20)
@@ -178,7 +178,7 @@ def test_a_slice_waits_for_dram_at_what_is_touched_first() -> None:
     assert again == pytest.approx(PAIRS / SLICES * 8.0, rel=0.1)
 
 
-def test_what_the_l2_cannot_hold_is_missed_again() -> None:
+def test_sectors_beyond_the_l2_miss_again() -> None:
     often = spread_evenly(10.0, 80)
     held, half = (cycles_of(often, waiting=8.0, times=160, held=held) for held in (128, 64))
     assert half == pytest.approx(held + (160 * 10 - PAIRS / SLICES) * 8.0 / 2, rel=0.1)
@@ -191,14 +191,14 @@ def test_pairs_of_sectors_are_counted_once() -> None:
 def test_chance_alone_makes_no_slice_the_busiest() -> None:
     drawn = np.random.default_rng(1).poisson(40.0, SLICES).astype(float)
     none = np.zeros(1, dtype=np.int64)
-    assert Met(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
+    assert Contention(drawn, int(drawn.sum()), 0, 0, 0.0, 0.0, 0.0, none, none).busiest < 1.3
 
 
 def test_loads_meet_nowhere() -> None:
     assert cycles_of(meetings_of([(10, 1)], instruction=LOAD), turn=1.0, chain=1.0) == 0.0
 
 
-def test_a_pair_of_sectors_is_waited_for_once_whatever_is_changed_of_it() -> None:
+def test_a_pair_of_sectors_is_waited_for_once() -> None:
     single, several = (
         cycles_of(meetings_of(*[[(10, 1)], [(20, 1)]], words=words), turn=1.0, waiting=9.0)
         for words in (0x1, 0x101)

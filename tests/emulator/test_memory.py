@@ -49,8 +49,8 @@ def random_bytes(count: int) -> np.ndarray:
 def test_a_copy_of_each_width_moves_every_byte(
     name: str, through_shared: bool, split: bool
 ) -> None:
-    """Copies 32 elements, in reverse order, directly or through shared memory; split warps copy the
-    first 20 only."""
+    """Copies 32 elements, in reverse order, directly or through shared memory; diverged warps copy
+    only the first 20."""
     width = WIDTHS[name]
     stored = name.replace("S", "U")
     reverse = (
@@ -80,7 +80,7 @@ def test_a_copy_of_each_width_moves_every_byte(
 @pytest.mark.parametrize("threads", [32, 20])
 @pytest.mark.parametrize("stride", [32, 0])
 def test_32_bytes_are_moved_through_two_groups_of_registers(stride: int, threads: int) -> None:
-    """Loads name the upper group first, stores the lower one."""
+    """Loads name the upper group first, stores the lower group."""
     body = f"""
     IMAD.WIDE.U32 R2,R0,0x20,R2
     IMAD.WIDE.U32 R4,R0,{stride:#x},R4
@@ -228,7 +228,7 @@ join: STL [R1],R7
 
 
 def test_every_thread_has_local_memory_of_its_own() -> None:
-    """The first 40 of 64 threads of each block fill it, on a path of their own."""
+    """The first 40 of 64 threads of each block fill it, on a separate path."""
     kernel = build(program(LOCAL, active=40), local_bytes=64)
     ran = launch(
         kernel,
@@ -249,8 +249,8 @@ def test_every_thread_has_local_memory_of_its_own() -> None:
 
 
 WINNERS = {"": 0, ".U8": 0, ".U16": 0, ".64": 16, ".128": 24}
-"""Of 32 lanes that store to one address, whose value an H100 keeps: the lowest lane of the last
-phase."""
+"""For 32 lanes that store to one address: the lane whose value an H100 keeps, the lowest of the
+last phase."""
 
 
 @pytest.mark.parametrize("width", WINNERS)
@@ -283,7 +283,7 @@ def test_the_lowest_lane_of_the_last_phase_wins_in_shared_memory(width: str) -> 
     assert ran.arrays["out"].tolist() == [WINNERS[width]] * 32
 
 
-def test_only_active_lanes_take_part_in_who_wins() -> None:
+def test_only_active_lanes_can_win() -> None:
     body = "    ISETP.GT.U32.AND P1,PT,R0,0x4,PT\n    @P1 STG.E desc[UR4][R2.64],R0"
     ran = launch(build(program(body)), {"out": np.zeros(1, dtype=np.int32), "in": np.zeros(1)})
     assert ran.arrays["out"].tolist() == [5]
@@ -368,7 +368,7 @@ def test_an_access_without_active_lanes_is_executed_but_is_no_request() -> None:
 
 
 def test_counts_add_up_over_warps_and_blocks_that_touch_different_patterns() -> None:
-    """Even blocks load consecutive words, odd blocks every eighth: 4 and 32 sectors a warp."""
+    """Even blocks load consecutive words, odd blocks every eighth: 4 and 32 sectors per warp."""
     body = """    S2R R1,SR_CTAID.X
     LOP3.LUT R6,R1,0x1,RZ,0xc0,!PT
     IMAD R6,R6,0x7,RZ
@@ -391,7 +391,7 @@ def test_counts_add_up_over_warps_and_blocks_that_touch_different_patterns() -> 
 # --- shared memory of blocks ----------------------------------------------------------------------
 
 
-def test_shared_memory_of_a_block_starts_as_nan_whatever_the_block_before_left() -> None:
+def test_shared_memory_of_every_block_starts_as_nan() -> None:
     body = """    S2R R1,SR_CTAID.X
     LEA R1,R1,R0,0x5
     IMAD.WIDE.U32 R2,R1,0x4,R2
@@ -419,7 +419,7 @@ def test_buffers_are_aligned_and_apart() -> None:
     assert c.address - b.address >= 513 + RED_ZONE
 
 
-def test_the_nearest_buffer_is_the_one_that_an_address_misses_by_the_least() -> None:
+def test_the_nearest_buffer_has_the_least_distance_from_the_address() -> None:
     memory = GlobalMemory({"a": 1000, "b": 1000})
     a, b = memory.regions["a"], memory.regions["b"]
     assert memory.nearest(a.address) == (a, 0)
@@ -436,8 +436,8 @@ def test_buffers_beyond_the_window_are_refused() -> None:
 
 
 def test_bytes_of_a_generic_access_count_as_global_wherever_they_lie() -> None:
-    """As Nsight Compute has it: 16 lanes store 64 bytes to global memory, 16 others meet at 8 words
-    of shared memory."""
+    """As in Nsight Compute: 16 lanes store 64 bytes to global memory, 16 others share 8 words of
+    shared memory."""
     body = """    LOP3.LUT R8,R0,0x7,RZ,0xc0,!PT
     SHF.L.U32 R9,R8,0x2,RZ
     IMAD.WIDE.U32 R6,R0,0x4,R2

@@ -1,4 +1,4 @@
-"""Each row of the opcode table has a time, or says why its instruction takes an issue slot alone."""
+"""Each row of the opcode table has a time, or the reason why it takes only an issue slot."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_a_pipe_without_a_time_and_a_reason_is_found() -> None:
 
 
 @pytest.mark.parametrize("name", TIMED_BY_KIND)
-def test_what_holds_up_a_warp_is_not_free(name: str) -> None:
+def test_instructions_that_hold_up_a_warp_have_a_time(name: str) -> None:
     assert TIMED_BY_KIND[name] <= {pipe.kind for pipe in OPCODES[name].pipes.values()}
 
 
-def test_what_takes_an_issue_slot_alone_is_listed() -> None:
-    """Who adds an opcode here has measured it: benchmarks/kernels/costs/issue_slots.cu."""
+def test_opcodes_that_take_only_an_issue_slot_are_listed() -> None:
+    """An opcode is added here after a measurement: benchmarks/kernels/costs/issue_slots.cu."""
     found = {name for name, row in OPCODES.items() if row.pipes and NO_PIPE in row.pipes.values()}
     assert found == {
         *("EXIT", "BSSY", "BSYNC", "WARPSYNC", "NOP", "YIELD", "ERRBAR", "FENCE", "ACQBULK"),
@@ -66,7 +66,7 @@ def test_what_takes_an_issue_slot_alone_is_listed() -> None:
         ("LDL.LU", 0),
     ],
 )
-def test_hints_say_which_loads_find_their_line_in_the_l1(opcode: str, past: int) -> None:
+def test_hints_decide_which_loads_hit_in_the_l1(opcode: str, past: int) -> None:
     """As on an H200: benchmarks/kernels/costs/hinted_loads.cu; reloaded spills stay."""
     decoded = decode((Instruction(0, None, opcode, "R2,[R4]", None),))
     assert describe_code(decoded, bytes(16)).table["past_l1"].tolist() == [past]

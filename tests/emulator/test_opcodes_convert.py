@@ -36,7 +36,7 @@ QUIET = 1 << 51
 
 
 def source(x: Lane, bits: int) -> int:
-    """The operand R4, or R4:R5, as a pattern of so many bits."""
+    """The operand R4, or R4:R5, as a pattern of this number of bits."""
     return x.ab if bits == 64 else x.a & (1 << bits) - 1
 
 
@@ -90,7 +90,7 @@ def saturated(kind: str, fmt: Format, bits: int, how: str, *, zero: bool) -> int
 
 
 def to_int(kind: str, name: str, how: str) -> Row:
-    """`.NTZ` as ptxas writes it: for a source of up to 32 bits and a result of up to 32."""
+    """`.NTZ` is ptxas's form for sources and results of up to 32 bits."""
     fmt, width = FORMATS[name], INTEGERS[kind]
     zero = name != "F64" and width < 64
     names = [
@@ -173,8 +173,8 @@ def narrowed(to: str, name: str, mode: Mode) -> Row:
 
 
 def from_double(bits: int, other: Format, mode: Mode = Mode.NEAREST) -> int:
-    """A float64 in a narrower format: a NaN keeps its sign and as much of its payload as there is
-    room for, and becomes quiet."""
+    """A float64 in a narrower format: a NaN keeps its sign and the part of its payload that fits,
+    and becomes quiet."""
     if not DOUBLE.is_nan(bits):
         return DOUBLE.convert(bits, other, mode)
     payload = (
@@ -188,7 +188,7 @@ def packed(x: Lane, fmt: Format, mode: Mode = Mode.NEAREST) -> int:
 
 
 def half_of_e4m3(byte: int) -> int:
-    """The format has no infinity, and a NaN where all bits but the sign are ones."""
+    """E4M3 has no infinity, and a NaN whose bits, except for the sign, are all ones."""
     sign, magnitude = (byte & 0x80) << 8, byte & 0x7F
     return HALF.nan if magnitude == 0x7F else HALF.round(E4M3.value(byte), zero_sign=sign)
 
@@ -202,8 +202,7 @@ def unpacked(word: int, half_of: Callable[[int], int]) -> int:
 
 
 def byte_of(fmt: Format, bits: int, *, positive: bool = False) -> int:
-    """The nearest 8-bit float to a float32, to even where two are as near; what is greater than
-    all of them becomes the greatest."""
+    """The nearest 8-bit float to a float32, ties to even; larger values become the largest."""
     if SINGLE.is_nan(bits):
         return 0x7F
     sign = bits >> 24 & 0x80
@@ -257,7 +256,7 @@ EIGHT_BITS = [
 
 
 def finite(word: int, fmt: Format) -> int:
-    """A pair of 16-bit floats with the largest numbers in place of infinities."""
+    """A pair of 16-bit floats with the largest numbers instead of infinities."""
     halves = (word >> shift & 0xFFFF for shift in (16, 0))
     high, low = (half - (half & 0x7FFF == fmt.infinity) for half in halves)
     return high << 16 | low
@@ -364,7 +363,7 @@ UNIFORM_ROWS = [
 
 
 def in_parts(every: list[Row]) -> dict[str, list[Row]]:
-    """Rows by opcode, at most 40 a kernel."""
+    """Rows by opcode, at most 40 per kernel."""
     return {
         f"{base}-{first // 40}": rows[first : first + 40]
         for base, rows in groups(every).items()
@@ -376,8 +375,7 @@ GROUPS, UNIFORM_GROUPS = in_parts(ROWS), in_parts(UNIFORM_ROWS)
 
 
 def edges(fmt: Format) -> list[int]:
-    """Patterns of a format: ends of its ranges, and numbers next to the ends of integers'
-    ranges."""
+    """Patterns of a format: ends of its ranges, and numbers next to the ends of integer ranges."""
     unit = fmt.smallest_normal
     found = [
         0,
@@ -411,7 +409,8 @@ def edges(fmt: Format) -> list[int]:
 
 
 def ties() -> list[int]:
-    """float64 patterns half way between two numbers of the smaller formats, and next to that."""
+    """float64 patterns half way between two numbers of the smaller formats, and their
+    neighbours."""
     found = []
     for fmt in (HALF, BFLOAT, SINGLE):
         for bits in (1, fmt.smallest_normal - 1, fmt.one, fmt.one + 1, fmt.infinity - 1):

@@ -29,8 +29,8 @@ ONE, MINUS_ZERO = DOUBLE.one, DOUBLE.sign
 
 
 def with_payload(result: int, *sources: int) -> int:
-    """The result, or the first NaN among the sources, made quiet. Sources: registers as they are,
-    in the order of precedence."""
+    """The result, or the first NaN among the sources, made quiet. Sources: unmodified registers in
+    the order of precedence."""
     nans = [source | QUIET for source in sources if DOUBLE.is_nan(source)]
     return nans[0] if nans else result
 

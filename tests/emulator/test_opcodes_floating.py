@@ -31,12 +31,12 @@ from tests.support.opcode_rows import (
 )
 
 INF, NAN, SIGN = SINGLE.infinity, SINGLE.nan, SINGLE.sign
-"""The NaN is the canonical one: what float32 arithmetic of NVIDIA GPUs returns."""
+"""The canonical NaN of float32 arithmetic on NVIDIA GPUs."""
 fma, is_nan, is_infinite, value_of = SINGLE.fma, SINGLE.is_nan, SINGLE.is_infinite, SINGLE.real
 
 
 def bits_of(value: float) -> int:
-    """The bits of a float32; the value must be one already."""
+    """The bits of a float32; the value must be exact in float32."""
     return int(struct.unpack("<I", struct.pack("<f", value))[0])
 
 
@@ -119,7 +119,7 @@ ARITHMETIC = [
 
 
 def minimum(a: int, b: int) -> int:
-    """The smaller one; a NaN loses, and -0 is smaller than +0."""
+    """The smaller value; a number takes precedence over a NaN, and -0 is smaller than +0."""
     if is_nan(a) or is_nan(b):
         return NAN if is_nan(a) and is_nan(b) else b if is_nan(a) else a
     return min(a, b, key=lambda bits: (value_of(bits), bits != MINUS_ZERO))
@@ -175,8 +175,7 @@ ORDERS: dict[str, Callable[[float, float], bool]] = {
 
 
 def compare(name: str, a: int, b: int) -> bool:
-    """A comparison of float32 bits: the plain ones are false where an operand is NaN, those with U
-    are true."""
+    """A comparison of float32 bits: false for a NaN operand, with U true."""
     unordered = is_nan(a) or is_nan(b)
     if name in ("NUM", "NAN"):
         return unordered == (name == "NAN")
@@ -271,7 +270,7 @@ def paired(low: int, high: int) -> Wrote:
 
 
 def pairs_in_mode(mode: Mode) -> list[Row]:
-    """Each rounding, with the modifiers that all arithmetic has."""
+    """Each rounding, with the modifiers of all arithmetic."""
     how, operands = mode.value, "R12,R4.F32x2.HI_LO,R6.F32x2.HI_LO"
     return [
         Row(
@@ -348,7 +347,7 @@ def test_lanes_on_drawn_values(base: str, lanes: list[Lane]) -> None:
 
 
 def rounded_twice(a: int, b: int, c: int) -> int:
-    """What float64 arithmetic makes of a * b + c: its rounding first, float32's second."""
+    """a * b + c in float64 arithmetic, rounded to float64 first and to float32 second."""
     with np.errstate(over="ignore"):
         return bits_of(float(np.float32(value_of(a) * value_of(b) + value_of(c))))
 
@@ -392,19 +391,18 @@ def test_a_scaled_product() -> None:
 @pytest.mark.parametrize(
     ("a", "b"),
     [
-        (ONE + 1, SMALLEST_NORMAL + 4),  # what is rounded twice is even
+        (ONE + 1, SMALLEST_NORMAL + 4),  # the value that is rounded twice is even
         (LARGEST, bits_of(2.0)),  # the half is finite, the product is not
-        (SMALLEST, bits_of(2.0**31)),  # half of an operand is none
+        (SMALLEST, bits_of(2.0**31)),  # half of an operand is 0
     ],
 )
-def test_a_half_that_depends_on_what_is_halved_ends_the_launch(a: int, b: int) -> None:
+def test_a_scaled_product_that_depends_on_the_order_ends_the_launch(a: int, b: int) -> None:
     with pytest.raises(AssertionError, match=r"FMUL\.D2"):
         run_rows([HALVED], [Lane(ONE, ONE, 0, 0, 0), Lane(a, b, 0, 0, 0)], "together")
 
 
 def test_the_reference_agrees_with_numpy() -> None:
-    """One rounding of one operation is what NumPy's float32 does too; only NaNs have other bits
-    there."""
+    """NumPy's float32 also rounds a single operation once; only NaNs have other bits there."""
     with np.errstate(all="ignore"):
         for a in EDGES:
             for b in EDGES:

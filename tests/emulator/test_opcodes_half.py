@@ -44,17 +44,17 @@ def high(word: int) -> int:
 
 
 def pairwise(operation: Callable[..., int], *words: int) -> int:
-    """An operation on the lower halves and on the upper ones."""
+    """An operation on the lower halves and on the upper halves."""
     return operation(*map(low, words)) | operation(*map(high, words)) << 16
 
 
 def both(word: int, part: Callable[[int], int]) -> int:
-    """One half of a word in both places."""
+    """A half of a word in both places."""
     return part(word) * 0x10001
 
 
 def clamped(fmt: Format, bits: int) -> int:
-    """`.SAT`: between 0 and 1; NaNs and everything with a sign become 0."""
+    """`.SAT`: between 0 and 1; NaNs and all negative values become 0."""
     return 0 if fmt.is_nan(bits) or bits & fmt.sign else min(bits, fmt.one)
 
 
@@ -70,7 +70,7 @@ def compare(fmt: Format, name: str, a: int, b: int) -> bool:
 
 
 def rows_of(fmt: Format, kind: str) -> list[Row]:
-    """Rows of one format; `kind` is its modifier."""
+    """Rows of a format; `kind` is its modifier."""
     return [*_arithmetic(fmt, kind), *_selection(fmt, kind), *_comparison(fmt, kind)]
 
 
@@ -141,7 +141,7 @@ def _arithmetic(fmt: Format, kind: str) -> list[Row]:
 
 
 def fma_of_a_tensor(fmt: Format, a: int, b: int, c: int) -> int:
-    """Pairs of a * b + c, which are 0 where a or b is what lies outside of a tensor."""
+    """Pairs of a * b + c, which are 0 if a or b is the mark of elements outside of a tensor."""
 
     def each(a: int, b: int, c: int) -> int:
         return 0 if 0x7FF7 in (a & 0x7FFF, b & 0x7FFF) else fmt.fma(a, b, c)
@@ -320,8 +320,7 @@ TIES = [
 
 
 def test_a_tie_is_broken_by_the_smallest_addend() -> None:
-    """Products of bfloat16 half way between two of them, with an addend that float64 loses beside
-    them."""
+    """Products of bfloat16 half way between two numbers, with an addend that float64 would lose."""
     lanes = [Lane(a, b, c, 0, 0) for a, b, c in TIES]
     check_rows(
         [Row("HFMA2.BF16_V2 R12,R4,R5,R6", lambda x: pairwise(BFLOAT.fma, x.a, x.b, x.c))],
@@ -340,9 +339,9 @@ NEARLY_NORMAL = [
 ]
 
 
-def test_what_rounds_to_a_normal_half_is_not_flushed() -> None:
-    """2^-14 less a quarter or less of a unit in the last place of the numbers below it, as
-    exponents without end would have it."""
+def test_results_that_round_to_a_normal_half_are_not_flushed() -> None:
+    """2^-14 minus at most a quarter of a unit in the last place of smaller numbers, as if exponents
+    were unbounded."""
     lanes = [Lane(a, b, c, 0, 0) for a, b, c in NEARLY_NORMAL]
     check_rows(
         [Row("HFMA2.FTZ R12,R4,R5,R6", lambda x: fused_flushed(x.a, x.b, x.c))], lanes, "together"

@@ -175,29 +175,29 @@ SELECTION = [
 
 
 def leading_one(word: int) -> int:
-    """Index of the highest one, all ones where there is none (PTX ISA, `bfind.u32`)."""
+    """Index of the highest set bit, -1 for 0 (PTX ISA, `bfind.u32`)."""
     return word.bit_length() - 1
 
 
 def leading_signed(word: int) -> int:
-    """Index of the highest bit that differs from the sign, all ones where there is none (PTX ISA,
+    """Index of the highest bit that differs from the sign, -1 if none does (PTX ISA,
     `bfind.s32`)."""
     return leading_one(inverted(word) if word >> 31 else word)
 
 
 def from_top(index: int) -> int:
-    """What `.shiftamt` makes of an index: the shift that brings the bit to the top."""
+    """`.shiftamt` of an index: the shift that brings the bit to the top."""
     return -1 if index < 0 else 31 - index
 
 
 def low_bits(word: int, count: int, *, unsigned: bool = False) -> int:
-    """The low bits of a word, extended from their highest one, or with zeros (PTX ISA, `szext`)."""
+    """The low bits of a word, sign-extended or zero-extended (PTX ISA, `szext`)."""
     kept = word & (1 << count) - 1
     return kept - (1 << count) if count and kept >> count - 1 and not unsigned else kept
 
 
 def ones(start: int, count: int) -> int:
-    """So many ones from a bit upwards, as far as there are bits (PTX ISA, `bmsk`)."""
+    """`count` ones from a bit upwards, up to the word's end (PTX ISA, `bmsk`)."""
     return (1 << count) - 1 << start
 
 
@@ -252,8 +252,8 @@ def comparison(name: str, *, unsigned: bool) -> Row:
 
 
 def long_comparison(name: str, *, unsigned: bool) -> Row:
-    """The upper half of a 64-bit comparison whose lower half's result is in P0: either value of it
-    must be right."""
+    """The upper half of a 64-bit comparison, with the lower half's result in P0: both values of P0
+    must give the right result."""
     order = ORDERS[name]
     how = ".U32" if unsigned else ""
 
@@ -331,6 +331,6 @@ def test_lanes_on_drawn_values(base: str, lanes: list[Lane]) -> None:
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:
-    """`F` and `T` compare nothing; translate refuses them (test_decode.py)."""
+    """`F` and `T` compare nothing; `translate` refuses them (test_decode.py)."""
     besides = {f"{opcode}.{name}" for opcode in ("ISETP", "UISETP") for name in "FT"}
     assert uncovered(INTEGER, [*LANE_ROWS, *UNIFORM_ROWS], besides) == set()

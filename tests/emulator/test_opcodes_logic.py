@@ -148,7 +148,7 @@ SHIFTS = [
 
 
 def permuted(low: int, selector: int, high: int) -> int:
-    """`prmt.b32` of the PTX ISA: byte n of the result is the one that nibble n of the selector
+    """`prmt.b32` of the PTX ISA: byte n of the result is the byte that nibble n of the selector
     names."""
     source = (high << 32 | low).to_bytes(8, "little")
     result = []
@@ -170,7 +170,7 @@ MODES: dict[str, Callable[[int, int], int]] = {
 
 
 def in_mode(mode: str) -> Row:
-    """A mode of `prmt`: the two lowest bits of the selector say which bytes are taken."""
+    """A mode of `prmt`: the two lowest bits of the selector determine the bytes."""
 
     def expected(x: Lane) -> int:
         selector = sum(MODES[mode](x.b & 3, n) << 4 * n for n in range(4))
@@ -215,7 +215,7 @@ def test_lanes_on_drawn_values(base: str, lanes: list[Lane]) -> None:
 
 
 def test_all_tables_of_three_inputs() -> None:
-    """Every one of the 256 tables, on the eight combinations of input bits at once."""
+    """All 256 tables, on the eight combinations of input bits at once."""
     lane = Lane(0xF0F0F0F0, 0xCCCCCCCC, 0xAAAAAAAA, 0, 0)
     for first in range(0, 256, 64):
         check_rows([logic(table) for table in range(first, first + 64)], [lane], "together")

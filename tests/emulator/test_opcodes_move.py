@@ -56,8 +56,8 @@ CONSTANTS = [
     Row("LDC.64 R12,c[0x0][0x220]", lambda x: Wrote(part(0, 4), part(4, 4))),
     Row("LDC RZ,c[0x0][0x220]", lambda x: Wrote()),
 ]
-"""Blocks have 32 threads (lanes) or 1 (uniform rows); a grid has as many blocks as the operands
-need."""
+"""Blocks have 32 threads (lanes) or 1 thread (uniform rows); the operands determine the number of
+blocks."""
 
 MOVES = [
     Row("MOV R12,R4", lambda x: x.a),
@@ -80,7 +80,7 @@ MOVES = [
 
 
 def gathered(x: Lane, mask: int, byte: int) -> int:
-    """P0 and P1 in the bits that the mask names, the rest from a."""
+    """P0 and P1 in the bits that the mask names, the other bits from a."""
     chosen = mask << 8 * byte
     return x.a & ~chosen | (chosen & (x.p | x.q << 1) << 8 * byte)
 
@@ -175,8 +175,8 @@ SPILLS = """
 
 
 def test_uniform_predicates_and_words_are_put_aside() -> None:
-    """UP1 in bits 24 to 31 with one that is always true, and back; a word of each lane in the
-    register of return addresses."""
+    """UP1 in bits 24 to 31 with a true bit, and back; a word of each lane in the return-address
+    register."""
     got = launch(build(SPILLS), {"out": np.zeros((32, 3), dtype=np.uint32)}).arrays["out"]
     assert got[:, 0].tolist() == [0x63 if lane == 5 else lane for lane in range(32)]
     assert set(got[:, 1].tolist()) == {0x82345678}
@@ -262,7 +262,7 @@ LANE_MASKS = """
 
 
 def test_lane_masks() -> None:
-    """PTX ISA, `%lanemask_eq` and its fellows."""
+    """PTX ISA, `%lanemask_eq` and related registers."""
     masks = (
         launch(build(LANE_MASKS), {"out": np.zeros((64, 5), dtype=np.uint32)}, block=(64, 1, 1))
         .arrays["out"]
@@ -286,7 +286,7 @@ FULL = 0x1F
 
 
 def shuffled(mode: str, lane: int, b: int, c: int) -> tuple[int, bool]:
-    """The source lane, and whether it lies in the segment: `shfl.sync` of the PTX ISA, line by
+    """The source lane, and whether it is in the segment: `shfl.sync` of the PTX ISA, line by
     line."""
     bval, cval, mask = b & 31, c & 31, c >> 8 & 31
     highest, lowest = lane & mask | cval & ~mask, lane & mask
@@ -404,8 +404,8 @@ ELSEWHERE = {
     *("B2R", "B2R.RESULT", "RPCMOV", "RPCMOV.32"),
     *(f"{base}{byte}" for base in ("UP2UR", "UR2UP") for byte in ("", ".B0", ".B1", ".B2", ".B3")),
 }
-"""In the tests of this file that are not rows, in test_barriers.py and test_barrier_objects.py; R2UR
-besides starts every uniform row."""
+"""Tested in this file without rows, in test_barriers.py and test_barrier_objects.py; every uniform
+row also starts with R2UR."""
 
 CONTROL_AND_MEMORY = {
     "BRA",
@@ -454,8 +454,8 @@ CONTROL_AND_MEMORY |= {
     "DEPBAR",
 }
 CONTROL_AND_MEMORY |= {"ATOMS", "ATOMG", "ATOM", "REDG", "RED", "MATCH", "REDUX", "CREDUX", "ELECT"}
-"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_clusters.py, test_constants.py,
-test_faults.py and test_memory.py, or in the corpus."""
+"""Tested in test_divergence.py, test_warps.py, test_barriers.py, test_clusters.py,
+test_constants.py, test_faults.py and test_memory.py, or in the corpus."""
 
 
 def test_every_opcode_and_modifier_has_a_row() -> None:

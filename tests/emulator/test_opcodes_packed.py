@@ -1,4 +1,4 @@
-"""Integers in parts of a word against Python's integers."""
+"""Packed integers against Python's integers."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def joined(values: list[int]) -> int:
 
 
 def halves_and_whose(choose: Callable[[int, int], int], a: int, b: int, *, sign: bool) -> Wrote:
-    """The smaller or larger halves, and whether the lower and the upper one are a's."""
+    """The smaller or larger halves, and for the lower and the upper half whether it is a's."""
     pairs = list(zip(parts(a, 16, sign=sign), parts(b, 16, sign=sign), strict=True))
     low, high = (choose(*both) == both[0] for both in pairs)
     return Wrote(joined([choose(*both) for both in pairs]), p=low, q=high)
 
 
 def packed(kind: str, a: int, b: int, kept: int) -> int:
-    """Both within the range of a type, b lowest, and above bytes what is kept."""
+    """Both values saturated to a type, b lowest; for bytes, the kept part above them."""
     bits = int(kind[1:])
     low, high = (0, (1 << bits) - 1) if kind[0] == "U" else (-1 << bits - 1, (1 << bits - 1) - 1)
     first, second = (max(low, min(value, high)) & (1 << bits) - 1 for value in (a, b))
@@ -73,7 +73,7 @@ def packed(kind: str, a: int, b: int, kept: int) -> int:
 
 
 def halves(operation: Callable[..., int], *words: int, sign: bool = True) -> int:
-    """An operation on the lower halves and on the upper ones."""
+    """An operation on the lower halves and on the upper halves."""
     return joined(
         [
             operation(*values)
@@ -168,8 +168,8 @@ EXTREMES = [
 
 
 def dot(x: Lane, bits: int, first_byte: int, *, left: bool, right: bool) -> int:
-    """c + the products of a's parts with b's bytes from `first_byte` on; `left` and `right` say
-    which are signed."""
+    """c + the products of a's parts with b's bytes from `first_byte` on; `left` and `right`:
+    whether they are signed."""
     return x.c + sum(
         a * b
         for a, b in zip(

@@ -1,5 +1,5 @@
-"""The special-function unit at special values (test_special_sums.py has all others), and the check
-of divisions."""
+"""The special-function unit at special values (test_special_sums.py has all others), and the range
+check of divisions."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_literal_of_an_upper_word_is_a_float64() -> None:
 
 
 def test_functions_of_smaller_floats() -> None:
-    """Results are cut off to the format, denormals are kept."""
+    """Results are truncated to the format, denormals are kept."""
     cases = [
         ("MUFU.TANH.F16 R12,R4", HALF, 2.0**-20, 2.0**-20),
         ("MUFU.EX2.BF16 R12,R4.H1", BFLOAT, -2.0, 0.25),
@@ -159,7 +159,7 @@ def test_functions_of_smaller_floats() -> None:
 
 SLOW_EXPONENTS = ((24, 100), (100, 1), (100, 252), (25, 150), (254, 127), (126, 251))
 FAST_EXPONENTS = ((25, 100), (100, 2), (127, 251), (25, 149), (254, 128))
-"""At the ends of what an H200 does the fast way, of all pairs of exponents."""
+"""Limits of an H200's fast path, over all pairs of exponents."""
 SLOW = [
     (ONE, 0),
     (ONE, 1),
@@ -177,7 +177,7 @@ FAST = [(ONE, ONE), (bits(-10.0), bits(3.0)), (bits(1e20), bits(-1e-10)), (bits(
 FAST += [(exponent << 23, other << 23) for exponent, other in FAST_EXPONENTS]
 
 
-def test_the_check_of_a_division_finds_what_the_fast_way_cannot_do() -> None:
+def test_the_check_of_a_division_finds_operands_for_the_slow_path() -> None:
     lanes = [Lane(a, b, 0, 0, 0) for a, b in (*SLOW, *FAST)]
     (got,) = run_rows([Row("FCHK P2,R4,R5", lambda x: 0)], lanes, "together")
     assert [p for _, _, p, _ in got] == [True] * len(SLOW) + [False] * len(FAST)

@@ -1,4 +1,4 @@
-"""Operand texts as nvdisasm prints them, and those that are refused."""
+"""Operand texts in nvdisasm's notation, and refused texts."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ def test_a_decimal_with_a_fraction_is_no_integer() -> None:
 
 
 def test_a_hexadecimal_literal_is_no_float() -> None:
-    """nvdisasm prints the literals of float instructions as decimals; a hexadecimal one would be a
-    form that is not known."""
+    """nvdisasm prints the literals of float instructions as decimals; the hexadecimal form is
+    unknown."""
     operand = parse_operand("0x3f800000")
     assert isinstance(operand, Immediate)
     with pytest.raises(Unsupported):
@@ -199,7 +199,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize("text", REFUSED)
-def test_refuses_what_it_does_not_know(text: str) -> None:
+def test_refuses_unknown_operands(text: str) -> None:
     with pytest.raises(Unsupported) as caught:
         parse_operand(text)
     quoted = caught.value.what.split("'")[1]

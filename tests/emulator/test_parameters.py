@@ -1,4 +1,4 @@
-"""What the driver takes of the L1 for shared memory, as it did on an H200."""
+"""The part of the L1 that the driver assigns to shared memory, as on an H200."""
 
 from __future__ import annotations
 

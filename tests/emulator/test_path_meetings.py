@@ -1,5 +1,5 @@
-"""Where paths of a split warp meet: which of them execute a BSYNC or a WARPSYNC together, and who
-executes it once more."""
+"""Reconvergence of paths: which paths execute a BSYNC or a WARPSYNC together, and which repeat
+it."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ join: NOP                        # after
 def test_paths_that_wait_to_run_at_one_bsync_execute_it_together(
     second: int, third: int, times: int
 ) -> None:
-    """But for the other side of the last branch: of four paths an H100 lets the last two execute it
-    as one where both are the larger sides of earlier branches."""
+    """Except for the other side of the last branch: of four paths, an H100 runs the last two
+    together if both are the larger sides of earlier branches."""
     text = LEFT_ONE_BY_ONE.format(second=second, third=third, together="BSYNC B0")
     ran = run(text)
     assert ran.arrays["out"].tolist() == [1] * third + [0] * (32 - third)
@@ -47,10 +47,10 @@ def test_paths_that_wait_to_run_at_one_bsync_execute_it_together(
 @pytest.mark.parametrize(
     ("second", "third", "times"), [(12, 12, 3), (5, 5, 3), (5, 2, 3), (9, 2, 4)]
 )
-def test_who_is_chosen_at_a_warpsync_passes_it_with_those_who_wait(
+def test_a_path_chosen_at_a_warpsync_passes_it_with_waiting_paths(
     second: int, third: int, times: int
 ) -> None:
-    """Else it is executed once more by all who meet."""
+    """Otherwise all paths that meet execute it again."""
     text = LEFT_ONE_BY_ONE.format(second=second, third=third, together="WARPSYNC.ALL")
     counts = executed(run(text), text)
     assert counts["meet"] == (times, 32)
@@ -79,7 +79,8 @@ join: NOP
 
 @pytest.mark.parametrize(("limit", "paths"), [(0, 1), (5, 2)])
 def test_a_barrier_that_was_saved_is_waited_for_once_more(limit: int, paths: int) -> None:
-    """Once for all who meet there: of all kernels of the corpus at -O0 an H100 counts that."""
+    """Once for all lanes that meet there: an H100 counts that for all kernels of the corpus at
+    -O0."""
     text = TAKEN_BACK.format(limit=limit)
     counts = executed(run(text), text)
     assert counts == {"inner": (paths, 32), "outer": (paths + 1, 32)}

@@ -1,4 +1,4 @@
-"""The table of what is covered has a row for every opcode."""
+"""The table of supported instructions has a row for every opcode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def rows() -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
 
 
-def test_every_opcode_has_a_row_that_says_what_it_does() -> None:
+def test_every_opcode_has_a_row_with_its_effect() -> None:
     named = [
         (name, what)
         for instruction, what, _ in rows()

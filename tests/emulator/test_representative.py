@@ -1,4 +1,4 @@
-"""Whether some of the traced blocks stand for all of them, and traces for a launch."""
+"""Whether some traced blocks represent all of them, and traces a launch."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ LENGTH, INSTRUCTIONS = 100, 5
 
 
 def streams_of(*blocks: tuple[int, ...]) -> Streams:
-    """Blocks of one warp each, which executes these instructions again and again, and accesses no
-    memory."""
+    """Blocks of a warp each, which repeats these instructions without memory accesses."""
     code = np.concatenate([np.resize(np.array(block, dtype=np.int64), LENGTH) for block in blocks])
     steps = make_rows(Step, len(code))
     steps["code"], steps["access"] = code, -1
@@ -47,7 +46,7 @@ def test_the_first_blocks_stand_for_others_of_their_kind_only() -> None:
     assert stand_for_all(streams_of(good, bad), 2)
 
 
-def test_the_first_candidate_that_is_alike_is_taken_and_no_other_one_is_made() -> None:
+def test_takes_the_first_similar_candidate_and_makes_no_other() -> None:
     asked = []
 
     def make() -> object:

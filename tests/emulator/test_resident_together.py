@@ -1,4 +1,4 @@
-"""What blocks that are resident at the same time touch together, from what two neighbours do."""
+"""Data that concurrently resident blocks share, from the accesses of two neighbours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ BUFFER = (0, 64 * LINE_BYTES)
 
 
 def neighbours(*lines: tuple[int, ...]) -> Streams:
-    """Blocks of one warp each, which load the first sector of some lines one after another."""
+    """Blocks of a warp each, which load the first sector of some lines in order."""
     numbers = np.array(lines)
     steps, accesses, touched = (make_rows(each, numbers.size) for each in (Step, Access, Line))
     steps["access"] = accesses["first"] = np.arange(numbers.size)
@@ -30,8 +30,8 @@ def neighbours(*lines: tuple[int, ...]) -> Streams:
 
 
 def test_the_next_column_of_blocks_touches_the_same_sectors() -> None:
-    """Each block touches what lies 16 lines further on than its neighbour's: four blocks go
-    through the buffer, and the others come back to what they touched."""
+    """Each block accesses data 16 lines after its neighbour's: four blocks cover the buffer, and
+    the others access the same data again."""
     groups = [neighbours((0, 1), (16, 17)), neighbours((32, 33), (48, 49))]
     assert share_together(groups, BUFFER, 4) == 0
     assert share_together(groups, BUFFER, 16) == pytest.approx(0.75)
@@ -41,7 +41,7 @@ def test_blocks_that_go_through_a_buffer_once_share_nothing() -> None:
     assert share_together([neighbours((0,), (1,))], BUFFER, 64) == 0
 
 
-def test_nothing_is_told_of_neighbours_that_do_not_touch_alike() -> None:
+def test_neighbours_without_a_common_pattern_share_nothing() -> None:
     groups = [neighbours((0,), (16,)), neighbours((5,), (40,))]
     assert share_together(groups, BUFFER, 16) == 0
     assert share_together([], BUFFER, 16) == 0

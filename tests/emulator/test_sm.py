@@ -1,4 +1,4 @@
-"""The simulated SM on code of a few instructions: what paces them, and what the L1 holds."""
+"""The simulated SM on code of a few instructions: the limiting units, and contents of the L1."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Fields = dict[str, int]
 
 
 def instruction(unit: Unit, kind: Kind = Kind.FIXED, **fields: int) -> Fields:
-    """A row of code that sets and awaits no scoreboard unless `fields` say so."""
+    """A row of code without scoreboards, apart from `fields`."""
     plain = {"stall": 1, "write_scoreboard": NO_SCOREBOARD, "read_scoreboard": NO_SCOREBOARD}
     plain |= {"passes": 1, "sources": registers()}
     return {"unit": unit, "kind": kind, **plain, **fields}
 
 
 def registers(*numbers: int) -> int:
-    """The registers of an instruction's operands, as a row of code has them."""
+    """The registers of an instruction's operands, as in a row of code."""
     return int.from_bytes([*numbers, *[NO_REGISTER] * (OPERANDS - len(numbers))], "little")
 
 
@@ -75,7 +75,7 @@ def run(
     share: Share = FROM_L2,
     **changed: float,
 ) -> SimulatedSM:
-    """An SM that has run blocks of these warps."""
+    """An SM after a run of blocks of these warps."""
     sm = prepare(
         *warps,
         blocks=blocks,
@@ -101,8 +101,8 @@ def prepare(
     fetches: bool = False,
     **changed: float,
 ) -> SimulatedSM:
-    """An SM that is to run blocks of these warps; each access is to the first sector of one of the lines, in turn, or to
-    a part of it, and takes one of so many wavefronts."""
+    """An SM before a run of blocks of these warps. Each access is to the first sector of a line, in
+    turn, or to a part of it, and takes `wavefronts` wavefronts."""
     code = [each for warp in warps for each in warp]
     table = make_rows(CodeRow, len(code))
     for row, fields in zip(table, code, strict=True):
@@ -181,12 +181,12 @@ def test_constants_of_all_warps_pass_one_unit() -> None:
     assert four == pytest.approx(4 * 50 * parameters().divergence_cycles, abs=10)
 
 
-def test_what_needs_a_load_waits_for_it() -> None:
+def test_a_dependent_instruction_waits_for_its_load() -> None:
     assert run([LOAD, EXIT]).statistics.cycles < 10
     assert run([LOAD, USE]).statistics.cycles > parameters().l2_latency
 
 
-def test_what_another_sm_reads_from_dram_is_waited_for_and_is_read_once() -> None:
+def test_a_sector_that_another_sm_reads_is_waited_for_and_read_once() -> None:
     loads = [each for _ in range(20) for each in (LOAD, USE)]
     from_l2, with_others, alone = (
         run(loads, lines=range(20), share=Share(read, 0.0, 0.9, others=others)).statistics
@@ -221,7 +221,7 @@ def test_further_wavefronts_of_a_load_take_more_than_a_cycle() -> None:
     assert many - few == pytest.approx(40 * 34.1)
 
 
-def test_what_was_stored_whole_is_a_hit() -> None:
+def test_a_load_of_a_completely_stored_sector_hits() -> None:
     assert run([STORE, LOAD, USE], whole=1).statistics.load_hits == 1
     assert run([STORE, LOAD, USE]).statistics.load_hits == 0
 
@@ -235,7 +235,7 @@ def test_local_memory_is_read_from_dram_once_and_then_is_in_the_l1_and_the_l2() 
     assert run([LOAD, USE], lines=[LOCAL], blocks=2, resident=2).statistics.dram_bytes == 128
 
 
-def test_what_was_just_stored_keeps_a_slice_of_the_l2_busy_where_it_is_read_past_the_l1() -> None:
+def test_a_load_past_the_l1_of_a_recent_store_keeps_an_l2_slice_busy() -> None:
     past = instruction(Unit.MEMORY, Kind.LOAD, write_scoreboard=0, past_l1=1)
     busy, others = (
         run([STORE] * 50 + [past] * 50 + [USE], lines=[*range(50), *loaded], stored_read_cycles=40)
@@ -260,7 +260,7 @@ def test_a_store_goes_to_the_l2_with_one_to_the_same_sector_that_is_on_its_way()
     assert run([STORE] * len(late), lines=late).statistics.l2_bytes == 32 * len(late)
 
 
-def test_dram_writes_what_is_stored_whatever_goes_to_the_l2_together() -> None:
+def test_merging_of_stores_does_not_change_dram_writes() -> None:
     apart, together = (
         run([STORE] * 200, lines=lines, share=Share(0.0, 0.5, 0.9)).statistics
         for lines in (range(100), (0,))
@@ -289,12 +289,12 @@ def test_a_barrier_is_passed_by_all_warps_of_a_block_or_by_those_that_are_left()
     assert run(short, [ADD] * 20).statistics.cycles >= 19 * ADD["stall"]
 
 
-def test_of_blocks_that_want_the_same_the_one_that_started_first_ends_first() -> None:
+def test_the_block_that_started_first_has_priority() -> None:
     first, second = run(*[[BUSY] * 40] * 4, blocks=2, resident=2).ends
     assert second > 1.8 * first
 
 
-def test_warps_that_wait_for_the_load_store_unit_take_turns_whatever_their_block() -> None:
+def test_warps_that_wait_for_the_load_store_unit_take_turns_across_blocks() -> None:
     first, second = run(*[[LOAD, USE] * 20] * 16, blocks=2, resident=2, wavefronts=[32]).ends
     assert first > 0.95 * second
 

@@ -1,7 +1,9 @@
-"""The special-function unit gives what an H200 gave for every argument (an H100 is the same chip).
+"""The special-function unit returns the results of an H200 for every argument (an H100 is the same
+chip).
 
-The ranges in which a function has all of its mantissas, and of all others some; with --run-slow
-all."""
+Tests the exponents for which a function depends on all mantissa bits, and some others; with
+--run-slow all.
+"""
 
 from __future__ import annotations
 
@@ -43,14 +45,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_give_what_an_h200_gave(name: str, folder: Path) -> None:
+def test_functions_agree_with_an_h200(name: str, folder: Path) -> None:
     ranges = (*CHOSEN.get(name, (ONE, ONE + 1, 0x1FE, 0x1FF)), *EVERYWHERE)
     _check(name, ranges, folder)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_functions_give_what_an_h200_gave_for_all_arguments(name: str, folder: Path) -> None:
+def test_functions_agree_with_an_h200_for_all_arguments(name: str, folder: Path) -> None:
     _check(name, range(RANGES), folder)
 
 
@@ -60,8 +62,8 @@ def _check(name: str, ranges: tuple[int, ...] | range, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", HALF_FUNCTIONS)
-def test_halves_give_what_an_h200_gave(name: str) -> None:
-    """Results are cut off to the format, not rounded; denormals are kept."""
+def test_halves_agree_with_an_h200(name: str) -> None:
+    """Results are truncated to the format, not rounded; denormals are kept."""
     lanes = [Lane(code, 0, 0, 0, 0) for code in range(HALVES)]
     (got,) = run_rows([Row(f"MUFU.{name} R12,R4", lambda x: 0)], lanes, "together")
     results = np.array([low for low, *_ in got], dtype=np.uint32)

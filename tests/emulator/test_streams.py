@@ -1,4 +1,4 @@
-"""What traces of warps are expanded to: steps in order, and what their accesses ask for."""
+"""Expansion of warps' traces: steps in order, and the properties of their accesses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.emulator.timing.streams import Streams, make_streams
 from grader.emulator.timing.timing_records import CodeRow
 
 WIDTHS = np.array([0, 4, 8, 16, 0], dtype=np.int64)
-"""Bytes a lane, of the five instructions in two basic blocks."""
+"""Bytes per lane, for the five instructions in two basic blocks."""
 BLOCKS = (range(3), range(3, 5))
 WORD, TWO, FOUR = 1, 2, 3
 TABLE = make_rows(CodeRow, 5)
@@ -146,7 +146,7 @@ def test_traces_that_were_cut_off_end_behind_equally_many_barriers() -> None:
 
 
 def lines_of(instruction: int, addresses: list[int], *, atomic: bool = False) -> np.ndarray:
-    """The lines of one access."""
+    """The lines of an access."""
     table = TABLE.copy()
     table["kind"] = Kind.ATOMIC if atomic else Kind.STORE
     trace = np.array(block(0) + access(instruction, addresses), dtype=np.uint32)

@@ -1,7 +1,7 @@
-"""The corpus on the other emulated GPUs: compiled for each of their architectures, it leaves what
-it leaves on the H100's.
+"""The corpus on the other emulated GPUs: compiled for each of their architectures, its outputs
+equal those on the H100.
 
-A sample of it, of features whose instructions differ most; all of it with --all-targets.
+A sample of features whose instructions differ most; all of it with --all-targets.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ COMPILED_OTHERWISE = {
     "header_thrust_device": "for sm_100 and later, nvcc contracts other products and sums",
     "student_local_arrays": "for sm_100 and later, nvcc contracts other products and sums",
 }
-"""Kernels whose machine code does not compute the same, and why."""
+"""Kernels whose machine code computes something else, with the reason."""
 NEEDS_90 = {
     "atomic_128",
     "atomic_float_vectors",
@@ -99,7 +99,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def compiles(case: Case) -> bool:
-    """Whether the architecture has what the kernel is about, and nvcc makes the same of it."""
+    """Whether the architecture has the kernel's features, and nvcc compiles it to the same
+    computation."""
     arch = read_gpus()[case.gpu].arch
     older = int(arch.removeprefix("sm_")) < 90
     missing = (NEEDS_90 if older else set()) | (NEEDS_80 if arch == "sm_75" else set())
@@ -112,7 +113,7 @@ def on_an_h100(case: Case) -> Case:
 
 @pytest.fixture(scope="module", autouse=True)
 def compiled(request: pytest.FixtureRequest) -> None:
-    """Compiles all that will run on all processors: nvcc is most of the time."""
+    """Compiles all kernels of the run, on all processors: nvcc takes most of the time."""
     items = (
         item
         for item in request.session.items
@@ -122,7 +123,7 @@ def compiled(request: pytest.FixtureRequest) -> None:
     compile_cases(dict.fromkeys([*cases, *map(on_an_h100, cases)]))
 
 
-def test_leaves_what_it_leaves_on_an_h100(case: Case) -> None:
+def test_outputs_equal_those_on_an_h100(case: Case) -> None:
     differences = find_differences(
         replace(case, counted=False), run_case(case), run_case(on_an_h100(case))
     )

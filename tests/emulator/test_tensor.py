@@ -16,7 +16,7 @@ from tests.support.fragments import WARPS, gather, run_file, spread
 from tests.support.tensor_sums import dot
 
 BEFORE = 24
-"""Bits below the largest exponent at which an A100 cuts off what it adds."""
+"""Number of bits below the largest exponent at which an A100 truncates addends."""
 
 FILES = {"half": "tensor_half", "bfloat": "tensor_bfloat", "tf32": "tensor_tf32"}
 FORMS = [
@@ -117,7 +117,7 @@ def test_multiplies_doubles(height: int, k: int) -> None:
 
 
 def test_of_nans_of_doubles_the_second_comes_before_the_third_and_the_first() -> None:
-    """As on an H200: those of B win, then those of the sum so far."""
+    """As on an H200: NaNs of B take precedence, then those of the sum so far."""
     before, after = run_file("tensor_doubles")
     a = spread(before["e"][: WARPS * 32], 8, 4, element_bits=64)
     b = spread(before["f"][: WARPS * 32], 8, 4, element_bits=64)
@@ -138,7 +138,7 @@ def test_of_nans_of_doubles_the_second_comes_before_the_third_and_the_first() ->
 
 
 def rows_of(registers: np.ndarray) -> np.ndarray:
-    """Matrices (n, 8, 8) of halves that registers (n, 32) hold."""
+    """Matrices (n, 8, 8) of halves from registers (n, 32)."""
     return registers.astype(np.uint32).view(np.uint16).reshape(-1, 8, 8)
 
 
@@ -174,7 +174,8 @@ def test_transposes_a_matrix() -> None:
 
 
 def test_counts_a_wavefront_for_the_fullest_bank_of_each_matrix() -> None:
-    """As Nsight Compute does on an H200: matrices do not go together, even with the same rows."""
+    """As Nsight Compute counts on an H200: matrices do not share wavefronts, even for equal
+    rows."""
     text = """
         LDC R1, c[0x0][0x28]
         S2R R0, SR_LANEID

@@ -1,7 +1,7 @@
-"""Products on tensor cores of matrices of which half is there, of bits, of integers of four bits and
-of floats of 8 bits, against the rules in exact arithmetic.
+"""Tensor core products of sparse matrices, of bits, of 4-bit integers and of 8-bit floats, against
+the rules in exact arithmetic.
 
-An H200 agreed with the rule for half of a matrix in a million tiles of each form; see
+An H200 agreed with the rule for sparse matrices in a million tiles of each form; see
 cpp/tensor/sparse.cpp.
 """
 
@@ -30,12 +30,12 @@ FLOATS = [
 ]
 """Forms with A, B and C."""
 VALUES = {"a": "normal", "x": "normal", "s": "random", "e": "edges", "w": "edges"}
-"""What A holds."""
+"""Contents of A."""
 
 
 def rows_of_b(words: np.ndarray, row: int, count: int, bits: int, selector: int) -> list[int]:
-    """Which rows of B the elements of a row of A meet (PTX ISA, "Sparse matrix storage"), by the
-    words that lanes hold."""
+    """The rows of B for the elements of a row of A (PTX ISA, "Sparse matrix storage"), from the
+    lanes' metadata words."""
     lane = row % 8 * 4
     fields = 2 * count if bits == 32 else count
     if bits == 8:
@@ -97,7 +97,7 @@ def test_multiplies_half_of_a_matrix_of_bytes(form: str) -> None:
 
 
 def in_parts(words: np.ndarray, height: int, k: int, bits: int) -> np.ndarray:
-    """The matrices (WARPS, height, k) of numbers of so many bits."""
+    """The matrices (WARPS, height, k) of numbers with this number of bits."""
     size = height * k * bits // 8
     codes = spread(words[: WARPS * size // 4], height, k * bits // 8, element_bits=8)
     parts = codes[..., None] >> np.arange(0, 8, bits, dtype=np.uint8) & (1 << bits) - 1
@@ -150,7 +150,7 @@ def test_multiplies_integers_of_four_bits(form: str, height: int, k: int, values
 @pytest.mark.parametrize("left", ["e4m3", "e5m2"])
 @pytest.mark.parametrize("right", ["e4m3", "e5m2"])
 def test_multiplies_floats_of_8_bits_as_halves(left: str, right: str) -> None:
-    """As sm_90 does: the lower two of each four elements, then the upper two, then C."""
+    """As on sm_90: the lower two of each four elements, then the upper two, then C."""
     before, after = run_file("tensor_small_floats")
     a = spread(before["a"], 16, 32, element_bits=8)
     b = spread(before["b"], 8, 32, element_bits=8)

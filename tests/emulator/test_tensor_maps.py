@@ -1,5 +1,5 @@
-"""Boxes of tensors by tensor maps: where their elements lie, beside the edges too, and what is wrong
-with a map or a place. The corpus has more of it."""
+"""Boxes of tensors by tensor maps: places of their elements, also outside of the tensor, and errors
+in maps and places. The corpus has more."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ COPY_OUT = "cp.async.bulk.tensor.{axes}d.global.shared::cta"
 
 @dataclass(frozen=True)
 class Box:
-    """What is copied: the tensor's type, shape and map, the corner (the slowest axis first), and
-    where it goes in shared memory."""
+    """A copy: the tensor's type, shape and map, the corner (the slowest axis first), and the place
+    in shared memory."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -70,7 +70,7 @@ class Box:
 
     @property
     def taken(self) -> tuple[int, ...]:
-        """Elements of a box along each axis; the fastest one has no steps."""
+        """Elements of a box along each axis; the fastest axis has no steps."""
         counts = [-(-each // step) for each, step in zip(self.map.box, self.map.steps, strict=True)]
         return (*counts[:-1], self.map.box[-1])
 
@@ -103,7 +103,7 @@ ROUNDED = (
     " 4000 80200000 7f800000 7fffe000 7fffe000 7fffe000 3f802000 40800000"
 )
 RAGGED = boxed((62,), (16,), (52,))
-"""Its end is no multiple of 16 bytes."""
+"""A box whose size is no multiple of 16 bytes."""
 BOXES = [
     boxed((64,), (16,), (8,)),
     boxed((64,), (16,), (-4,)),
@@ -130,7 +130,7 @@ STORED = [box for box in BOXES if box != RAGGED and min(box.corner) >= 0] + [
 
 
 def run(text: str, box: Box, tensor: np.ndarray) -> tuple[Execution, np.ndarray, np.ndarray]:
-    """What the kernel left in `y`, and in the tensor."""
+    """The contents of `y`, and of the tensor, after the kernel."""
     device, axes = EmulatedDevice(threads=1), len(box.shape)
     names = [f"c{axis}" for axis in range(axes)]
     source = text.format(
@@ -161,7 +161,7 @@ def make_tensor(box: Box) -> np.ndarray:
 
 
 def places(box: Box) -> list[tuple[int, tuple[int, ...] | None]]:
-    """Of each element of the box: the byte of shared memory, and its index in the tensor, None
+    """For each element of the box: the byte of shared memory, and its index in the tensor, None
     outside of it."""
     found = []
     mask, size = max(box.map.swizzle_bytes // 16 - 1, 0), np.dtype(box.dtype).itemsize
@@ -204,7 +204,7 @@ def test_a_box_is_stored(box: Box) -> None:
 
 
 def test_words_are_rounded_to_tfloat32() -> None:
-    """As an H200 rounds them."""
+    """As on an H200."""
     words = np.array([int(word, 16) for word in NUMBERS.split()], dtype=np.uint32)
     map_ = TensorMap((16,), (1,), element="tfloat32")
     _, got, _ = run(LOAD, Box("float32", (16,), map_, (0,)), words.view(np.float32))
@@ -212,7 +212,7 @@ def test_words_are_rounded_to_tfloat32() -> None:
 
 
 def test_a_copy_counts_as_one_instruction_and_as_no_access() -> None:
-    """As Nsight Compute counts it on an H200."""
+    """As Nsight Compute counts on an H200."""
     box = BOXES[2]
     execution, _, _ = run(STORE, box, make_tensor(box))
     counters = execution.launches[0].counters
@@ -220,33 +220,33 @@ def test_a_copy_counts_as_one_instruction_and_as_no_access() -> None:
     assert counters.global_store_bytes == ROOM
 
 
-def test_a_place_that_is_not_aligned_is_told() -> None:
+def test_a_misaligned_place_is_reported() -> None:
     box = boxed((9, 24), (4, 8), (1, 4), place=64)
     execution, _, _ = run(LOAD, box, make_tensor(box))
     assert FaultKind.MISALIGNED.value in str(execution.failure)
 
 
-def test_a_corner_that_is_not_aligned_is_told() -> None:
-    """An H200 calls it an illegal instruction."""
+def test_a_misaligned_corner_is_reported() -> None:
+    """An H200 reports an illegal instruction."""
     box = boxed((9, 24), (4, 8), (1, 3))
     execution, _, _ = run(LOAD, box, make_tensor(box))
     assert FaultKind.MISALIGNED.value in str(execution.failure)
 
 
-def test_a_store_in_front_of_a_tensor_is_told() -> None:
-    """An H200 calls it an illegal instruction, though its box reaches into the tensor."""
+def test_a_store_before_a_tensor_is_reported() -> None:
+    """An H200 reports an illegal instruction, although the box overlaps the tensor."""
     box = boxed((9, 24), (4, 8), (-1, 4))
     execution, _, _ = run(STORE, box, make_tensor(box))
     assert FaultKind.OUT_OF_BOUNDS.value in str(execution.failure)
 
 
 def test_a_store_ends_with_16_bytes_behind_a_tensors_end() -> None:
-    """As on an H200, where nobody tells of it."""
+    """As on an H200, which reports no error."""
     execution, _, _ = run(STORE, RAGGED, make_tensor(RAGGED))
     assert FaultKind.OUT_OF_BOUNDS.value in str(execution.failure)
 
 
-def test_a_place_behind_the_blocks_memory_is_told() -> None:
+def test_a_place_behind_the_blocks_memory_is_reported() -> None:
     box = boxed((9, 24), (4, 8), (1, 4), place=ROOM)
     execution, _, _ = run(STORE, box, make_tensor(box))
     assert FaultKind.OUT_OF_BOUNDS.value in str(execution.failure)
@@ -282,7 +282,7 @@ ENCODED = [
         *("uint16", (7, 17, 2, 3), (16, 304, 608), (16, 4, 3, 5), (1, 1, 1, 4), 2, False),
     ),
 ]  # fmt: skip
-"""The words that the driver made of a tensor on an H200, with zeros behind them; and the tensor."""
+"""The words of the driver's map of a tensor on an H200, followed by zeros; and the tensor."""
 
 
 @pytest.mark.parametrize("number", range(len(ENCODED)))

@@ -1,6 +1,6 @@
-"""Texture and surface objects: what an H200 read of chosen texels, and kernels through the
-emulated device. `data/texture_reads_h200.json` has words in hexadecimal digits: texels,
-coordinates (those of x first), and what was read."""
+"""Texture and surface objects: an H200's reads of chosen texels, and kernels on the emulated
+device. `data/texture_reads_h200.json` has words in hexadecimal digits: texels, coordinates (those
+of x first), and results."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def run(
     gpu: str = "h100",
     scalars: Sequence[int] = (),
 ) -> tuple[Execution, np.ndarray | None]:
-    """Launch a kernel on buffers in the order of its parameters, numbers behind them."""
+    """Launches a kernel with buffers in the order of its parameters, then numbers."""
     binary = compile_text(text, gpu)
     symbols = [each.symbol for each in binary.kernels]
     symbol = symbols[kernel] if isinstance(kernel, int) else kernel
@@ -102,7 +102,7 @@ def run(
 
 
 @pytest.mark.parametrize("row", READS, ids=[str(number) for number in range(len(READS))])
-def test_reads_what_an_h200_read(row: dict[str, Any]) -> None:
+def test_reads_agree_with_an_h200(row: dict[str, Any]) -> None:
     axes = len(row["shape"])
     texels = words(row["texels"]).view(row["dtype"]).reshape(row["shape"])
     texture = Texture(

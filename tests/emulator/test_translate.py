@@ -25,7 +25,7 @@ def test_every_cell_of_a_truth_kernel_has_a_step_of_each_kind(name: str) -> None
         [int(cells[place // 4]) | int(cells[place // 4 + 1]) << 32 for place in kernel.entries]
         for cells in (kernel.converged, kernel.diverged)
     )
-    assert len(set(whole)) == len(set(split)) == 1  # every block begins with being counted
+    assert len(set(whole)) == len(set(split)) == 1  # every block begins with its counting step
     assert 0 not in (whole[0], split[0])
     assert whole != split
 
@@ -82,18 +82,18 @@ def test_kinds_of_operands_are_part_of_a_shape(one: str, other: str) -> None:
 
 
 LOGIC = "LOP3.LUT R4,R4,R5,RZ,{:#x},!PT"
-"""Its table decides its code, so that it is spelled out."""
+"""The table determines the code, so the shape contains it."""
 
 
 def one_step(steps: Steps, line: str) -> Step:
     return steps.find_one(*decode(assemble(line)))
 
 
-def test_what_was_made_is_found_again_by_another_process(tmp_path: Path) -> None:
+def test_another_process_finds_kept_steps(tmp_path: Path) -> None:
     emulator_runtime()
     made = [one_step(Steps(tmp_path), LOGIC.format(table)) for table in (0xC0, 0xFC)]
     files = {path.name: path.read_bytes() for path in tmp_path.glob("[!.]*")}
-    assert len(files) == 3  # two tables, and that a table is spelled out
+    assert len(files) == 3  # two tables, and the fact that the shape contains the table
     assert made[0].holes == made[1].holes
     one_step(Steps(tmp_path), LOGIC.format(0xC0))
     assert {path.name: path.read_bytes() for path in tmp_path.glob("[!.]*")} == files

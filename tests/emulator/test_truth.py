@@ -1,5 +1,5 @@
-"""The emulator against one H100: outputs bit for bit, counters to the last digit, on every kernel
-and size that was counted."""
+"""The emulator against an H100: outputs bit for bit, counters to the last digit, on every kernel
+and size with recorded counters."""
 
 from __future__ import annotations
 
@@ -9,16 +9,15 @@ from grader.records import Counters, LaunchResult
 from tests.support.truth import Recorded, kernel_names, read_records, run_record
 
 TRANSPOSES_TIMED_AT = 4096
-"""Of the sizes that were only timed, this one is small enough to emulate in every run of the
-tests."""
+"""A size that was only timed, and is small enough to emulate in every test run."""
 
 RAGGED = 500
-"""The rows of the products that were counted at a size that is no multiple of anything."""
+"""Rows of the products with counters at a size that is no multiple of a power of two."""
 
 
 def counters_of(launch: LaunchResult) -> dict[str, float | int]:
-    """The counters that tests/data/truth/README.md calls exact, under the names and with the
-    rounding of h100.json."""
+    """The counters that tests/data/truth/README.md calls exact, with the names and the rounding of
+    h100.json."""
     c = launch.counters
     return {
         "inst_executed": c.instructions_executed,
@@ -46,7 +45,7 @@ def percentage(fraction: float | None) -> float:
 
 
 def records_of_all_kernels() -> list[object]:
-    """All that was counted; of kernels that were counted at a ragged size too, the dear one is
+    """All recorded counters; of kernels that also have a ragged size, the expensive record is
     marked slow."""
     counted = read_records("counted")
     ragged = {recorded.kernel for recorded in counted if recorded.sizes.get("M") == RAGGED}

@@ -1,5 +1,5 @@
-"""Work that goes on behind its instruction takes effect at its wait and not before: a program that
-lacks a wait reads or moves old contents, and the same program with its wait does not."""
+"""Asynchronous work takes effect at its wait, and not earlier: a program without a wait reads or
+moves old contents, and the same program with its wait does not."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ LIMITS = RunLimits(warp_instructions=10**6, wall_seconds=60.0)
 
 @functools.cache
 def run(*, checked: bool = False) -> tuple[Execution, np.ndarray]:
-    """All kernels, compiled and run together, and what each stores without and with its wait."""
+    """All kernels, compiled and run together, and the results of each without and with its wait."""
     launches = [
         f"// launch: {name}<{str(bool(right)).lower()}>"
         f"<<<{2 if name == 'remote_store' else 1}, {ROW}>>>(y + {ROW * (2 * number + right)}, a)"
@@ -249,13 +249,13 @@ def run(*, checked: bool = False) -> tuple[Execution, np.ndarray]:
 
 
 def row(name: str, *, right: bool) -> np.ndarray:
-    """What a kernel stores."""
+    """The results of a kernel."""
     _, found = run()
     return np.array(found[NAMES.index(name), int(right)])
 
 
 def expected(name: str) -> np.ndarray:
-    """What a kernel stores that waits."""
+    """The results of a kernel with its wait."""
     lanes = np.arange(ROW)
     place = {
         "last_group_is_left": ROW + (lanes ^ 1),
@@ -275,7 +275,7 @@ SOME = {
     "source_is_read_before_it_is_overwritten": slice(64, None),
     "source_is_not_waited_for": slice(5, 6),
 }
-"""Rows of which only a part is old."""
+"""Rows that are old only in part."""
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -288,7 +288,7 @@ def test_work_that_is_not_waited_for_is_not_done_yet(name: str) -> None:
 # --- the checked mode -----------------------------------------------------------------------------
 
 UNSEEN = {"stores_end_with_their_block"}
-"""Kernels whose other form is no mistake."""
+"""Kernels without a wait that are correct."""
 
 
 def findings(name: str, *, right: bool) -> set[str]:

@@ -1,4 +1,4 @@
-"""Instructions that are not known: a launch that reaches one ends there, and none else."""
+"""Unknown instructions: a launch that reaches such an instruction ends there, others run."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ UNKNOWN = {
     "LDC R4,c[0x3][0x0]": "LDC with constant bank 3",
     "BSYNC R4": "BSYNC with this barrier",
 }
-"""And what is not known of them."""
+"""Instructions, and their unknown part."""
 
 
 def stop(line: str, *, first: int) -> Fault:
@@ -39,7 +39,7 @@ def stop(line: str, *, first: int) -> Fault:
 
 
 @pytest.mark.parametrize("line", UNKNOWN)
-def test_who_reaches_it_ends_the_launch(line: str) -> None:
+def test_the_thread_that_reaches_it_ends_the_launch(line: str) -> None:
     fault = stop(line, first=0)
     assert (fault.kind, fault.message) == (FaultKind.UNSUPPORTED, UNKNOWN[line])
     assert (fault.line, fault.thread) == (LINE, (0, 0, 0))
@@ -52,7 +52,7 @@ def test_its_guard_counts(line: str) -> None:
     assert passed.arrays["out"].tolist() == list(range(32))
 
 
-def test_what_lies_behind_the_constants_of_the_file_is_told_so() -> None:
+def test_words_behind_the_constants_of_the_file_are_reported_as_such() -> None:
     line = "ULDC UR4,c[0x3][0x14]"
     code = KernelCode("kernel", assemble(f"{line}\nEXIT"), 0x210, 0, 0, constants={3: bytes(20)})
     (unknown,) = find_unsupported(code, emulator_runtime())
@@ -71,7 +71,7 @@ def test_lanes_that_are_apart_reach_it() -> None:
 
 
 @pytest.mark.parametrize("line", ["JMP 0x10", "@P0 BRA.FOO 0x10", "BRA R0,0x10", "RET.ABS R2"])
-def test_of_what_follows_an_unknown_branch_nothing_can_be_said(line: str) -> None:
+def test_an_unknown_branch_prevents_translation(line: str) -> None:
     code = KernelCode("kernel", assemble(f"NOP\n{line}\nEXIT"), 0x210, 0, 0)
     with pytest.raises(Unsupported) as caught:
         translate(code, emulator_runtime())
@@ -95,7 +95,7 @@ def test_of_what_follows_an_unknown_branch_nothing_can_be_said(line: str) -> Non
         ("BRA R0,0x10\nEXIT", [("BRA with this operand", 1, False)]),
     ],
 )
-def test_all_that_is_unknown_is_listed_and_what_a_launch_may_go_past(
+def test_lists_everything_unknown_and_whether_a_launch_may_avoid_it(
     text: str, found: list[tuple[str, int, bool]]
 ) -> None:
     code = KernelCode("kernel", assemble(text), 0x210, 0, 0)

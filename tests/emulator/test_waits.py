@@ -1,5 +1,5 @@
-"""What holds up warps of the simulated SM: sleeps, fences, calls of the system, instructions that are
-fetched. The figures are those that an H200 showed (benchmarks/kernels/costs)."""
+"""Instructions that delay warps of the simulated SM: sleeps, fences, system calls, instruction
+fetches. The figures were measured on an H200 (benchmarks/kernels/costs)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FENCE, BLOCK_FENCE, SYSTEM_FENCE = (
     instruction(Unit.NONE, kind) for kind in (Kind.FENCE_GPU, Kind.FENCE_BLOCK, Kind.FENCE_SYSTEM)
 )
 ON_AN_H200 = {"system_fence": 1035}
-"""Fences for the system depend on the machine around the GPU."""
+"""System-scope fences depend on the machine around the GPU."""
 CALL = instruction(Unit.NONE, Kind.CALL)
 PREFETCH = instruction(Unit.MEMORY, Kind.PREFETCH)
 INVALIDATE = instruction(Unit.NONE, Kind.INVALIDATE)
@@ -138,7 +138,7 @@ def test_instructions_that_the_cache_does_not_hold_are_fetched_once_for_warps_to
         ([CALL, ADD], Stall.LONG_SCOREBOARD, HOST_FUNCTIONS["vprintf"] & 0xFFFF),
     ],
 )
-def test_a_profile_names_what_holds_up_a_warp(
+def test_a_profile_names_the_instruction_that_holds_up_a_warp(
     body: list[Fields], stall: Stall, wavefronts: int
 ) -> None:
     sm = prepare([*body, EXIT], wavefronts=[wavefronts])

@@ -1,4 +1,4 @@
-"""Who loads the same lines at the same time, from a few steps."""
+"""Concurrent loads of the same lines, from a few steps."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_blocks_of_one_sm_are_one_visitor() -> None:
     assert (apart.together, beside.together) == (1.0, 0.0)
 
 
-def test_later_waves_find_what_the_first_one_read() -> None:
+def test_later_waves_find_the_reads_of_the_first_in_the_l2() -> None:
     walked = Walked(distinct=0.5, together=0.8)
     assert walked.missing(2.0, waves=1.0) == pytest.approx(0.8)
     assert walked.missing(2.0, waves=4.0) == pytest.approx(0.2)

@@ -1,4 +1,4 @@
-"""Products of matrices that four warps make together, against the rules in exact arithmetic.
+"""Matrix products of warp groups, against the rules in exact arithmetic.
 
 An H200 agreed with them in a million tiles of each form.
 """
@@ -13,24 +13,24 @@ from tests.support.tensor_sums import dot
 
 COLUMNS = 16
 SMALL_PLACES = 13
-"""Bits below the largest exponent at which sums of products of 8-bit floats are cut off, and bits of
-fraction of their float32 sums."""
+"""Number of bits below the largest exponent at which sums of products of 8-bit floats are
+truncated, and fraction bits of their float32 sums."""
 
 
 def rows_of(array: np.ndarray, kind: type) -> np.ndarray:
-    """The rows of 32 bytes of a matrix of eight rows after eight rows, in pieces of 16 bytes."""
+    """The rows of 32 bytes of a matrix, eight rows at a time, in pieces of 16 bytes."""
     pieces = np.ascontiguousarray(array).view(np.uint8).reshape(-1, 2, 8, 16)
     return pieces.transpose(0, 2, 1, 3).reshape(-1, 32).view(kind)
 
 
 def rows_of_registers(array: np.ndarray) -> np.ndarray:
-    """The rows of A of halves, 128 threads with four registers each."""
+    """The rows of A of halves, from four registers of each of 128 threads."""
     words = np.ascontiguousarray(array).view(np.uint16).reshape(2, 2, 4, 8, 4, 2)
     return words.transpose(2, 1, 3, 0, 4, 5).reshape(64, 16)
 
 
 def sums_of(array: np.ndarray, kind: type) -> np.ndarray:
-    """The 64 rows of C or D, of which 128 threads hold each register's words."""
+    """The 64 rows of C or D, from each register's words of 128 threads."""
     together = 4 // np.dtype(kind).itemsize
     values = np.ascontiguousarray(array).view(kind)
     if together == 1:
@@ -159,11 +159,11 @@ PLACES = [
     ),
 ]
 WINDOW = 0x400
-"""Where the array starts in its window of shared memory."""
+"""Start of the array in the window of shared memory."""
 
 
 def place_of(row: int, k: int, width: int, place: tuple[int, ...], *, transposed: bool) -> int:
-    """Where an element lies, in bytes (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory
+    """Byte offset of an element (PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory
     Layout")."""
     start, leading, stride, base = place
     if width == 16 and not transposed:

@@ -1,5 +1,4 @@
-"""What warps do besides branching: calls, leaving a convergence barrier, `__syncwarp()`, fences,
-collectives."""
+"""Warp operations besides branches: calls, BREAK, `__syncwarp()`, fences, collective operations."""
 
 from __future__ import annotations
 
@@ -74,7 +73,7 @@ RETURNS_APART = (
 
 
 def test_a_return_may_split_a_warp() -> None:
-    """One call from which odd lanes return to the place behind it, even lanes to a later one."""
+    """A call from which odd lanes return to the next instruction, even lanes to a later one."""
     text = RETURNS_APART.format(first=16 * 6, second=16 * 9, function=16 * 15)
     ran = run(text)
     assert ran.arrays["out"].tolist() == [
@@ -83,7 +82,7 @@ def test_a_return_may_split_a_warp() -> None:
     counts = executed(ran, text)
     assert counts["first"] == (1, 16)
     assert counts["second"] == (2, 32)
-    assert counts["return"] == (3, 48)  # once for each place that lanes go to
+    assert counts["return"] == (3, 48)  # once for each target
 
 
 BREAKS = (
@@ -108,7 +107,7 @@ outer_join: IADD3 R4,R4,0x100,RZ # after
 
 
 def test_lanes_that_break_out_of_a_barrier_are_not_waited_for_there() -> None:
-    """What nvcc emits for `break` and `return` inside of nested branches."""
+    """nvcc's code for `break` and `return` inside of nested branches."""
     ran = run(BREAKS)
     assert ran.arrays["out"].tolist() == [0x111] * 12 + [0x110] * 12 + [0x100] * 8
     assert executed(ran, BREAKS) == {
@@ -148,7 +147,7 @@ def test_a_warp_that_synchronises_goes_on_as_one_path(sync: str) -> None:
         "odd": (1, 16),
         "sync": (3, 32),
         "after": (1, 32),
-    }  # and once more together
+    }  # and again together
 
 
 def test_a_warp_whose_lanes_have_exited_synchronises_without_them() -> None:
@@ -243,8 +242,8 @@ end: NOP
 
 
 def test_lanes_from_several_places_execute_a_collective_operation_once_and_together() -> None:
-    """`BRA.DIV` leaves for the slow way only where the named lanes are not on one path: converged
-    warps never get there."""
+    """`BRA.DIV` branches to slow code only if the named lanes are not on one path: converged warps
+    never get there."""
     together = COLLECTIVE.format(named=0xFFFFFFFF, split="NOP")
     assert run(together).arrays["out"].tolist() == [0] * 32
     apart = COLLECTIVE.format(named=0xFFFFFFFF, split="@P0 BRA here")
@@ -320,7 +319,7 @@ GUARDED = (
 )
 
 
-def test_a_guarded_move_to_a_uniform_register_takes_the_one_value_there_is() -> None:
+def test_a_guarded_move_to_a_uniform_register_takes_the_only_value() -> None:
     assert run(GUARDED.format(first=20, value="0x9")).arrays["out"].tolist() == [9] * 32
     assert run(GUARDED.format(first=32, value="R0")).arrays["out"].tolist() == [7] * 32
     out = np.zeros(32, dtype=np.int32)

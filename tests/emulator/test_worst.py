@@ -1,4 +1,4 @@
-"""The worst access of an instruction: the first of equals, whoever runs the blocks."""
+"""The worst access of an instruction: the first among equals, for any number of host threads."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from grader.emulator.run.worst import WorstRequest
 from tests.emulator.test_known_accesses import LOAD, STORE, run_blocks
 
 OFFSETS = (0, 128, 256, 4, 260, 512, 132, 64)
-"""Where the warp of each block reads: from the fourth block on some are not at a line's start."""
+"""Read offset of the warp of each block: from the fourth block on some are not at the start of a
+line."""
 
 
 def worst_of(access: str, offsets: tuple[int, ...], **settings: object) -> WorstRequest | None:

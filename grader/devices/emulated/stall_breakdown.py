@@ -27,5 +27,5 @@ def tell_cycles(found: Estimate, profile: Profiled) -> WarpCycles:
         found.clock_mhz,
         int(found.use["blocks"]),
         tuple(spans[np.lexsort((profile.spans["start"], profile.spans["warp"]))].ravel().tolist()),
-        round(profile.told_until),
+        round(profile.complete_until),
     )

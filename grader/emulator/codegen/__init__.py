@@ -1,1 +1,1 @@
-"""Typed instructions -> native code: one row and one function per opcode."""
+"""Typed instructions -> native code: a row and a function per opcode."""

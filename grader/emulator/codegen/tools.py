@@ -119,7 +119,7 @@ class Record:
         return self.builder.load(self.at(field), typ=LANES_I32, align=4)
 
     def store(self, field: str, value: Value | int, index: Value | int | None = None) -> None:
-        """Write a scalar field or element."""
+        """Writes a scalar field or element."""
         word = const(value, self._type(field)) if isinstance(value, int) else value
         self.builder.store(word, self.at(field, index))
 

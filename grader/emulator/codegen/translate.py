@@ -117,11 +117,11 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
     unknown or it exceeds a limit."""
     if len(code.instructions) > MAX_INSTRUCTIONS:
         raise Unsupported(
-            f"a kernel of {len(code.instructions):,} machine instructions ({MAX_INSTRUCTIONS:,} are"
-            " the most)"
+            f"a kernel of {len(code.instructions):,} machine instructions"
+            f" (at most {MAX_INSTRUCTIONS:,})"
         )
     if code.local_bytes > MAX_LOCAL_BYTES:
-        raise Unsupported(f"a stack of {code.local_bytes:,} bytes a thread")
+        raise Unsupported(f"a stack of {code.local_bytes:,} bytes per thread")
     if code.cluster_blocks > 1 and code.architecture.words.cluster is None:
         raise Unsupported(f"thread-block clusters on {code.architecture.name}")
     decoded = decode(code.instructions)

@@ -1,5 +1,4 @@
-"""Basic blocks of a kernel: runs of instructions with one entry (the first) and one exit (the
-last)."""
+"""Basic blocks of a kernel: runs of instructions that start at the first and end at the last."""
 
 from __future__ import annotations
 
@@ -99,7 +98,7 @@ def find_blocks(
     """Splits the code at branch targets and behind instructions that end a block; omits
     unreachable blocks.
 
-    `find_flow` returns None for an instruction that always continues at the next one.
+    `find_flow` returns None for an instruction that the next instruction always follows.
     `jump_targets` are the byte offsets to which indirect branches may go.
     """
     starts, jumps = {0}, set[int]()

@@ -41,7 +41,7 @@ def _rank(loop: Loop, executions: Sequence[int], endless: bool) -> int:
 
 
 def _find_loops(flow: Flow) -> Iterator[Loop]:
-    """One loop per backward branch; a loop consists of the blocks between target and branch."""
+    """A loop per backward branch; it consists of the blocks between target and branch."""
     for block in flow.blocks:
         target = _target(flow, block)
         if target is not None and target <= block.index:

@@ -61,7 +61,7 @@ BANKS, BANK_BYTES, SECTOR_BYTES = 32, 4, 32
 """Banks of shared memory and their width; sectors of global memory."""
 
 DIGEST_BLOCK_BYTES = 8192
-"""Bytes of a row that one digest sum covers: a key of this size stays in the L1 cache."""
+"""Bytes of a row per digest sum: a key of this size stays in the L1 cache."""
 
 COSTS = 4
 

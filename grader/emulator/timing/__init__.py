@@ -1,30 +1,30 @@
-"""The timing model: what a launch would take on a GPU, from the machine code, traces of a few
+"""The timing model: the time of a launch on a GPU, from its machine code, the traces of a few
 blocks, and the GPU's figures.
 
-    figures.py          what a GPU is made of, and the fitted parameters
-    pipes.py            pipes and latencies, of which an opcode's row names one
-    code_table.py       the same of a kernel's instructions, with their control bits
-    layout.py           the records that Python and the runtime share
+    figures.py          figures of a GPU, and fitted parameters
+    pipes.py            pipes and latencies; each opcode's row names a pipe
+    code_table.py       pipes, latencies and control bits of a kernel's instructions
+    timing_records.py   the records that Python and the runtime share
     streams.py          traces -> instructions and accesses in order
-    representative.py   which of the traced blocks stand for the launch
+    representative.py   the choice of traced blocks that represent the launch
     parameters.py       an SM's parameters in cycles, from the figures and the launch
     sm.py               a simulated SM: warps, blocks, sub-partitions, L1
-    footprint.py        what a launch touches in global memory
-    work.py             what a launch did, as far as its time is modelled from it
-    launch_time.py      a launch's time; bounds.py tells what binds it
-    profile.py          where the cycles of warps go, by the states of stalls.py
-    kinds.py            what kind of launch it is; intervals.py how well the model knows these
+    footprint.py        the global memory that a launch accesses
+    work.py             input of the model: everything about a launch that no GPU affects
+    launch_time.py      a launch's time; bounds.py finds the resources that limit it
+    profile.py          stall breakdown: cycles of warps by the states of stalls.py
+    kinds.py            kinds of launches; intervals.py has the model's error for each
 
-What takes time is in C++, in the runtime:
+The expensive parts are in C++, in the runtime (cpp/timing/):
 
-    timing_traces.cpp   expands traces
-    timing_sm.cpp       simulates an SM: choosing a warp, issuing, barriers, blocks
-    timing_memory.cpp   simulates its memory: load/store unit, L1, L2, DRAM
-    timing_profile.cpp  tells each cycle of each warp, in timing_sm_profiled.cpp alone
+    traces.cpp   expands traces
+    sm.cpp       simulates an SM: choice of a warp, issue, barriers, blocks
+    memory.cpp   simulates its memory: load/store unit, L1, L2, DRAM
+    profile.cpp  assigns each cycle of each warp to a state, only in sm_profiled.cpp
 
-A simulation of one SM was chosen over bounds per resource: the same padded tile takes 0.33 ms with
-one element a thread and 0.19 ms with four, although no resource's bound tells them apart, and the
-order of what a warp waits for is in the machine code. The other SMs are there as a share of L2 and
-DRAM, and as the load that makes a read wait in DRAM's queues: that load is the one at which the
-simulated SM makes its part of it.
+The model simulates one SM, because bounds per resource are not sufficient: the same padded tile
+takes 0.33 ms with one element per thread and 0.19 ms with four, although no resource's bound
+differs. The machine code contains the order of a warp's waits. The other SMs are modelled as a
+share of L2 and DRAM, and as the load that delays reads in DRAM's queues: the load at which the
+simulated SM causes its share of it.
 """

@@ -1,5 +1,5 @@
-"""Records of what is found in the traces of some blocks, which Python and the runtime in C++ share
-as they do those of timing_records.py."""
+"""Records for the analysis of traces, which Python and the C++ runtime share (see
+timing_records.py)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated
 
 
 class Totals:
-    """What the blocks of some streams do on the whole. By block: how often each instruction is
-    `executed` (a row of `instruction_count`), the sectors of its global accesses and the
-    wavefronts of its shared ones, asynchronous copies apart. All three are 0 before."""
+    """Totals per block of some streams: executions of each instruction (`executed`, a row of
+    `instruction_count`), sectors of global accesses and wavefronts of shared accesses, without
+    asynchronous copies. The caller sets all three to 0."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -25,10 +25,9 @@ class Totals:
 
 
 class Region:
-    """A buffer, from its first line to its end, and what was touched of it: pairs of sectors of
-    which one was loaded, and the pages that hold them; sectors that were stored, those that stores
-    alone touched, and not whole, and the lines of these (`partial`); sectors that atomics read; and
-    pages that were stored."""
+    """A buffer's lines, and the accessed parts: pairs of sectors of which at least one was loaded
+    and the pages that hold them; stored sectors; sectors that only stores accessed, and not
+    completely (`partial`), and their lines; sectors that atomics read; stored pages."""
 
     first_line: int
     end_line: int
@@ -42,8 +41,8 @@ class Region:
 
 
 class Touched:
-    """What steps touch of the buffers. `known` and `words` have a number for each line of global
-    memory, 0 before: what was touched of it, and the words that were covered."""
+    """The accesses of steps to buffers. `known` and `words` have a number per line of global
+    memory: the accessed sectors by kind, and the covered words. The caller sets both to 0."""
 
     table: Annotated[int, "CodeRow *"]
     steps: Annotated[int, "Step *"]
@@ -57,12 +56,13 @@ class Touched:
 
 
 class Walks:
-    """Where blocks load the same lines. So many blocks `at_once` are a visitor, as they are on one
-    SM. `visitors`, `known` and `places` have a number a line of global memory, 0 before: the last
-    visitor that loaded it, from `first_visitor` + 1 on, the sectors that this one loaded, and how
-    many steps the first warp had done that loaded it, from 1 on. `distinct` are the pairs of
-    sectors that visitors load, each for itself; `met` the lines that one loads behind another one,
-    and `together` those of them that it loads after as many steps, or nearly."""
+    """Loads of the same lines by several blocks. A visitor is a group of `at_once` blocks, which
+    are resident on one SM together. `visitors`, `known` and `places` have a number per line of
+    global memory, which the caller sets to 0: the last visitor that loaded it, from `first_visitor`
+    + 1 on, the sectors that this visitor loaded, and 1 + the number of steps that the first warp
+    had executed when it loaded the line. Results: `distinct`: pairs of sectors, summed over
+    visitors; `met`: lines that a visitor loads after another visitor; `together`: those of them
+    that it loads after about as many steps."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -82,15 +82,15 @@ class Walks:
 
 
 class Meetings:
-    """Where atomics of blocks meet. `visitors`, `known`, `chains` and `swapped` have a number for
-    each line of global memory: the only block whose atomics touch it, from 1 on, its sectors that
-    they touch, the lanes that wait for each other there, and the words that were swapped. `alone`
-    becomes the turns of lines that one block touches, by buffer, and `pairs` the pairs of sectors
-    that atomics touch; `turns` those of each slice of the L2; `visits` and `pair_visits` are the
-    lines and the pairs of sectors that all atomics touch, one by one. The longest chain is of
-    floats that are added to a line. `met_swaps` are the swaps at the words of all `swaps`, one by
-    one; `tries` and `swap_turns` are the lanes that ask for a swap and the turns of their slices,
-    each as often as so many lanes ask. All of them are 0 before."""
+    """Contention of the blocks' atomics. `visitors`, `known`, `chains` and `swapped` have a number
+    per line of global memory: the only block with atomics there, from 1 on; the sectors of these
+    atomics; the lanes that wait for each other; the swapped words. Results: `alone`: turns of lines
+    that a single block uses, per buffer; `pairs`: pairs of sectors with atomics, per buffer;
+    `turns`: turns per slice of the L2; `visits` and `pair_visits`: lines and pairs of sectors,
+    summed over all atomics. The longest chain consists of floats added to a line. `met_swaps`:
+    swaps at the words of all `swaps`, summed over them; `tries` and `swap_turns`: lanes that
+    request a swap and the turns of their slices, weighted by the number of such lanes. The caller
+    sets all of them to 0."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]

@@ -1,4 +1,4 @@
-"""Which resources bind a launch, and what would move its time."""
+"""The resources that limit a launch, and advice for each."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Use:
-    """The part of a resource that a launch uses, 0 to 1, and what would move the time of one that
-    it binds."""
+    """The used fraction of a resource, 0 to 1, and advice for launches that it limits."""
 
     resource: str
     used: float
@@ -20,26 +19,26 @@ _ADVICE = {
     "dram": (
         "DRAM bandwidth",
         (
-            "Move fewer bytes between DRAM and the chip: use each one that is loaded, and load it"
+            "Move fewer bytes between DRAM and the chip: use every byte that is loaded, and load it"
             " once."
         ),
     ),
     "l2": (
         "L2 bandwidth",
-        "Ask the L2 for less: keep what a block uses again in shared memory or registers.",
+        "Request less from the L2: keep data that a block reuses in shared memory or registers.",
     ),
     "store_cycles": (
         "L2 stores",
         (
-            "Fill whole 32-byte sectors with each store; let atomics of many threads meet in shared"
-            " memory or registers first."
+            "Fill whole 32-byte sectors with each store; combine the atomics of many threads in"
+            " shared memory or registers first."
         ),
     ),
     "lsu": (
         "load/store unit",
         (
-            "Take fewer wavefronts: avoid bank conflicts, keep what is used again in registers,"
-            " read along rows."
+            "Take fewer wavefronts: avoid bank conflicts, keep reused data in registers, read along"
+            " rows."
         ),
     ),
     "issue": (
@@ -66,11 +65,11 @@ _ADVICE = {
     ),
 }
 LATENCY_BOUND = 0.75
-"""Where no resource is used more than this, warps wait for latencies most of the time."""
+"""If no resource is used more than this, warps wait for latencies most of the time."""
 
 
 def find_bounds(use: Mapping[str, float]) -> tuple[Use, ...]:
-    """The three most used resources; latency comes first where none of them is busy."""
+    """The three most used resources; latency comes first if all of them are below LATENCY_BOUND."""
     parts = {
         "issue" if name == "issued" else name: part
         for name, part in use.items()

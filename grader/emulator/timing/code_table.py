@@ -1,5 +1,4 @@
-"""What the timing model knows of each machine instruction: its pipe, how long it holds it, and the
-control bits of its encoding."""
+"""The timing model's table of machine instructions: pipe, passes and control bits of each."""
 
 from __future__ import annotations
 
@@ -24,22 +23,21 @@ from grader.sass import read_control
 
 NO_SCOREBOARD = 7
 _SWAPS = {"CAS", "CAST"}
-"""Modifiers of atomics that compare and swap, of global and of shared memory."""
+"""Modifiers of compare-and-swap atomics in global and shared memory."""
 
 _PAST_L1, _LEAVE_NOTHING = {"STRONG", "BYPASS"}, {"NA", "LU"}
-"""Modifiers of loads that no L1 answers: volatile ones and asynchronous copies by `.cg`;
-`L1::no_allocate` and `.lu`, which meet lines that are on their way (H200:
+"""Modifiers of loads that the L1 does not answer. First set: volatile loads and asynchronous copies
+by `.cg`. Second set: `L1::no_allocate` and `.lu`, which hit only lines in flight (H200:
 benchmarks/kernels/costs/hinted_loads.cu, careless/product_without_l1_*.cu)."""
 _MATRICES = {"HMMA", "IMMA"}
-"""What tensor cores do with less than float64."""
+"""Tensor core instructions for types below float64."""
 
 
 @dataclass(frozen=True)
 class CodeTable:
-    """`table` holds a CodeRow an instruction; `widths` are the bytes a lane moves; `barriers` marks
-    the barriers of a block, `swaps` each compare-and-swap of a word of memory, `lookups` what
-    reads constants at an index that lanes may differ in, and `matrices` what lowers the clock on
-    tensor cores."""
+    """Facts per instruction: `table` has CodeRows; `widths`: bytes that a lane moves; `barriers`:
+    barriers of a block; `swaps`: compare-and-swaps in memory; `lookups`: reads of constants at an
+    index per lane; `matrices`: tensor core instructions that lower the clock."""
 
     table: np.ndarray
     widths: np.ndarray
@@ -50,21 +48,21 @@ class CodeTable:
 
     @property
     def untimed(self) -> np.ndarray:
-        """Which instructions do what the model does not follow."""
+        """Mask of the instructions that the model does not follow."""
         return np.asarray(self.table["kind"] == Kind.UNTIMED)
 
     @property
     def atomics(self) -> np.ndarray:
-        """Which instructions are atomics of global memory, as 1 and 0."""
+        """1 for atomics on global memory, else 0, per instruction."""
         return np.asarray(self.table["kind"] == Kind.ATOMIC, dtype=np.int64)
 
 
 def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
-    """The table of a kernel's code. `encoding` holds 16 bytes an instruction."""
+    """The table of a kernel's code. `encoding`: 16 bytes per instruction."""
     table = make_rows(CodeRow, len(decoded))
     for instruction in decoded:
         found = OPCODES.get(instruction.base)
-        pipe = ALU if found is None else found.pipe_of(instruction)  # the unknown is never reached
+        pipe = ALU if found is None else found.pipe_of(instruction)  # unknown ones never execute
         control = read_control(encoding, instruction.index)
         table[instruction.index] = (
             pipe.unit,
@@ -102,7 +100,7 @@ def _sources(instruction: Decoded) -> int:
 
 
 def _atomic(instruction: Decoded) -> int:
-    """Which kind of atomic it is."""
+    """`CodeRow.atomic` of an atomic instruction."""
     if _SWAPS & set(instruction.modifiers):
         return SWAP_ATOMIC
     floats = {"F16x2", "F16", "BF16_V2", "BF16", "F32", "F64"}
@@ -112,15 +110,15 @@ def _atomic(instruction: Decoded) -> int:
 
 
 def _past_l1(instruction: Decoded) -> int:
-    """See CodeRow. A strong load of the block's scope (`.ca`) finds lines in the L1."""
+    """`CodeRow.past_l1`. A strong load with block scope (`.ca`) may hit in the L1."""
     modifiers = set(instruction.modifiers)
-    if _LEAVE_NOTHING & modifiers and instruction.base != "LDL":  # spilled words stay
+    if _LEAVE_NOTHING & modifiers and instruction.base != "LDL":  # the L1 keeps spilled words
         return 2
     return int(bool(_PAST_L1 & modifiers) and "SM" not in modifiers)
 
 
 def _looks_up(instruction: Decoded) -> bool:
-    """Whether an instruction reads constants at an index that lanes may differ in."""
+    """Whether it reads constants at an index that may differ between lanes."""
     return any(
         isinstance(operand, Constant)
         and operand.register is not None

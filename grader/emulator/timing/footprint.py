@@ -1,4 +1,4 @@
-"""What a launch touches in global memory, from the streams of some of its blocks."""
+"""The global memory that a launch accesses, from the streams of some of its blocks."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS, WAYS
 
 RANDOM = 0.05
-"""Blocks that lie side by side and share less than this part of what they touch touch it at
-random, if they touch it again at all."""
+"""Neighbouring blocks that share less than this fraction of their data access it at random, if they
+access it again at all."""
 LOST = 2.0
-"""How many of the sectors that it holds the L2 has lost when they are needed again for each one
-that was touched beyond its room, of as many as it has room for (H200: reads of 24 to 96 MB, again
-and again)."""
+"""Held sectors that the L2 has lost when they are needed again, per sector accessed beyond its
+capacity, relative to the capacity (H200: repeated reads of 24 to 96 MB)."""
 L2_SET_BYTES = WAYS * LINE_BYTES
 PARTIAL_WAYS = 3
-"""Lines of a set of the L2, of 16, that may hold sectors stored in part: what stores complete later
-on an H200 is filled up by DRAM where such lines are more than some 90,000 (Nsight Compute)."""
+"""Lines of an L2 set, of 16, that may hold partially stored sectors. On an H200, DRAM fills up
+sectors that stores complete later if there are more than about 90,000 such lines (Nsight
+Compute)."""
 AS_OFTEN = 1.05
-"""Up to so many times what a buffer holds, it is touched once."""
+"""A buffer with up to this number of accesses per sector counts as accessed once."""
 BISECTIONS = 20
 
 Regions = Sequence[tuple[int, int]]
-"""The first and last addresses of buffers."""
+"""First and last addresses of buffers."""
 
 
 @dataclass(frozen=True)
 class Traffic:
-    """Sectors that a launch makes DRAM move for its loads, and for its stores; the part of what it
-    loads that the L2 did not hold at the start; and bytes that DRAM
-    could move beside either while it opens rows, of stores also those without what the L2 still
-    holds when the launch ends."""
+    """Sectors that DRAM moves for a launch's loads and for its stores; `new`: the fraction of the
+    loaded sectors that the L2 did not hold at the start. `read_lost` and `write_lost`: bytes that
+    DRAM could move while it opens rows; `waited`: `write_lost` without the stores that are still in
+    the L2 when the launch ends."""
 
     read: float
     written: float
@@ -55,8 +55,8 @@ class Traffic:
 
 @dataclass(frozen=True)
 class Rows:
-    """Bytes that DRAM moves in the time in which it opens a row to read, and to write: whatever is
-    moved of the row meanwhile."""
+    """Bytes that DRAM moves in the time in which it opens a row for a read, or a write. Data of
+    the row up to this size takes no extra time."""
 
     read: float
     write: float
@@ -64,8 +64,8 @@ class Rows:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What the L2 holds of what the launch touches: so many sectors, in so many sets of lines, for
-    so many blocks that are resident at a time."""
+    """The L2's capacity for a launch: sectors, sets of lines, and the number of resident blocks
+    that share it."""
 
     sectors: float = 0.0
     sets: float = 1.0
@@ -73,11 +73,11 @@ class Capacity:
 
 
 class Footprint:
-    """What the streams touch, extended to all `executed` instructions of the launch: no more than
-    the buffers hold is touched.
+    """The accesses of the streams, extrapolated to all `executed` instructions of the launch, up to
+    the size of the buffers.
 
-    `around` are streams of blocks that lie side by side, group by group. `held` are sectors of each
-    buffer that the L2 holds at the start; `capacity` is what it holds of what this launch touches.
+    `around`: streams of groups of neighbouring blocks. `held`: sectors of each buffer that the L2
+    holds at the start. `capacity`: the L2's capacity for data of this launch.
     """
 
     def __init__(
@@ -96,11 +96,11 @@ class Footprint:
         self._groups, self._capacity = around, capacity
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
-        self._room = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
+        self._buffer_sectors = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
         self._held = np.array(held or np.zeros(len(regions)))
 
     def traffic(self, *, closely: bool, rows: Rows) -> Traffic:
-        """What DRAM moves. `closely`: with a look at what lies around the blocks, and at rows."""
+        """The traffic of DRAM. `closely`: takes neighbouring blocks and DRAM rows into account."""
         own = self._own
         once = np.zeros(len(self._regions), dtype=bool)
         loads = self._extend(
@@ -134,16 +134,16 @@ class Footprint:
 
     @property
     def unfilled_part(self) -> float:
-        """The part of the sectors that are stored which stay covered in part, and are not read."""
+        """The fraction of the stored sectors that are never covered completely and not read."""
         return float(self._own["partial"].sum() / max(1, self._own["stored"].sum()))
 
     def held_after(self, most: float) -> tuple[float, ...]:
-        """Sectors of each buffer that an L2 of so many holds for the next launch: what this one
-        touched, and what else it held before, as far as there is room. Of more than there is room
-        for, less: what is read in the same order again has just made room for others."""
+        """Sectors of each buffer that an L2 with capacity `most` holds for the next launch: those
+        that this launch accessed, and older ones as far as they fit. If more was accessed than
+        fits, fewer are kept, because repeated reads in the same order evict each other."""
         own = self._own
         loads, stores = own["loaded_pairs"] * PAIR_SECTORS, own["stored"]
-        touched = np.minimum(self._room, np.maximum(loads, stores) * self._scale)
+        touched = np.minimum(self._buffer_sectors, np.maximum(loads, stores) * self._scale)
         total = max(1.0, float(touched.sum()))
         kept = min(1.0, max(0.0, 1.0 - LOST * (total / most - 1.0)) * most / total)
         older = np.maximum(0.0, self._held - touched)
@@ -151,27 +151,28 @@ class Footprint:
         return tuple((kept * touched + older).tolist())
 
     def _dropped(self) -> float:
-        """The part of the sectors stored in part that the L2 does not keep until others complete
-        them: each of its sets holds a few such lines, and fills up what it drops."""
-        lines = np.minimum(self._scale * self._own["partial_lines"], self._room / LINE_SECTORS)
+        """The fraction of the partially stored sectors that leave the L2 before other stores
+        complete them: each set holds a few such lines, and fills up those that it drops."""
+        lines = np.minimum(
+            self._scale * self._own["partial_lines"], self._buffer_sectors / LINE_SECTORS
+        )
         mean = float(lines.sum()) / self._capacity.sets
         kept = sum(math.exp(-mean) * mean**n / math.factorial(n) for n in range(PARTIAL_WAYS))
         return 1.0 - kept
 
     def _extend(self, found: np.ndarray, random: np.ndarray) -> np.ndarray:
-        """Sectors that DRAM moves of each buffer where so many are found in it. Of what is touched
-        again at `random`, those that the L2 holds no more are moved again: it holds what was
-        touched last (Che's approximation of a cache that replaces what was not used for longest).
-        """
+        """Sectors of each buffer that DRAM moves, from the sectors `found` in the streams. Repeated
+        accesses at `random` move again the sectors that the L2 has lost (Che's approximation of an
+        LRU cache)."""
         times = found * self._scale
-        once = np.minimum(self._room, times)
-        again = (times > AS_OFTEN * self._room) & random
+        once = np.minimum(self._buffer_sectors, times)
+        again = (times > AS_OFTEN * self._buffer_sectors) & random
         if not again.any() or once.sum() <= self._capacity.sectors:
             return np.asarray(once)
         rate = np.where(again, times / np.maximum(1.0, once), 0.0)
 
         def touched(part: float) -> np.ndarray:
-            """Sectors that are touched in a part of the launch."""
+            """Sectors that are accessed in a fraction of the launch."""
             return np.asarray(np.where(again, once * -np.expm1(-rate * part), once * part))
 
         low, high = 0.0, 1.0
@@ -185,12 +186,12 @@ class Footprint:
 
     @cached_property
     def _around(self) -> list[np.ndarray]:
-        """What groups of blocks that lie side by side touch."""
+        """Accesses of each group of neighbouring blocks."""
         return [*map(self._touch, self._groups)]
 
     @cached_property
     def _random(self) -> np.ndarray:
-        """Which buffers blocks touch without regard to what their neighbours do."""
+        """Mask of the buffers that neighbouring blocks access independently."""
         single = [each.block(index) for each in self._groups for index in range(each.blocks)]
         together, apart = (
             sum(
@@ -203,7 +204,7 @@ class Footprint:
 
     @cached_property
     def _loaded_alone(self) -> np.ndarray:
-        """Those of them that blocks which are resident together do not load together, either."""
+        """`_random` without the buffers that blocks load together while they are resident."""
         alone = self._random.copy()
         for index in np.flatnonzero(alone).tolist():
             shared = share_together(self._groups, self._regions[index], self._capacity.resident)
@@ -211,9 +212,8 @@ class Footprint:
         return alone
 
     def _lost(self, units: str, unit_bytes: int, row_bytes: float) -> np.ndarray:
-        """Bytes that DRAM could move in each buffer while it opens rows, beside each of the units
-        that it moves: by the blocks that were traced, or by those that lie side by side, whichever
-        open the fewest."""
+        """Bytes per unit that DRAM could move while it opens rows, for each buffer. Uses the traced
+        blocks or the groups of neighbours, whichever open fewer rows per unit."""
         pages = units.partition("_")[0] + "_pages"
         opened = [
             each[pages] / np.maximum(1, each[units])
@@ -223,7 +223,7 @@ class Footprint:
         return np.asarray(np.maximum(0.0, row_bytes * np.minimum.reduce(opened) - unit_bytes))
 
     def _touch(self, streams: Streams) -> np.ndarray:
-        """What steps touch, a Region a buffer (cpp/timing/totals.cpp)."""
+        """The accesses of steps as Regions, one per buffer (cpp/timing/totals.cpp)."""
         found = make_regions(self._regions)
         lines = LIMIT // LINE_BYTES
         arrays = {
@@ -231,7 +231,7 @@ class Footprint:
             "steps": streams.steps,
             "accesses": streams.accesses,
             "lines": streams.lines,
-            "known": np.zeros(lines, dtype=np.uint16),  # of which only what is used costs
+            "known": np.zeros(lines, dtype=np.uint16),  # only used pages take memory
             "words": np.zeros(lines, dtype=np.uint32),
             "regions": found,
         }
@@ -242,7 +242,7 @@ class Footprint:
 
 
 def make_regions(regions: Regions) -> np.ndarray:
-    """A Region a buffer, of which nothing was touched."""
+    """A Region per buffer, without accesses."""
     rows = make_rows(Region, len(regions))
     for row, (start, end) in zip(rows, regions, strict=True):
         row["first_line"], row["end_line"] = start // LINE_BYTES, -(-end // LINE_BYTES)
@@ -250,7 +250,7 @@ def make_regions(regions: Regions) -> np.ndarray:
 
 
 def _sum(groups: Sequence[np.ndarray]) -> np.ndarray | None:
-    """What several groups touch, each for itself."""
+    """The sum of the accesses of several groups; None without groups."""
     if not groups:
         return None
     regions = groups[0].copy()

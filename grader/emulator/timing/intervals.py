@@ -1,5 +1,5 @@
-"""Where the true time of a launch lies, as the errors of kernels that no parameter was fitted to
-tell: an interval for each kind of launch.
+"""Intervals of modelled times, one per kind of launch, from the errors of the model for kernels
+outside of its fit.
 
 `python benchmarks/fit.py --record` writes intervals.json.
 """
@@ -16,25 +16,25 @@ from grader.emulator.timing.kinds import LaunchKind
 
 INTERVALS = Path(__file__).parent / "intervals.json"
 UNKNOWN = "unknown"
-"""The entry for every kind that too few times tell of."""
+"""Key of the interval for kinds with too few measured times."""
 
 
 @dataclass(frozen=True)
 class Interval:
-    """In nine of ten cases the true time is between `low` and `high` times the modelled one. It
-    rests on so many measured `times`."""
+    """In nine of ten cases, the true time is between `low` and `high` times the modelled time.
+    `times`: number of measured times that the interval is based on."""
 
     low: float
     high: float
     times: int
 
     def around(self, time_ms: float) -> tuple[float, float]:
-        """Its ends around a modelled time."""
+        """The ends of the interval of a modelled time."""
         return time_ms * self.low, time_ms * self.high
 
 
 def interval_of(kind: LaunchKind) -> Interval:
-    """That of launches of a kind."""
+    """The interval of a kind of launch."""
     known = read_intervals()
     return known.get(kind.value, known[UNKNOWN])
 
@@ -47,6 +47,6 @@ def read_intervals() -> Mapping[str, Interval]:
 
 
 def write_intervals(intervals: Mapping[str, Interval]) -> None:
-    """Replace intervals.json."""
+    """Replaces intervals.json."""
     entries = {kind: asdict(each) for kind, each in intervals.items()}
     INTERVALS.write_text(json.dumps(entries, indent=1) + "\n", encoding="utf-8")

@@ -1,5 +1,5 @@
-"""Kinds of launches: what dominates a launch decides how well the model knows its time, and so how
-wide the interval around it is."""
+"""Kinds of launches: the dominant mechanism of a launch determines the model's error, and thereby
+the width of the interval around its time."""
 
 from __future__ import annotations
 
@@ -15,28 +15,29 @@ from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_SECTORS
 
 _SECTORS = np.array([mask.bit_count() for mask in range(1 << LINE_SECTORS)])
-"""How many sectors of a line a mask holds."""
+"""Number of sectors in a mask of a line."""
 MATTERS = 0.1
-"""A mechanism that the model knows badly counts from this part of a launch's time or sectors on."""
+"""Least fraction of a launch's time or sectors from which on a poorly modelled mechanism decides
+the kind."""
 SLOW_INSTRUCTIONS = 0.005
-"""The same, as a part of the instructions, of those that may take a hundred times as long as
+"""Least fraction of the instructions, for instructions that may take a hundred times as long as
 others."""
 SHORT = 0.2
-"""Where launching takes a larger part of the time, a microsecond is what the model is wrong by."""
+"""If the fixed cost is a larger fraction of the time, the model's error is about a microsecond."""
 UNEVEN = 2.0
-"""How much more the longest block does than the average one where its length counts."""
+"""Longest block over average block from which on the longest block decides the kind."""
 BUSY, L2_BUSY, STORES_BUSY = 0.5, 0.4, 0.6
-"""A resource that is used more than this is what warps wait for, or close to it."""
+"""A resource with a higher use is the reason, or nearly the reason, for the waits of warps."""
 BESIDE = 0.2
-"""DRAM that is used more than this holds up scattered stores, or they hold it up: an H200 takes 4 %
-more for a naive transpose of floats than for its stores alone, 38 % for one of doubles, which moves
+"""DRAM and scattered stores slow each other down from this use of DRAM on: an H200 takes 4 % longer
+for a naive transpose of floats than for its stores alone, and 38 % longer for doubles, which move
 twice as much (`scatter/transposed_doubles`; 13 % with a quarter of the warps)."""
 FEW_WARPS = 16
-"""So many resident warps hide little of what one of them waits for."""
+"""Up to this number of resident warps, hardly any latency is hidden."""
 
 
 class LaunchKind(StrEnum):
-    """Kinds in the order in which they are looked for, in the words that messages have."""
+    """Kinds in order of precedence; the values appear in messages."""
 
     UNTIMED = "barrier objects, bulk copies or clusters"
     CALLS = "calls of the system"
@@ -64,11 +65,10 @@ class LaunchKind(StrEnum):
 
 @dataclass(frozen=True)
 class Habits:
-    """What the instructions of some blocks do, whatever it costs: compare-and-swaps and look-ups of
-    constants as parts of the instructions; sectors of local memory as a part of those that are
-    asked for; stored sectors that a warp's store covers in part, as a part of all that are
-    stored; whether there is something that the model does not follow; prefetched sectors as a part
-    of those that are asked for."""
+    """Properties of the instructions of some blocks. `swaps`, `lookups`: fraction of the
+    instructions; `local`, `prefetches`: fraction of the requested sectors in local memory, or
+    prefetched; `split_stores`: fraction of the stored sectors that a warp's store covers in part;
+    `untimed`: whether there are instructions that the model does not follow."""
 
     swaps: float
     lookups: float
@@ -80,13 +80,13 @@ class Habits:
 
 @dataclass(frozen=True)
 class Facts:
-    """What a launch's kind is told from. `launching` and `atomics` are parts of its time: the fixed
-    cost, and what the busiest slice of the L2 needs for atomics. `unfilled` is the part of the
-    stored sectors that no other store completes; `rows` what opening rows of DRAM adds to moving
-    bytes; `unevenness` how many times as much as the average one the longest block does;
-    `from_dram` how many sectors DRAM moves for one that misses the L1; `warps` are those of an SM.
-    `sleeps`, `fences`, `calls` and `code` are parts of the warps' cycles, for which they wait for
-    each. The others are parts of resources that are used (launch_time.Run.use).
+    """Properties of a launch that determine its kind. `launching`, `atomics`: fractions of its time
+    for the fixed cost, and for atomics in the busiest slice of the L2. `unfilled`: fraction of the
+    stored sectors that no other store completes. `rows`: time to open DRAM rows relative to the
+    time to move bytes. `unevenness`: longest block over average block. `from_dram`: sectors from
+    DRAM per L1 miss. `warps`: resident warps of an SM. `sleeps`, `fences`, `calls`, `code`:
+    fractions of the warps' cycles spent in waits for each. The others are fractions of resources
+    (LaunchModel.use).
     """
 
     habits: Habits
@@ -109,12 +109,12 @@ class Facts:
 
 
 def find_kind(facts: Facts) -> LaunchKind:
-    """The kind of a launch: first what the model knows badly, if it takes a part of the time that
-    matters, then what is used most."""
-    return next(kind for kind, found in _tell(facts) if found)
+    """The kind of a launch: the first poorly modelled mechanism that takes enough of the time,
+    otherwise the most used resource."""
+    return next(kind for kind, found in _match_kinds(facts) if found)
 
 
-def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
+def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     scattered = f.habits.split_stores > BUSY
     bound = scattered and f.stores > STORES_BUSY
     return (
@@ -144,7 +144,7 @@ def _tell(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
 
 
 def read_habits(streams: Streams, code: CodeTable) -> Habits:
-    """What the instructions of streams do."""
+    """The properties of the instructions of streams."""
     codes = streams.steps["code"]
     accessing = streams.steps["access"] >= 0
     accesses = streams.accesses[streams.steps["access"][accessing]]
@@ -164,6 +164,6 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
 
 
 def _sectors_of(masks: np.ndarray, accesses: np.ndarray) -> np.ndarray:
-    """The sectors in the masks of each access's lines."""
+    """The number of sectors in the masks of each access's lines."""
     before = np.concatenate([[0], np.cumsum(_SECTORS[masks])])
     return np.asarray(before[accesses["end"]] - before[accesses["first"]])

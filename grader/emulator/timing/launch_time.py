@@ -1,5 +1,4 @@
-"""Time of a launch: a simulation of one SM's resident warps, extended to all blocks of the
-launch."""
+"""Time of a launch: a simulation of one SM's resident warps, extrapolated to all blocks."""
 
 from __future__ import annotations
 
@@ -35,25 +34,25 @@ from grader.emulator.timing.work import TracedLaunch, Work, find_work
 
 SIMULATED_INSTRUCTIONS = 400_000
 MUCH = 0.5
-"""A block that takes this part of a launch's time decides about it."""
+"""A block that takes at least this fraction of a launch's time determines its kind."""
 LOOKED_AT = 0.2
-"""Part of DRAM's bandwidth up to which what lies around a launch's blocks is not looked at."""
+"""Fraction of DRAM's bandwidth up to which neighbouring blocks and DRAM rows are ignored."""
 WAVES = 4
-"""So many times as many blocks as are resident still start and end together."""
+"""Waves of resident blocks during which blocks still start and end together."""
 UNEVEN = 1.5
-"""Where the traced blocks did so much more than the average one (of a triangle, from a queue),
-their number says nothing of the time."""
+"""If the traced blocks executed this many times the average (triangles, queues), their time is not
+scaled by their number."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What the model says of a launch. `bounds` are the three resources that are used most, the
-    most used one first.
+    """The model's result for a launch. `bounds`: the three most used resources, in descending
+    order.
 
-    `load_sectors` are those that global loads ask the L1 for, `load_hits` those that it holds, or
-    that are on their way to it. `held` are sectors of each buffer that the L2 holds at the end.
-    `profile` is there where it is asked for: of the simulated blocks, whose instructions the launch
-    executes `scale` times."""
+    `load_sectors`: sectors that global loads request from the L1; `load_hits`: those that it holds
+    or that are in flight. `held`: sectors of each buffer that the L2 holds at the end. `profile`:
+    stall breakdown of the simulated blocks, if requested; the launch executes `scale` times their
+    instructions."""
 
     time_ms: float
     cycles: float
@@ -76,19 +75,19 @@ def estimate(
     held: Sequence[float] | None,
     spans: int | None = None,
 ) -> Estimate | None:
-    """The time of a launch; None where none of its traces stands for it. `held` is what the L2
-    holds of the launch right before it, None of the first one. `spans`: tell its profile, too, with
-    so many spans at most."""
+    """The time of a launch; None if none of its traces represents it. `held`: sectors that the L2
+    holds after the previous launch, None for the first launch. `spans`: adds the profile, with at
+    most this number of spans."""
     work = find_work(kernel, traced)
     if work is None:
         return None
-    run = Run(work, figures, kernel.runtime, held)
-    found = run.estimate()
-    return found if spans is None else replace(found, profile=run.profile(spans))
+    model = LaunchModel(work, figures, kernel.runtime, held)
+    found = model.estimate()
+    return found if spans is None else replace(found, profile=model.profile(spans))
 
 
-class Run:
-    """A launch whose time is modelled from the streams of some of its blocks."""
+class LaunchModel:
+    """The time model of a launch, from the streams of some of its blocks."""
 
     def __init__(
         self, work: Work, figures: Figures, runtime: Runtime, held: Sequence[float] | None
@@ -118,17 +117,17 @@ class Run:
         executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
         self.fetches = bool(np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes)
         place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
-        self.met = find_meetings(work.streams, *place)
-        if work.around and self.met.swaps:
-            self.met = self.met.placed_as(find_meetings(join(work.around), *place))
+        self.contention = find_meetings(work.streams, *place)
+        if work.around and self.contention.swaps:
+            self.contention = self.contention.placed_as(find_meetings(join(work.around), *place))
         times = shape.executed / max(1, len(work.streams.steps))
-        self.busiest_slice = self.met.cycles(
+        self.busiest_slice = self.contention.cycles(
             times,
             self.active * self.resident / work.streams.blocks,
             figures.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES),
             figures.slice,
         )
-        self.atomic_turns = times * float(self.met.turns.sum())
+        self.atomic_turns = times * float(self.contention.turns.sum())
 
     def estimate(self) -> Estimate:
         s, f = self.streams, self.figures
@@ -136,7 +135,7 @@ class Run:
         share = self.share_of_dram(first)
         order = self.choose_order(self.count_simulated())
         self.settled, found = self.settle(order, share)
-        quickest = f.heap_ns * f.clock_mhz / 1e3  # where none of the simulated blocks calls
+        quickest = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
         each = found.call_cycles / found.calls / self.active if found.calls else quickest
         self.calling = self.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
@@ -166,12 +165,12 @@ class Run:
         )
 
     def profile(self, spans: int) -> Profiled:
-        """Where the cycles of the warps went that `estimate` has simulated."""
+        """The stall breakdown of the warps that `estimate` has simulated."""
         return simulate_profiled(self.settled(), self.runtime, spans=spans)
 
     def facts(self, use: Mapping[str, float], share: Share, cycles: float, longest: float) -> Facts:
-        """What tells the kind of a launch that takes so many cycles, and its longest block, if it
-        is one of its kind, so many."""
+        """The properties that determine the kind of a launch, from the cycles of the launch, and of
+        its longest block (0 without a long block)."""
         shape, launch = self.shape, self.launch_us * self.figures.clock_mhz
         return Facts(
             read_habits(self.streams, self.code),
@@ -194,7 +193,7 @@ class Run:
         )
 
     def share_of_dram(self, first: Statistics) -> Share:
-        """What DRAM has to do with the sectors that an SM reads and writes, by a first run."""
+        """DRAM's work per sector that an SM reads and writes, from a first run."""
         f, scale = self.figures, self.scale(first)
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
         traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles, rows=f.rows)
@@ -202,7 +201,7 @@ class Run:
         return find_share(f, traffic, loaded, stored, self.read_together(traffic, loaded))
 
     def read_together(self, traffic: Traffic, loaded: float) -> float:
-        """The part of so many sectors which the L2 does not hold when SMs ask for them."""
+        """The fraction of the `loaded` sectors that the L2 does not hold when SMs request them."""
         alone = traffic.read / loaded
         if alone > HARDLY_SHARED:
             return alone
@@ -211,11 +210,11 @@ class Run:
         return max(alone, traffic.new * walked.missing(self.shape.executed / loaded, waves))
 
     def scale(self, found: Statistics) -> float:
-        """How many times the simulated instructions the launch executes."""
+        """Instructions of the launch over simulated instructions."""
         return self.shape.executed / max(1.0, found.issued)
 
     def use(self, found: Statistics) -> dict[str, float]:
-        """The part of each resource that is used, and of the L1's sectors that it holds."""
+        """The used fraction of each resource, and the hit rate of the L1."""
         f, s, cycles = self.figures, self.streams, found.cycles
         dram_rate = found.dram_bytes * self.active / cycles * f.clock_mhz * 1e6
         return {
@@ -234,7 +233,7 @@ class Run:
         }
 
     def count_simulated(self) -> int:
-        """Blocks to simulate: as many as an SM gets, if that is quick."""
+        """Number of blocks to simulate: all blocks of an SM, if that is fast enough."""
         s = self.streams
         if s.fraction < 1.0:
             return self.resident
@@ -242,14 +241,14 @@ class Run:
         return max(self.resident, min(self.rounds, SIMULATED_INSTRUCTIONS // per_block))
 
     def choose_order(self, count: int) -> np.ndarray:
-        """The first of the traced blocks, so many; all of them where blocks differ in kind and the
-        first ones are not of each its share."""
+        """The first `count` traced blocks, or all of them if blocks differ in kind and the first do
+        not contain each kind with its share."""
         return np.arange(count if stand_for_all(self.streams, count) else self.streams.blocks)
 
     def extend(self, found: Statistics, share: Share, *, whole: bool) -> float:
-        """Cycles of an SM's part of the launch's instructions: those that were simulated, and the
-        others at the rate of the time when every place was taken. `whole`: as many blocks as an SM
-        gets were simulated to their end, and others do hardly less.
+        """Cycles of an SM's part of the launch: the simulated instructions, and the others at the
+        rate of the time when all places were occupied. `whole`: all blocks of an SM were simulated
+        to their end, and other SMs do hardly less.
         """
         if whole and found.issued < UNEVEN * self.shape.executed * self.rounds / self.shape.blocks:
             return self.fullest_sm(found.cycles)
@@ -262,14 +261,13 @@ class Run:
         return part / rate + max(0.0, drain) + self.run_alone(last, share)
 
     def last_wave(self) -> int:
-        """Blocks that are left for the fullest SM when it has no block for some of its places any
-        more, while blocks still start and end together: in the first few waves of blocks that do
-        alike."""
+        """Blocks that remain for the fullest SM when some of its places stay empty, if blocks still
+        start and end together: in the first few waves of similar blocks."""
         alike = self.shape.unevenness < UNEVEN
         return self.rounds % self.resident if alike and self.rounds < WAVES * self.resident else 0
 
     def run_alone(self, blocks: int, share: Share) -> float:
-        """Cycles of so many blocks where no others are resident."""
+        """Cycles of this number of blocks without other resident blocks."""
         if not blocks:
             return 0.0
         _, found = self.run(self.choose_order(blocks), blocks, share)
@@ -277,9 +275,9 @@ class Run:
         return executed / found.issued * found.cycles
 
     def fullest_sm(self, cycles: float) -> float:
-        """Cycles of the SM that has the longest block, where all blocks are resident at once and
-        the simulated SM takes so many: the rest of that block runs at the simulated rate, or alone
-        if that is quicker."""
+        """Cycles of the SM with the longest block, if all blocks are resident at once and the
+        simulated SM takes `cycles`: the rest of that block runs at the simulated rate, or alone if
+        that is faster."""
         if self.shape.blocks > self.shape.resident * self.active:
             return cycles
         own, longest = int(np.max(self.work.cycles_alone(self.streams))), self.shape.lengths.longest
@@ -287,14 +285,14 @@ class Run:
         return min(cycles * longer, cycles + max(0, longest - own))
 
     def start_of_longest(self) -> float:
-        """The part of the launch's time that has passed when the longest block starts."""
+        """The fraction of the launch's time before the start of the longest block."""
         first_later = self.active * self.shape.resident
         return max(0, self.shape.lengths.block - first_later) / self.shape.blocks
 
     def longest_block(self, share: Share) -> float:
-        """Cycles of the block that takes longest, if it takes much longer than the others: it runs
-        beside others first, then alone, for no SM helps another one with a block. Its late trace
-        holds that part, where it has one.
+        """Cycles of the longest block, if it takes much longer than the average; otherwise 0. It
+        runs beside others first, then alone, because SMs do not share blocks. If it has a late
+        trace, the trace covers the second part.
         """
         lengths = self.shape.lengths
         if self.shape.unevenness < UNEVEN:
@@ -318,9 +316,9 @@ class Run:
         return of_first + rest
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
-        """The fewest cycles in which the whole launch can pass each resource at its peak: issue
-        slots, wavefronts, DRAM, the L2 with bulk copies, the slice of the L2 that most atomics meet
-        at, starts of blocks, calls of the system."""
+        """Lower bounds on the launch's cycles, per resource at its peak: issue slots, wavefronts,
+        DRAM, the L2 with bulk copies, the L2 slice with the most atomics, starts of blocks, system
+        calls."""
         scale, f = self.scale(found) / self.active, self.figures
         dram = found.dram_bytes * scale + self.bulk_from_dram / self.active
         issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
@@ -337,8 +335,8 @@ class Run:
     def settle(
         self, order: np.ndarray, share: Share
     ) -> tuple[Callable[[], SimulatedSM], Statistics]:
-        """Run the blocks with the waiting time in DRAM's queues that belongs to the load that they
-        make, found by bisection; and what makes the SM that ran them at last anew."""
+        """Runs the blocks with the delay in DRAM's queues that corresponds to their own load, found
+        by bisection. Also returns a function that creates the same SM again."""
         low, high, load, f = 0.0, 1.0, 0.0, self.figures
         for _ in range(9):
             wait = f.dram_queue * load / (1.0 - load)
@@ -360,8 +358,8 @@ class Run:
         wait: float = 0.0,
         streams: Streams | None = None,
     ) -> tuple[np.ndarray, Statistics]:
-        """When each block of the order ended, and what the SM did. `wait` is the mean time that a
-        read waits in DRAM's queues."""
+        """The end of each block in the order, and the SM's statistics. `wait`: mean delay of a read
+        in DRAM's queues."""
         sm = self.make_sm(order, resident, share, wait, streams)
         sm.simulate(self.runtime)
         return sm.ends, sm.statistics
@@ -374,7 +372,7 @@ class Run:
         wait: float,
         streams: Streams | None = None,
     ) -> SimulatedSM:
-        """An SM that is to run blocks as `run` does."""
+        """The SM of `run`, before its start."""
         streams, f = streams or self.streams, self.figures
         load = Load(
             self.active,

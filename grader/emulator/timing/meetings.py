@@ -1,4 +1,4 @@
-"""Where a launch's atomics meet, from the streams of some of its blocks."""
+"""Contention of a launch's atomics, from the streams of some of its blocks."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR
 
 _ENDS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 60)])
 IN_VAIN = 0.8
-"""Swaps that fail for one that stands, for each of the threads that want to swap the same word (an
-H200 with 1 to 16,896 of them). Where no others follow them, they are half as many on the average.
-"""
+"""Failed swaps per successful swap, for each thread that wants to swap the same word (an H200 with
+1 to 16,896 such threads). If no other threads follow them, the mean is half of that."""
 CROWD = 6000
-"""Where so many threads want to, only half as many as that do fail."""
+"""Number of threads at which the rate of failed swaps is half of IN_VAIN."""
 MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
-"""Of a launch, as parts of its time: densest at the start, where most is new."""
+"""Moments of a launch, as fractions of its time, and their spacing: densest at the start, when most
+data is new."""
 
 
 @dataclass(frozen=True)
 class Slice:
-    """Cycles of a slice of the L2: for a `turn` of an atomic, for `passing` on a turn of another
-    slice, for `waiting` for DRAM at an atomic that finds nothing in the L2, while `window` others
-    go on; those of a `chain`, until a float can be added to a word again; and those of a `swap`,
-    until the next thread can know of one and ask for its own."""
+    """Cycles of an L2 slice: for a `turn` of an atomic; for `passing` on a turn of another slice;
+    for `waiting` for DRAM at an atomic that misses in the L2, while `window` others proceed; for a
+    `chain`, until a float can be added to a word again; for a `swap`, until the next thread can see
+    the new value and swap the word itself."""
 
     turn: float
     passing: float
@@ -42,11 +42,12 @@ class Slice:
 
 
 @dataclass(frozen=True)
-class Met:
-    """What atomics of some blocks meet at: the `turns` of each slice of the L2, for so many
-    `visits` of lines and `pair_visits` of pairs of sectors; the lanes that wait for each other at
-    one line; how many words are swapped, how often a word is, and what a lane takes of a slice that
-    tries to; and of each buffer the pairs of sectors that they touch, and all that it has."""
+class Contention:
+    """Contention of the atomics of some blocks. `turns`: per slice of the L2, for `visits` lines
+    and `pair_visits` pairs of sectors. `longest_chain`: lanes that wait for each other at a line.
+    `swaps`: swapped words; `swaps_of_word`: swaps per word; `turns_of_try`: turns of a slice per
+    lane that tries to swap. `pairs`: per buffer, pairs of sectors with atomics; `buffer_pairs`: all
+    pairs."""
 
     turns: np.ndarray
     visits: int
@@ -56,33 +57,33 @@ class Met:
     swaps_of_word: float
     turns_of_try: float
     pairs: np.ndarray
-    room: np.ndarray
+    buffer_pairs: np.ndarray
 
     @property
     def busiest(self) -> float:
-        """The turns of the busiest slice over those of the mean one, without what chance makes of a
-        few visits."""
+        """Turns of the busiest slice over those of the average slice, without the variation that
+        few random visits cause."""
         mean, variance, total = (float(f(self.turns)) for f in (np.mean, np.var, np.sum))
         if total == 0.0:
             return 1.0
-        same = float(((self.turns / total) ** 2).sum())  # how likely two turns are of one slice
+        same = float(((self.turns / total) ** 2).sum())  # probability that two turns share a slice
         chance = mean * total / self.visits * (1.0 - same)
         beyond = max(0.0, 1.0 - chance / max(chance, variance))
         return 1.0 + (float(self.turns.max()) / mean - 1.0) * float(np.sqrt(beyond))
 
     def missing(self, times: float, held: float) -> np.ndarray:
-        """The part of the visits that find nothing in the L2 at some moments of a launch that does
-        so many times what was seen. So many pairs of sectors are `held` there. A pair is missed
-        when it is touched first, and by chance where there are too many."""
-        again = max(0.0, 1.0 - held / max(1.0, float(self.room[self.pairs > 0].sum())))
-        rounds = times * self.pairs / np.maximum(1.0, self.room)
+        """The fraction of visits that miss in the L2, at each of the MOMENTS of a launch that does
+        `times` the observed work. The L2 holds `held` pairs of sectors. The first access to a pair
+        misses; later accesses miss at random if there are too many pairs."""
+        again = max(0.0, 1.0 - held / max(1.0, float(self.buffer_pairs[self.pairs > 0].sum())))
+        rounds = times * self.pairs / np.maximum(1.0, self.buffer_pairs)
         first = np.exp(-np.where(rounds > AS_OFTEN, rounds, 0.0) * MOMENTS[:, None])
         parts = self.pairs / max(1, self.pair_visits)
         return np.asarray((parts * (first + (1.0 - first) * again)).sum(axis=1))
 
-    def placed_as(self, others: Met) -> Met:
-        """The same swaps, at the words that blocks from anywhere swap: those of one SM lie a fixed
-        number of blocks apart, and their words may, too."""
+    def placed_as(self, others: Contention) -> Contention:
+        """The same number of swaps, but at the words that blocks of the whole grid swap: the blocks
+        of one SM are at fixed distances, and so may be their words."""
         if others.swaps == 0:
             return self
         return replace(
@@ -92,12 +93,11 @@ class Met:
         )
 
     def cycles(self, times: float, at_once: float, held: float, each: Slice) -> float:
-        """Cycles in which the busiest slice does the atomics of a launch that does so many times
-        what was seen, so many times `at_once`: all whose swap of a word does not stand ask again.
-        """
-        missing = self.missing(times, held) / self.busiest  # which no slice has more of
+        """Cycles of the busiest slice for the atomics of a launch that does `times` the observed
+        work, `at_once` of it concurrently. Threads with failed swaps try again."""
+        missing = self.missing(times, held) / self.busiest  # misses are spread over all slices
         waiting = each.waiting * float(SPANS @ (missing / (1.0 + each.window * missing)))
-        waiting *= self.pair_visits / max(1.0, float(self.turns.sum()))  # of a turn
+        waiting *= self.pair_visits / max(1.0, float(self.turns.sum()))  # per turn
         spread = max(self.busiest * (each.turn + waiting), each.turn + each.passing)
         mean = float(self.turns.mean())
         asking = self.swaps_of_word * min(times, at_once)
@@ -115,13 +115,13 @@ def find_meetings(
     regions: np.ndarray,
     slices: int,
     runtime: Runtime,
-) -> Met:
-    """Where the atomics of streams meet (cpp/timing/meetings.cpp). `regions` has a Region a
+) -> Contention:
+    """The contention of the atomics of streams (cpp/timing/meetings.cpp). `regions`: a Region per
     buffer."""
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
-    room = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
+    buffer_pairs = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
     if not code.atomics.any():
-        return Met(turns, 0, 0, 0, 0.0, 0.0, 0.0, pairs, room)
+        return Contention(turns, 0, 0, 0, 0.0, 0.0, 0.0, pairs, buffer_pairs)
     lines = LIMIT // LINE_BYTES
     arrays = {
         "table": code.table,
@@ -130,7 +130,7 @@ def find_meetings(
         "accesses": streams.accesses,
         "lines": streams.lines,
         "regions": regions,
-        "visitors": np.zeros(lines, dtype=np.uint32),  # of which only what is used costs
+        "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
         "known": np.zeros(lines, dtype=np.uint16),
         "chains": np.zeros(lines, dtype=np.uint32),
         "swapped": np.zeros(lines, dtype=np.uint32),
@@ -149,8 +149,10 @@ def find_meetings(
     found = first_row(Meetings, meetings)
     chain, swaps = int(found.longest_chain), float(found.swaps)
     met = found.met_swaps / max(1.0, swaps)
-    of_word = max(0.0, met - 1.0 + met / max(1.0, swaps))  # less what chance makes of a few
+    of_word = max(0.0, met - 1.0 + met / max(1.0, swaps))  # less the swaps that meet by chance
     turns_of_try = float(found.swap_turns) / max(1.0, float(found.tries))
     visits, pair_visits = int(found.visits), int(found.pair_visits)
     of_word = float(of_word)
-    return Met(turns, visits, pair_visits, chain, swaps, of_word, turns_of_try, pairs, room)
+    return Contention(
+        turns, visits, pair_visits, chain, swaps, of_word, turns_of_try, pairs, buffer_pairs
+    )

@@ -1,5 +1,5 @@
-"""The parameters of a simulated SM: what a GPU is made of, in cycles of its clock, and its share of
-what all SMs use together."""
+"""The parameters of a simulated SM: a GPU's figures in cycles of its clock, and the SM's share of
+resources that all SMs use."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from grader.emulator.timing.footprint import Traffic
 from grader.emulator.timing.timing_records import LINE_BYTES, WAYS, Parameters
 
 BLOCK_SHARED_BYTES = 1024
-"""Of shared memory that the system takes for itself, a block."""
+"""Shared memory per block that the system reserves."""
 MOST_BLOCKS, ROOMY_BYTES = 32, 102_400
-"""Blocks of an SM at most, and bytes beyond which the driver makes no more room than it must."""
+"""Most blocks of an SM, and size of shared memory beyond which the driver allocates only the
+necessary size."""
 
 
 _FIELDS = {each.name for each in fields(Parameters)}
@@ -21,11 +22,11 @@ _FIELDS = {each.name for each in fields(Parameters)}
 
 @dataclass(frozen=True)
 class Share:
-    """What DRAM does for an SM: the sectors that it moves for one that the SM reads, and for one
-    that it writes, at this part of its bandwidth. For `others` of those that the SM reads, another
-    one does so at the same time, and it waits with that one. `rows` is what opening rows of it adds
-    to moving bytes, as a part. Slices of the L2 wait for the rows that are opened for a sector that
-    the SM reads, or writes: as long as moving so many bytes takes."""
+    """DRAM's work for an SM. `read`, `write`: sectors that DRAM moves per sector that the SM reads
+    or writes, at a fraction `part` of its bandwidth. `rows`: time to open rows relative to the time
+    to move bytes. `others`: fraction of the SM's reads for which another SM requests the same
+    sector at the same time; both wait for it. `read_wait`, `write_wait`: bytes that DRAM could move
+    while L2 slices wait for rows, per sector that the SM reads or writes."""
 
     read: float
     write: float
@@ -38,11 +39,11 @@ class Share:
 
 @dataclass(frozen=True)
 class Load:
-    """What the simulated SM shares with others: how many SMs are active, the blocks that fit each,
-    and the shared memory of a block.
+    """The environment of the simulated SM: active SMs, blocks that fit an SM, and shared memory per
+    block.
 
-    `atomic_cycles` are those in which the L2 does a turn of an atomic, for one of the SMs; `wait`
-    is the mean time that a read waits in DRAM's queues.
+    `atomic_cycles`: cycles of the L2 per turn of an atomic, for one SM; `wait`: mean delay of a
+    read in DRAM's queues.
     """
 
     active: int
@@ -54,8 +55,8 @@ class Load:
 
 
 def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
-    """Bytes that shared memory takes of the L1 where so many blocks fit an SM: a size in which they
-    do, or the next one. Of 48 kernels it is what an H200's driver chose for 46
+    """Bytes of the L1 that become shared memory if `fitting` blocks fit an SM: the smallest size
+    that holds them, or the next. Equal to the choice of an H200's driver for 46 of 48 kernels
     (launch__shared_mem_config_size of Nsight Compute)."""
     sizes, needed = f.shared_carveouts, fitting * (shared_bytes + BLOCK_SHARED_BYTES)
     enough = needed + (fitting < MOST_BLOCKS)
@@ -67,8 +68,8 @@ def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
 def find_share(
     f: Figures, traffic: Traffic, loaded: float, stored: float, together: float
 ) -> Share:
-    """What DRAM does for SMs that read and store so many sectors. So large a part of what they
-    read nobody has read before, or all do so at the same time."""
+    """DRAM's work for SMs that read and store this number of sectors. `together`: the fraction of
+    their reads for which the L2 does not hold the sector, or several SMs request it at once."""
     moved = SECTOR_BYTES * (traffic.read + traffic.written)
     turned = f.turn_part * SECTOR_BYTES * min(traffic.read, traffic.written)
     lost = traffic.read_lost + traffic.write_lost
@@ -85,13 +86,13 @@ def find_share(
 
 
 def find_parameters(f: Figures, load: Load) -> Parameters:
-    """The parameters of an SM of this GPU under a load."""
+    """The parameters of an SM of this GPU, in this environment."""
     carveout = choose_carveout(f, load.fitting, load.shared_bytes)
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
     sector_cycles = load.active / sectors_per_cycle
     byte_cycles = f.byte_cycles(load.active)
     turn = load.active / f.l2_slices
-    all_cycles = f.clock_mhz / 1e3 * load.active  # an SM's share of what all use one after another
+    all_cycles = f.clock_mhz / 1e3 * load.active  # an SM's share of what is serial for all SMs
     own = {name: value for name, value in vars(f).items() if name in _FIELDS}
     made = {
         "fma_cycles": 2.0,

@@ -1,5 +1,5 @@
-"""Where the cycles of the warps of a simulated SM go, by instruction and by what they wait for
-(cpp/timing/profile.cpp): a simulation once more, which ends at the same cycle."""
+"""The stall breakdown: cycles of the warps of a simulated SM by instruction and state
+(cpp/timing/profile.cpp). It comes from a second simulation, which ends at the same cycle."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from grader.emulator.timing.timing_records import NEVER, SCOREBOARDS, SUB_PARTIT
 
 @dataclass(frozen=True)
 class Profiled:
-    """The cycles of all warps of a simulated SM: `cycles` has a row an instruction and a column a
-    Stall; `awaited` are those in which warps wait for what an instruction does, by its index.
+    """The cycles of all warps of a simulated SM: `cycles` has a row per instruction and a column
+    per Stall; `awaited`: cycles that warps wait for an instruction's result, by its index.
 
-    `resident_cycles` are those from the start of each warp to its last instruction: the sum of
-    `cycles`. `spans` (records of Span) tell the same in time, warp by warp, up to the cycle
-    `told_until`: all of it where there was room. The SM took `sm_cycles`.
+    `resident_cycles`: cycles from the start of each warp to its last instruction, which is the sum
+    of `cycles`. `spans` (records of Span) contain the same over time, warp by warp, up to the cycle
+    `complete_until`, which is the end if they fit. The SM took `sm_cycles`.
     """
 
     cycles: np.ndarray
     awaited: np.ndarray
     resident_cycles: float
     spans: np.ndarray
-    told_until: float
+    complete_until: float
     sm_cycles: float
 
 
 def simulate_profiled(sm: SimulatedSM, runtime: Runtime, *, spans: int = 0) -> Profiled:
-    """Run the blocks of an SM that has not started, and keep so many spans at most."""
+    """Runs the blocks of an SM that has not started, and keeps at most `spans` spans."""
     code, warps = len(sm.arrays["table"]), len(sm.arrays["warps"])
     arrays = {
         "cycles": np.zeros((code, len(Stall))),
@@ -48,19 +48,19 @@ def simulate_profiled(sm: SimulatedSM, runtime: Runtime, *, spans: int = 0) -> P
     record = make_pointing(Profile, arrays, {"span_room": spans})
     record["filled_at"] = NEVER
     replace(sm, arrays=sm.arrays | {"profile": record}).simulate(runtime)
-    told = first_row(Profile, record)
+    found = first_row(Profile, record)
     return Profiled(
         arrays["cycles"],
         arrays["awaited"],
-        told.resident_cycles,
-        _cut(arrays["spans"][: told.span_count], told.filled_at),
-        min(told.filled_at, sm.statistics.cycles + 1.0),
+        found.resident_cycles,
+        _cut(arrays["spans"][: found.span_count], found.filled_at),
+        min(found.filled_at, sm.statistics.cycles + 1.0),
         sm.statistics.cycles + 1.0,
     )
 
 
 def _cut(spans: np.ndarray, end: float) -> np.ndarray:
-    """What of spans is before a cycle."""
+    """The spans before a cycle; the last are cut off there."""
     kept = spans[spans["start"] < end]
     ends = np.minimum(kept["start"] + kept["length"], min(end, 2.0**62)).astype(np.int64)
     kept["length"] = ends - kept["start"]

@@ -1,5 +1,5 @@
-"""Records of where the cycles of a simulated SM's warps go, which Python and the runtime in C++
-share as they do those of timing_records.py."""
+"""Records of the stall breakdown, which Python and the C++ runtime share (see
+timing_records.py)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Annotated
 
 
 class Span:
-    """That a warp is at an instruction for some cycles, in one state (Stall): the `warp` of so many
-    resident ones, and the number of its block in the order of blocks. `cause` is the instruction
-    that it waits for, -1 for none."""
+    """Consecutive cycles of a warp at an instruction in one state (Stall): the index of the
+    resident `warp`, and of its block in the order of blocks. `cause`: the instruction that it waits
+    for, -1 for none."""
 
     start: int
     length: int
@@ -22,13 +22,13 @@ class Span:
 
 
 class Profile:
-    """Each cycle of each warp, told once. `cycles` has a row of states an instruction; `awaited`
-    are cycles in which warps wait for what an instruction does, by its index.
+    """Each cycle of each warp, counted once. `cycles` has a row of states per instruction;
+    `awaited`: cycles that warps wait for an instruction's result, by its index.
 
-    By resident warp: the cycle up to which it is `told`, the instructions that set its scoreboards
-    (`setters`), and its `latest` span. `issued_until`: when a sub-partition can issue again.
-    `resident_cycles` are those from the start of each warp to its end. Spans are kept as far as
-    there is room: all that begin before `filled_at`.
+    By resident warp: the cycle up to which its cycles are counted (`told`), the instructions that
+    set its scoreboards (`setters`), and its `latest` span. `issued_until`: the cycle from which on
+    a sub-partition can issue again. `resident_cycles`: from the start of each warp to its end. The
+    spans that fit are kept: all that begin before `filled_at`.
     """
 
     cycles: Annotated[int, "double *"]

@@ -1,4 +1,4 @@
-"""Records of the timing model as arrays of NumPy."""
+"""Records of the timing model as NumPy arrays."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _POINTED: dict[str, np.dtype] = {
 
 @cache
 def layout_of(record: type) -> np.dtype:
-    """The NumPy type of one record."""
+    """The NumPy type of a record class."""
     fields = get_type_hints(record, include_extras=True)
     return np.dtype([(name, _format_of(hint)) for name, hint in fields.items()], align=True)
 
 
 def _format_of(hint: Any) -> Any:  # noqa: ANN401 - an annotation
-    """What NumPy calls a number, numbers in a row, or an address."""
+    """The NumPy format of a number, an array of numbers, or an address."""
     if typing.get_origin(hint) is not Annotated:
         return _FORMATS[hint]
     named = hint.__metadata__[0]
@@ -39,19 +39,19 @@ def _format_of(hint: Any) -> Any:  # noqa: ANN401 - an annotation
 
 
 def make_rows(record: type, count: int) -> np.ndarray:
-    """So many records in an array, all fields 0."""
+    """An array of records with all fields 0."""
     return np.zeros(count, dtype=layout_of(record))
 
 
 def first_row(record: type[R], rows: np.ndarray) -> R:
-    """The first of some records, whose fields can be read and written by their names."""
+    """The first record, with its fields as attributes."""
     return cast(R, rows.view(np.recarray)[0])
 
 
 def make_pointing(
     record: type, arrays: Mapping[str, np.ndarray], numbers: Mapping[str, int]
 ) -> np.ndarray:
-    """A record, in an array of its own, that points to arrays, which must outlive it."""
+    """An array with a record that points to `arrays`; they must outlive it."""
     made = make_rows(record, 1)
     for name, array in arrays.items():
         assert array.dtype == _pointed_kind(made.dtype[name]), name
@@ -63,7 +63,7 @@ def make_pointing(
 
 
 def _pointed_kind(pointer: np.dtype) -> np.dtype:
-    """The NumPy type of what a field points to."""
+    """The NumPy type of a pointer's target."""
     assert pointer.metadata is not None
     target = pointer.metadata["points_to"]
     return _POINTED[target] if target in _POINTED else layout_of(RECORDS[target])

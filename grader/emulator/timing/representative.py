@@ -1,9 +1,8 @@
-"""Which traced blocks may stand for a whole launch: those whose traces do, instruction by
-instruction, what the launch does.
+"""The choice of traced blocks that represent a launch: their traces must agree, instruction by
+instruction, with the whole launch.
 
-A trace may be cut off, and blocks may differ in kind. So what is in the traces is compared with
-what the launch counted: which part of its instructions each one makes up, and the sectors and
-wavefronts an instruction.
+A trace may be cut off, and blocks may differ in kind. Therefore the traces are compared with the
+launch's counters: the share of each instruction, and sectors and wavefronts per instruction.
 """
 
 from __future__ import annotations
@@ -20,22 +19,18 @@ from grader.emulator.timing.streams import Streams, Work
 from grader.sass import accesses_of
 
 ALIKE, NOT_UNLIKE = 0.1, 0.25
-"""Distances from the launch up to which traces are taken at once, and up to which the nearest ones
-are taken.
+"""Distances from the launch: up to the first, traces are accepted at once; up to the second, the
+nearest traces are accepted.
 
-The distance is the part of the instructions, or of the sectors or wavefronts, that would have to be
-others.
+The distance is the fraction of the instructions, or of the sectors or wavefronts, that differ.
 """
 
 
 def choose_representative(
     candidates: Iterable[Streams], counts: Sequence[InstructionCounts]
 ) -> Streams | None:
-    """The first of the candidates that is alike, else the nearest that is not unlike; None where
-    all are unlike the launch.
-
-    Those behind one that is alike are not asked for.
-    """
+    """The first candidate within ALIKE, otherwise the nearest within NOT_UNLIKE, otherwise None.
+    Does not read further candidates than necessary."""
     least, nearest = NOT_UNLIKE, None
     for streams in candidates:
         distance = measure_distance(streams, counts)
@@ -47,7 +42,7 @@ def choose_representative(
 
 
 def stand_for_all(streams: Streams, count: int) -> bool:
-    """Whether the first so many of the traced blocks do what all of them do on the whole."""
+    """Whether the first `count` traced blocks represent all traced blocks."""
     count = min(count, streams.blocks)
     end = int(streams.first[count * streams.warps_per_block])
     if end in (0, len(streams.steps)):
@@ -56,7 +51,7 @@ def stand_for_all(streams: Streams, count: int) -> bool:
 
 
 def measure_distance(streams: Streams, counts: Sequence[InstructionCounts]) -> float:
-    """How unlike a launch with these counts the traces are, 0 to 1."""
+    """The distance of the traces from a launch with these counts, 0 to 1."""
     executed = np.zeros(streams.work.executed.shape[1])
     for each in counts:
         executed[each.index] += each.executed_in_code
@@ -70,14 +65,14 @@ def measure_distance(streams: Streams, counts: Sequence[InstructionCounts]) -> f
 
 
 def _copies(counts: InstructionCounts) -> bool:
-    """Whether it is an asynchronous copy: these are not counted as they are timed."""
+    """Whether it is an asynchronous copy; counters and time model differ in these."""
     return any(access.asynchronous for access in accesses_of(counts.opcode))
 
 
 @dataclass(frozen=True)
 class _Rates:
-    """What an instruction is and does on the whole: its parts of all by their index, and sectors
-    and wavefronts of one, asynchronous copies apart."""
+    """The share of each instruction by index, and mean sectors and wavefronts per instruction,
+    without asynchronous copies."""
 
     mix: np.ndarray
     sectors: float
@@ -85,7 +80,7 @@ class _Rates:
 
 
 def _rates_of(work: Work, blocks: int | None = None) -> _Rates:
-    """The rates of the first so many blocks, or of all."""
+    """The rates of the first `blocks` blocks, or of all."""
     executed = work.executed[:blocks].sum(axis=0)
     count = int(executed.sum())
     sectors, wavefronts = (
@@ -102,18 +97,16 @@ def _measure(own: _Rates, other: _Rates) -> float:
 
 
 def _distance(own: float, other: float) -> float:
-    """Of two rates an instruction, 0 to 1: a rate that hardly matters has no weight."""
+    """The relative difference of two rates per instruction, 0 to 1; low for negligible rates."""
     return abs(own - other) / max(own, other, 0.01)
 
 
 def choose_blocks(
     blocks: int, resident: int, figures: Figures, rng: Random, most: int = 64
 ) -> tuple[int, ...]:
-    """Blocks that one SM runs one after another, as the hardware hands them out: to one SM after
-    another, then the next round.
+    """Consecutive blocks of an SM. The hardware distributes blocks over the SMs round by round.
 
-    `rng` draws the SM, of those that run the most blocks, and the round from which on they are
-    taken."""
+    `rng` draws the SM, among those with the most blocks, and the first round."""
     rounds = -(-blocks // figures.multiprocessors)
     count = min(rounds, max(2 * resident, 4), most)
     sm = rng.randrange(blocks - (rounds - 1) * figures.multiprocessors)

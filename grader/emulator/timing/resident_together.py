@@ -1,8 +1,8 @@
-"""What blocks that are resident at the same time touch together, though none shares it with its
-neighbours: a column of blocks lies side by side, and the next column touches the same sectors.
+"""Data that blocks share while they are resident together, although they share nothing with their
+neighbours: for example, the next column of blocks accesses the same sectors.
 
-Only some neighbours leave traces. Where each of them touches what the one before it does, so many
-sectors further on, the others do too.
+Only some neighbours are traced. If each accesses the sectors of the block before it at a fixed
+distance, the other blocks are assumed to do the same.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS
 
 
 def share_together(groups: Sequence[Streams], region: tuple[int, int], resident: int) -> float:
-    """The part of the sectors of a buffer that so many resident blocks touch first which another
-    one of them touches, too; 0 where neighbours do not touch alike. `groups` are of blocks that lie
-    side by side; `region` are the first and last address of the buffer."""
+    """The fraction of the first accessed sectors of `resident` blocks that another of these blocks
+    accesses, too; 0 if neighbours do not have the same pattern. `groups`: groups of neighbouring
+    blocks; `region`: first and last address of the buffer."""
     lines = region[0] // LINE_BYTES, -(-region[1] // LINE_BYTES)
     pairs = [
         (_first_sectors(group.block(0), lines), _first_sectors(group.block(1), lines))
@@ -34,13 +34,13 @@ def share_together(groups: Sequence[Streams], region: tuple[int, int], resident:
 
 
 def _moves(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """By how many sectors what one block touches lies before what another one does: several
-    numbers where they do not touch alike."""
+    """Distances, in sectors, between the accesses of two blocks: a single number if they have the
+    same pattern, otherwise several."""
     return np.unique(other - one) if one.shape == other.shape else np.array([0, 1])
 
 
 def _first_sectors(block: Streams, lines: tuple[int, int]) -> np.ndarray:
-    """The sectors of some lines that each warp's first access to these touches, in order."""
+    """The sectors of each warp's first access to these lines, in order."""
     found = [np.zeros(0, dtype=np.int64)]
     for first, last in zip(block.first, block.first[1:], strict=False):
         made = block.steps["access"][first:last]

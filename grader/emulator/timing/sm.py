@@ -1,5 +1,5 @@
-"""A simulated SM: its resident warps and blocks, its sub-partitions, its L1, and when each of the
-units that they share is free. The runtime simulates it (cpp/timing/sm.cpp)."""
+"""A simulated SM: its resident warps and blocks, its sub-partitions, its L1, and the times at which
+shared units are free. The runtime simulates it (cpp/timing/sm.cpp)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _NO_LINE = -1
 
 @dataclass(frozen=True)
 class SimulatedSM:
-    """An SM that runs some blocks, once. `arrays` are what it works on, by the fields of SM;
-    `local_words` are of a lane's local memory."""
+    """An SM that runs some blocks once. `arrays`: its state, by the fields of SM; `local_words`:
+    words of a lane's local memory."""
 
     arrays: dict[str, np.ndarray]
     local_words: int
@@ -48,8 +48,7 @@ class SimulatedSM:
         return first_row(Statistics, self.arrays["statistics"])
 
     def simulate(self, runtime: Runtime) -> None:
-        """Run the blocks; `ends` and `statistics` hold what came of it, and its profile, if it has
-        one, where the cycles of warps went."""
+        """Runs the blocks. Fills `ends` and `statistics`, and the profile if the SM has one."""
         numbers = {
             "traced_warps": len(self.arrays["first"]) - 1,
             "access_count": len(self.arrays["accesses"]),
@@ -60,7 +59,7 @@ class SimulatedSM:
             "l2_lines": len(self.arrays["l2"]),
             "local_words": self.local_words,
         }
-        record = make_pointing(SM, self.arrays, numbers)  # a name keeps it while it is read
+        record = make_pointing(SM, self.arrays, numbers)  # the name keeps it alive during the call
         simulate = runtime.simulate_profiled if "profile" in self.arrays else runtime.simulate
         simulate(record.ctypes.data)
 
@@ -74,8 +73,8 @@ def make_sm(
     *,
     fetches: bool = False,
 ) -> SimulatedSM:
-    """An SM that runs the blocks `order`, at most `resident` at a time; nothing has started.
-    `fetches`: its cache of instructions does not hold what is executed."""
+    """An SM before its start, for the blocks `order`, at most `resident` at a time. `fetches`: the
+    code does not fit its instruction cache."""
     warps = make_rows(Warp, resident * streams.warps_per_block)
     warps["met"] = NEVER
     warps["place"] = np.arange(len(warps)) // streams.warps_per_block
@@ -113,7 +112,7 @@ def make_sm(
 
 
 def _make_cache(lines: float) -> np.ndarray:
-    """An empty cache of so many lines."""
+    """An empty cache with this number of lines, rounded down to whole sets."""
     cache = make_rows(CacheLine, max(1, int(lines) // WAYS) * WAYS)
     cache["tag"] = _NO_LINE
     return cache

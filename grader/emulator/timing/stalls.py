@@ -1,7 +1,7 @@
-"""The states of a resident warp, one for each cycle, by the names that Nsight Compute has for them.
+"""The states of a resident warp in a cycle, with Nsight Compute's names.
 
-Of its states those are left out that no simulated warp is ever in: there is no cache of immediate
-constants (`IMC Miss`).
+Nsight Compute's `IMC Miss` is missing: simulated warps never have it, because the model has no
+cache of immediate constants.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from enum import IntEnum
 
 
 class Stall(IntEnum):
-    """What a warp does in a cycle: SELECTED issues an instruction; all others keep its next one
-    from being issued. A warp at a BARRIER is told at the barrier's own instruction."""
+    """The state of a warp in a cycle. SELECTED: it issues an instruction; in all other states, it
+    does not. BARRIER is counted at the barrier's own instruction."""
 
     SELECTED = 0
     WAIT = 1
-    """The stall count of the instruction before has not passed."""
+    """The stall count of the previous instruction has not passed."""
     BRANCH_RESOLVING = 2
     LONG_SCOREBOARD = 3
     """Waits for a load, a store, an atomic or a copy of global or local memory."""
@@ -25,12 +25,12 @@ class Stall(IntEnum):
     LG_THROTTLE = 6
     """The queue of the load/store unit is full, for an access to global or local memory."""
     MIO_THROTTLE = 7
-    """The same for what else passes that queue."""
+    """The same for other instructions in that queue."""
     MATH_PIPE_THROTTLE = 8
     DISPATCH_STALL = 9
-    """The scheduler waits for register banks, or for a product of 64 bits."""
+    """The scheduler waits for register banks, or for a 64-bit product."""
     NOT_SELECTED = 10
-    """It could issue, and its scheduler issues another warp's instruction."""
+    """It could issue, but its scheduler issues another warp's instruction."""
     MEMBAR = 11
     SLEEPING = 12
     NO_INSTRUCTION = 13

@@ -1,4 +1,5 @@
-"""What the warps of some blocks did, from their traces, as a simulation walks along it."""
+"""Executed steps of the warps of some blocks, from their traces; a simulation reads them in
+order."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from grader.emulator.timing.timing_records import Access, Line, Step, Trace
 
 @dataclass(frozen=True)
 class Work:
-    """What each of some blocks does: how often it executes each instruction (a row a block), the
-    sectors of its global accesses, the wavefronts of its shared ones."""
+    """Totals per block: executions of each instruction (a row per block), sectors of global
+    accesses, wavefronts of shared accesses."""
 
     executed: np.ndarray
     sectors: np.ndarray
@@ -28,9 +29,9 @@ class Work:
 class Streams:
     """The warps of some blocks. Warp w runs `steps[first[w]:first[w + 1]]`.
 
-    `steps`, `accesses` and `lines` are arrays of records; `work` adds them up. `fraction` is the
-    part of the blocks' executed instructions that is here: traces may be cut off. `local_bytes` are
-    of a thread.
+    `steps`, `accesses` and `lines` are arrays of records; `work` has their totals. `fraction`: the
+    fraction of the blocks' executed instructions that the traces contain, as they may be cut off.
+    `local_bytes`: local memory per thread.
     """
 
     first: np.ndarray
@@ -48,14 +49,14 @@ class Streams:
 
     @property
     def new_sectors(self) -> float:
-        """The part of the sectors of their lines that nothing before has touched."""
+        """The fraction of the sectors of the lines that no earlier line has touched."""
         numbers = np.repeat(self.lines["number"], 4) * 4 + np.tile(np.arange(4), len(self.lines))
         bits = self.lines["touched"][:, np.newaxis] >> np.arange(4) & 1
         touched = numbers[bits.ravel() == 1]
         return len(np.unique(touched)) / max(1, len(touched))
 
     def block(self, index: int) -> Streams:
-        """One of the blocks alone."""
+        """The stream of a single block."""
         first = self.first[index * self.warps_per_block : (index + 1) * self.warps_per_block + 1]
         steps = self.steps[first[0] : first[-1]]
         return replace(self, first=first - first[0], steps=steps)
@@ -69,7 +70,7 @@ def make_streams(
     local_bytes: int,
     runtime: Runtime,
 ) -> Streams:
-    """Streams of the blocks' traces. `blocks` are the instructions of each basic block."""
+    """Streams of the blocks' traces. `blocks`: the instruction range of each basic block."""
     warps = [warp for block in traces for warp in block]
     first = np.zeros(len(warps) + 1, dtype=np.int64)
     arrays: dict[str, np.ndarray] = {
@@ -92,7 +93,7 @@ def make_streams(
 
 
 def join(groups: Sequence[Streams]) -> Streams:
-    """The blocks of several streams of one launch, one behind the other."""
+    """The concatenation of several streams of one launch."""
     first, steps, accesses = [np.zeros(1, dtype=np.int64)], [], []
     step = access = line = 0
     for each in groups:
@@ -122,8 +123,7 @@ def add_up(
     table: np.ndarray,
     runtime: Runtime,
 ) -> Work:
-    """What the blocks of streams do, of the instructions in the table
-    (cpp/timing/totals.cpp)."""
+    """The totals per block of streams (cpp/timing/totals.cpp)."""
     blocks = (len(first) - 1) // warps_per_block
     executed = np.zeros((blocks, len(table)), dtype=np.int64)
     work = Work(executed, np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64))
@@ -156,8 +156,8 @@ def _expand(
 def _cut_at_barriers(
     first: np.ndarray, steps: np.ndarray, barriers: np.ndarray, warps: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Cut traces that ran out of room so that all warps of a block end behind equally many
-    barriers."""
+    """Shortens traces whose buffer was full, so that all warps of a block end after the same number
+    of barriers."""
     parts, new_first = [], [0]
     for start in range(0, len(first) - 1, warps):
         spans = [np.arange(first[w], first[w + 1]) for w in range(start, start + warps)]

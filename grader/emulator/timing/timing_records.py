@@ -1,8 +1,8 @@
-"""Records of the timing model that Python and the runtime in C++ share.
+"""Records of the timing model that Python and the C++ runtime share.
 
 A record is a class of annotated fields: `int` and `float` have 64 bits, `Annotated[int, "i4"]`
-names another format of NumPy, and `Annotated[int, "Line *"]` is a host address. The runtime gets
-them as C++ structs in the namespace `timing` (cpp/header.py).
+names another NumPy format, and `Annotated[int, "Line *"]` is a host address. cpp/header.py writes
+them as C++ structs in the namespace `timing`.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from grader.emulator.timing.profile_records import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
 CODE_LINE = 8
-"""Instructions of a line."""
+"""Instructions in a line of 128 bytes."""
 PAIR_SECTORS = 2
-"""Sectors that DRAM reads at once (ncu's dram__bytes_read of strided loads on an H200)."""
+"""Sectors of a DRAM read (ncu's dram__bytes_read of strided loads on an H200)."""
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
 MERGING_LINES = 24
-"""Lines that wait to leave an SM: stores to them that follow go with them."""
+"""Lines that wait to leave an SM; later stores to them are merged."""
 WAYS = 16
-"""Of a set of the L1, and of the L2."""
+"""Lines per set of the L1, and of the L2."""
 SCOREBOARDS = 6
 COPY_GROUPS = 8
 SUB_PARTITIONS = 4
@@ -36,31 +36,31 @@ NEVER = 1e300
 
 
 class CodeRow:
-    """An instruction: its class, and the control bits of its encoding. `argument` is the count of
+    """An instruction: its pipe, and the control bits of its encoding. `argument`: n of
     `DEPBAR.LE SB0, n`, else 0."""
 
     unit: int
     kind: int
     latency: int
     passes: int
-    """How often it passes its pipe, or its queue."""
+    """Passes through its pipe or queue."""
     stall: int
     write_scoreboard: int
     read_scoreboard: int
     wait_mask: int
     sources: int
-    """The registers of its operands, a byte each, NO_REGISTER where it is none."""
+    """The registers of its operands, a byte each; NO_REGISTER for other operands."""
     reuse: int
-    """A mask of the operands that the register cache keeps."""
+    """Mask of the operands that the register cache keeps."""
     argument: int
     atomic: int
-    """0 for none, 1 for one of integers, 2 for one of floats, 3 for compare-and-swap."""
+    """0 for none, 1 for integers, 2 for floats, 3 for compare-and-swap."""
     past_l1: int
-    """Whether a load asks the L2 in any case (1), or unless its line is on its way (2)."""
+    """1: a load that always goes to the L2; 2: a load that can hit only lines in flight; else 0."""
 
 
 class Step:
-    """An instruction that a warp executes: its index in the code, and that of its access, -1 for
+    """An executed instruction of a warp: its index in the code, and the index of its access, -1 for
     none."""
 
     code: Annotated[int, "i4"]
@@ -68,11 +68,10 @@ class Step:
 
 
 class Access:
-    """What so many lanes' access asks for: `wavefronts` and `tags` in cycles, and the lines `first`
-    to `end`.
+    """An access of `lanes` lanes: `wavefronts` and `tags` in cycles, and the lines `first` to
+    `end`.
 
-    An instruction with two accesses (asynchronous copies) has the second one right behind the
-    first.
+    An instruction with two accesses (asynchronous copies) has the second directly after the first.
     """
 
     first: int
@@ -87,8 +86,8 @@ class Line:
     """A line of an access, with masks of the sectors that it touches, and of the sectors and words
     that it covers.
 
-    Of atomics, `rounds` are the turns that the line's slice of the L2 takes for it, and `chain` the
-    lanes at the word where the most meet.
+    For atomics: `rounds` are the turns of the line's L2 slice, `chain` the lanes at the most
+    contended word.
     """
 
     number: int
@@ -102,9 +101,9 @@ class Line:
 class Trace:
     """The `words` of all warps, warp after warp (cpp/timing/tracing.h), and their expansion.
 
-    `ends` has a 0 in front of the ends of warps; `starts` and `sizes` are of basic blocks; `widths`
-    are the bytes a lane moves, by instruction, and `atomics` tell which are atomics. `first` has
-    the steps at which each warp's begin, and their end.
+    `ends`: 0, then the end of each warp's words; `starts` and `sizes`: of basic blocks; `widths`:
+    bytes per lane, by instruction; `atomics`: 1 for atomics. `first`: the first step of each warp,
+    then the end of the last warp.
     """
 
     words: Annotated[int, "uint32_t *"]
@@ -127,15 +126,15 @@ class Trace:
 
 
 class Warp:
-    """A warp: the steps `position` to `last` are still to be issued, the next one from the cycle
+    """A warp. The steps `position` to `last` are not issued yet; the next can issue from cycle
     `ready` on."""
 
     met: float
-    """When what the next one waits for has come; NEVER at a barrier and at the end."""
+    """When the next step's dependencies are met; NEVER at a barrier and at the end."""
     unit: int
-    """What the next one occupies."""
+    """The unit that the next step occupies."""
     place: int
-    """Its block's, among those of the SM."""
+    """Index of its block's place in the SM."""
     position: int
     last: int
     ready: float
@@ -145,18 +144,18 @@ class Warp:
     groups: Annotated[list[float], f"{COPY_GROUPS}f8"]
     """When each of the latest groups of asynchronous copies has arrived."""
     committed: int
-    """Groups so far."""
+    """Number of groups so far."""
     open_copy: float
-    """When the copies that belong to no group yet have arrived."""
+    """When the copies that belong to no group yet arrive."""
     stored: float
-    """When the L2 has what it stored last, since its last fence."""
+    """When the L2 receives the last store since the last fence."""
     loads_from: float
-    """When the L1 is empty after its last fence."""
+    """When the L1 is empty after the warp's last fence."""
 
 
 class Block:
-    """A place for a block. `number` is the block's own in the order of blocks; it finds the lines
-    of its streams `shift` further on."""
+    """A place for a block. `number`: the block's index in the order of blocks; the lines of its
+    streams are `shift` further on."""
 
     number: int
     shift: int
@@ -165,14 +164,13 @@ class Block:
 
 
 class Partition:
-    """A sub-partition: when its pipes (by Unit) can take another instruction, its register
-    banks are read to the end, and the warp that issued last. Nothing can be issued before
-    `next_ready`."""
+    """A sub-partition: when its pipes (by Unit) accept another instruction, when its register banks
+    are free, and the last issuing warp. No instruction issues before `next_ready`."""
 
     pipes: Annotated[list[float], "8f8"]
     banks: Annotated[list[float], f"{REGISTER_BANKS}f8"]
     kept: Annotated[list[int], f"{REGISTER_BANKS * OPERANDS}i8"]
-    """What the register cache keeps of each bank for each operand: a register of a warp, or 0."""
+    """Content of the register cache, per bank and operand: a register of a warp, or 0."""
     latest: int
     read_ready: float
     """When the next instruction can read its registers."""
@@ -180,9 +178,9 @@ class Partition:
 
 
 class CacheLine:
-    """A line of a cache: the mask of the sectors that it holds, which have arrived at `ready`, and
-    above it that of the sectors that were stored and not read from the L2 since; in the L2, of
-    those that differ from DRAM's."""
+    """A line of a cache. `sectors`: the mask of valid sectors, which arrive at `ready`; above it
+    the mask of sectors that were stored and not read from the L2 since; in the L2, of sectors that
+    differ from DRAM."""
 
     tag: int
     sectors: int
@@ -191,7 +189,7 @@ class CacheLine:
 
 
 class Merging:
-    """Sectors and words of a line that are on their way out of the SM."""
+    """Sectors and words of a line that is about to leave the SM."""
 
     tag: int
     sectors: int
@@ -199,9 +197,9 @@ class Merging:
 
 
 class Shared:
-    """When the units that all warps share are free, and another block can start; the parts of a
-    sector that are still to be passed to DRAM, sectors that passed through the L2, the state of the
-    random numbers, how many lines were stored, and how many blocks started and ended."""
+    """When the units that all warps share are free, and when another block can start; fractions of
+    sectors that are still to be passed to DRAM (`…_credit`), sectors that passed through the L2,
+    the state of the random numbers, the number of stored lines, and of started and ended blocks."""
 
     lsu_free: float
     tags_free: float
@@ -219,14 +217,14 @@ class Shared:
     passed: float
     stored: float
     stored_before: float
-    """When the L2 has the last store, and the last one of another warp than `storer`."""
+    """When the L2 receives the last store, and the last store of a warp other than `storer`."""
     storer: int
     fence_free: float
     fence_end: float
-    """The end of the fences of the system that are under way, and of those that wait for them."""
+    """The end of the running system-scope fences, and of the fences that wait for them."""
     next_fence_end: float
     invalidated: float
-    """When a fence emptied the L1 last."""
+    """When a fence last emptied the L1."""
     system_free: float
     fetch_free: float
     fetched: int
@@ -238,8 +236,8 @@ class Shared:
 
 
 class Statistics:
-    """Of a simulation: instructions, busy cycles of the pipes (of all sub-partitions together) and
-    of the units, bytes, sectors. `full_*` are of the time until the first place stays empty."""
+    """Results of a simulation: instructions, busy cycles of the pipes (summed over sub-partitions)
+    and of the units, bytes, sectors. `full_*`: up to the time when the first place stays empty."""
 
     issued: float
     fma: float
@@ -258,19 +256,19 @@ class Statistics:
     load_sectors: float
     load_hits: float
     slept: float
-    """Cycles for which warps slept, and waited for fences, calls of the system and instructions."""
+    """Cycles that warps slept, and waited for fences, system calls and instructions."""
     fenced: float
     called: float
     awaiting_code: float
     calls: float
-    """Of the system, and the cycles that they take of all SMs' together."""
+    """Number of system calls, and the cycles that they take of all SMs together."""
     call_cycles: float
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """Cycles, where no other unit is in the name. `float_halves`: how many halves of the float pipe
-    take float instructions; `dram_read_part` and `dram_write_part`: see parameters.Load."""
+    """Cycles, unless the name contains another unit. `float_halves`: halves of the float pipe that
+    execute float instructions; `dram_read_part`, `dram_write_part`: see parameters.Share."""
 
     fma_cycles: float
     float_halves: float
@@ -333,11 +331,11 @@ class Parameters:
 
 
 class SM:
-    """An SM with all that it works on. `order` are the blocks to run, as indices into the streams;
-    `ends` tells when each of them ended. Lines of the L1, and of the SM's share of the L2, of which
-    there are none where nothing uses local memory, lie set by set; `traced_warps` are those of the
-    streams, `warp_count` and `block_count` the resident ones. `local_words` are of a lane's local
-    memory. `profile`: none where nobody asks."""
+    """An SM with all its state. `order`: the blocks to run, as indices into the streams; `ends`:
+    the cycle at which each ended. Lines of the L1, and of the SM's share of the L2 (none without
+    local memory), are in order of sets; `traced_warps`: warps of the streams; `warp_count`,
+    `block_count`: resident warps and blocks; `local_words`: words of a lane's local memory.
+    `profile`: null unless requested."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -364,8 +362,8 @@ class SM:
     l2_lines: int
     local_words: int
     code_lines: Annotated[int, "int64_t *"]
-    """How many lines of instructions were fetched up to each of the code's, 0 for none; null where
-    the instruction cache holds all that is executed."""
+    """Per line of code: the number of fetched lines when it was fetched, 0 for never; null if the
+    instruction cache holds all executed code."""
     profile: Annotated[int, "Profile *"]
 
 

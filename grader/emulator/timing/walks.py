@@ -1,5 +1,5 @@
-"""What blocks load that others load, too, from the streams of some of them: who comes to data that
-nobody has read yet waits for DRAM, and so do all that come there at the same time."""
+"""Data that several blocks load, from the streams of some blocks: concurrent blocks that reach
+unread data together all wait for DRAM."""
 
 from __future__ import annotations
 
@@ -17,33 +17,32 @@ from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, PAIR_SECTORS
 
 HARDLY_SHARED = 0.9
-"""Where DRAM moves a larger part of what SMs read, hardly any of it is what others read, too."""
+"""If DRAM moves a larger fraction of the SMs' reads, they share hardly any data."""
 
 
 @dataclass(frozen=True)
 class Walked:
-    """The sectors that an instruction of the first streams loads which its SM has not loaded
-    before; and the part of the lines of several blocks that they come to together."""
+    """`distinct`: sectors that its SM has not loaded before, per instruction of the first streams.
+    `together`: fraction of the lines of several blocks that they reach together."""
 
     distinct: float
     together: float
 
     def missing(self, instructions: float, waves: float) -> float:
-        """The part of the sectors that SMs read, one of so many instructions, which the L2 does not
-        hold when they ask for it: blocks that start together come to what none of them has read
-        together. Later waves of blocks find it."""
+        """Fraction of sectors that miss in L2 because concurrent blocks reach cold data together.
+        The SMs read a sector per `instructions` instructions; later waves of blocks hit."""
         return min(PAIR_SECTORS, self.together * self.distinct * instructions / waves)
 
 
 def follow_walks(
     streams: Streams, resident: int, around: Sequence[Streams], code: CodeTable, runtime: Runtime
 ) -> Walked:
-    """How blocks walk along their data (cpp/timing/walks.cpp): those of one SM, on which so
-    many are resident, and others."""
+    """The order in which blocks read their data (cpp/timing/walks.cpp): `streams` are blocks of an
+    SM with `resident` blocks at a time, `around` other blocks."""
     lines = LIMIT // LINE_BYTES
     shared = {
         "table": code.table,
-        "visitors": np.zeros(lines, dtype=np.uint32),  # of which only what is used costs
+        "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
         "known": np.zeros(lines, dtype=np.uint16),
         "places": np.zeros(lines, dtype=np.uint32),
     }

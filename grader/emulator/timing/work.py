@@ -1,5 +1,5 @@
-"""What a launch did, as far as its time is modelled from it: made of the traces of some of its
-blocks, before any figure of a GPU has a part in it."""
+"""Input of the time model: everything about a launch that no GPU affects, from the traces of some
+of its blocks."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from grader.emulator.timing.streams import Streams, make_streams
 from grader.sass import BULK_LOAD, BULK_STORE
 
 LATE_WORDS = 40_000
-"""Words of each warp of a late trace that may stand for a launch."""
+"""Words per warp of a late trace that may represent a launch."""
 AROUND_WORDS = 4_000
-"""Words of a warp's trace that tell what it shares with its neighbours."""
+"""Words of a warp's trace that suffice to find the data that it shares with neighbours."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What a launch asks for: blocks in all, blocks resident on an SM, bytes of shared memory a
-    block, executed instructions in all, and how long its blocks take."""
+    """Sizes of a launch: blocks in total, resident blocks per SM, shared memory per block in bytes,
+    executed instructions in total, and the durations of its blocks."""
 
     blocks: int
     resident: int
@@ -37,15 +37,14 @@ class Shape:
 
     @property
     def unevenness(self) -> float:
-        """How many times as long as the average block the longest one takes."""
+        """Cycles of the longest block over those of the average block."""
         return self.lengths.longest * self.lengths.blocks / max(1, self.lengths.total)
 
 
 @dataclass(frozen=True)
 class TracedLaunch:
-    """What was seen of a launch: traces of blocks, of which the first candidates that do what the
-    launch does stand for it; its shape, its counts by instruction, and the first and last addresses
-    of buffers."""
+    """Observations of a launch: candidate traces of blocks, of which the first representative group
+    is used; its shape, its counts per instruction, first and last addresses of buffers."""
 
     candidates: Sequence[Sequence[BlockTrace]]
     shape: Shape
@@ -55,12 +54,11 @@ class TracedLaunch:
 
 @dataclass(frozen=True)
 class Work:
-    """What a launch did, as far as its time is modelled from it: nothing here depends on how fast a
-    GPU does anything. `around` are streams of groups of blocks that lie side by side, from their
-    start; `regions` are the first and last addresses of buffers. `late` is the end of a long
-    block. `cycles` are those of each instruction for a warp that is alone. `bulk_bytes` are those
-    that bulk copies load and store, which leave no traces; `calls` are warps' calls of the system
-    in the whole launch."""
+    """Input of the time model; independent of a GPU's speed. `around`: streams of groups of
+    neighbouring blocks, from their start; `regions`: first and last addresses of buffers; `late`:
+    the end of a long block; `cycles`: per instruction, for a warp that runs alone; `bulk_bytes`:
+    bytes that bulk copies load and store, which are not traced; `calls`: warps' system calls in the
+    whole launch."""
 
     streams: Streams
     around: Sequence[Streams]
@@ -73,15 +71,14 @@ class Work:
     calls: int = 0
 
     def cycles_alone(self, streams: Streams) -> np.ndarray:
-        """Of each block of streams: those of the warp that takes longest."""
+        """For each block of streams: cycles of its longest warp."""
         until = np.concatenate([[0], np.cumsum(self.cycles[streams.steps["code"]])])
         each = np.diff(until[streams.first])
         return np.asarray(each.reshape(-1, streams.warps_per_block).max(axis=1))
 
 
 def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
-    """The work of a launch from the first of the candidates that does what the launch does on the
-    whole; None where none of them does."""
+    """The work of a launch from the first representative candidate; None if there is none."""
     code = describe_code(kernel.decoded, kernel.code.encoding)
     read = partial(_read_traces, kernel, code)
     long = [trace for trace in [traced.shape.lengths.late] if trace is not None]
@@ -121,8 +118,8 @@ def _read_traces(
     *,
     whole: bool = True,
 ) -> Streams:
-    """The streams of some traces, of no more than so many words of each warp; `whole`: they are to
-    stand for their blocks."""
+    """The streams of traces, up to `words` words per warp. `whole`: they must represent their
+    blocks."""
     blocks = [
         range(b.instructions[0].index, b.instructions[-1].index + 1) for b in kernel.flow.blocks
     ]
@@ -137,7 +134,7 @@ def _read_traces(
 
 
 def _side_by_side(traces: Sequence[BlockTrace]) -> list[list[BlockTrace]]:
-    """The groups of neighbours among some blocks in order."""
+    """The groups of neighbours among blocks in ascending order."""
     groups: list[list[BlockTrace]] = []
     for trace in traces:
         if groups and trace.block == groups[-1][-1].block + 1:

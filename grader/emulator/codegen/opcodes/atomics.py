@@ -1,6 +1,6 @@
 """Atomic operations on shared (ATOMS), global (ATOMG, REDG) and generic addresses (ATOM, RED).
 
-If blocks can observe the order of global atomics, the launch runs on one host thread, block after
+If blocks can observe the order of global atomics, a single host thread runs the launch, block after
 block (`Opcode.ordered`).
 """
 
@@ -205,9 +205,9 @@ def take_turns(
 
 def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
     """The kind under which it is counted. In shared memory, lanes with equal addresses take turns,
-    except for `.POPC.INC`, which adds their number, and for `.CAST.SPIN`, where one lane per bank
-    succeeds. The two operands of a compare-and-swap pass one after the other (observed on an H100
-    and an H200).
+    except for `.POPC.INC`, which adds their number, and for `.CAST.SPIN`, where a single lane per
+    bank succeeds. The two operands of a compare-and-swap pass in turn (observed on an H100 and an
+    H200).
     """
     shared, spins = space == "shared", kind.operation == "CAST"
     return AccessKind(

@@ -66,9 +66,8 @@ def _wait_for_all(e: Emitter, i: Decoded, votes: list[Value]) -> None:
 
 
 def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[Value]) -> None:
-    """A barrier's number and count, of which a register may hold one. A register that is named
-    twice holds both, in bits 0 to 3 and 16 to 27. Number 0 without a count is
-    `__syncthreads()`."""
+    """A barrier's number and count; either may be in a register. A register that is named twice
+    holds both, in bits 0 to 3 and 16 to 27. Number 0 without a count is `__syncthreads()`."""
     if not all(isinstance(operand, Register | Immediate) for operand in place):
         raise e.unsupported("with these operands")
     agreed, apart, named, every = (
@@ -112,11 +111,11 @@ def wait_for_threads(
     e: Emitter, i: Decoded, number: Value, count: Value, votes: Sequence[Value] = ()
 ) -> None:
     """A barrier with a count: a warp that arrives counts as 32 threads (PTX ISA, `barrier`); in a
-    diverged warp each lane counts as one thread."""
+    diverged warp each lane counts as a thread."""
     arrived: Value = const(WARP_LANES)
     if not e.converged:
         whole, part = e.function.append_basic_block("whole"), e.function.append_basic_block("part")
-        there = e.mask if votes else e.warp.load("live")  # a vote has one result per warp
+        there = e.mask if votes else e.warp.load("live")  # votes have a result per warp
         e.b.cbranch(e.b.icmp_unsigned("==", there, const(FULL_MASK)), whole, part)
         e.b.position_at_end(part)
         not_emulated(e, i)

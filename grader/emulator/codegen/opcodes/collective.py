@@ -1,7 +1,7 @@
 """Collective operations of a warp: its lanes wait for each other, and combine or compare values.
 
 If the lanes of an operation come from different places, ptxas uses WARPSYNC.COLLECTIVE: they wait,
-execute the operation together as one path, and ENDCOLLECTIVE sends each lane back.
+execute the operation together as a path, and ENDCOLLECTIVE sends each lane back.
 """
 
 from __future__ import annotations

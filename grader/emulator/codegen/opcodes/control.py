@@ -71,8 +71,7 @@ def branch(e: Emitter, i: Decoded) -> None:
 
 def bra(e: Emitter, i: Decoded) -> None:
     """Branches with the lanes whose guard and extra predicates are true; the others continue. The
-    side with fewer lanes runs first. `.ANY`: all lanes branch if the condition is true in one of
-    them."""
+    side with fewer lanes runs first. `.ANY`: all lanes branch if any condition is true."""
     taken = _lanes_where(e, i.operands[:-1])
     if i.has("ANY"):
         taken = e.b.select(e.b.icmp_unsigned("!=", taken, const(0)), e.mask, const(0))
@@ -360,7 +359,7 @@ CONTROL: dict[str, Opcode] = {
         pipe={PLAIN: PREFETCH, "IVALL": INVALIDATE, "IV": INVALIDATE},
     ),
     "CCTLL": row(no_operation, "PF1 PF2", pipe=QUEUED),
-    "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels run one after the other here
+    "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels do not overlap here
     "PREEXIT": row(no_operation, pipe=LAUNCH_NEXT),
     "PMTRIG": row(no_operation, pipe=NO_PIPE),
     "NANOSLEEP": row(sleep, "WARP SYNCS", pipe={PLAIN: SLEEP, "SYNCS": NO_PIPE}),

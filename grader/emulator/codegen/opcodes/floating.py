@@ -53,8 +53,8 @@ _PAIRS: dict[str, tuple[int | None, bool]] = {
     "F32x2.LO_HI": (1, False),
     "F32x2.HI_LO.NP": (0, True),
 }
-"""By the suffix of an operand: the index of the word that is the lower float (None: one float for
-both), and whether the sign of the upper float flips."""
+"""By the suffix of an operand: the index of the word that is the lower float (None: a single
+float), and whether the sign of the upper float flips."""
 
 
 def fadd(e: Emitter, i: Decoded) -> None:
@@ -91,8 +91,8 @@ def _set_results(
 
 
 def _of_pair(e: Emitter, operand: Operand, word: int) -> Operand:
-    """One float of a pair operand: `.F32x2.HI_LO`, swapped for `.LO_HI`; `.NP` flips the sign of
-    the upper float. `.F32` or a literal is a single float for both."""
+    """The lower (`word` 0) or upper float of a pair operand: `.F32x2.HI_LO`, swapped for `.LO_HI`;
+    `.NP` flips the sign of the upper float. `.F32` or a literal is a single float for both."""
     if isinstance(operand, Immediate):
         return operand
     if not isinstance(operand, Register) or operand.suffix not in _PAIRS:

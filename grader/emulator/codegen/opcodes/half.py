@@ -1,8 +1,8 @@
 """Pairs of 16-bit floats, half or (`.BF16_V2`) bfloat16: each operation rounds once, to nearest
 even, and keeps denormals.
 
-A register holds two floats; `.H0_H0` and `.H1_H1` use one of them twice. A literal is two operands,
-the upper half first.
+A register holds two floats; `.H0_H0` and `.H1_H1` use the lower or upper twice. A literal is two
+operands, the upper half first.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def hfma2(e: Emitter, i: Decoded) -> None:
 
 
 def _is_outside(e: Emitter, a: Value, b: Value) -> Value:
-    """Whether one of two codes is the NaN that marks elements outside of a tensor."""
+    """Whether either code is the NaN that marks elements outside of a tensor."""
     found = [
         e.b.icmp_unsigned("==", e.b.and_(code, e.const(SIGN - 1)), e.const(_OUTSIDE))
         for code in (a, b)

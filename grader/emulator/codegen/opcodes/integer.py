@@ -252,7 +252,7 @@ def select(e: Emitter, i: Decoded) -> None:
 
 
 def population_count(e: Emitter, i: Decoded) -> None:
-    """d = number of ones in a"""
+    """d = number of set bits in a"""
     e.set(i.operands[0], intrinsic(e, "ctpop", [e.i32(i.operands[1])]))
 
 
@@ -262,7 +262,7 @@ def bit_reverse(e: Emitter, i: Decoded) -> None:
 
 
 def find_leading_one(e: Emitter, i: Decoded) -> None:
-    """d = index of the highest one of a, or all ones if a has none; `.SH` counts from the top.
+    """d = index of the highest set bit of a, -1 if it has none; `.SH` counts from the top.
 
     Without `.U32` (signed): the highest bit that differs from the sign.
     """

@@ -82,9 +82,9 @@ def _saturated_sum(e: Emitter, a: Value, b: Value) -> Value:
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
     """d = p ? min(a, b) : max(a, b), of two or three operands"""
-    says_whose = len(i.operands) == 6 and not all(map(is_nowhere, i.operands[1:3]))
-    if i.base == "VIMNMX" and _part_bits(i) == 16 and says_whose:
-        _halves_and_whose(e, i)
+    names_origins = len(i.operands) == 6 and not all(map(is_nowhere, i.operands[1:3]))
+    if i.base == "VIMNMX" and _part_bits(i) == 16 and names_origins:
+        _halves_and_origins(e, i)
         return
     target, *operands, choose = _without_borrows(e, i)
     smaller_wanted = e.predicate(choose)
@@ -101,7 +101,7 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
     _set_parts(e, target, [_positive(e, i, value) for value in first])
 
 
-def _halves_and_whose(e: Emitter, i: Decoded) -> None:
+def _halves_and_origins(e: Emitter, i: Decoded) -> None:
     """Halves, and for the lower and the upper half whether it comes from a; equal halves do (CUDA
     Math API, `__vibmax_s16x2`)."""
     target, lower, upper, a, b, choose = i.operands

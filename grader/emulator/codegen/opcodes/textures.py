@@ -1,7 +1,7 @@
 """Textures and surfaces: TEX, TLD, TLD4 and TXD read through a texture unit, SULD and SUST access
 the elements of a surface. The runtime finds the texels (cpp/memory/textures.cpp).
 
-Textures have one mipmap level here, so a level of detail has no effect.
+Textures have a single mipmap level here, so a level of detail has no effect.
 """
 
 from __future__ import annotations
