@@ -29,12 +29,12 @@ from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
-from grader.folders import default_cache
 from grader.grading.building import Built, build
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.judging.evidence import Subject
+from grader.plumbing.cache import default_cache
 from grader.records import SUBMISSION, Progress, Source
 from grader.report.plot import format_svg
 from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels

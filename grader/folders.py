@@ -1,21 +1,11 @@
-"""Where the grader keeps files of its own."""
+"""The folders of the exercises that come with the grader."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 PACKAGED = "course"
 """The folder of an installed package that holds the exercises and their starters."""
-
-
-def default_cache(environ: Mapping[str, str]) -> Path:
-    """The user's cache folder of the grader (XDG Base Directory Specification): compiled
-    submissions, and the emulator's runtime."""
-    base = environ.get("XDG_CACHE_HOME", "")
-    return (
-        Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    ) / "cuda-exercise-grader"
 
 
 def shipped_root() -> Path:

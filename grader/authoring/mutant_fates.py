@@ -15,10 +15,10 @@ from pathlib import Path
 from grader.authoring.mutants import Mutant, make_mutants
 from grader.authoring.verdicts import FAULTLESS, Grading, what_it_misses
 from grader.devices.choose import EMULATED
-from grader.folders import default_cache
 from grader.grading.building import build
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
+from grader.plumbing.cache import default_cache
 from grader.records import Progress, Score, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof
 from grader.spec.exercise import Exercise, Limits

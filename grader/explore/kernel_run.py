@@ -17,12 +17,12 @@ from grader.explore.kernel_data import KernelData, Output, read_data
 from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
 from grader.explore.kernel_maps import TensorMapFields
 from grader.explore.kernels_on_gpu import run_on_gpu
-from grader.folders import default_cache
 from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import show_nothing
 from grader.grading.tools import find_toolchain
 from grader.messages.doubt import describe_waits
+from grader.plumbing.cache import default_cache
 from grader.records import (
     PLAIN,
     Detail,

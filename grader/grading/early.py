@@ -16,8 +16,8 @@ from pathlib import Path
 from grader.devices.choose import EMULATED, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError
-from grader.folders import default_cache
 from grader.grading.tools import find_toolchain
+from grader.plumbing.cache import default_cache
 from grader.records import Submission, ToolLimits
 from grader.submission.instances import find_open_templates
 from grader.submission.lookups import check_lookups

@@ -22,7 +22,6 @@ from grader.devices.choose import EMULATED, GPU, Choice, gpu_works, has_pycuda, 
 from grader.devices.gpu.peak import GivenPeak
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError, SpecError, UsageError
-from grader.folders import default_cache
 from grader.grading.cases import Oracle
 from grader.grading.kept import Keeper, find_keeper
 from grader.grading.mistakes import SubmissionError
@@ -30,6 +29,7 @@ from grader.grading.session import Job, show_nothing
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.metrics import MODELLED
+from grader.plumbing.cache import default_cache
 from grader.plumbing.shortages import machine_fault
 from grader.records import (
     PLAIN,

@@ -21,9 +21,9 @@ from grader.grading.cases import (
 )
 from grader.grading.checked import Findings
 from grader.grading.interim import show_counted
+from grader.grading.kept import graded_key
 from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.own_programs import OTHERS_SEED, broken, build_other
-from grader.grading.remembered import graded_key, recall, remember
 from grader.grading.session import Session, describe_sizes, run_limits
 from grader.grading.submission_run import (
     Left,
@@ -41,6 +41,7 @@ from grader.judging.values import TIMED_ON
 from grader.messages.doubt import UNKNOWN_FIGURES, describe_waits
 from grader.messages.hidden import tell
 from grader.metrics import MODELLED
+from grader.plumbing.cache import recall, remember
 from grader.records import (
     COUNTING,
     PLAIN,

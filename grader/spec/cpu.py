@@ -17,6 +17,7 @@ CPU_FUNCTION = "reference"
 SUM_TYPE = "SUM_TYPE"
 """The macro of `cpu.c` for the type of a running sum: `float` in a textbook's loop, `double` where
 the loop is to be exact."""
+SIZE_TYPE = "int"
 
 
 def find_cpu_file(exercise: Exercise) -> Path | None:

@@ -15,7 +15,7 @@ from grader.emulator import runtime as runtime_module
 from grader.emulator.codegen.kept_files import read_whole
 from grader.emulator.cpp import CompilerFailed, load
 from grader.emulator.cpp.header import write_header
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 
 COMPILER = shutil.which("g++") or ""
 

@@ -9,7 +9,7 @@ import pytest
 
 from grader.cpp.types import CPP_NAMES
 from grader.records import Role
-from grader.spec.cpu import CPU_FUNCTION, SUM_TYPE, cpu_parameters, find_cpu_file
+from grader.spec.cpu import CPU_FUNCTION, SIZE_TYPE, SUM_TYPE, cpu_parameters, find_cpu_file
 from grader.spec.draws import buffer_shape, make_inputs
 from grader.spec.exercise import BufferSpec, Case, Exercise
 from grader.spec.oracle import load_oracle
@@ -101,7 +101,7 @@ def test_the_loop_is_cpp_too_and_has_the_spec_s_signature(folder: Path) -> None:
 def declare(parameter: BufferSpec | str) -> str:
     """A parameter in C, which has no name for CUDA's `__half`."""
     if isinstance(parameter, str):
-        return f"int {parameter}"
+        return f"{SIZE_TYPE} {parameter}"
     const = "const " if parameter.role is Role.INPUT else ""
     element = "_Float16" if parameter.dtype == "float16" else CPP_NAMES[parameter.dtype]
     return f"{const}{element} *{parameter.name}"

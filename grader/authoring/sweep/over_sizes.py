@@ -17,13 +17,13 @@ from grader.devices.choose import EMULATED, GPU, gpu_works, has_pycuda, parse_de
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.library import find_array_library
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.folders import default_cache
 from grader.grading.building import Built, build
 from grader.grading.mistakes import SubmissionError
 from grader.grading.own_programs import build_others
 from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Subject
+from grader.plumbing.cache import default_cache
 from grader.records import (
     SUBMISSION,
     DeviceInfo,

@@ -9,7 +9,7 @@ from functools import cache
 
 from grader.emulator.cpp import CompilerFailed, Runtime, load
 from grader.errors import ToolMissing
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 
 COMPILER = "g++"
 _ADVICE = (
