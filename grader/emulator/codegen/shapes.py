@@ -37,6 +37,8 @@ FIRST_PREDICATE_NAME = 64
 OFFSET_SPACING = 1 << 20
 """Names are numbers beyond all that an instruction can hold; sums with what is smaller than a
 spacing keep them apart."""
+CONSTANT_WORDS = 8
+"""An instruction reads at most this many words behind the offset of a constant operand."""
 BANK_OF_LAUNCH, FIXED_BANK = 0, 1
 """Of a shape: constants that a launch fills, and those whose contents the code fixes."""
 
