@@ -38,7 +38,7 @@ from grader.judging.modelled import model_timing, model_traffic, modelled_launch
 from grader.judging.needs import find_counted, find_timed
 from grader.judging.timing import LABELS, check_floor
 from grader.judging.values import TIMED_ON
-from grader.messages.doubt import UNKNOWN_FIGURES, describe_waits
+from grader.messages.doubt import describe_unmodelled, describe_waits
 from grader.messages.hidden import tell
 from grader.metrics import MODELLED
 from grader.plumbing.cache import recall, remember
@@ -209,10 +209,8 @@ def _add_times(session: Session, timed: SubmissionRun) -> None:
 
 def why_untimed(execution: Execution) -> str:
     """Why a run that came to its end has no modelled time."""
-    return next(
-        (launch.unmodelled for launch in execution.launches if launch.unmodelled),
-        UNKNOWN_FIGURES,
-    )
+    reasons = (launch.unmodelled for launch in execution.launches if launch.unmodelled)
+    return describe_unmodelled(next(reasons, None))
 
 
 def _describe_model(timed: SubmissionRun) -> dict[str, str]:

@@ -102,6 +102,7 @@ from grader.records.runs import (
     Sample,
     Traffic,
     Uncounted,
+    Unmodelled,
 )
 from grader.records.scores import (
     CaseResult,
@@ -323,6 +324,7 @@ __all__ = [
     "Uncounted",
     "UnknownInstruction",
     "UnlistedFile",
+    "Unmodelled",
     "Unreadable",
     "VariableUse",
     "WarpAccess",

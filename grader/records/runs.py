@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from grader.records.accesses import WarpAccess
 from grader.records.facts import Observation, Stop
@@ -271,6 +272,15 @@ class Launched:
     occupancy: float
 
 
+class Unmodelled(StrEnum):
+    """Why a launch has no modelled time: it reads textures or surfaces; the traced blocks do not
+    represent the others; its threads wait for each other in loops."""
+
+    TEXTURES = "textures"
+    UNEVEN_BLOCKS = "uneven_blocks"
+    WAITS = "waits"
+
+
 @dataclass(frozen=True)
 class LaunchResult(Launched):
     """What one launch of a plan counted, and the resources it ran with.
@@ -288,7 +298,7 @@ class LaunchResult(Launched):
     lines: tuple[LineCounters, ...]
     printed: str = ""
     modelled: Modelled | None = None
-    unmodelled: str = ""
+    unmodelled: Unmodelled | None = None
     sample: Sample | None = None
     waited: bool = False
     executed: tuple[int, ...] = ()

@@ -29,6 +29,7 @@ from grader.records import (
     RunLimits,
     Sample,
     ShowProgress,
+    Unmodelled,
     WarpCycles,
 )
 
@@ -98,7 +99,7 @@ class Ran:
     modelled: Modelled | None = None
     cycles: WarpCycles | None = None
     held: Sequence[float] | None = None
-    unmodelled: str = ""
+    unmodelled: Unmodelled | None = None
     sample: Sample | None = None
 
 
