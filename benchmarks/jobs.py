@@ -13,10 +13,10 @@ from kernel_files import KernelRun, compile_file, describe_source, read_runs
 
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
-from grader.folders import default_cache
 from grader.grading.building import Built, build, make_program
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
+from grader.plumbing.cache import default_cache
 from grader.records import SUBMISSION, LaunchLimits, Program, Submission
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission

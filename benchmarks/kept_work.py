@@ -44,10 +44,10 @@ from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.launch_time import Estimate, LaunchModel
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
-from grader.folders import default_cache
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.messages.hidden import tell
+from grader.plumbing.cache import default_cache
 from grader.records import Binary, ModelledMode, Program, Role, RunLimits
 
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)

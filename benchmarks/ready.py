@@ -20,10 +20,10 @@ from pathlib import Path
 
 from grader.devices.emulated.machine_code import Code
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.folders import default_cache
 from grader.grading.building import compile_source
 from grader.grading.mistakes import value_of
 from grader.grading.tools import find_toolchain
+from grader.plumbing.cache import default_cache
 from grader.records import Binary, ToolLimits
 from grader.submission.source_file import parse_submission
 

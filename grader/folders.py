@@ -1,29 +1,11 @@
-"""Folders of the grader: its cache, and the exercises that are installed with it."""
+"""Folders of the exercises that are installed with the grader."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
 from pathlib import Path
-
-from grader.records import Options
 
 PACKAGED = "course"
 """The folder with the exercises and starters in an installed package."""
-
-
-def default_cache(environ: Mapping[str, str]) -> Path:
-    """The user's cache folder of the grader (XDG Base Directory Specification): compiled
-    submissions, kept results and the emulator's runtime."""
-    base = environ.get("XDG_CACHE_HOME", "")
-    return (
-        Path(base) if Path(base).is_absolute() else Path.home() / ".cache"
-    ) / "cuda-exercise-grader"
-
-
-def cache_folder(options: Options) -> Path:
-    """The cache folder of the options, else the user's."""
-    return options.cache or default_cache(os.environ)
 
 
 def shipped_root() -> Path:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from grader.errors import ToolMissing
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 from tests.support.shipped import fill_cache, keep_others, read_shipped
 
 LONGEST_FIRST = (

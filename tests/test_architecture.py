@@ -1,5 +1,5 @@
-"""The house rules that a reader cannot see in one file: who may import whom, where heavy libraries
-live, and how long things are."""
+"""Rules that no single file shows: which package may import which, the one home of each heavy
+library, and the longest file and function."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ STAGES = {
     "fixes",
 }
 
-# What every stage may import beside itself. `devices.base` holds the Device protocol only.
+# Every stage may import these beside itself. `devices.base` holds the Device protocol only.
 SHARED = (
     "grader.records",
     "grader.metrics",
@@ -47,20 +47,31 @@ SHARED = (
     "grader.devices.base",
 )
 
-# The stages that hand their facts to words, which nothing else may: sentences are made last.
-SPEAKERS = ("judging", "report")
-MAY_ASK_WORDS = (
+# Further imports of packages and modules.
+ALSO: dict[str, tuple[str, ...]] = {
+    "grader.judging": ("grader.messages",),
+    "grader.report": ("grader.messages",),
+    "grader.devices.emulated": ("grader.emulator",),
+    "grader.devices.gpus": ("grader.emulator.timing.figures",),
+    "grader.devices.remote.zygote": ("grader.sandbox",),
+    "grader.batch.answers": ("grader.grading.grade", "grader.report.json"),
+    "grader.batch.cluster": ("grader.devices.remote",),
+}
+
+# Facts become sentences last: only these import `messages`.
+USE_MESSAGES = (
     "grader.messages",
     "grader.judging",
     "grader.report",
     "grader.grading",
-    "grader.explore",  # a run without a grading ends with words, too
+    "grader.explore",  # `grade run` ends with sentences, without a grading
     "grader.pytest_plugin",
 )
 
-# What returns facts only, and the records with sentences that it may not name.
+# Stages that return facts, and the records with sentences that they must not import.
 FACTUAL = (
     "grader.batch",
+    "grader.cpp",
     "grader.devices",
     "grader.emulator",
     "grader.grading.measure",
@@ -68,37 +79,9 @@ FACTUAL = (
     "grader.submission",
     "grader.toolchain",
 )
-TOLD = {"Failure", "Finding"}
+WITH_SENTENCES = {"Failure", "Finding"}
 
-# What joins stages, and what else it may import; None: anything.
-JOINS: dict[str, tuple[str, ...] | None] = {
-    "grader": None,
-    "grader.__main__": None,
-    "grader.grading.grade": None,
-    "grader.doctor": None,
-    "grader.devices.remote.zygote": ("grader.sandbox",),
-    "grader.batch.answers": ("grader.grading.grade", "grader.report.json"),
-    "grader.batch.cluster": ("grader.devices.remote",),
-    "grader.devices.emulated.sample_writes": ("grader.emulator",),
-    "grader.devices.emulated.emulated_device": ("grader.emulator",),
-    "grader.devices.emulated.fault_facts": ("grader.emulator",),
-    "grader.devices.emulated.texture_objects": ("grader.emulator",),
-    "grader.devices.emulated.transfers": ("grader.emulator",),
-    "grader.devices.emulated.sampling": ("grader.emulator",),
-    "grader.devices.emulated.inspection": ("grader.emulator",),
-    "grader.devices.emulated.stall_breakdown": ("grader.emulator",),
-    "grader.devices.emulated.run_backwards": ("grader.emulator",),
-    "grader.devices.gpus": ("grader.emulator.timing.figures",),
-    "grader.devices.emulated.finding_facts": ("grader.emulator",),
-    "grader.devices.emulated.plan_run": ("grader.emulator",),
-    "grader.devices.emulated.runtime": ("grader.emulator", "grader.folders"),
-    "grader.devices.emulated.launch_counts": ("grader.emulator",),
-    "grader.devices.emulated.machine_code": ("grader.emulator",),
-    "grader.devices.emulated.checked_run": ("grader.emulator",),
-    "grader.devices.emulated.worst_accesses": ("grader.emulator",),
-}
-
-# What must not grow: these import nothing of grader beyond what is listed.
+# Leaves import nothing of grader beyond these.
 LEAVES: dict[str, tuple[str, ...]] = {
     "grader.statuses": (),
     "grader.records": ("grader.records", "grader.statuses", "grader.sass"),
@@ -118,7 +101,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "grader.devices.base": ("grader.records",),
 }
 
-# The modules beside the stages.
+# Modules beside the stages.
 TOP = {
     f"grader.{name}"
     for name in (
@@ -133,11 +116,10 @@ TOP = {
     )
 } | {"grader"}
 
-# The packages whose modules join stages, as the pipeline does.
+# Packages that join stages: they may import any.
 JOINTS = ("grader.grading", "grader.authoring", "grader.explore", "grader.cli")
 
-# The one home of each heavy library, and whether it must load on use (inside a function) even
-# there.
+# The home of each heavy library; True: it loads on use, inside a function, even there.
 HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "llvmlite": (("grader.emulator", "grader.doctor"), False),
     "rich": (("grader.report",), False),
@@ -180,7 +162,7 @@ FILES = {module_name(path): path for path in sorted((ROOT / "grader").rglob("*.p
 
 @functools.cache
 def tree_of(name: str) -> ast.Module:
-    """A module parsed: when a test asks, for every worker of pytest imports this file."""
+    """A parsed module. Parsed on use, since every pytest worker imports this file."""
     return ast.parse(FILES[name].read_text(), filename=str(FILES[name]))
 
 
@@ -229,17 +211,17 @@ def stage_of(module: str) -> str | None:
 
 
 def found(imports: Iterable[tuple[str, Import]]) -> list[str]:
-    """Imports that may not be, with their places."""
+    """Forbidden imports as `file:line: module`."""
     return [f"{FILES[name]}:{each.line}: {each.module}" for name, each in imports]
 
 
 def test_a_module_imports_only_what_its_stage_may() -> None:
     def may(name: str) -> tuple[str, ...] | None:
-        stage, joins = stage_of(name), JOINS.get(name, ())
-        if joins is None or stage is None:
+        stage = stage_of(name)
+        if stage is None:
             return None
-        spoken = ("grader.messages",) if stage in SPEAKERS else ()
-        return (*SHARED, f"grader.{stage}", *spoken, *joins)
+        also = (each for prefix, more in ALSO.items() if is_in(name, (prefix,)) for each in more)
+        return (*SHARED, f"grader.{stage}", *also)
 
     allowed = {name: may(name) for name in FILES}
     assert not found(
@@ -252,18 +234,17 @@ def test_a_module_imports_only_what_its_stage_may() -> None:
     )
 
 
-def test_only_the_last_stages_ask_words() -> None:
+def test_only_the_last_stages_use_messages() -> None:
     assert not found(
         (name, each)
         for name in FILES
-        if not is_in(name, MAY_ASK_WORDS)
+        if not is_in(name, USE_MESSAGES)
         for each in imports_of(name)
         if is_in(each.module, ("grader.messages",))
     )
 
 
-def test_what_returns_facts_makes_no_sentences() -> None:
-    """`words` makes sentences of facts, and nothing before it."""
+def test_stages_that_return_facts_make_no_sentences() -> None:
     assert not [
         f"{FILES[name]}:{node.lineno}: {alias.name}"
         for name in FILES
@@ -271,7 +252,7 @@ def test_what_returns_facts_makes_no_sentences() -> None:
         for node in ast.walk(tree_of(name))
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
-        if alias.name in TOLD
+        if alias.name in WITH_SENTENCES
     ]
 
 
@@ -302,7 +283,7 @@ def test_every_module_has_a_place() -> None:
 
 
 def test_heavy_libraries_stay_in_their_homes() -> None:
-    """A library with no home is given one in HEAVY."""
+    """A new library gets a row in HEAVY."""
     light = {"grader", *BASE_LIBRARIES, *sys.stdlib_module_names}
 
     def is_at_home(name: str, each: Import) -> bool:
@@ -320,8 +301,7 @@ def test_heavy_libraries_stay_in_their_homes() -> None:
 
 
 def test_importing_grader_and_its_command_line_is_cheap() -> None:
-    """What loads at start-up: everything that `import grader.cli` reaches through top-level
-    imports."""
+    """Follows the top-level imports of `grader.cli`: they load at start-up."""
     reached, pending = set(), ["grader", "grader.cli"]
     libraries = set()
     while pending:
@@ -340,15 +320,9 @@ def test_importing_grader_and_its_command_line_is_cheap() -> None:
 
 
 def test_no_import_cycles() -> None:
+    """Imports inside functions and under TYPE_CHECKING count: a cycle cannot hide there."""
     graph = {
-        name: (
-            {
-                target.module
-                for target in imports_of(name)
-                if target.module in FILES and not target.for_types
-            }
-            - {name}
-        )
+        name: {each.module for each in imports_of(name) if each.module in FILES} - {name}
         for name in FILES
     }
     try:
@@ -373,7 +347,7 @@ def test_a_function_fits_a_screen() -> None:
     assert not long
 
 
-def test_a_file_says_its_subject_first() -> None:
+def test_a_file_names_its_subject_first() -> None:
     assert not [path for name, path in FILES.items() if not ast.get_docstring(tree_of(name))]
 
 

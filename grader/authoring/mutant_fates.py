@@ -14,11 +14,11 @@ from pathlib import Path
 from grader.authoring.mutants import Mutant, make_mutants
 from grader.authoring.verdicts import FAULTLESS, Grading, what_it_misses
 from grader.devices.choose import EMULATED
-from grader.folders import cache_folder
 from grader.grading.building import build
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import run_limits
 from grader.grading.tools import Toolchain, find_toolchain
+from grader.plumbing.cache import cache_folder
 from grader.records import Progress, Score, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof
 from grader.spec.exercise import Exercise, Limits

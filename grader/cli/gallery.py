@@ -61,7 +61,7 @@ def run_gallery(options: argparse.Namespace) -> int:
         _list_galleries()
         return 0
     from grader.explore.exhibits import run_gallery as execute
-    from grader.folders import default_cache
+    from grader.plumbing.cache import default_cache
     from grader.report.access_pictures import format_gallery, print_gallery
 
     found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))

@@ -25,7 +25,7 @@ def _parser() -> argparse.ArgumentParser:
 def run_doctor(_: argparse.Namespace) -> int:
     """`grade doctor`: 0 if the emulated device works here."""
     from grader.doctor import Machine, can_grade, examine
-    from grader.folders import default_cache
+    from grader.plumbing.cache import default_cache
     from grader.report.machine_parts import print_doctor
     from grader.report.terminal import make_console
     from grader.sandbox.process import run_tool

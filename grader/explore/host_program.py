@@ -11,11 +11,11 @@ from pathlib import Path
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
 from grader.explore.host_text import MARKER, HostProgram, format_program
-from grader.folders import default_cache
 from grader.grading.building import build, launched_kernels, make_program
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
 from grader.messages.hidden import tell
+from grader.plumbing.cache import default_cache
 from grader.records import SUBMISSION, Failure, Role, Submission
 from grader.spec.cpu import find_cpu_file
 from grader.spec.draws import draw_scalars, make_inputs

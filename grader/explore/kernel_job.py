@@ -11,7 +11,6 @@ from grader.devices.base import Arrays, Device
 from grader.explore.kernel_data import KernelData
 from grader.explore.launch_times import Times, modelled_times, note_unsure, note_untimed
 from grader.explore.other_order import PUBLIC, find_order
-from grader.folders import cache_folder
 from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
@@ -20,6 +19,7 @@ from grader.judging.machine_work import tell_machine_work
 from grader.messages.findings import advise
 from grader.messages.hidden import tell, tell_findings
 from grader.messages.outputs import describe_modified
+from grader.plumbing.cache import cache_folder
 from grader.records import (
     PLAIN,
     SUBMISSION,

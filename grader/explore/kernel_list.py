@@ -17,12 +17,12 @@ from grader.emulator import ARCHITECTURES
 from grader.emulator.codegen.unsupported import find_unsupported
 from grader.errors import GraderError, ToolMissing, UsageError
 from grader.explore.kernel_job import COMPILE_LIMITS
-from grader.folders import default_cache
 from grader.grading.building import compile_source
 from grader.grading.grade import choose_device
 from grader.grading.mistakes import SubmissionError, refuse, value_of
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.judging.machine_work import list_kernel
+from grader.plumbing.cache import default_cache
 from grader.records import (
     Binary,
     Kernel,

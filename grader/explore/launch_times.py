@@ -9,7 +9,7 @@ from random import Random
 from grader.devices.base import Arrays, TimingDevice
 from grader.grading.measure import measure
 from grader.judging.modelled import is_known, model_timing
-from grader.messages.doubt import UNKNOWN_FIGURES, describe_unsure
+from grader.messages.doubt import describe_unmodelled, describe_unsure
 from grader.messages.hidden import tell
 from grader.metrics import format_value
 from grader.records import (
@@ -49,7 +49,7 @@ def modelled_times(execution: Execution) -> Times:
 def note_untimed(execution: Execution) -> tuple[str, ...]:
     """A sentence for the launches that have no modelled time for the same reason."""
     untimed = (
-        (number, launch.unmodelled or UNKNOWN_FIGURES)
+        (number, describe_unmodelled(launch.unmodelled))
         for number, launch in enumerate(execution.launches, start=1)
         if launch.modelled is None
     )

@@ -18,13 +18,14 @@ from grader.devices.gpu.ncu import count_with_ncu
 from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch, NotCounted
 from grader.grading.baselines import BASELINES_SEED, broken
 from grader.grading.building import Built
-from grader.grading.remembered import counts_key, recall, remember
+from grader.grading.kept import counts_key
 from grader.grading.session import Session, describe_sizes
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import OtherCounts
 from grader.judging.needs import find_counted
 from grader.judging.timing import LABELS
 from grader.messages.hidden import tell
+from grader.plumbing.cache import recall, remember
 from grader.records import Execution, Program, Progress
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs

@@ -15,8 +15,8 @@ from pathlib import Path
 from grader.devices.choose import EMULATED, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError
-from grader.folders import cache_folder
 from grader.grading.tools import find_toolchain
+from grader.plumbing.cache import cache_folder
 from grader.records import Options, Submission, ToolLimits
 from grader.submission.instances import find_open_templates
 from grader.submission.lookups import check_lookups

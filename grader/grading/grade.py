@@ -120,7 +120,7 @@ def _grade_job(job: Job) -> Score:
     except SubmissionError as error:
         from grader.grading.other_exercise import name_other_exercise
 
-        failure = name_other_exercise(error.failure, exercise, text)
+        failure = name_other_exercise(error.failure, job.exercise, job.submission)
         return failed_score(job.subject, failure, job.evidence)
     except (UsageError, SpecError):
         raise

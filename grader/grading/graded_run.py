@@ -22,8 +22,8 @@ from grader.grading.cases import (
 )
 from grader.grading.checked import Findings
 from grader.grading.interim import show_counted
+from grader.grading.kept import graded_key
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.remembered import graded_key, recall, remember
 from grader.grading.session import Session, describe_sizes, run_limits
 from grader.grading.submission_run import (
     SubmissionRun,
@@ -38,9 +38,10 @@ from grader.judging.modelled import model_timing, model_traffic, modelled_launch
 from grader.judging.needs import find_counted, find_timed
 from grader.judging.timing import LABELS, check_floor
 from grader.judging.values import TIMED_ON
-from grader.messages.doubt import UNKNOWN_FIGURES, describe_waits
+from grader.messages.doubt import describe_unmodelled, describe_waits
 from grader.messages.hidden import tell
 from grader.metrics import MODELLED
+from grader.plumbing.cache import recall, remember
 from grader.records import (
     COUNTING,
     PLAIN,
@@ -213,10 +214,8 @@ def _add_times(session: Session, timed: SubmissionRun) -> None:
 
 def why_untimed(execution: Execution) -> str:
     """The reason why a finished run has no modelled time."""
-    return next(
-        (launch.unmodelled for launch in execution.launches if launch.unmodelled),
-        UNKNOWN_FIGURES,
-    )
+    reasons = (launch.unmodelled for launch in execution.launches if launch.unmodelled)
+    return describe_unmodelled(next(reasons, None))
 
 
 def _describe_model(timed: SubmissionRun) -> dict[str, str]:

@@ -1,6 +1,7 @@
-"""Cache of scores: an equal grading on this machine takes its score from here.
+"""Keys of the cache for gradings: scores of equal gradings, and the counters and times of an
+exercise's baselines, which are the same for every submission.
 
-The key contains all inputs of the score. Two kinds of gradings are not kept: without a given seed,
+A key hashes all inputs of its entry. Two kinds of gradings are not kept: without a given seed,
 because each draws another, and after a limit of time or memory, because a repetition can end
 differently.
 """
@@ -8,22 +9,34 @@ differently.
 from __future__ import annotations
 
 import functools
+import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from grader.grading.remembered import recall, remember
+from grader.devices.gpu.ncu import ncu_identity
 from grader.grading.session import Job
 from grader.grading.tools import find_toolchain
-from grader.plumbing.cache import cache_key
-from grader.plumbing.identity import grader_identity, hash_files
+from grader.plumbing.cache import cache_key, recall, remember
+from grader.plumbing.identity import grader_identity, hash_files, hash_package
 from grader.plumbing.record_json import make_converter
-from grader.records import Score
+from grader.records import DeviceInfo, Mode, Program, Score
 from grader.spec.own_files import read_files
 
 if TYPE_CHECKING:
     from cattrs import Converter
+
+
+_EMULATED = (
+    "emulator/**/*.*",
+    "devices/*.py",
+    "devices/emulated/*.py",
+    "devices/gpus.json",
+    "judging/modelled.py",
+    "records/*.py",
+)
+_NCU = ("devices/gpu/ncu.py", "devices/gpu/ncu_metrics.py", "devices/gpu/profiled.py")
 
 
 @dataclass(frozen=True)
@@ -61,6 +74,21 @@ def find_keeper(job: Job) -> Keeper:
         repr(job.options.detail),
     )
     return Keeper(job.cache, f"score-{cache_key(*parts)}")
+
+
+def graded_key(program: Program, info: DeviceInfo, mode: Mode) -> str:
+    """The name of the entry of what a program counts and takes on an emulated GPU."""
+    return "graded-" + _key(program, info.id, repr(mode), hash_package(*_EMULATED))
+
+
+def counts_key(program: Program, info: DeviceInfo) -> str:
+    """The name of the entry of what Nsight Compute counts of a program on GPUs of this model."""
+    return "counts-" + _key(program, info.id, info.name, ncu_identity(), hash_package(*_NCU))
+
+
+def _key(program: Program, *parts: str) -> str:
+    code = hashlib.sha256(program.binary.cubin).hexdigest()
+    return cache_key(code, repr(program.steps), repr(program.buffers), *parts)
 
 
 @functools.cache

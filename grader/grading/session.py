@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.devices.base import Device
-from grader.folders import cache_folder
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.messages.hints import explain_failed_case
+from grader.plumbing.cache import cache_folder
 from grader.records import (
     DeviceChoice,
     DeviceInfo,

@@ -6,11 +6,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from grader.metrics import METRICS, format_value
-from grader.records import SUBMISSION, LaunchResult, MetricValue, Source, Timing
+from grader.records import SUBMISSION, LaunchResult, MetricValue, Source, Timing, Unmodelled
 
-UNKNOWN_FIGURES = "this GPU's figures are not known"
+_UNKNOWN_FIGURES = "this GPU's figures are not known"
+_UNMODELLED = {
+    Unmodelled.TEXTURES: "what textures and surfaces cost is not modelled",
+    Unmodelled.UNEVEN_BLOCKS: (
+        "its blocks differ so much from each other that those which were traced cannot stand for"
+        " all"
+    ),
+    Unmodelled.WAITS: (
+        "its threads wait for each other in loops, and how long they do is not modelled"
+    ),
+}
 _BENEFIT = "the benefit of the doubt"
 _ON_A_MODEL = "too close to call on a model"
+
+
+def describe_unmodelled(why: Unmodelled | None) -> str:
+    """Why a launch has no modelled time, as a clause; None if the GPU has no timing figures."""
+    return _UNKNOWN_FIGURES if why is None else _UNMODELLED[why]
 
 
 def remark_doubt(source: Source | None) -> str:

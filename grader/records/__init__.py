@@ -103,6 +103,7 @@ from grader.records.runs import (
     Sample,
     Traffic,
     Uncounted,
+    Unmodelled,
 )
 from grader.records.scores import (
     CaseResult,
@@ -330,6 +331,7 @@ __all__ = [
     "Uncounted",
     "UnknownInstruction",
     "UnlistedFile",
+    "Unmodelled",
     "Unreadable",
     "VariableUse",
     "WarpAccess",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 from grader.records.accesses import WarpAccess
@@ -135,6 +136,15 @@ class Launched:
     occupancy: float
 
 
+class Unmodelled(StrEnum):
+    """Why a launch has no modelled time: it reads textures or surfaces; the traced blocks do not
+    represent the others; its threads wait for each other in loops."""
+
+    TEXTURES = "textures"
+    UNEVEN_BLOCKS = "uneven_blocks"
+    WAITS = "waits"
+
+
 @dataclass(frozen=True)
 class LaunchResult(Launched):
     """The counters and resources of a launch of a plan.
@@ -151,7 +161,7 @@ class LaunchResult(Launched):
     lines: tuple[LineCounters, ...]
     printed: str = ""
     modelled: Modelled | None = None
-    unmodelled: str = ""
+    unmodelled: Unmodelled | None = None
     sample: Sample | None = None
     waited: bool = False
     executed: tuple[int, ...] = ()

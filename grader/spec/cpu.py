@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.cpp.types import CPP_NAMES
-from grader.records import Role
 from grader.spec.exercise import BufferSpec, Exercise, Task
 from grader.spec.public import CPU_FILE
 
@@ -20,9 +18,6 @@ SUM_TYPE = "SUM_TYPE"
 """The macro of `cpu.c` for the type of a running sum: `float` in a textbook's loop, `double` where
 the loop is to be exact."""
 SIZE_TYPE = "int"
-
-_HALF = "_Float16"
-"""C has no name for CUDA's `__half`."""
 
 
 def find_cpu_file(exercise: Exercise) -> Path | None:
@@ -35,17 +30,3 @@ def cpu_parameters(task: Task) -> tuple[BufferSpec | str, ...]:
     """The parameters of `reference` in order: every buffer, then the name of every size, as the
     spec lists them."""
     return (*task.buffers, *task.size_names)
-
-
-def cpu_declaration(task: Task) -> str:
-    """The function's declaration in C: `void reference(float *out, const float *in, int rows, int
-    cols)`."""
-    return f"void {CPU_FUNCTION}({', '.join(map(_declare, cpu_parameters(task)))})"
-
-
-def _declare(parameter: BufferSpec | str) -> str:
-    if isinstance(parameter, str):
-        return f"{SIZE_TYPE} {parameter}"
-    const = "const " if parameter.role is Role.INPUT else ""
-    element = _HALF if parameter.dtype == "float16" else CPP_NAMES[parameter.dtype]
-    return f"{const}{element} *{parameter.name}"

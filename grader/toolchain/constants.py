@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.plumbing.cache import cache_key, recall, remember
 from grader.records import (
     CompileErrors,
     CompileMistake,
@@ -44,15 +44,14 @@ def ask_compiler(
     asked = json.dumps([[each.text, each.may_be_type] for each in questions])
     options = compile_options(compiler.arch)
     key = "names-" + cache_key(submission.text, compiler.nvcc.identity, *options, "", asked)
-    if cache is not None and (kept := read_entry(cache, key)):
-        return dict(json.loads(kept))
+    if (kept := recall(cache, key, dict[str, int | str])) is not None:
+        return kept
     marker = f"grader_name_{submission.sha256[:16]}"
     asking = replace(submission, text=submission.text + _lines_of(questions, marker))
     answer = settle(lambda: _ask(asking, questions, compiler, marker), compiler)
     if not isinstance(answer, dict):
         return _explain(answer, asking, questions)
-    if cache is not None:
-        keep_entry(cache, key, json.dumps(answer).encode())
+    remember(cache, key, answer)
     return answer
 
 

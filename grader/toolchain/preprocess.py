@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.plumbing.cache import cache_key, recall, remember
 from grader.records import CompileMistake, Evaded, ForeignFile, RunTool, Submission, ToolLimits
 from grader.toolchain.blame import settle
 from grader.toolchain.dependencies import check_directives, check_failed_run, read_dependencies
@@ -50,22 +49,14 @@ def preprocess(
     key = "macros-" + cache_key(
         submission.text, nvcc.identity, *compile_options(arch), "", *roots, "", *macro_names
     )
-    if cache is not None and (known := _read_kept(cache, key)) is not None:
+    if (known := recall(cache, key, Preprocessed)) is not None:
         return known
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
     compiler = Compiler(nvcc, arch, run, limits)
     made = settle(lambda: _preprocess(submission, macro_names, compiler), compiler)
-    if cache is not None and isinstance(made, Preprocessed):
-        keep_entry(cache, key, json.dumps(asdict(made)).encode())
+    if isinstance(made, Preprocessed):
+        remember(cache, key, made)
     return made
-
-
-def _read_kept(cache: Path, key: str) -> Preprocessed | None:
-    try:
-        fields = json.loads(read_entry(cache, key) or b"")
-        return Preprocessed(tuple(fields["files"]), dict(fields["macros"]))
-    except (ValueError, TypeError, KeyError):
-        return None
 
 
 def _preprocess(

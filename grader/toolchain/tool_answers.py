@@ -7,14 +7,12 @@ stand for another program tomorrow.
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 
-from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.plumbing.cache import cache_key, recall, remember
 from grader.records import Completed, RunTool, ToolLimits
 
 HOST_COMPILER = "gcc"
@@ -43,7 +41,7 @@ def keep_answers(run: RunTool, folder: Path, environ: Mapping[str, str]) -> RunT
             return known
         completed = run(argv, cwd=cwd, limits=limits, env=env)
         if completed.returncode == 0 and completed.limit is None:
-            keep_entry(folder, key, json.dumps(asdict(completed)).encode())
+            remember(folder, key, completed)
         return completed
 
     return ask
@@ -72,9 +70,8 @@ def _stamp_host_compiler(path: str) -> str | None:
 
 def _read(folder: Path, key: str) -> Completed | None:
     """The answer that is kept, if the folders that it tells of are still absent."""
-    try:
-        answer = Completed(**json.loads(read_entry(folder, key) or b""))
-    except (ValueError, TypeError):
+    answer = recall(folder, key, Completed)
+    if answer is None:
         return None
     absent = _ABSENT.findall(answer.stderr)
     return None if any(Path(each).exists() for each in absent) else answer

@@ -22,11 +22,11 @@ import pytest
 from grader.devices.base import Arrays, Device
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.folders import default_cache
 from grader.grading.building import Built, build, make_program
 from grader.grading.tools import find_toolchain
 from grader.judging.compare import judge_case
 from grader.messages.hidden import tell
+from grader.plumbing.cache import default_cache
 from grader.records import Program, Role, RunLimits, Status, Stop, Submission
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise

@@ -12,7 +12,7 @@ import pytest
 from grader.devices.base import Arrays, places_of
 from grader.devices.emulated import inspection, run_backwards
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.devices.emulated.sampling import TOO_UNEVEN, Stage
+from grader.devices.emulated.sampling import Stage
 from grader.emulator.run import lazy_pages
 from grader.judging.compare import poison
 from grader.records import (
@@ -28,6 +28,7 @@ from grader.records import (
     ModelledMode,
     Role,
     RunLimits,
+    Unmodelled,
 )
 from tests.support.device_plans import Ready, make_ready
 
@@ -199,7 +200,7 @@ def test_the_time_of_one_long_block_is_in_the_launch_s() -> None:
     )
     assert plain is not None
     if long.modelled is None:
-        assert long.unmodelled == TOO_UNEVEN
+        assert long.unmodelled is Unmodelled.UNEVEN_BLOCKS
     else:
         assert long.modelled.time_ms > plain.time_ms + 100_000 * 4 / 1.98e6 / 2
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import grader.emulator
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 
 README = Path(grader.emulator.__file__).with_name("README.md")
 

@@ -12,11 +12,11 @@ import pytest
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import cpp
 from grader.emulator.codegen.kept_files import read_whole
-from grader.emulator.cpp import SANITIZED, CompilerFailed, load
+from grader.emulator.cpp import CompilerFailed, load
 from grader.emulator.cpp.header import write_header
 from grader.emulator.layouts import checked, execution
 from grader.errors import ToolMissing
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 
 COMPILER = shutil.which("g++") or ""
 

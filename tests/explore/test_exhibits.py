@@ -13,7 +13,7 @@ import pytest
 
 from grader.cli import main
 from grader.explore.exhibits import GALLERIES, read_sketches, run_gallery
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 from grader.report.access_pictures import UNUSED, Exhibit, Gallery, Memory, draw, print_gallery
 from grader.report.terminal import make_console
 

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from grader.devices.remote import forked
-from grader.folders import default_cache
 from grader.grading.building import build
 from grader.grading.early import begin_early
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
+from grader.plumbing.cache import default_cache
 from grader.records import Completed, Options, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.spec.reader import read_exercise

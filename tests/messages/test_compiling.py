@@ -7,8 +7,8 @@ import os
 
 import pytest
 
-from grader.folders import default_cache
 from grader.messages.compiling import tell_compile_mistake
+from grader.plumbing.cache import default_cache
 from grader.records import CompileErrors, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission

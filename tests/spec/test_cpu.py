@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.cpp.types import CPP_NAMES
 from grader.records import Role
-from grader.spec.cpu import CPU_FUNCTION, SUM_TYPE, cpu_declaration, cpu_parameters, find_cpu_file
+from grader.spec.cpu import CPU_FUNCTION, SIZE_TYPE, SUM_TYPE, cpu_parameters, find_cpu_file
 from grader.spec.draws import buffer_shape, make_inputs
-from grader.spec.exercise import Case, Exercise
+from grader.spec.exercise import BufferSpec, Case, Exercise
 from grader.spec.oracle import load_oracle
 from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
@@ -86,7 +87,8 @@ def test_the_loop_is_cpp_too_and_has_the_spec_s_signature(folder: Path) -> None:
     exercise = read_exercise(folder)
     path = find_cpu_file(exercise)
     assert path is not None
-    text = f'{cpu_declaration(exercise)};\n#include "{path}"\n'
+    parameters = ", ".join(map(declare, cpu_parameters(exercise)))
+    text = f'void {CPU_FUNCTION}({parameters});\n#include "{path}"\n'
     for language in ("c++", "c"):
         subprocess.run(
             ["cc", "-x", language, *WARNINGS, "-fsyntax-only", "-"],
@@ -94,3 +96,12 @@ def test_the_loop_is_cpp_too_and_has_the_spec_s_signature(folder: Path) -> None:
             text=True,
             check=True,
         )
+
+
+def declare(parameter: BufferSpec | str) -> str:
+    """A parameter in C, which has no name for CUDA's `__half`."""
+    if isinstance(parameter, str):
+        return f"{SIZE_TYPE} {parameter}"
+    const = "const " if parameter.role is Role.INPUT else ""
+    element = "_Float16" if parameter.dtype == "float16" else CPP_NAMES[parameter.dtype]
+    return f"{const}{element} *{parameter.name}"

@@ -8,7 +8,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 from grader.records import Binary, Completed, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission

@@ -42,7 +42,7 @@ from grader.devices.base import Device
 from grader.devices.choose import DEFAULT_GPU
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpus import read_gpus
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 from grader.records import (
     Binary,
     Counters,

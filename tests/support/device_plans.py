@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.folders import default_cache
 from grader.grading.as_nvcc import Settings, with_recipe
+from grader.plumbing.cache import default_cache
 from grader.records import (
     SUBMISSION,
     Binary,

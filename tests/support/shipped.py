@@ -27,8 +27,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from grader.folders import default_cache
 from grader.grading.tools import find_toolchain
+from grader.plumbing.cache import default_cache
 from grader.records import Binary, Submission, ToolLimits
 from grader.submission.lookups import check_lookups
 from grader.submission.source_file import read_submission

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 from grader.records import Binary, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission, read_compiled

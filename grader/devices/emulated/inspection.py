@@ -6,7 +6,6 @@ from __future__ import annotations
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import TYPE_CHECKING
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.checked_run import Checking, gather_findings
@@ -14,6 +13,7 @@ from grader.devices.emulated.plan_run import (
     Plan,
     Ran,
     Ready,
+    Runner,
     Tell,
     Way,
     outputs_of,
@@ -34,9 +34,6 @@ from grader.emulator import NO_COUNTS, GlobalMemory, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.records import PLAIN, Execution, FindingKind, ModelledMode, Observation
 
-if TYPE_CHECKING:
-    from grader.devices.emulated.emulated_device import EmulatedDevice
-
 CHECKED_INSTRUCTIONS = 8_000_000
 LEAST_CHECKED, FEW_CHECKED, MOST_CHECKED = 4, 8, 64
 """Blocks of a launch that run in the checked mode: as many as these warp instructions allow, within
@@ -55,7 +52,7 @@ class Recorder:
     only launch may run, and `written` are its elements; `uneven`: such a sample did not stand for
     all blocks. Of several launches all blocks run, in both orders."""
 
-    device: EmulatedDevice
+    device: Runner
     plan: Plan
     mode: ModelledMode
     pool: Executor
@@ -122,7 +119,7 @@ class Recorder:
         return replace(execution, launches=launches, transfers_ms=taken_ms)
 
 
-def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[Execution, Arrays]:
+def run_model(device: Runner, plan: Plan, mode: ModelledMode) -> tuple[Execution, Arrays]:
     """Run, count and model the time. A launch's time is modelled while others run, and while the
     plan is inspected."""
     with ThreadPoolExecutor(1) as pool:
@@ -141,7 +138,7 @@ def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[E
 
 
 def inspect_run(
-    device: EmulatedDevice,
+    device: Runner,
     plan: Plan,
     seed: int,
     execution: Execution,
@@ -166,7 +163,7 @@ def inspect_run(
 
 
 def _check_some_blocks(
-    device: EmulatedDevice, plan: Plan, seed: int, execution: Execution
+    device: Runner, plan: Plan, seed: int, execution: Execution
 ) -> tuple[Observation, ...]:
     """What the checked mode says of some blocks of each launch, which the seed draws. Only what
     they do to each other counts: what they read of other blocks is not there.

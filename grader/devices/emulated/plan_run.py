@@ -6,11 +6,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from grader.devices.base import Arrays
 from grader.devices.emulated.checked_run import Checking
+from grader.devices.gpus import Gpu
 from grader.devices.mapped_arrays import find_file
 from grader.emulator import GlobalMemory, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
 from grader.records import (
@@ -27,6 +29,7 @@ from grader.records import (
     RunLimits,
     Sample,
     ShowProgress,
+    Unmodelled,
     WarpCycles,
 )
 
@@ -96,7 +99,7 @@ class Ran:
     modelled: Modelled | None = None
     cycles: WarpCycles | None = None
     held: Sequence[float] | None = None
-    unmodelled: str = ""
+    unmodelled: Unmodelled | None = None
     sample: Sample | None = None
 
 
@@ -116,6 +119,20 @@ class Way:
 
 
 PLAINLY = Way()
+
+
+class Runner(Protocol):
+    """Runs plans on one emulated GPU: see EmulatedDevice."""
+
+    gpu: Gpu
+
+    def perform(self, plan: Plan, way: Way = ...) -> tuple[Execution, GlobalMemory]: ...
+
+    def perform_in(self, memory: GlobalMemory, plan: Plan, way: Way = ...) -> Execution: ...
+
+    def lay_out(self, plan: Plan, *, sparse: bool = ...) -> GlobalMemory: ...
+
+    def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = ...) -> Execution: ...
 
 
 def outputs_of(

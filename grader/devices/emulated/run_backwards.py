@@ -5,24 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grader.devices.emulated.plan_run import Plan, Way, same_bytes
+from grader.devices.emulated.plan_run import Plan, Runner, Way, same_bytes
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import Digests, GlobalMemory
 from grader.records import Execution, Role
-
-if TYPE_CHECKING:
-    from grader.devices.emulated.emulated_device import EmulatedDevice
 
 COPIED_BYTES = 32 << 20
 """Of the outputs together: as many are kept as a copy, larger ones are told by digests."""
 
 
 def try_backwards(
-    device: EmulatedDevice, plan: Plan, execution: Execution, memory: GlobalMemory, way: Way
+    device: Runner, plan: Plan, execution: Execution, memory: GlobalMemory, way: Way
 ) -> Execution:
     """The same execution with `same_backwards`, of a plan that ran to its end in this way and left
     its inputs as they were.

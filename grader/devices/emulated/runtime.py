@@ -10,7 +10,7 @@ from functools import cache
 
 from grader.emulator.cpp import CompilerFailed, Runtime, load
 from grader.errors import ToolMissing
-from grader.folders import default_cache
+from grader.plumbing.cache import default_cache
 from grader.plumbing.shortages import AGAIN, FREE_MEMORY, ROOM_BYTES, find_full_folder, told_fault
 
 COMPILER = "g++"

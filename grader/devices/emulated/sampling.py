@@ -23,7 +23,7 @@ from grader.emulator.timing.intervals import interval_of
 from grader.emulator.timing.launch_time import estimate
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import Shape, TracedLaunch
-from grader.records import Bound, Lookups, Modelled, Sample
+from grader.records import Bound, Lookups, Modelled, Sample, Unmodelled
 
 WHOLE_INSTRUCTIONS = 150_000_000
 """Warp instructions of a launch up to which all of its blocks are run: about a second of a
@@ -41,12 +41,6 @@ that what neighbours share is seen."""
 TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
 """Room for the traces of a window together, and of one warp at least and at most, in words of 4
 bytes."""
-
-TEXTURES = "what textures and surfaces cost is not modelled"
-TOO_UNEVEN = (
-    "its blocks differ so much from each other that those which were traced cannot stand for all"
-)
-WAITED = "its threads wait for each other in loops, and how long they do is not modelled"
 
 
 class Groups(Protocol):
@@ -108,7 +102,7 @@ class Timed:
         if self.ran.outcome.fault is not None:
             return self.ran
         if self.ran.outcome.waited:
-            return replace(self.ran, unmodelled=WAITED)
+            return replace(self.ran, unmodelled=Unmodelled.WAITS)
         held = None if before is None else before.result().held
         return _model(self.drawn, self.ran, self.traced(), held)
 
@@ -244,11 +238,11 @@ def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] |
     """The same with the model's word, from the window if that does what the launch does, else from
     the spread."""
     if drawn.ready.settings.textures:
-        return replace(ran, unmodelled=TEXTURES)
+        return replace(ran, unmodelled=Unmodelled.TEXTURES)
     stage = drawn.stage
     found = estimate(drawn.ready.native, traced, stage.figures, held, stage.spans)
     if found is None:
-        return replace(ran, unmodelled=TOO_UNEVEN)
+        return replace(ran, unmodelled=Unmodelled.UNEVEN_BLOCKS)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
     l1 = Lookups(float(found.load_hits), float(found.load_sectors))
     blocks = traced.shape.blocks

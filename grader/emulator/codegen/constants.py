@@ -4,30 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from grader.emulator.codegen.shapes import BANK_OF_LAUNCH, offset_name
-from grader.emulator.codegen.tools import I32, I64, POINTER, Value, offset
+from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
+from grader.emulator.codegen.tools import POINTER, Value
 from grader.emulator.isa.operands import Constant
 from grader.emulator.isa.program import VARIABLES_BANK, KernelCode, Unsupported
 from grader.emulator.layouts.execution import CONSTANT_BANKS
 
 if TYPE_CHECKING:
     from grader.emulator.codegen.emitter import Emitter
-
-WORDS = 8
-"""Most words that an instruction reads from the offset of a constant operand on."""
-
-
-def constant_word(e: Emitter, operand: Constant) -> Value:
-    """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
-    contents."""
-    position, behind = offset_name(operand.offset)
-    if operand.register is not None or behind % 4:
-        raise e.unsupported("with this constant")
-    word = e.data("constant", position * WORDS + behind // 4)
-    if operand.bank != BANK_OF_LAUNCH:
-        return word
-    base = e.context.load_pointer("constants")
-    return e.b.load(offset(e.b, base, e.b.zext(word, I64)), typ=I32)
 
 
 def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int:

@@ -11,10 +11,9 @@ from __future__ import annotations
 from llvmlite import ir
 
 from grader.emulator.codegen.cells import CellLayout
-from grader.emulator.codegen.constants import constant_word
 from grader.emulator.codegen.frame import Frame
 from grader.emulator.codegen.registers import Registers
-from grader.emulator.codegen.shapes import AnyLiteral, offset_name
+from grader.emulator.codegen.shapes import BANK_OF_LAUNCH, CONSTANT_WORDS, AnyLiteral, offset_name
 from grader.emulator.codegen.tools import (
     F32,
     F64,
@@ -29,6 +28,7 @@ from grader.emulator.codegen.tools import (
     const,
     freeze,
     lane_bits,
+    offset,
     splat,
 )
 from grader.emulator.isa.decode import Decoded
@@ -219,11 +219,23 @@ class Emitter(Frame):
         """Predicate register `P<index>` as 32 i1."""
         return self.registers.predicate(index)
 
+    def _constant_word(self, operand: Constant) -> Value:
+        """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
+        contents."""
+        position, behind = offset_name(operand.offset)
+        if operand.register is not None or behind % 4:
+            raise self.unsupported("with this constant")
+        word = self.data("constant", position * CONSTANT_WORDS + behind // 4)
+        if operand.bank != BANK_OF_LAUNCH:
+            return word
+        base = self.context.load_pointer("constants")
+        return self.b.load(offset(self.b, base, self.b.zext(word, I64)), typ=I32)
+
     def _raw(self, operand: Operand) -> Value:
         if not isinstance(operand, Register | Constant) or operand.suffix:
             raise self.unsupported("with this operand")
         if isinstance(operand, Constant):
-            return self._spread(constant_word(self, operand))
+            return self._spread(self._constant_word(operand))
         if operand.index == ZERO_REGISTER:
             return self.const(0)
         if operand.uniform:

@@ -37,6 +37,8 @@ FIRST_PREDICATE_NAME = 64
 OFFSET_SPACING = 1 << 20
 """Names are numbers above all numbers of real instructions. The spacings keep sums of a name and a
 small number distinct."""
+CONSTANT_WORDS = 8
+"""An instruction reads at most this many words from the offset of a constant operand on."""
 BANK_OF_LAUNCH, FIXED_BANK = 0, 1
 """Banks of a shape: constants that a launch sets, and constants with fixed contents."""
 

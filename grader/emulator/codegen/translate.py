@@ -15,11 +15,16 @@ import numpy as np
 
 from grader.emulator.codegen.block_cycles import cycles_alone
 from grader.emulator.codegen.cells import cell_bytes
-from grader.emulator.codegen.constants import WORDS, constant_bank_bytes, constant_data
+from grader.emulator.codegen.constants import constant_bank_bytes, constant_data
 from grader.emulator.codegen.opcodes import find_opcode, look_up
 from grader.emulator.codegen.opcodes.absent import lanes_named_before
 from grader.emulator.codegen.opcodes.copy_costs import copy_form
-from grader.emulator.codegen.shapes import Hole, operand_at, register_and_predicate_values
+from grader.emulator.codegen.shapes import (
+    CONSTANT_WORDS,
+    Hole,
+    operand_at,
+    register_and_predicate_values,
+)
 from grader.emulator.codegen.step_code import DRAW, ENTER, UNKNOWN
 from grader.emulator.codegen.steps import Step, Steps
 from grader.emulator.codegen.traits import CheckedCode
@@ -314,7 +319,7 @@ def _following(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: in
 
 
 def _constant(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
-    position, words_behind = divmod(which, WORDS)
+    position, words_behind = divmod(which, CONSTANT_WORDS)
     operand = operand_at(i, position)
     assert isinstance(operand, Constant)
     return constant_data(code, operand, words_behind)
