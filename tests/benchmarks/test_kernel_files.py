@@ -53,9 +53,7 @@ def test_each_run_line_is_a_run(tmp_path: Path) -> None:
         ("run:", "runs:", r"scale.cu: there is no run line"),
     ],
 )
-def test_errors_name_the_line(
-    old: str, new: str, words: str, tmp_path: Path
-) -> None:
+def test_errors_name_the_line(old: str, new: str, words: str, tmp_path: Path) -> None:
 
     count = -1 if old == "run:" else 1
     write(tmp_path, SCALE.replace(old, new, count))
