@@ -1,4 +1,5 @@
-"""An emulator of NVIDIA GPUs. It executes machine code (SASS) and computes Nsight Compute's counters.
+"""An emulator of NVIDIA GPUs. It executes machine code (SASS) and computes the counters of Nsight
+Compute.
 
 A library: it imports only `grader.sass` from the rest of `grader`. README.md shows its use. Parts:
 
