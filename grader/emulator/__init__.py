@@ -1,11 +1,11 @@
-"""An emulator of NVIDIA GPUs that executes SASS, the machine code, and counts what Nsight Compute
-counts.
+"""An emulator of NVIDIA GPUs. It executes machine code (SASS) and computes the counters of Nsight
+Compute.
 
-A library: it imports nothing else from `grader`. README.md shows its use, and its parts:
+A library: it imports only `grader.sass` from the rest of `grader`. README.md shows its use. Parts:
 
     isa/      text of nvdisasm -> typed instructions, basic blocks, loops
     layouts/  the records that Python, native code and C++ share
-    codegen/  instructions -> native code; codegen/opcodes/ has one row per opcode
+    codegen/  instructions -> native code; codegen/opcodes/ has a row per opcode
     run/      launches: memory, blocks, counters, faults, the checked mode
     cpp/      the runtime: memory accesses, warps, tensor cores, checked mode, simulation of an SM
     timing/   the timing model

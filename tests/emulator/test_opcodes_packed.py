@@ -57,7 +57,7 @@ def joined(values: list[int]) -> int:
     return sum((value & (1 << bits) - 1) << bits * place for place, value in enumerate(values))
 
 
-def halves_and_whose(choose: Callable[[int, int], int], a: int, b: int, *, sign: bool) -> Wrote:
+def halves_and_origins(choose: Callable[[int, int], int], a: int, b: int, *, sign: bool) -> Wrote:
     """The smaller or larger halves, and for the lower and the upper half whether it is a's."""
     pairs = list(zip(parts(a, 16, sign=sign), parts(b, 16, sign=sign), strict=True))
     low, high = (choose(*both) == both[0] for both in pairs)
@@ -122,12 +122,12 @@ EXTREMES = [
     Row("VIMNMX.U32 R12,PT,PT,R4,R5,PT", lambda x: min(x.a, x.b)),
     Row("VIMNMX.U8x4 R12,R4,R5,!PT", lambda x: quarters(max, x.a, x.b)),
     Row("VIMNMX.S8x4 R12,R4,R5,PT", lambda x: quarters(min, x.a, x.b, sign=True)),
-    Row("VIMNMX.S16x2 R12,P2,P3,R4,R5,!PT", lambda x: halves_and_whose(max, x.a, x.b, sign=True)),
+    Row("VIMNMX.S16x2 R12,P2,P3,R4,R5,!PT", lambda x: halves_and_origins(max, x.a, x.b, sign=True)),
     Row(
         "VIMNMX.S16x2.RELU R12,PT,PT,R4,R5,PT",
         lambda x: halves(lambda a, b: max(min(a, b), 0), x.a, x.b),
     ),
-    Row("VIMNMX.U16x2 R12,P2,P3,R4,R5,PT", lambda x: halves_and_whose(min, x.a, x.b, sign=False)),
+    Row("VIMNMX.U16x2 R12,P2,P3,R4,R5,PT", lambda x: halves_and_origins(min, x.a, x.b, sign=False)),
     *(
         Row(
             f"I2IP.{kind}.S32.SAT R12,R4,R5,{kept}",

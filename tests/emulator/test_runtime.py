@@ -1,5 +1,5 @@
-"""The C++ runtime: compiled once, found again, compiled again if the object is damaged, and loaded
-if it cannot be kept."""
+"""The runtime in C++: compiled once, found again, compiled again where the object is damaged, and
+loaded where it cannot be kept."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ COMPILER = shutil.which("g++") or ""
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the object of the test run."""
+    """A folder with the object that all tests run with."""
     emulator_runtime()
     made = tmp_path_factory.mktemp("cache") / "runtime"
     made.mkdir()
@@ -45,7 +45,7 @@ def test_an_object_is_compiled_once(folder: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_damaged_object_is_compiled_again(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The object of the test run exists already; another compilation takes 20 s."""
+    """The run's own object was compiled before; to do so once more takes 20 s."""
     shutil.copytree(folder, tmp_path / "copy")
     kept = only_object(tmp_path / "copy")
     whole, content = kept.read_bytes(), read_whole(kept)
@@ -72,7 +72,7 @@ def test_a_folder_that_cannot_be_written_costs_time_only(
     assert callable(load(tmp_path / "file" / "runtime", COMPILER).run_blocks)
 
 
-def test_a_broken_compiler_is_reported(tmp_path: Path) -> None:
+def test_a_compiler_that_does_not_work_is_told(tmp_path: Path) -> None:
     with pytest.raises(CompilerFailed):
         load(tmp_path, "/bin/false")
     with pytest.raises(CompilerFailed, match="No such file"):

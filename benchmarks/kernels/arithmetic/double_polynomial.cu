@@ -1,4 +1,4 @@
-// A polynomial in double precision by Horner's rule, eight multiply-adds a round.
+// A polynomial in double precision by Horner's rule, eight multiply-adds per round.
 // run: --size n=1048576 --size rounds=8 --input x=normal:n:float64 --output y=float64:n
 // run: --size n=4194304 --size rounds=16 --input x=normal:n:float64 --output y=float64:n
 // launch: double_polynomial<<<n / 256, 256>>>(y, x, rounds)

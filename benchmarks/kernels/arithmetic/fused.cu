@@ -1,4 +1,4 @@
-// Sixteen multiply-adds a round, each of which needs the one before.
+// Sixteen multiply-adds per round, each of which needs the one before.
 // run: --size n=1048576 --size rounds=16 --input x=normal:n --output y=float32:n
 // run: --size n=4194304 --size rounds=64 --input x=normal:n --output y=float32:n
 // launch: fused<<<n / 256, 256>>>(y, x, rounds)

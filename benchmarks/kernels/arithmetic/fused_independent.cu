@@ -1,4 +1,4 @@
-// Eight chains of multiply-adds a thread, which do not wait for each other.
+// Eight chains of multiply-adds per thread, which do not wait for each other.
 // run: --size n=540672 --size rounds=64 --input x=normal:n --output y=float32:n
 // run: --size n=2162688 --size rounds=256 --input x=normal:n --output y=float32:n
 // launch: fused_independent<<<n / 256, 256>>>(y, x, rounds)

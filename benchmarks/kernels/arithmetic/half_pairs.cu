@@ -1,4 +1,4 @@
-// Multiply-adds of pairs of halves: four chains a thread.
+// Multiply-adds of pairs of halves: four chains per thread.
 // run: --size n=1048576 --size rounds=32 --input x=normal:2*n:float16 --output y=float16:2*n
 // run: --size n=4194304 --size rounds=128 --input x=normal:2*n:float16 --output y=float16:2*n
 // launch: half_pairs<<<n / 256, 256>>>(y, x, rounds)

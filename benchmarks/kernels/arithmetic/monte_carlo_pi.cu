@@ -1,5 +1,5 @@
 // Counts the points of a square that lie in the circle: each thread draws `points` of them with a
-// generator of its own, and an atomic a warp adds the counts.
+// generator of its own, and an atomic per warp adds the counts.
 // run: --size n=262144 --size points=64 --output hits=index:1:uint64
 // run: --size n=1048576 --size points=256 --output hits=index:1:uint64
 // launch: monte_carlo_pi<<<n / 256, 256>>>(hits, points)

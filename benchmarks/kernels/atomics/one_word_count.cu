@@ -1,5 +1,5 @@
 // Counts the positive numbers. Every thread that has one adds 1 to the same word; the compiler
-// makes one atomic a warp of it.
+// makes one atomic per warp of it.
 // run: --size n=1048576 --input x=normal:n --output count=index:1:int32
 // run: --size n=16777216 --input x=normal:n --output count=index:1:int32
 // launch: one_word_count<<<ceil_div(n, 256), 256>>>(count, x, n)

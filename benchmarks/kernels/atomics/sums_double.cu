@@ -1,4 +1,4 @@
-// Adds up `h` rows of doubles, a thread a column and 64 rows: neighbours add to neighbours.
+// Adds up `h` rows of doubles, a thread per column and 64 rows: neighbours add to neighbours.
 // run: --size h=1024 --size w=4096 --input x=normal:h,w:float64 --output y=index:w:float64
 // run: --size h=4096 --size w=8192 --input x=normal:h,w:float64 --output y=index:w:float64
 // launch: sums_double<<<dim3(ceil_div(w, 256), ceil_div(h, 64)), 256>>>(y, x, h, w)

@@ -1,4 +1,4 @@
-// Adds pairs of halves to pairs of halves, a thread a pair, and every pair `m` times.
+// Adds pairs of halves to pairs of halves, a thread per pair, and every pair `m` times.
 // run: --size n=4194304 --size m=1 --input x=normal:2*n:float16 --output y=normal:2*n:float16
 // run: --size n=131072 --size m=64 --input x=normal:2*n:float16 --output y=normal:2*n:float16
 // launch: sums_half2<<<dim3(ceil_div(n, 256), m), 256>>>(y, x, n)

@@ -1,4 +1,4 @@
-// Random look-ups in a table of constants, of so many words, so many different ones a warp; each index
+// Random look-ups in a table of `words` constants, with `lanes` different words per warp; each index
 // depends on the look-up before.
 // run: --size turns=200 --size words=64 --size lanes=1 --size threads=32 --output y=float32:132*threads
 // run: --size turns=200 --size words=64 --size lanes=8 --size threads=32 --output y=float32:132*threads

@@ -1,4 +1,4 @@
-// Instructions that the model takes for an issue slot, eight a turn. y: cycles of a turn.
+// Instructions that the model takes for an issue slot, eight per turn. y: cycles of a turn.
 // run: --size turns=200 --size how=0 --size threads=32 --output y=float32:132*threads
 // run: --size turns=200 --size how=1 --size threads=32 --output y=float32:132*threads
 // run: --size turns=200 --size how=2 --size threads=32 --output y=float32:132*threads

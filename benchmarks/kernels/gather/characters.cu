@@ -1,9 +1,9 @@
-// Bytes of a table at computed places, four a thread: a table that fits the L1, and one of 64 MB.
+// Bytes of a table at computed places, four per thread: a table that fits the L1, and one of 64 MB.
 // run: --size n=4194304 --size m=65536 --input table=small_integers:m:uint8 --output y=uint8:n
 // run: --size n=4194304 --size m=67108864 --input table=small_integers:m:uint8 --output y=uint8:n
 // launch: characters<<<n / 1024, 256>>>(y, table, m)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

@@ -3,7 +3,7 @@
 // run: --size n=4194304 --size m=33554432 --input table=normal:m:float64 --output y=float64:n
 // launch: doubles<<<n / 128, 128>>>(y, table, m)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

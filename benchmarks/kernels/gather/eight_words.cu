@@ -1,9 +1,9 @@
-// Eight independent words a thread at computed places: many misses in flight, few stores.
+// Eight independent words per thread at computed places: many misses in flight, few stores.
 // run: --size n=1048576 --size m=4194304 --input table=normal:m --output y=float32:n
 // run: --size n=2097152 --size m=67108864 --input table=normal:m --output y=float32:n
 // launch: eight_words<<<n / 256, 256>>>(y, table, m)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

@@ -3,7 +3,7 @@
 // run: --size n=32768 --size m=524288 --input table=normal:m,128 --output y=float32:n,128
 // launch: embeddings<<<n, 128>>>(y, table, m)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

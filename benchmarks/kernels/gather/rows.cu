@@ -1,4 +1,4 @@
-// Rows of 32 floats at places that an array lists, a warp a row: whole lines in random order.
+// Rows of 32 floats at places that an array lists, a warp per row: whole lines in random order.
 // run: --size n=65536 --input list=permutation:n --input x=normal:n,32 --output y=float32:n,32
 // run: --size n=1048576 --input list=permutation:n --input x=normal:n,32 --output y=float32:n,32
 // launch: rows<<<n / 8, dim3(32, 8)>>>(y, x, list)

@@ -5,7 +5,7 @@
 // run: --size n=16777216 --size m=67108864 --input table=normal:m --output y=float32:n
 // launch: words<<<n / 256, 256>>>(y, table, m)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

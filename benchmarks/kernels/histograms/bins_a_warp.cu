@@ -1,4 +1,4 @@
-// A histogram of 256 bins, in shared memory one a warp, which the block adds up at the end.
+// A histogram of 256 bins, in shared memory one per warp, which the block adds up at the end.
 // run: --size n=4194304 --size used=256 --input x=index:n:uint32 --output bins=index:256:uint32
 // run: --size n=33554432 --size used=256 --input x=index:n:uint32 --output bins=index:256:uint32
 // run: --size n=4194304 --size used=4 --input x=index:n:uint32 --output bins=index:256:uint32

@@ -1,4 +1,4 @@
-// A histogram of 256 bins, one a block in shared memory; then each block adds its bins to those in
+// A histogram of 256 bins, a copy per block in shared memory; each block then adds its bins to
 // global memory. `used` bins get all numbers: 1 is the worst case.
 // run: --size n=4194304 --size used=256 --input x=index:n:uint32 --output bins=index:256:uint32
 // run: --size n=33554432 --size used=256 --input x=index:n:uint32 --output bins=index:256:uint32

@@ -1,4 +1,4 @@
-// A histogram of 4,096 bins, one a block in 16 KB of shared memory, and then in global memory.
+// A histogram of 4,096 bins, one per block in 16 KB of shared memory, and then in global memory.
 // run: --size n=4194304 --size used=4096 --input x=index:n:uint32 --output bins=index:4096:uint32
 // run: --size n=33554432 --size used=4096 --input x=index:n:uint32 --output bins=index:4096:uint32
 // run: --size n=16777216 --size used=32 --input x=index:n:uint32 --output bins=index:4096:uint32

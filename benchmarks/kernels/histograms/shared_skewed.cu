@@ -1,4 +1,4 @@
-// A histogram of 17 small integers, one a block in shared memory: most lanes meet another one.
+// A histogram of 17 small integers, one per block in shared memory: most lanes meet another one.
 // run: --size n=4194304 --input x=small_integers:n:int32 --output bins=index:17:int32
 // run: --size n=33554432 --input x=small_integers:n:int32 --output bins=index:17:int32
 // launch: shared_skewed<<<528, 256>>>(bins, x, n)

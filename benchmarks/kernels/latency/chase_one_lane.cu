@@ -1,4 +1,4 @@
-// Lists that one lane of each warp follows: 8 warps an SM, or 64.
+// Lists that one lane of each warp follows: 8 warps per SM, or 64.
 // run: --size n=16777216 --size warps=4 --input next=permutation:n --output y=int32:264*warps
 // run: --size n=16777216 --size warps=32 --input next=permutation:n --output y=int32:264*warps
 // launch: chase_one_lane<<<264, 32 * warps>>>(y, next, n / (264 * warps))

@@ -1,4 +1,4 @@
-// One warp an SM, each lane with a list of its own: a step takes as long as its slowest lane.
+// One warp per SM, each lane with a list of its own: a step takes as long as its slowest lane.
 // run: --size n=1048576 --size steps=200 --input next=permutation:n --output y=int32:132*32
 // run: --size n=67108864 --size steps=200 --input next=permutation:n --output y=int32:132*32
 // launch: chase_warps<<<132, 32>>>(y, next, n, steps)

@@ -1,4 +1,4 @@
-// A reversal in shared memory, of which blocks ask for more than they use: 13, 4 or 2 blocks an SM.
+// A reversal in shared memory, with more allocated than used: 13, 4 or 2 blocks per SM.
 // run: --size n=16777216 --size bytes=16384 --input x=normal:n --output y=float32:n
 // run: --size n=16777216 --size bytes=49152 --input x=normal:n --output y=float32:n
 // run: --size n=16777216 --size bytes=102400 --input x=normal:n --output y=float32:n

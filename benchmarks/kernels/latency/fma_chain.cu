@@ -1,4 +1,4 @@
-// A chain of multiply-adds a thread: a warp a scheduler, four, or as many as fit.
+// A chain of multiply-adds per thread: a warp per scheduler, four, or as many as fit.
 // run: --size blocks=132 --size threads=128 --input x=normal:2 --output y=float32:blocks*threads
 // run: --size blocks=132 --size threads=512 --input x=normal:2 --output y=float32:blocks*threads
 // run: --size blocks=264 --size threads=1024 --input x=normal:2 --output y=float32:blocks*threads

@@ -1,4 +1,4 @@
-// A chain of integer multiply-adds a thread, a linear congruential generator: 1 or 4 warps a
+// A chain of integer multiply-adds per thread, a linear congruential generator: 1 or 4 warps a
 // scheduler, or as many as fit.
 // run: --size blocks=132 --size threads=128 --size a=1664525 --output y=uint32:blocks*threads
 // run: --size blocks=132 --size threads=512 --size a=1664525 --output y=uint32:blocks*threads

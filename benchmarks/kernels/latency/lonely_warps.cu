@@ -1,4 +1,4 @@
-// SAXPY by one warp an SM, and by four: a loop that waits for its two loads in every round.
+// SAXPY by one warp per SM, and by four: a loop that waits for its two loads in every round.
 // run: --size n=2097152 --size threads=32 --input x=normal:n --output y=normal:n
 // run: --size n=8388608 --size threads=128 --input x=normal:n --output y=normal:n
 // launch: lonely_warps<<<132, threads>>>(y, x, n)

@@ -1,4 +1,4 @@
-// The commonest of 64 values a thread: 64 counters in local memory, read, incremented and written.
+// The commonest of 64 values per thread: 64 counters in local memory are read and incremented.
 // run: --size n=65536 --input x=small_integers:64*n:int8 --output y=int32:n
 // run: --size n=524288 --input x=small_integers:64*n:int8 --output y=int32:n
 // launch: commonest<<<n / 256, 256>>>(y, x, n)

@@ -1,4 +1,4 @@
-// A filter with feedback through a delay line of 512 words a thread: 2 KB of local memory each.
+// A filter with feedback through a delay line of 512 words per thread: 2 KB of local memory each.
 // run: --size n=33792 --size lag=100 --input x=normal:n --output y=float32:n
 // run: --size n=270336 --size lag=300 --input x=normal:n --output y=float32:n
 // launch: delay_line<<<n / 128, 128>>>(y, x, lag)

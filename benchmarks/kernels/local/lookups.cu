@@ -1,4 +1,4 @@
-// A local array of 32 words a thread, filled once and read 64 times where data say.
+// A local array of 32 words per thread, filled once and read 64 times where data say.
 // run: --size n=131072 --input x=normal:32*n --input key=small_integers:n:int32 --output y=float32:n
 // run: --size n=1048576 --input x=normal:32*n --input key=small_integers:n:int32 --output y=float32:n
 // launch: lookups<<<n / 256, 256>>>(y, x, key, n)

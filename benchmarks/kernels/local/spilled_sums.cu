@@ -1,4 +1,4 @@
-// 7 x 7 sums a thread in a loop, in 32 registers: some are spilled, in every round of the loop.
+// 7 x 7 sums per thread in a loop, in 32 registers: some are spilled, in every round of the loop.
 // run: --size n=65536 --size rounds=8 --input a=normal:n*rounds+64 --output y=float32:49*n
 // run: --size n=262144 --size rounds=16 --input a=normal:n*rounds+64 --output y=float32:49*n
 // launch: spilled_sums<<<n / 256, 256>>>(y, a, n, rounds)

@@ -1,4 +1,4 @@
-// 48 values a thread, each multiplied with each, in 32 registers: the rest is spilled.
+// 48 values per thread, each multiplied with each, in 32 registers: the rest is spilled.
 // run: --size n=131072 --input x=normal:48*n --output y=float32:n
 // run: --size n=1048576 --input x=normal:48*n --output y=float32:n
 // launch: spilled_values<<<n / 256, 256>>>(y, x, n)

@@ -1,4 +1,4 @@
-// Mean and variance of each channel of a batch of images: a block a channel, which jumps from
+// Mean and variance of each channel of a batch of images: a block per channel, which jumps from
 // image to image.
 // run: --size m=64 --size c=256 --size p=1024 --input x=normal:m,c,p --output y=float32:2*c
 // run: --size m=64 --size c=512 --size p=3136 --input x=normal:m,c,p --output y=float32:2*c
@@ -6,7 +6,7 @@
 
 #define THREADS 256
 
-// The sum of what the threads of a block have, for all of them.
+// The sum of the values of all threads of a block, for all of them.
 __device__ float add_block(float mine)
 {
     __shared__ float partial[THREADS / 32];

@@ -1,11 +1,11 @@
-// Each row less its mean, over its deviation: a block a row, which it reads three times.
+// Each row less its mean, over its deviation: a block per row, which it reads three times.
 // run: --size h=4096 --size w=768 --input x=normal:h,w --output y=float32:h,w
 // run: --size h=16384 --size w=4096 --input x=normal:h,w --output y=float32:h,w
 // launch: layer_norm<<<h, 256>>>(y, x, w)
 
 #define THREADS 256
 
-// The sum of what the threads of a block have, for all of them.
+// The sum of the values of all threads of a block, for all of them.
 __device__ float add_block(float mine)
 {
     __shared__ float partial[THREADS / 32];

@@ -1,5 +1,5 @@
-// A product of matrices of halves, two columns of C a thread, added up in pairs of halves by tiles
-// and in floats between them. The factors lie behind each other in one array.
+// A product of matrices of halves, two columns of C per thread, added in pairs of halves by tiles
+// and in floats between them. The factors follow each other in one array.
 // run: --size n=512 --input AB=normal:2*n,n:float16 --output C=float32:n,n
 // run: --size n=1024 --input AB=normal:2*n,n:float16 --output C=float32:n,n
 // launch: product_half<<<dim3(n / 64, n / 16), dim3(32, 16)>>>(C, AB, n)

@@ -1,4 +1,4 @@
-// A product of matrices: a thread an element, a row and a column read from global memory.
+// A product of matrices: a thread per element reads a row and a column from global memory.
 // run: --size n=512 --input A=normal:n,n --input B=normal:n,n --output C=float32:n,n
 // run: --size n=1024 --input A=normal:n,n --input B=normal:n,n --output C=float32:n,n
 // run: --size n=1536 --input A=normal:n,n --input B=normal:n,n --output C=float32:n,n

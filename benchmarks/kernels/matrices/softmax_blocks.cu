@@ -5,7 +5,7 @@
 
 #define THREADS 256
 
-// The sum of what the threads of a block have, for all of them.
+// The sum of the values of all threads of a block, for all of them.
 __device__ float add_block(float mine)
 {
     __shared__ float partial[THREADS / 32];
@@ -21,7 +21,7 @@ __device__ float add_block(float mine)
     return sum;
 }
 
-// The largest of what the threads of a block have, for all of them.
+// The largest value of all threads of a block, for all of them.
 __device__ float max_block(float mine)
 {
     __shared__ float partial[THREADS / 32];

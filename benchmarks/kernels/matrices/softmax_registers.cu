@@ -7,7 +7,7 @@
 #define WIDTH 1024
 #define THREADS 256
 
-// The sum of what the threads of a block have, for all of them.
+// The sum of the values of all threads of a block, for all of them.
 __device__ float add_block(float mine)
 {
     __shared__ float partial[THREADS / 32];

@@ -1,4 +1,4 @@
-// A matrix times a vector: a block a row, four numbers a thread at once.
+// A matrix times a vector: a block per row, four numbers per thread at once.
 // run: --size h=4096 --size w=4096 --input A=normal:h,w --input x=normal:w --output y=float32:h
 // run: --size h=2048 --size w=65536 --input A=normal:h,w --input x=normal:w --output y=float32:h
 // launch: vector_by_blocks<<<h, 256>>>(y, A, x, w / 4)

@@ -1,4 +1,4 @@
-// A transposed matrix times a vector: a thread a column, and 128 rows a block, whose sums meet in
+// A transposed matrix times a vector: a thread per column, 128 rows per block, whose sums meet in
 // atomics.
 // run: --size h=4096 --size w=4096 --input A=normal:h,w --input x=normal:h --output y=index:w
 // run: --size h=16384 --size w=8192 --input A=normal:h,w --input x=normal:h --output y=index:w

@@ -1,4 +1,4 @@
-// All blocks walk the same words that nobody has read: each step waits for DRAM, for all of them.
+// All blocks walk the same words, which were not read before: each step of all waits for DRAM.
 // run: --size n=262144 --size step=16 --input x=index:n --output y=float32:132*32
 // run: --size n=262144 --size step=256 --input x=index:n --output y=float32:132*32
 // launch: walk_together<<<132, 32>>>(y, x, n, step)

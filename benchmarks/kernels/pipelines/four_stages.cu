@@ -1,4 +1,4 @@
-// A copy through a ring of four buffers in shared memory: asynchronous copies of 4 bytes a thread,
+// A copy through a ring of four buffers in shared memory: asynchronous copies, 4 bytes per thread,
 // by inline PTX, three stages ahead.
 // run: --size n=4325376 --input x=normal:n --output y=float32:n
 // run: --size n=34603008 --input x=normal:n --output y=float32:n

@@ -1,4 +1,4 @@
-// Four numbers a thread go round the warp by shuffles that do not wait for each other.
+// Four numbers per thread go round the warp by shuffles that do not wait for each other.
 // run: --size n=1081344 --size rounds=64 --input x=normal:n --output y=float32:n
 // run: --size n=8650752 --size rounds=128 --input x=normal:n --output y=float32:n
 // launch: independent_shuffles<<<n / 1024, 256>>>(y, x, rounds)

@@ -1,11 +1,11 @@
-// The dot product of two vectors: four numbers of each at once, and an atomic a block.
+// The dot product of two vectors: four numbers of each at once, and an atomic per block.
 // run: --size n=4194304 --input x=normal:n --input y=normal:n --output dot=index:1
 // run: --size n=33554432 --input x=normal:n --input y=normal:n --output dot=index:1
 // launch: dot_product<<<1056, 256>>>(dot, x, y, n / 4)
 
 #define THREADS 256
 
-// The sum of what the threads of a block have, for thread 0.
+// The sum of the values of all threads of a block, for thread 0.
 __device__ float add_block(float mine)
 {
     __shared__ float partial[THREADS / 32];

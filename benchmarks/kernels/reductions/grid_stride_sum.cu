@@ -1,11 +1,11 @@
-// The sum of all numbers: a grid-stride loop of 528 blocks, shuffles, and an atomic a block.
+// The sum of all numbers: a grid-stride loop of 528 blocks, shuffles, and an atomic per block.
 // run: --size n=4194304 --input x=normal:n --output sum=index:1
 // run: --size n=67108864 --input x=normal:n --output sum=index:1
 // launch: grid_stride_sum<<<528, 256>>>(sum, x, n)
 
 #define THREADS 256
 
-// The sum of what the threads of a block have, for thread 0.
+// The sum of the values of all threads of a block, for thread 0.
 __device__ float add_block(float mine)
 {
     __shared__ float partial[THREADS / 32];

@@ -8,7 +8,7 @@
 
 #define THREADS 256
 
-// The sum of what the threads of a block have, for thread 0.
+// The sum of the values of all threads of a block, for thread 0.
 __device__ float add_block(float mine)
 {
     __shared__ float partial[THREADS / 32];

@@ -1,4 +1,4 @@
-// The place of each row's largest element, a thread a row: compares and selects, no arithmetic.
+// The place of each row's largest element, a thread per row: compares and selects, no arithmetic.
 // run: --size rows=65536 --size cols=128 --input x=normal:rows,cols --output y=int32:rows
 // run: --size rows=131072 --size cols=512 --input x=normal:rows,cols --output y=int32:rows
 // launch: argmax_thread<<<rows / 256, 256>>>(y, x, cols)

@@ -1,4 +1,4 @@
-// Column sums, a thread a column: coalesced, but few warps, and a long walk for each.
+// Column sums, a thread per column: coalesced, but few warps, and a long walk for each.
 // run: --size rows=1024 --size cols=8192 --input x=normal:rows,cols --output y=float32:cols
 // run: --size rows=1024 --size cols=65536 --input x=normal:rows,cols --output y=float32:cols
 // launch: column_sums<<<cols / 128, 128>>>(y, x, rows, cols)

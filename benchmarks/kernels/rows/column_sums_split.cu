@@ -1,4 +1,4 @@
-// Column sums, 64 rows a block, which the blocks of a column add up by atomics.
+// Column sums, 64 rows per block, which the blocks of a column add up by atomics.
 // run: --size rows=4096 --size cols=2048 --input x=normal:rows,cols --output y=normal:cols
 // run: --size rows=8192 --size cols=8192 --input x=normal:rows,cols --output y=normal:cols
 // launch: column_sums_split<<<dim3(cols / 128, rows / 64), 128>>>(y, x, cols)

@@ -1,4 +1,4 @@
-// A matrix times a vector, a thread a row: a warp's load touches 32 lines, each for eight loads.
+// A matrix times a vector, a thread per row: a warp's load touches 32 lines, each for eight loads.
 // run: --size rows=524288 --size cols=32 --input a=normal:rows,cols --input x=normal:cols --output y=float32:rows
 // run: --size rows=65536 --size cols=256 --input a=normal:rows,cols --input x=normal:cols --output y=float32:rows
 // run: --size rows=32768 --size cols=1024 --input a=normal:rows,cols --input x=normal:cols --output y=float32:rows

@@ -1,4 +1,4 @@
-// A matrix times a vector, a warp a row: coalesced loads, and a sum by shuffles at the end.
+// A matrix times a vector, a warp per row: coalesced loads, and a sum by shuffles at the end.
 // run: --size rows=131072 --size cols=64 --input a=normal:rows,cols --input x=normal:cols --output y=float32:rows
 // run: --size rows=16384 --size cols=1024 --input a=normal:rows,cols --input x=normal:cols --output y=float32:rows
 // run: --size rows=16384 --size cols=4096 --input a=normal:rows,cols --input x=normal:cols --output y=float32:rows

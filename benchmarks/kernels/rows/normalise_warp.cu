@@ -1,4 +1,4 @@
-// Rows divided by their length, a warp a row, in place: the second walk finds its data in the L1.
+// Rows divided by their length, a warp per row, in place: the second walk finds its data in the L1.
 // run: --size rows=65536 --size cols=128 --output x=normal:rows,cols
 // run: --size rows=32768 --size cols=1024 --output x=normal:rows,cols
 // launch: normalise_warp<<<rows / 4, dim3(32, 4)>>>(x, cols)

@@ -1,4 +1,4 @@
-// Softmax over rows, a thread a row, in three passes: each pass walks the row anew.
+// Softmax over rows, a thread per row, in three passes: each pass walks the row anew.
 // run: --size rows=262144 --size cols=32 --input x=normal:rows,cols --output y=float32:rows,cols
 // run: --size rows=32768 --size cols=256 --input x=normal:rows,cols --output y=float32:rows,cols
 // run: --size rows=16384 --size cols=1024 --input x=normal:rows,cols --output y=float32:rows,cols

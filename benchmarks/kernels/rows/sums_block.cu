@@ -1,4 +1,4 @@
-// Row sums, a block a row: a tree in shared memory, with a barrier at each of its levels.
+// Row sums, a block per row: a tree in shared memory, with a barrier at each of its levels.
 // run: --size rows=16384 --size cols=512 --input a=normal:rows,cols --output y=float32:rows
 // run: --size rows=8192 --size cols=4096 --input a=normal:rows,cols --output y=float32:rows
 // launch: sums_block<<<rows, 256>>>(y, a, cols)

@@ -1,4 +1,4 @@
-// Row sums, a thread a row, a float4 at a time: a warp's load touches 32 lines, each for two loads.
+// Row sums, a thread per row, by float4 loads: a warp's load touches 32 lines, each for two loads.
 // run: --size rows=262144 --size cols=64 --input a=normal:rows,cols --output y=float32:rows
 // run: --size rows=32768 --size cols=1024 --input a=normal:rows,cols --output y=float32:rows
 // launch: sums_float4<<<rows / 128, 128>>>(y, a, cols / 4)

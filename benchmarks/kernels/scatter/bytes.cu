@@ -3,7 +3,7 @@
 // run: --size n=67108864 --input x=small_integers:n:int8 --output y=int8:n
 // launch: bytes<<<n / 256, 256>>>(y, x, n)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

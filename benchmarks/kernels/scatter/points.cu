@@ -3,7 +3,7 @@
 // run: --size n=8388608 --input x=normal:4*n --output y=float32:4*n
 // launch: points<<<n / 256, 256>>>(y, x, n)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

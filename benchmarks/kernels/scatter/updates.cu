@@ -3,7 +3,7 @@
 // run: --size n=4194304 --size m=67108864 --output y=normal:m
 // launch: updates<<<n / 256, 256>>>(y, m)
 
-// A one-to-one mapping of the numbers below a power of two, mask + 1, without an order to speak of.
+// A one-to-one mapping of the numbers below a power of two, mask + 1, without any order.
 __device__ unsigned place_of(unsigned i, unsigned mask)
 {
     i = (i * 2654435761u) & mask;

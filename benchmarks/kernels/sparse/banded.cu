@@ -1,4 +1,4 @@
-// A sparse matrix times a vector: a thread a row, the values of neighbouring rows beside each
+// A sparse matrix times a vector: a thread per row, the values of neighbouring rows beside each
 // other, and columns near the diagonal.
 // run: --size n=1048576 --size m=8 --input A=normal:m,n --input x=normal:n --output y=float32:n
 // run: --size n=4194304 --size m=16 --input A=normal:m,n --input x=normal:n --output y=float32:n

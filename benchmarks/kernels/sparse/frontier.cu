@@ -1,5 +1,5 @@
 // A level of a breadth-first search with a list: eight threads look at the random neighbours of
-// each listed node, and put those that nobody has reached at the end of the next list, whose order
+// each listed node, and put those not reached before at the end of the next list, whose order
 // is left to the run.
 // run: --size n=1048576 --input x=index:n:int32 --output s=index:n:int32 --output y=index:n:int32
 // run: --size n=16777216 --input x=index:n:int32 --output s=index:n:int32 --output y=index:n:int32

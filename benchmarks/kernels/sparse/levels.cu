@@ -1,5 +1,5 @@
 // A level of a breadth-first search: each node of the last level, one in 17, looks at `m` random
-// neighbours, and marks those that nobody has reached.
+// neighbours, and marks those that were not reached before.
 // run: --size n=1048576 --size m=8 --input level=small_integers:n:int32 --output y=index:n:int32
 // run: --size n=8388608 --size m=16 --input level=small_integers:n:int32 --output y=index:n:int32
 // launch: levels<<<n / 256, 256>>>(y, level, n, m, 8)

@@ -1,4 +1,4 @@
-// A sparse matrix times a vector: a thread a row, whose values follow each other (CSR). Columns
+// A sparse matrix times a vector: a thread per row, whose values follow each other (CSR). Columns
 // are random.
 // run: --size n=262144 --size m=16 --input A=normal:n,m --input x=normal:n --output y=float32:n
 // run: --size n=4194304 --size m=8 --input A=normal:n,m --input x=normal:n --output y=float32:n

@@ -1,4 +1,4 @@
-// A sparse matrix times a vector: a warp a row, whose values follow each other (CSR). Columns are
+// A sparse matrix times a vector: a warp per row, whose values follow each other (CSR). Columns are
 // random.
 // run: --size n=65536 --size m=64 --input A=normal:n,m --input x=normal:n --output y=float32:n
 // run: --size n=1048576 --size m=64 --input A=normal:n,m --input x=normal:n --output y=float32:n

@@ -1,4 +1,4 @@
-// A sparse matrix times a vector: a thread a value with its row and column (COO), both random; an
+// A sparse matrix times a vector: a thread per value with its row and column (COO), both random; an
 // atomic each.
 // run: --size n=262144 --size m=16 --input A=normal:n,m --input x=normal:n --output y=index:n
 // run: --size n=4194304 --size m=4 --input A=normal:n,m --input x=normal:n --output y=index:n

@@ -1,4 +1,4 @@
-// A convolution with 3 x 3 coefficients in constant memory, a thread a pixel.
+// A convolution with 3 x 3 coefficients in constant memory, a thread per pixel.
 // run: --size h=2048 --size w=2048 --input x=normal:h,w --output y=float32:h,w
 // run: --size h=6000 --size w=6000 --input x=normal:h,w --output y=float32:h,w
 // launch: convolution_3<<<dim3(ceil_div(w, 32), ceil_div(h, 8)), dim3(32, 8)>>>(y, x, h, w)

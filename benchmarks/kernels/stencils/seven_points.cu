@@ -1,4 +1,4 @@
-// One step of heat flow in space: seven points, each read from global memory, a thread a column of
+// One step of heat flow in space: seven points, read from global memory, a thread per column of
 // the volume that goes through all planes with the last three values in registers.
 // run: --size n=256 --input x=normal:n,n,n --output y=float32:n,n,n
 // run: --size n=448 --input x=normal:n,n,n --output y=float32:n,n,n

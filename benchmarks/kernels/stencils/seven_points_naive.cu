@@ -1,4 +1,4 @@
-// One step of heat flow in space: seven points, each read from global memory, a thread a point.
+// One step of heat flow in space: seven points, each read from global memory, a thread per point.
 // run: --size n=256 --input x=normal:n,n,n --output y=float32:n,n,n
 // run: --size n=448 --input x=normal:n,n,n --output y=float32:n,n,n
 // launch: seven_points_naive<<<dim3(n / 32, n / 4, n / 2), dim3(32, 4, 2)>>>(y, x, n)

@@ -1,4 +1,4 @@
-// Widening: one byte read and one float written a thread.
+// Widening: one byte read and one float written per thread.
 // run: --size n=8388608 --input x=small_integers:n:int8 --output y=float32:n
 // run: --size n=67108864 --input x=small_integers:n:int8 --output y=float32:n
 // launch: bytes_to_floats<<<ceil_div(n, 256), 256>>>(y, x, n)

@@ -1,4 +1,4 @@
-// Three neighbouring words a thread, read and written: an image whose pixels are red, green, blue.
+// Three neighbouring words per thread, read and written: an image of red, green and blue pixels.
 // run: --size n=2097152 --input x=normal:3*n --output y=float32:3*n
 // run: --size n=16777216 --input x=normal:3*n --output y=float32:3*n
 // launch: colours<<<ceil_div(n, 256), 256>>>(y, x, n)

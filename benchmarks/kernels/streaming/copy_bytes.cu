@@ -1,4 +1,4 @@
-// A copy of one byte a thread: a warp moves one sector each way.
+// A copy of one byte per thread: a warp moves one sector each way.
 // run: --size n=16777216 --input x=small_integers:n:int8 --output y=int8:n
 // run: --size n=67108864 --input x=small_integers:n:int8 --output y=int8:n
 // launch: copy_bytes<<<ceil_div(n, 256), 256>>>(y, x, n)

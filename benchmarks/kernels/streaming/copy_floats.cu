@@ -1,4 +1,4 @@
-// A copy of one float a thread: a warp moves a line each way.
+// A copy of one float per thread: a warp moves a line each way.
 // run: --size n=4194304 --input x=normal:n --output y=float32:n
 // run: --size n=16777216 --input x=normal:n --output y=float32:n
 // run: --size n=67108864 --input x=normal:n --output y=float32:n

@@ -1,4 +1,4 @@
-// Stores only: one byte a thread, so that a warp's store fills one sector.
+// Stores only: one byte per thread, so that a warp's store fills one sector.
 // run: --size n=16777216 --output y=uint8:n
 // run: --size n=134217728 --output y=uint8:n
 // launch: fill_bytes<<<ceil_div(n, 256), 256>>>(y, n)

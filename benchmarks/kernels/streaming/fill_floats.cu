@@ -1,4 +1,4 @@
-// Stores only: one float a thread.
+// Stores only: one float per thread.
 // run: --size n=8388608 --output y=float32:n --scalar value=1.0
 // run: --size n=67108864 --output y=float32:n --scalar value=1.0
 // launch: fill_floats<<<ceil_div(n, 256), 256>>>(y, value, n)

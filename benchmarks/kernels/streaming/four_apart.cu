@@ -1,4 +1,4 @@
-// Four elements a thread, a block's width apart: independent loads, all of them coalesced.
+// Four elements per thread, a block's width apart: independent loads, all of them coalesced.
 // run: --size n=8388608 --input x=normal:n --output y=float32:n
 // run: --size n=67108864 --input x=normal:n --output y=float32:n
 // launch: four_apart<<<n / 1024, 256>>>(y, x)

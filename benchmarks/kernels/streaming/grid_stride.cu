@@ -1,4 +1,4 @@
-// SAXPY by a grid-stride loop over as many blocks as a size says: one, two or eight an SM.
+// SAXPY by a grid-stride loop over as many blocks as a size says: one, two or eight per SM.
 // run: --size n=16777216 --size blocks=132 --input x=normal:n --output y=normal:n
 // run: --size n=16777216 --size blocks=264 --input x=normal:n --output y=normal:n
 // run: --size n=67108864 --size blocks=1056 --input x=normal:n --output y=normal:n

@@ -1,4 +1,4 @@
-// Two neighbouring words a thread, one at a time: two stores of a warp complete each sector.
+// Two neighbouring words per thread, one at a time: two stores of a warp complete each sector.
 // run: --size n=4194304 --input x=normal:n --output y=float32:2*n
 // run: --size n=33554432 --input x=normal:n --output y=float32:2*n
 // launch: pairs<<<ceil_div(n, 256), 256>>>(y, x, n)

@@ -1,4 +1,4 @@
-// SAXPY with one element a thread: y is read, and written where it was read.
+// SAXPY with one element per thread: y is read, and written where it was read.
 // run: --size n=4194304 --input x=normal:n --output y=normal:n --scalar alpha=2.0
 // run: --size n=33554432 --input x=normal:n --output y=normal:n --scalar alpha=2.0
 // launch: saxpy<<<ceil_div(n, 256), 256>>>(y, x, alpha, n)

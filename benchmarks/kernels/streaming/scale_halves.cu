@@ -1,4 +1,4 @@
-// A scaled copy of one half a thread: a warp moves two sectors each way.
+// A scaled copy of one half per thread: a warp moves two sectors each way.
 // run: --size n=8388608 --input x=normal:n:float16 --output y=float16:n --scalar alpha=1.5
 // run: --size n=67108864 --input x=normal:n:float16 --output y=float16:n --scalar alpha=1.5
 // launch: scale_halves<<<ceil_div(n, 256), 256>>>(y, x, alpha, n)

@@ -1,4 +1,4 @@
-// A vector scaled in place, four floats a thread: every line that is read is written back.
+// A vector scaled in place, four floats per thread: every line that is read is written back.
 // run: --size n=8388608 --output x=normal:n --scalar alpha=0.5
 // run: --size n=67108864 --output x=normal:n --scalar alpha=0.5
 // launch: scale_in_place<<<ceil_div(n, 4 * 256), 256>>>(x, alpha, n / 4)

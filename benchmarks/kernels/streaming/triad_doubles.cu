@@ -1,4 +1,4 @@
-// STREAM's triad with one double a thread: two streams read, one written.
+// STREAM's triad with one double per thread: two streams read, one written.
 // run: --size n=4194304 --input bc=normal:2*n:float64 --output a=float64:n
 // run: --size n=16777216 --input bc=normal:2*n:float64 --output a=float64:n
 // launch: triad_doubles<<<ceil_div(n, 256), 256>>>(a, bc, n)

@@ -1,4 +1,4 @@
-// STREAM's triad with one float4 a thread: 16-byte loads and stores, few instructions a byte.
+// STREAM's triad with one float4 per thread: 16-byte loads and stores, few instructions per byte.
 // run: --size n=8388608 --input b=normal:n --input c=normal:n --output a=float32:n
 // run: --size n=33554432 --input b=normal:n --input c=normal:n --output a=float32:n
 // launch: triad_float4<<<ceil_div(n, 4 * 256), 256>>>(a, b, c, n / 4)

@@ -1,4 +1,4 @@
-// Bands of a matrix updated in place, a thread a row of 16 words: a warp's access is one column.
+// Bands of a matrix updated in place, a thread per row of 16 words: a warp's access is one column.
 // run: --size rows=65536 --size cols=64 --output x=normal:rows,cols
 // run: --size rows=16384 --size cols=1040 --output x=normal:rows,cols
 // launch: column_updates<<<dim3(cols / 16, rows / 128), 128>>>(x, cols)

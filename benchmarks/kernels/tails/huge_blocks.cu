@@ -1,4 +1,4 @@
-// Blocks of 1,024 threads in four steps with a barrier behind each: nobody goes on before all came.
+// Blocks of 1,024 threads in four steps, each of which ends at a barrier for all threads.
 // run: --size n=4194304 --input x=normal:n --output y=float32:n
 // run: --size n=33554432 --input x=normal:n --output y=float32:n
 // launch: huge_blocks<<<n / 4096, 1024>>>(y, x)

@@ -1,4 +1,4 @@
-// Blocks of 1,024 threads, two an SM, that each scale 256 KB: one wave, and one block more.
+// Blocks of 1,024 threads, two per SM, that each scale 256 KB: one wave, and one block more.
 // run: --size blocks=264 --input x=normal:65536*blocks --output y=float32:65536*blocks
 // run: --size blocks=265 --input x=normal:65536*blocks --output y=float32:65536*blocks
 // run: --size blocks=400 --input x=normal:65536*blocks --output y=float32:65536*blocks

@@ -1,4 +1,4 @@
-// Sums of the rows of a triangle, a block a row: the work grows with the block's number.
+// Sums of the rows of a triangle, a block per row: the work grows with the block's number.
 // run: --size n=4096 --input x=normal:n,n --output y=float32:n*128
 // run: --size n=8192 --input x=normal:n,n --output y=float32:n*128
 // launch: triangle<<<n, 128>>>(y, x, n)

@@ -1,4 +1,4 @@
-// One block an SM, since each takes half of the shared memory and more: whole waves, and one more
+// One block per SM, since each takes over half of the shared memory: whole waves, and one more
 // block than that.
 // run: --size blocks=132 --input x=normal:2 --output y=float32:256*blocks
 // run: --size blocks=133 --input x=normal:2 --output y=float32:256*blocks

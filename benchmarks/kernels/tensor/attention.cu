@@ -1,6 +1,6 @@
 // Attention of one head with 64 values a key, in one pass: four warps hold 64 queries, walk over the
 // keys in tiles of 64, keep the maximum and the sum of each row, and multiply on tensor cores. The
-// queries, keys and values lie behind each other in one array.
+// queries, keys and values follow each other in one array.
 // run: --size n=2048 --input QKV=normal:3*n,64:float16 --output O=float32:n,64
 // run: --size n=16384 --input QKV=normal:3*n,64:float16 --output O=float32:n,64
 // launch: attention<<<n / 64, 128>>>(O, QKV, n)

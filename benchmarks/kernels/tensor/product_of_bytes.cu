@@ -1,5 +1,5 @@
 // A product of 8-bit integers on tensor cores; a warp computes 32 by 32 elements and loads what it
-// multiplies from global memory, B by columns. The factors lie behind each other in one array.
+// multiplies from global memory, B by columns. The factors follow each other in one array.
 // run: --size n=1024 --input AB=small_integers:2*n,n:int8 --output C=int32:n,n
 // run: --size n=4096 --input AB=small_integers:2*n,n:int8 --output C=int32:n,n
 // launch: product_of_bytes<<<dim3(n / 64, n / 64), 128>>>(C, AB, n)

@@ -1,5 +1,5 @@
-// A product of halves on tensor cores as a first lesson has it: a warp computes 16 by 16 elements
-// and loads what it multiplies from global memory. The factors lie behind each other in one array.
+// A product of halves on tensor cores as in a first lesson: a warp computes 16 by 16 elements
+// and loads its factors from global memory. The factors follow each other in one array.
 // run: --size n=512 --input AB=normal:2*n,n:float16 --output C=float32:n,n
 // run: --size n=2048 --input AB=normal:2*n,n:float16 --output C=float32:n,n
 // launch: product_of_warps<<<dim3(n / 64, n / 16), 128>>>(C, AB, n)

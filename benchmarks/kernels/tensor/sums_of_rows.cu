@@ -1,4 +1,4 @@
-// Sums of 16 halves at once, by a product with a matrix of ones: a warp reads 256 elements a turn,
+// Sums of 16 halves at once, by a product with a matrix of ones: a warp reads 256 elements at once,
 // and the memory decides.
 // run: --size n=16777216 --input x=normal:n:float16 --output y=float32:n/16
 // run: --size n=134217728 --input x=normal:n:float16 --output y=float32:n/16

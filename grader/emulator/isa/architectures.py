@@ -71,8 +71,11 @@ class SystemWords:
 
 @dataclass(frozen=True)
 class Architecture:
-    """The H100's values were tested on an H200 by tests/emulator/kernels/tensor_*.cu; those of
-    other architectures are from arXiv 2511.10909 (table of architectures)."""
+    """The memory layout and the tensor cores of an architecture.
+
+    Sources of `tensor_places` and `tensor_bytes`: arXiv 2511.10909 (table of architectures), and
+    for the H100 tests/emulator/kernels/tensor_*.cu on an H200.
+    """
 
     name: str
     shared_window: int  # offset of a block's own shared memory in the shared window

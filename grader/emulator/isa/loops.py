@@ -9,8 +9,8 @@ from grader.emulator.isa.program import Unsupported
 from grader.sass import is_branch
 
 ROUNDS = 1000
-"""A loop with at least this many iterations per warp is endless itself; a loop with fewer contains
-or surrounds the endless loop."""
+"""A loop with at least this many iterations per warp is endless; a loop with fewer only surrounds
+the endless loop."""
 
 Loop = tuple[int, int]
 """Its first basic block, and its last, which branches back."""

@@ -41,7 +41,7 @@ class FindingCode:
     MAYBE_GLOBAL_UNWRITTEN = 7
     MAYBE_ABSENT_LANE = 8
     CLUSTER_RACE = 9
-    """Of two blocks of a cluster, in shared memory."""
+    """A race between two blocks of a cluster, in shared memory."""
     ENDED_BLOCK = 10
     """An access to the shared memory of a block that has ended."""
     COUNT = 11

@@ -23,8 +23,8 @@ RANDOM = 0.05
 """Neighbouring blocks that share less than this fraction of their data access it at random, if they
 access it again at all."""
 LOST = 2.0
-"""Held sectors that the L2 has lost when they are needed again, per sector accessed beyond its
-capacity, relative to the capacity (H200: repeated reads of 24 to 96 MB)."""
+"""Before their next use, the L2 loses this fraction of its sectors times (accessed - capacity) /
+capacity (H200: repeated reads of 24 to 96 MB)."""
 L2_SET_BYTES = WAYS * LINE_BYTES
 PARTIAL_WAYS = 3
 """Lines of an L2 set, of 16, that may hold partially stored sectors. On an H200, DRAM fills up
