@@ -104,7 +104,7 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             [str(TRANSPOSE), str(EMPTY), "--json", "/proc/score.json"],
-            "no file can be made in its folder",
+            "no file can be created in its folder",
         ),
     ],
 )
