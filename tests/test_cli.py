@@ -254,7 +254,7 @@ def test_json_that_cannot_be_written_does_not_take_the_report_along(
     captured = capsys.readouterr()
     assert "the file is empty" in captured.out
     assert "/dev/full" in captured.err
-    assert "fault of the grader" not in captured.err
+    assert "bug of the grader" not in captured.err
 
 
 GRADE_EMPTY = (str(TRANSPOSE), str(EMPTY))
@@ -279,7 +279,7 @@ def test_output_that_cannot_be_printed_is_one_plain_sentence(
     done = run_in_shell(arguments, redirection)
     assert done.returncode == 3
     assert "standard output" in done.stderr
-    assert "fault of the grader" not in done.stderr
+    assert "bug of the grader" not in done.stderr
     assert "Exception" not in done.stderr
     assert "Traceback" not in done.stderr
 
