@@ -130,7 +130,7 @@ def test_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
         ),
         (
             [str(TRANSPOSE), str(EMPTY), "--json", "/proc/score.json"],
-            "no file can be made in its folder",
+            "no file can be created in its folder",
         ),
     ],
 )
@@ -280,7 +280,7 @@ def test_json_that_cannot_be_written_does_not_take_the_report_along(
     captured = capsys.readouterr()
     assert "the file is empty" in captured.out
     assert "/dev/full" in captured.err
-    assert "fault of the grader" not in captured.err
+    assert "bug of the grader" not in captured.err
 
 
 GRADE_EMPTY = (str(TRANSPOSE), str(EMPTY))
@@ -305,7 +305,7 @@ def test_output_that_cannot_be_printed_is_one_plain_sentence(
     done = run_in_shell(arguments, redirection)
     assert done.returncode == 3
     assert "standard output" in done.stderr
-    assert "fault of the grader" not in done.stderr
+    assert "bug of the grader" not in done.stderr
     assert "Exception" not in done.stderr
     assert "Traceback" not in done.stderr
 

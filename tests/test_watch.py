@@ -202,8 +202,8 @@ def test_an_interrupted_watch_has_the_last_scores_exit_code(file: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "said"),
     [
-        (["--json", "-"], "prints nothing else"),
-        (["--format", "junit"], "prints nothing else"),
+        (["--json", "-"], "prints only its document"),
+        (["--format", "junit"], "prints only its document"),
         ([], "mine.cu does not exist"),
     ],
 )

@@ -90,7 +90,7 @@ def test_does_not_replace_a_file_unless_told(
     target = tmp_path / "bundle.zip"
     target.write_text("precious")
     assert main(["handout", str(exercise), "-o", str(target)]) == 2
-    assert "there already" in capsys.readouterr().err
+    assert "exists" in capsys.readouterr().err
     assert target.read_text() == "precious"
     assert main(["handout", str(exercise), "-o", str(target), "--force"]) == 0
     assert zipfile.is_zipfile(target)

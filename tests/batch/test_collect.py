@@ -244,7 +244,7 @@ def test_odd_names_that_a_file_can_have_are_graded(tmp_path: Path) -> None:
     [
         ("z" * 300 + ".cu", "cannot have this name"),
         ("zoe/" + "z" * 300 + ".cu", "cannot have this name"),
-        ("jane.cu/t.cu", "the folder that it lies in"),
+        ("jane.cu/t.cu", "the name of its folder"),
         ("jane.cu", "another member has its name"),
     ],
 )

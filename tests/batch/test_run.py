@@ -303,7 +303,7 @@ def test_what_is_no_journal_is_not_written_to(tmp_path: Path) -> None:
     (tmp_path / "journal.sqlite").write_text(
         "my diary, of more than a hundred bytes, which nobody may overwrite" * 3
     )
-    with pytest.raises(UsageError, match="no journal"), open_journal(tmp_path):
+    with pytest.raises(UsageError, match="not the journal"), open_journal(tmp_path):
         pass
     assert (tmp_path / "journal.sqlite").read_text().startswith("my diary")
 
@@ -319,7 +319,7 @@ def test_a_full_disk_says_so_and_loses_nothing(tmp_path: Path) -> None:
             write_summary(tmp_path, summary)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert "same command" in caught.value.advice
+    assert "repeat the command" in caught.value.advice
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 

@@ -222,7 +222,7 @@ def test_lists_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
         (["bank"], "did you mean 'banks'"),
         (["banks", "column_of_31"], "did you mean 'column_of_3"),
         (["banks", "--device", "emulated:h10"], "did you mean 'h100'"),
-        (["banks", "--device", "gpu"], "a gallery is run on the emulated device"),
+        (["banks", "--device", "gpu"], "a gallery runs on the emulated device"),
         (["banks", "--json", ""], "the name is empty"),
     ],
 )

@@ -112,7 +112,7 @@ def run_until_dead(processes: Processes, tmp_path: Path, kill: Callable[[], None
                 reports=Reports(kill_once, lambda summary: None),
             )
     assert caught.value.exit_code == 3
-    assert "give the same command" in caught.value.advice
+    assert "repeat the command" in caught.value.advice
     assert ",compile_error," in (settings.out / "gradebook.csv").read_text()
     assert "grader_error" not in (settings.out / "gradebook.csv").read_text()
     return said
