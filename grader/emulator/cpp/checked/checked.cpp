@@ -231,7 +231,8 @@ static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mas
     Own own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
             access.atomic ? 0 : pattern_of(slot).meeting};
     // All lanes read one address: the lowest lane stands for all.
-    bool together = access.load && access.width >= 4 && pattern_of(slot).kind == PatternKind::BROADCAST;
+    bool together = access.load && access.width >= 4 &&
+                    pattern_of(slot).kind == PatternKind::BROADCAST;
     uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
         suspects |= look(checked, granule, looked_at, own);

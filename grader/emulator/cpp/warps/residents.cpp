@@ -17,7 +17,7 @@
 #include "warps/clusters.h"
 #include "memory/under_way.h"
 
-// --- where blocks live ----------------------------------------------------------------------------
+// --- where blocks live ---------------------------------------------------------------------------
 
 constexpr uint64_t SAVED_FROM = offsetof(Context, warps);
 constexpr uint64_t SAVED_BYTES = offsetof(Context, block_end) - SAVED_FROM;
@@ -40,7 +40,7 @@ struct Residents {
     std::vector<Cluster *> clusters; // clusters whose blocks have all ended are reused
     std::vector<void *> owned;
     std::map<std::pair<int64_t, uint64_t>, Resident> drawing; // by clock, then by arrival
-    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends; // clocks of ended blocks
+    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends; // of blocks
     uint64_t turns;
     int64_t now; // clock of the last block that drew
 };
@@ -126,7 +126,7 @@ static uint32_t make_room(Context &context, Residents &all)
     return FaultCode::NONE;
 }
 
-// --- the trace of a long block ---------------------------------------------------------------------
+// --- the trace of a long block -------------------------------------------------------------------
 
 static uint64_t linear_block(const Context &context)
 {
@@ -172,7 +172,7 @@ void trace_late(Context &context)
     context.traces[context.warp_count] = {0, uint64_t(cycles)};
 }
 
-// --- a block's beginning and end ------------------------------------------------------------------
+// --- a block's beginning and end -----------------------------------------------------------------
 
 // The block of a turn. In reversed runs, only blocks that are resident together are exchanged: a
 // block may wait for earlier blocks.
@@ -315,7 +315,7 @@ static void end(Context &context)
     }
 }
 
-// --- turns ----------------------------------------------------------------------------------------
+// --- turns ---------------------------------------------------------------------------------------
 
 // Ends a block's turn with this code. A block that stays keeps its memory, and the context gets
 // other memory. Returns a FaultCode.
