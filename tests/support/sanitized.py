@@ -1,7 +1,7 @@
 """Runs tests of the emulator with a C++ runtime that has address and undefined-behaviour sanitizers.
 
     python -m tests.support.sanitized             a short choice: 30 s on two cores, with compilation
-    python -m tests.support.sanitized --long      all of tests/emulator: an hour
+    python -m tests.support.sanitized --long      all of tests/emulator: 10 minutes of processor
     python -m tests.support.sanitized TESTS...    any arguments of pytest
 
 The runtime checks untrusted addresses. An access that a check lets through by mistake ends the run

@@ -84,7 +84,7 @@ def write_header() -> str:
 
 
 def _timing() -> Iterator[str]:
-    """What timing/ shares with the runtime, in a namespace of its own: it has warps, too."""
+    """The records of timing/ have a namespace of their own because a warp is one of them, too."""
     yield "namespace timing {\n"
     yield _constants(vars(timing_layout) | {"STALLS": len(Stall)})
     yield from (_enum(kind.__name__, kind.__members__) for kind in (Kind, Unit, Stall))
@@ -94,7 +94,7 @@ def _timing() -> Iterator[str]:
 
 
 def _constants(names: Mapping[str, object]) -> str:
-    """What is defined in capital letters and is a number."""
+    """The numbers among names in capital letters."""
     return "".join(
         f"constexpr {_type_of(value)} {name} = {value};\n"
         for name, value in names.items()

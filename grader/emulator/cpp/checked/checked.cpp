@@ -1,10 +1,10 @@
-// Every access of a warp is compared with the tags of its granules (layouts/checked.py) and leaves
-// its own.
+// Compares every access of a warp with the tags of its granules (layouts/checked.py), and leaves
+// its own tags.
 //
-// Only lanes whose granule looks suspicious go through the exact rules (findings.cpp). Warps run
-// one after another up to a barrier, and blocks one after another: the first reader of an epoch is
-// enough to find every write of another warp that should have waited for one; of the warp's own
-// reads the last one is kept, and whether it was alone.
+// Only lanes with a suspicious granule go through the exact rules (findings.cpp). Warps run one
+// after another up to a barrier, and blocks one after another. Therefore the first reader of an
+// epoch is enough to find every write of another warp that should have waited for a read. Of reads
+// of the own warp, the last is kept, and whether it was the only one.
 #include "checked/checked.h"
 
 // --- where threads meet --------------------------------------------------------------------------
@@ -21,7 +21,7 @@ void start_block(CheckedState &state, uint64_t linear)
     end_epoch(state);
 }
 
-// The block's writes so far are visible to whoever sees what it writes from here on.
+// Makes the block's writes so far visible to blocks that see its later writes.
 static void pass_fence(CheckedState &state)
 {
     uint16_t &count = state.fences[state.block];
@@ -29,7 +29,7 @@ static void pass_fence(CheckedState &state)
         ++count;
 }
 
-// A fence; `beyond` the block, or of it alone.
+// A fence; `beyond`: for more than the block.
 EXPORT void emulator_fence(Context *context, uint32_t beyond)
 {
     end_epoch(*context->checked_state);
@@ -39,14 +39,14 @@ EXPORT void emulator_fence(Context *context, uint32_t beyond)
 
 // --- one access ----------------------------------------------------------------------------------
 
-// The access that is being looked at: its tags by lane, and what its warp has waited for.
+// The present access: its tags by lane, and the meetings that its warp has waited for.
 struct Own {
     const uint64_t *tags;
     uint64_t first_unsynced;
-    uint32_t meeting; // lanes that meet another one at their address
+    uint32_t meeting; // lanes that share their address with another lane
 };
 
-// How a tag of shared memory stands to the own one; `unsynced` holds for tags of the own warp.
+// Relation of a tag of shared memory to the own tag; `unsynced` is valid for tags of the own warp.
 struct Relation {
     bool now, of_another_warp, of_another_lane, unsynced;
 
@@ -62,7 +62,7 @@ struct Relation {
 
 enum class Role { WRITER, READER };
 
-// Whether a tag is not surely ordered before this access.
+// Whether a tag may be unordered with this access.
 template <bool SHARED>
 HOT bool is_foreign(const CheckedState &state, uint64_t tag, uint64_t own, const Own &access,
                     Role role)
@@ -79,9 +79,9 @@ HOT bool is_foreign(const CheckedState &state, uint64_t tag, uint64_t own, const
            (found.of_another_warp || ((found.of_another_lane || late) && found.unsynced));
 }
 
-// The tag that a load from shared memory leaves where `reader` is; 0: that one stays. Another
-// warp's tag stays while its epoch lasts; one of the own warp that lanes have not waited for is
-// marked once others read too.
+// The tag that a load from shared memory leaves in place of `reader`; 0: `reader` stays. Another
+// warp's tag stays in its epoch. An unsynced tag of the own warp gets the flag when other lanes
+// read, too.
 static uint64_t reading_tag(uint64_t reader, uint64_t own, bool meets, const Own &access)
 {
     Relation found(reader, own, access);
@@ -112,9 +112,9 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
         tags[lane] = common | (bulk ? lowest_lane(checked.warp.mask) : lane);
 }
 
-// The lanes whose granule somebody else may have touched without waiting; a load leaves its tag
-// where it is the first reader. All lanes look before any leaves its tag. Space and direction are
-// known to the compiler: this is where the checked mode spends its time.
+// The lanes whose granule another thread may have accessed without a wait. A load leaves its tag if
+// it is the first reader; all lanes look before any lane leaves its tag. Space and direction are
+// template arguments because the checked mode spends its time here.
 template <bool SHARED, bool LOAD>
 static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
 {
@@ -155,7 +155,7 @@ static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t ma
 constexpr uint8_t ALL_WRITTEN[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
                                    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
 
-// The lanes that read bytes of global memory which nobody wrote.
+// The lanes that read unwritten bytes of global memory.
 template <uint32_t BYTES>
 static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
 {
@@ -192,8 +192,8 @@ static void mark_written(const CheckedAccess &checked, uint32_t mask)
                checked.access.bounded_bytes());
 }
 
-// The lanes of an atomic operation whose granule keeps an earlier writer's tag: who reads it next
-// may not have waited for that one.
+// The lanes of an atomic operation whose granule keeps an earlier writer's tag, because the next
+// reader may not have waited for that writer.
 static uint32_t keeping_lanes(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
                               const Own &own)
 {
@@ -230,8 +230,9 @@ static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mas
     fill_tags(checked, checked.state.own_tags);
     Own own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
             access.atomic ? 0 : pattern_of(slot).meeting};
-    // All lanes read one place: the lowest one stands for them.
-    bool together = access.load && access.width >= 4 && pattern_of(slot).kind == PatternKind::BROADCAST;
+    // All lanes read one address: the lowest lane stands for all.
+    bool together = access.load && access.width >= 4 &&
+                    pattern_of(slot).kind == PatternKind::BROADCAST;
     uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
         suspects |= look(checked, granule, looked_at, own);
@@ -251,8 +252,8 @@ static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mas
         leave_writer_tags(checked, granule, mask, own);
 }
 
-// An exchange gives a lock back, and what returns a value, or a volatile read, may have got one:
-// may tell what another block wrote.
+// An exchange may release a lock. An atomic that returns a value, or a volatile read, may acquire a
+// lock, and so make writes of other blocks visible.
 static void pass_on(const CheckedAccess &checked)
 {
     CheckedState &state = checked.state;
@@ -267,8 +268,7 @@ static void pass_on(const CheckedAccess &checked)
         state.acquired = 1;
 }
 
-// The lanes in the part of shared memory that the system reserves: cooperative groups order what
-// they do there by themselves.
+// The lanes in shared memory reserved by the system: cooperative groups order their accesses there.
 static uint32_t lanes_in_system_shared(const Context &context)
 {
     uint32_t first = context.shared_base + context.system_shared_first;

@@ -1,20 +1,19 @@
-// The checked mode: every access of a warp is compared with those before it. A context has a
-// CheckedState in this mode only.
+// The checked mode compares every access of a warp with earlier accesses. Only in this mode does a
+// context have a CheckedState.
 #pragma once
 
 #include "memory/counting.h"
 
-// An access that may go on; the data of a store lies at the context's words.
+// Watches an access that passed its checks; a store's data is at the context's `words`.
 void watch_access(Context &context, const Warp &warp, Access access, const Slot &slot,
                   uint32_t instruction, uint32_t mask);
 
-// Forget the last block's shared memory.
+// Removes the tags of the last block's shared memory.
 void start_block(CheckedState &state, uint64_t linear);
-// What all threads of the block have done so far is ordered before what any of them does from here
-// on.
+// Orders all earlier accesses of the block's threads before all later accesses.
 void end_epoch(CheckedState &state);
 
-// The fields of a tag, see layouts/checked.py.
+// The fields of a tag: see layouts/checked.py.
 struct Tag {
     uint64_t value;
 
@@ -30,7 +29,7 @@ struct Tag {
 
 constexpr uint64_t FLAG = uint64_t(1) << FLAG_SHIFT;
 
-// The tag of a copy that a lane begins, without its time.
+// The tag of a copy that a lane starts, without its time.
 inline uint64_t tag_of(const Warp &warp, uint32_t instruction, uint32_t lane)
 {
     return FLAG | uint64_t(instruction) << INSTRUCTION_SHIFT | (warp.index * WARP_LANES + lane);
@@ -53,7 +52,7 @@ struct CheckedAccess {
     bool asynchronous() const { return shared() && !access.load && has(Trait::ASYNC); }
     uint32_t granules() const { return access.width >> shift ? access.width >> shift : 1; }
 
-    // The number of an address's granule, and the tags that are kept of each.
+    // The index of an address's granule, and its tags.
     uint64_t place(uint64_t address) const
     {
         return (shared() ? address - context.shared_base : address) >> shift;
@@ -73,9 +72,9 @@ struct CheckedAccess {
         uint64_t drawers = shared() ? state.shared_drawers : state.global_drawers;
         return reinterpret_cast<uint32_t *>(drawers) + place(address);
     }
-    // Who draws, see layouts/checked.py.
+    // The number of a drawer: see layouts/checked.py.
     uint32_t drawer_number() const { return shared() ? warp.index + 1 : uint32_t(state.block); }
-    // Of each byte of global memory, whether it was written.
+    // Marks of the written bytes of global memory.
     uint8_t *written(uint64_t address) const { return host_pointer(state.written + address); }
 };
 
@@ -97,5 +96,5 @@ bool changes_memory(const CheckedAccess &checked, uint32_t lane);
 void judge(const CheckedAccess &checked, uint32_t lane);
 void report_collisions(const CheckedAccess &checked, uint32_t mask);
 void report_overrun(const CheckedAccess &checked, uint32_t mask);
-// Likewise lanes that meet bulk copies, or asynchronous stores, which are under way.
+// Reports lanes whose accesses conflict with pending bulk copies or asynchronous stores.
 void report_work(const CheckedAccess &checked, uint32_t mask);

@@ -1,16 +1,15 @@
-// The exact rules of the checked mode for one lane after another: is what looked suspicious a
-// mistake?
+// The exact rules of the checked mode for each suspicious lane.
 //
-// Ordered, and so no race, are accesses of one thread; of lanes of a warp that have waited for each
-// other since (__syncwarp(): CUDA C++ Programming Guide, "Independent Thread Scheduling"; that they
-// are on one path, or exchange values by shuffles and votes, "does not imply a memory barrier"); of
-// threads with a __syncthreads() between (the epoch differs); of blocks where the first one has
-// fenced and the second one has acquired (an atomic operation or a volatile read) since. Who draws
-// a value from where others have drawn (a ticket) comes behind all that they did there up to then.
-// Atomic and volatile accesses do not race among themselves. Storing the value that is already
-// there harms nobody, nor do lanes that store the same value to one address in one instruction;
-// which one of different values stays is undefined. A plain read in front of a compare-and-swap, a
-// minimum or a maximum belongs to the usual loop around it.
+// Ordered accesses do not race. Ordered are accesses of one thread; of lanes of a warp that have
+// waited for each other since (__syncwarp(): CUDA C++ Programming Guide, "Independent Thread
+// Scheduling"; a common path, shuffles and votes do "not imply a memory barrier"); of threads with
+// a __syncthreads() between the accesses (the epoch differs); of blocks if the first has fenced and
+// the second has then acquired (an atomic operation or a volatile read). A thread that draws a
+// value from a place where others have drawn (a ticket) comes after all their accesses to that
+// place so far. Atomic and volatile accesses do not race with each other. A store of the value that
+// is already in memory is harmless, and so are lanes that store one value to one address in one
+// instruction; of different values, the result is undefined. A plain read before a
+// compare-and-swap, a minimum or a maximum belongs to the usual retry loop.
 #include "checked/checked.h"
 #include "memory/under_way.h"
 
@@ -42,8 +41,7 @@ void report(const Context &context, uint32_t code, uint32_t instruction, Tag own
     found.address = address;
 }
 
-// Note something about lanes of a warp: that they are absent (`lane` is one that needs them), or
-// where they are (`lane` at `address`).
+// Reports absent lanes (`lane` needs them), or lanes at a wrong place (`lane` at `address`).
 EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint32_t code,
                                   uint32_t instruction, uint32_t lane, uint32_t mask,
                                   uint64_t address)
@@ -54,8 +52,8 @@ EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint
 
 // --- the order of two accesses -------------------------------------------------------------------
 
-// Whether a lane of the own warp has not been waited for; of more meetings than a tag can count
-// nothing is known.
+// Whether a lane of the own warp has not been waited for. If a tag cannot count all meetings, the
+// lanes count as synchronised.
 static bool is_unsynced(const CheckedAccess &checked, Tag own, Tag other)
 {
     uint32_t known = checked.warp.met[own.lane()][other.lane()], synced = checked.warp.synced;
@@ -75,27 +73,27 @@ static bool is_unordered(const CheckedAccess &checked, Tag own, Tag other, bool 
         return false;
     if (other.warp() != checked.warp.index)
         return true;
-    // A reader's flag: other lanes read too. A writer's: a copy, which has rules of its own.
+    // The flag of a reader: other lanes read, too. The flag of a writer: a copy, which has its own
+    // rules.
     bool another = other.thread() != own.thread();
     another = after_read ? another || other.flag() : another && !other.flag();
     return another && is_unsynced(checked, own, other);
 }
 
-// Whether the granule's last atomic operation was the own block's (in shared memory, the own
-// warp's), and gave it a value.
+// Whether the own block (in shared memory: the own warp) performed the granule's last atomic
+// operation and received its value.
 static bool drew_last(const CheckedAccess &checked, uint64_t address)
 {
     return *checked.drawer(address) == checked.drawer_number();
 }
 
-// Whether an instruction's source line is not behind another one's; so it is where a line is not
-// known.
+// Whether an instruction's source line is not after another instruction's line, or unknown.
 static bool in_front(const CheckedState &state, uint32_t instruction, uint32_t other)
 {
     return state.lines[other] == 0 || state.lines[instruction] <= state.lines[other];
 }
 
-// Whether what these two instructions do is no race in whatever order it comes.
+// Whether two instructions do not race in either order.
 static bool is_excused(const CheckedAccess &checked, Tag other, uint64_t address, bool after_read)
 {
     uint8_t traits = checked.state.traits[other.instruction()];
@@ -149,9 +147,9 @@ static void judge_granule(const CheckedAccess &checked, Tag own, uint64_t addres
             report(checked.context, FindingCode::ASYNC_COPY, checked.instruction, own, writer,
                    address);
     }
-    // A copy that another one is behind most often brings the same.
     if (!changes)
         return;
+    // Two asynchronous copies to one place usually bring the same data: no race.
     if (!checked.asynchronous() || !writer.flag())
         judge_pair(checked, own, writer, address, false);
     if (!checked.access.load)
@@ -175,7 +173,7 @@ void judge(const CheckedAccess &checked, uint32_t lane)
 
 // --- all lanes -----------------------------------------------------------------------------------
 
-// The lanes that store something else than this one.
+// The lanes that store a value different from this lane's.
 static uint32_t lanes_with_other_data(const CheckedAccess &checked, uint32_t lane)
 {
     uint32_t stored = checked.access.width < 4 ? (1u << 8 * checked.access.width) - 1 : ~0u;
@@ -220,13 +218,13 @@ void report_work(const CheckedAccess &checked, uint32_t mask)
         }
 }
 
-// An access to shared memory that leaves the array that the program means is no fault where it has
-// a neighbour.
+// An access to shared memory outside of its array is not a fault of the hardware if other shared
+// memory lies there.
 void report_overrun(const CheckedAccess &checked, uint32_t mask)
 {
     const Context &context = checked.context;
     auto [first, past] = checked.state.extents[checked.instruction];
-    if (first == past) // not known
+    if (first == past) // unknown
         return;
     int32_t least = first, most = past - int32_t(checked.access.width);
     uint32_t strays = mask & lanes_where([&context, least, most](uint32_t lane) {

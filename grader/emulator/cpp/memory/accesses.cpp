@@ -1,15 +1,15 @@
-// Accesses of a warp to memory: check every address, count, and move the data between the host's
+// Memory accesses of a warp: check every address, count, and move the data between the host's
 // memory and the lanes' words.
 //
-// An access like the last one of its instruction takes the short way, which is compiled once for
-// each kind; all others are looked at with care (patterns.cpp).
+// An access like an earlier access of its instruction takes the fast path, compiled for each kind
+// of access; other accesses take the slow path (patterns.cpp).
 #include "checked/checked.h"
 #include "warps/clusters.h"
 #include "memory/moves.h"
 #include "memory/patterns.h"
 #include "timing/tracing.h"
 
-// Whether somebody wants to see the accesses of a warp.
+// Whether a trace or the checked mode needs each access.
 HOT bool is_watched(const Context &context, const Warp &warp)
 {
     return warp.trace < warp.trace_end || context.checked_state != nullptr;
@@ -34,14 +34,14 @@ HOT void move(Context &context, Access access, Slot &slot, uint8_t *host, uint32
 
 // --- global and shared memory --------------------------------------------------------------------
 
-// Whether an access is of another pattern that the slot remembers; it is counted then.
+// Counts an access if its pattern is another pattern in the slot.
 APART bool recall(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
     slot.current = place_of_pattern(context, mask);
     return count_known(context, access, slot, mask);
 }
 
-// Whether the slot knows the access, which is counted then.
+// Counts an access if the slot knows it.
 HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
     return likely(count_known(context, access, slot, mask)) ||
@@ -68,7 +68,7 @@ COLD uint32_t access_elsewhere(Context &context, const Warp &warp, Access access
     return FaultCode::NONE;
 }
 
-// Check, count, note and do an access that is watched, or of which the slot does not know all.
+// The slow path: checks, counts, records and performs an access that is watched or new to its slot.
 // Returns a FaultCode.
 APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uint32_t slot_index,
                                uint32_t instruction, uint32_t mask)
@@ -103,8 +103,8 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
     return FaultCode::NONE;
 }
 
-// Lane addresses lie in the context's lane_addresses and lane_uppers, words of a store where
-// `words` says, and there a load leaves them. Without an active lane nothing is done.
+// Lane addresses are in lane_addresses and lane_uppers. `words` points to a store's data and
+// receives a load's data. Without active lanes nothing happens.
 HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t slot_index,
                            uint32_t instruction, uint32_t mask)
 {
@@ -118,7 +118,8 @@ HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t
 
 // --- local memory --------------------------------------------------------------------------------
 
-// Each lane has its own, one after another. It is not counted. Notes the first bad lane.
+// Each lane has its own local memory; the lanes' memories are consecutive. These accesses are not
+// counted. Stores the first fault.
 COLD bool check_local_lanes(Context &context, Access access, uint32_t mask)
 {
     uint32_t size = context.local_bytes, width = access.width;
@@ -160,7 +161,7 @@ HOT uint32_t access_local(Context *context, Warp *warp, Access access, uint32_t 
 
 // --- what kernels call ---------------------------------------------------------------------------
 
-// One function for each space, direction and width: the width is then known to the compiler.
+// A function for each space, direction and width, so that the width is a constant.
 #define DEFINE_ACCESS(name, space, load, atomic, width)                                            \
     EXPORT uint32_t emulator_##name##_##width(Context *context, Warp *warp, uint32_t slot,         \
                                               uint32_t instruction, uint32_t mask, uint32_t flags) \
@@ -191,11 +192,11 @@ DEFINE_WIDTHS(DEFINE_ACCESS, store_global, Space::GLOBAL, false, false)
 DEFINE_WIDTHS(DEFINE_ACCESS, store_shared, Space::SHARED, false, false)
 DEFINE_WIDTHS(DEFINE_LOCAL, store_local, false)
 
-// Since sm_100, global memory has accesses that are twice as wide.
+// Accesses of 32 bytes to global memory exist since sm_100.
 DEFINE_ACCESS(load_global, Space::GLOBAL, true, false, 32)
 DEFINE_ACCESS(store_global, Space::GLOBAL, false, false, 32)
 
-// The lanes then take turns in code of the kernel's own.
+// The kernel's own code then performs the atomic operations lane by lane.
 DEFINE_ACCESS(atomic_global, Space::GLOBAL, false, true, 4)
 DEFINE_ACCESS(atomic_global, Space::GLOBAL, false, true, 8)
 DEFINE_ACCESS(atomic_global, Space::GLOBAL, false, true, 16)
@@ -203,8 +204,8 @@ DEFINE_ACCESS(atomic_shared, Space::SHARED, false, true, 4)
 DEFINE_ACCESS(atomic_shared, Space::SHARED, false, true, 8)
 DEFINE_ACCESS(atomic_shared, Space::SHARED, false, true, 16)
 
-// A constant per lane, at the offsets in lane_addresses, into lane_data. Returns a FaultCode: one
-// may lie beyond the bank.
+// Loads a constant per lane from the offsets in lane_addresses into lane_data. Returns a FaultCode:
+// an offset may lie beyond the bank.
 EXPORT uint32_t emulator_gather_constants(Context *context, Warp *warp, const uint8_t *bank,
                                           uint32_t size, uint32_t instruction, uint32_t mask,
                                           uint32_t width, uint32_t flags)
@@ -224,9 +225,8 @@ EXPORT uint32_t emulator_gather_constants(Context *context, Warp *warp, const ui
     return FaultCode::NONE;
 }
 
-// Nsight Compute takes the distinct bytes of a generic access for global ones, also those of shared
-// and of local memory. In local memory the lanes' addresses are the same where they name the same
-// variable.
+// Nsight Compute counts the distinct bytes of a generic access as global, even in shared and local
+// memory. Local addresses of lanes are equal for one variable.
 EXPORT void emulator_count_bytes_elsewhere(Context *context, uint32_t slot, uint32_t mask,
                                            uint32_t width)
 {
@@ -234,8 +234,7 @@ EXPORT void emulator_count_bytes_elsewhere(Context *context, uint32_t slot, uint
     context->slots[slot].bytes_total += count_lanes(distinct) * width;
 }
 
-// Of the lanes of each group that are in a mask and have one place among the banks of shared memory,
-// the first.
+// The first lane in each group with its place among the banks of shared memory.
 EXPORT uint32_t emulator_first_lanes(const Context *context, uint32_t mask, uint32_t group)
 {
     uint32_t places[WARP_LANES];

@@ -94,7 +94,7 @@ HOT uint32_t place_of_pattern(const Context &context, uint32_t mask)
     const uint32_t *addresses = context.lane_addresses;
     uint32_t base = addresses[lowest_lane(mask)], hash = 0;
     for (uint32_t lane = 1; lane < WARP_LANES; lane *= 2)
-        hash = (hash + addresses[lane] - base) * 0x9e3779b1; // golden ratio: spreads to the upper bits
+        hash = (hash + addresses[lane] - base) * 0x9e3779b1; // golden ratio: mixes upwards
     return hash >> 16 & (PATTERNS - 1);
 }
 

@@ -1,4 +1,4 @@
-// Products of matrices of bytes, which are added exactly in words.
+// Products of matrices of bytes, added exactly in 32-bit words.
 #pragma once
 
 #include "tensor/fragments.h"
@@ -7,7 +7,7 @@ struct Byte {
     static constexpr uint32_t BITS = 8;
 };
 
-// How bytes are taken, and what becomes of sums beyond the range of a word.
+// Signs of the operands; SATURATED: sums are clamped to the range of a word.
 struct ByteForm {
     enum : uint32_t { LEFT_SIGNED = 1, RIGHT_SIGNED = 2, SATURATED = 4 };
 };
@@ -28,12 +28,13 @@ HOT uint32_t add_to_word(uint32_t word, int32_t sum, bool saturated)
     return uint32_t(exact < INT32_MIN ? INT32_MIN : exact);
 }
 
-// What two bytes add to a sum: their product; how many bits both have; in how many they differ.
+// Contribution of two bytes to a sum: their product; the number of common bits; the number of
+// differing bits.
 HOT uint32_t of_numbers(uint32_t x, uint32_t y) { return x * y; }
 HOT uint32_t of_bits(uint32_t x, uint32_t y) { return __builtin_popcount(x & y); }
 HOT uint32_t of_other_bits(uint32_t x, uint32_t y) { return __builtin_popcount(x ^ y); }
 
-// The words of C become those of D; `times` is one of the functions above.
+// Adds the products to the words of C, in place; `times` is one of the functions above.
 template <uint32_t HEIGHT, uint32_t K, class Times>
 HOT void add_byte_products(const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
                            bool saturated, uint32_t (*codes)[COLUMNS], Times times)

@@ -1,8 +1,8 @@
-// How the lanes of a warp hold the matrices of a tensor core (PTX ISA, "Matrix Fragments for mma"),
-// and the codes of a number's formats.
+// Registers of a warp that hold the matrices of a tensor core (PTX ISA, "Matrix Fragments for
+// mma"), and number formats.
 //
-// Lane 4 * g + q has of A rows g and g + 8, of B column g, of C and D columns 2 * q and 2 * q + 1.
-// Registers are words of all lanes, one register behind the other.
+// Lane 4 * g + q holds rows g and g + 8 of A, column g of B, columns 2 * q and 2 * q + 1 of C and
+// D. A register is one word of each lane; registers are consecutive.
 #pragma once
 
 #include "warps/lanes.h"
@@ -17,7 +17,7 @@ struct BFloat {
     static constexpr uint32_t FRACTION = 7, EXPONENTS = 255, BITS = 16;
 };
 
-// Floats of 8 bits, by the bits of their exponents (PTX ISA, "Alternate Floating-Point Data
+// Floats of 8 bits, named by their exponent bits (PTX ISA, "Alternate Floating-Point Data
 // Formats").
 struct Exponents4 {
     static constexpr uint32_t FRACTION = 3, EXPONENTS = 15, BITS = 8;
@@ -31,14 +31,14 @@ struct Single {
     static constexpr uint32_t FRACTION = 23, EXPONENTS = 255, BITS = 32;
 };
 
-// A register that reads as zero.
+// Null stands for registers that read as zero.
 inline const uint32_t *words_of(const uint32_t *registers)
 {
     static const uint32_t ZEROS[16 * WARP_LANES] = {};
     return registers == nullptr ? ZEROS : registers;
 }
 
-// The elements of A, of so many rows and columns K, row by row.
+// The elements of A (HEIGHT rows, K columns), row by row.
 template <class Format, uint32_t HEIGHT, uint32_t K>
 HOT void read_left(const uint32_t *registers, uint32_t (*codes)[K])
 {
@@ -55,7 +55,7 @@ HOT void read_left(const uint32_t *registers, uint32_t (*codes)[K])
             }
 }
 
-// The elements of B, which has K rows, row by row.
+// The elements of B (K rows), row by row.
 template <class Format, uint32_t K>
 HOT void read_right(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
 {
@@ -66,7 +66,7 @@ HOT void read_right(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
             codes[k][n] = columns[n][k];
 }
 
-// Where C and D hold an element that is a word.
+// The index of a 32-bit element of C or D.
 inline uint32_t place_of(uint32_t row, uint32_t column)
 {
     uint32_t lane = row % ROWS * 4 + column / 2, number = row / ROWS * 2 + column % 2;
@@ -89,7 +89,7 @@ HOT void write_words(const uint32_t (*codes)[COLUMNS], uint32_t *registers)
             registers[place_of(row, n)] = codes[row][n];
 }
 
-// Halves of C and D: two columns a word.
+// Halves of C and D: two columns per word.
 template <uint32_t HEIGHT>
 HOT void read_halves(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
 {
@@ -109,8 +109,8 @@ HOT void write_halves(const uint32_t (*codes)[COLUMNS], uint32_t *registers)
                                                                           codes[row][n + 1] << 16;
 }
 
-// Matrices are for whole warps: 0 lanes do nothing, and what a part of them would get is undefined.
-// A FaultCode by which a launch ends, if it does.
+// Matrix instructions need whole warps: 0 lanes do nothing; the result for some lanes is undefined.
+// Returns a FaultCode.
 HOT uint32_t check_warp(Context &context, uint32_t instruction, uint32_t mask)
 {
     if (likely(mask == FULL_MASK || mask == 0))

@@ -1,15 +1,15 @@
 // Matrices of 8 by 8 halves that a warp moves together (`ldmatrix`, `stmatrix`, `movmatrix`).
 //
-// A row is 16 bytes: four words, in lane_data, of the lane that has its address. Spread over
-// registers, lane 4 * g + q has elements 2 * q and 2 * q + 1 of row g; of a transposed matrix, of
-// column g.
+// A row is 16 bytes: four words in lane_data of the lane that has its address. In registers, lane 4
+// * g + q holds elements 2 * q and 2 * q + 1 of row g, or of column g of a transposed matrix.
 #include "tensor/fragments.h"
 
 constexpr uint32_t ROW_WORDS = 4;
 
 HOT uint32_t half_of(uint32_t word, uint32_t which) { return word >> 16 * which & 0xFFFF; }
 
-// A word of the rows to the registers, or back, of each lane.
+// `spread_word`: a lane's register word from the rows; `row_word`: a word of a row from the
+// registers.
 HOT uint32_t spread_word(const uint32_t *rows, uint32_t lane, bool transposed)
 {
     uint32_t g = lane / 4, q = lane % 4;
@@ -27,7 +27,7 @@ HOT uint32_t row_word(const uint32_t *words, uint32_t row, uint32_t word, bool t
     return half_of(lanes[8 * word], row % 2) | half_of(lanes[8 * word + 4], row % 2) << 16;
 }
 
-// Rows in lane_data to one register for each matrix.
+// Rows in lane_data -> one register per matrix.
 EXPORT uint32_t emulator_spread_rows(Context *context, uint32_t instruction, uint32_t mask,
                                      uint32_t *registers, uint32_t matrices, uint32_t transposed)
 {
@@ -41,7 +41,7 @@ EXPORT uint32_t emulator_spread_rows(Context *context, uint32_t instruction, uin
     return code;
 }
 
-// One register for each matrix to rows in lane_data.
+// One register per matrix -> rows in lane_data.
 EXPORT uint32_t emulator_collect_rows(Context *context, uint32_t instruction, uint32_t mask,
                                       const uint32_t *registers, uint32_t matrices,
                                       uint32_t transposed)

@@ -1,25 +1,25 @@
 // Products of matrices of floats: D = A * B + C, bit for bit.
 //
-// Products are exact. They and C are cut off at one place, so many bits below the largest exponent
-// among them, and are added exactly; the sum is cut off to float32, or rounded to the nearest half.
-// The rule is that of "MMA-Sim" (arXiv 2511.10909); an H200 agrees in a million tiles of each form.
+// Products are exact. Products and C are truncated at one bit, `places` bits below their largest
+// exponent, and added exactly; the sum is truncated to float32 or rounded to the nearest half. The
+// rule is that of "MMA-Sim" (arXiv 2511.10909); an H200 agrees in a million tiles of each form.
 #pragma once
 
 #include <cmath>
 
 #include "tensor/fragments.h"
 
-// How sums are cut: bits below the largest exponent, bytes of a row of A that are one sum, and
-// fraction bits of the float32 that it becomes.
+// Truncation of a sum: bits below the largest exponent, bytes of a row of A in one sum, fraction
+// bits of the resulting float32.
 struct Rule {
     int32_t places;
     uint32_t block_bytes, fraction = Single::FRACTION;
 };
 
 constexpr int32_t NO_EXPONENT = -4096;
-// Fraction bits of factors.
+// Fraction bits of a factor.
 template <class Format> constexpr int32_t PART_PLACES = Format::BITS == 8 ? 3 : 10;
-// The least exponent that sums are cut below, less the places: no sum is finer.
+// Lower bounds for the top exponent of a sum, before `places` is subtracted.
 constexpr int32_t LOWEST_TO_HALF = 4, LOWEST_TO_SINGLE = -108;
 constexpr uint32_t NAN_SINGLE = 0x7FFFFFFF, INFINITE_SINGLE = 0x7F800000, SIGN_SINGLE = 1u << 31;
 constexpr uint32_t NAN_HALF = 0x7FFF, INFINITE_HALF = 0x7C00, SIGN_HALF = 0x8000;
@@ -29,14 +29,14 @@ constexpr uint32_t NAN_HALF = 0x7FFF, INFINITE_HALF = 0x7C00, SIGN_HALF = 0x8000
 template <class Format> constexpr uint32_t SIGN = 1u << (Format::BITS - 1);
 template <class Format> constexpr uint32_t INFINITE = Format::EXPONENTS << Format::FRACTION;
 template <class Format> constexpr uint32_t LEAST_NAN = INFINITE<Format> + 1;
-// They have no infinities, and one NaN.
+// This format has no infinities and one NaN.
 template <> constexpr uint32_t INFINITE<Exponents4> = 0x7F;
 template <> constexpr uint32_t LEAST_NAN<Exponents4> = 0x7F;
 
-// Exponents, and significands of so many fraction bits, with their signs. Zeros have NO_EXPONENT.
+// Exponents, and signed significands with `PLACES` fraction bits. Zeros have NO_EXPONENT.
 template <uint32_t COUNT> struct Parts {
     int32_t exponents[COUNT], significands[COUNT];
-    bool special; // infinities or NaNs are among them
+    bool special; // some are infinities or NaNs
 };
 
 template <class Format, int32_t PLACES, uint32_t COUNT>
@@ -60,8 +60,8 @@ HOT void take_apart(const uint32_t *codes, Parts<COUNT> &parts)
 
 // --- sums ----------------------------------------------------------------------------------------
 
-// Sums of a row's products with each column, in three parts that fit words, in units of the last
-// place below the top exponent.
+// Sums of a row's products with each column, in three parts that fit into words; unit: the last bit
+// below the top exponent.
 struct Sums {
     int32_t parts[3][COLUMNS], top[COLUMNS];
 };
@@ -98,7 +98,7 @@ HOT void add_products(int32_t places, int32_t lowest, const Parts<K> &a, const P
         sums.parts[2][n] = cut(c.significands[n] * scale, sums.top[n] - c.exponents[n] + less);
 }
 
-// The sums as float64, which holds them.
+// The sums as float64, exactly.
 HOT void join_parts(int32_t places, const Sums &sums, double *joined)
 {
     for (uint32_t n = 0; n < COLUMNS; ++n) {
@@ -107,7 +107,8 @@ HOT void join_parts(int32_t places, const Sums &sums, double *joined)
     }
 }
 
-// Cut off to float32 with so many fraction bits; infinite beyond its range. Zeros are positive.
+// Truncates to float32 with `fraction` fraction bits; infinite beyond its range. Zeros are
+// positive.
 HOT uint32_t cut_to_single(double sum, uint32_t fraction)
 {
     constexpr double LEAST_NORMAL = 0x1p-126, STEP = 0x1p-149;
@@ -116,7 +117,7 @@ HOT uint32_t cut_to_single(double sum, uint32_t fraction)
     return bits_as<uint32_t>(float(denormal ? std::trunc(sum / STEP) * STEP : normal) + 0.0f);
 }
 
-// Rounded to the nearest half, of two to the even one. Zeros are positive.
+// Rounds to the nearest half, ties to even. Zeros are positive.
 HOT uint32_t round_to_half(double sum)
 {
     constexpr double TOO_LARGE = 65536.0;
@@ -135,7 +136,7 @@ HOT uint32_t round_to_half(double sum)
 
 // --- infinities and NaNs -------------------------------------------------------------------------
 
-// The float32 that a sum with infinities or NaNs is; 0 for one without.
+// The float32 result of a sum with infinities or NaNs; 0 for a sum without them.
 template <class Left, class Right, class Result>
 static uint32_t special_sum(const uint32_t *a, const uint32_t (*b)[COLUMNS], uint32_t column,
                             uint32_t c, uint32_t first, uint32_t end)
@@ -166,7 +167,7 @@ HOT uint32_t special_half(uint32_t single)
 
 constexpr uint32_t HEIGHT = 16;
 
-// Put the sums with infinities or NaNs, of a block of a row's products, in place of what was found.
+// Replaces the results of sums with infinities or NaNs in one block of a row's products.
 template <class Left, class Right, class Result>
 COLD void set_specials(const uint32_t *a, const uint32_t (*b)[COLUMNS], const uint32_t *c,
                        uint32_t first, uint32_t end, uint32_t *found)
@@ -178,7 +179,7 @@ COLD void set_specials(const uint32_t *a, const uint32_t (*b)[COLUMNS], const ui
     }
 }
 
-// The codes of so many rows of D, which are those of C before.
+// Computes rows of D in place of rows of C.
 template <class Left, class Right, class Result, uint32_t K>
 void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
               uint32_t (*codes)[COLUMNS])
@@ -214,7 +215,7 @@ void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K], const uint32_
     }
 }
 
-// What several files use is compiled once, in tensor.cpp.
+// Instances that several files use are compiled once, in tensor.cpp.
 #define DECLARE_MULTIPLY(kind, format, result, k)                                                  \
     kind template void multiply<format, format, result, k>(                                        \
         Rule, uint32_t, const uint32_t (*)[k], const uint32_t (*)[COLUMNS], uint32_t (*)[COLUMNS])
@@ -229,7 +230,7 @@ void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K], const uint32_
     DECLARE_MULTIPLY(kind, Single, Single, 4)
 DECLARE_ALL(extern);
 
-// tf32 are float32 without the lowest bits.
+// tf32 is float32 without the lowest 13 fraction bits.
 template <class Format> HOT void cut_codes(uint32_t *codes, uint32_t count)
 {
     for (uint32_t n = 0; Format::BITS == 32 && n < count; ++n)

@@ -1,16 +1,16 @@
-// Products of matrices A of which only two of each four elements in a row are there (PTX ISA,
-// `mma.sp`), of words one of two: it names the rows of B that they meet. An H200 agrees in a
-// million tiles of each form.
+// Products with a sparse A, which holds two of each four elements of a row, or one of two 32-bit
+// elements (PTX ISA, `mma.sp`), and metadata with their positions. An H200 agrees in a million
+// tiles of each form.
 #include "tensor/byte_products.h"
 #include "tensor/products.h"
 
-// Two bits for each element that is there, of words for each half of one, lie in one register of a
-// lane of a row's four; a selector says in which lanes.
+// Metadata: two bits per element (per half of a 32-bit element) in one register of one of a row's
+// four lanes; the selector names these lanes.
 struct Places {
     const uint32_t *words;
     uint32_t selector;
 
-    // The row of B that element `j` of a row of K elements meets.
+    // The row of B for element `j` of a row of K elements.
     template <class Format, uint32_t K> uint32_t row_of(uint32_t row, uint32_t j) const
     {
         constexpr bool BYTES = Format::BITS == 8, WORDS = Format::BITS == 32;
@@ -25,7 +25,7 @@ struct Places {
         return WORDS ? 2 * j + code / 2 : j / 2 * 4 + code;
     }
 
-    // The rows of B that a row of A meets.
+    // The rows of B for a row of A.
     template <class Format, uint32_t K>
     void pick(const uint32_t (*right)[COLUMNS], uint32_t row, uint32_t (*picked)[COLUMNS]) const
     {
@@ -34,7 +34,7 @@ struct Places {
     }
 };
 
-// K elements of each row of A are there.
+// A holds K elements per row.
 template <class Format, class Result, uint32_t K>
 HOT void multiply_floats(Rule rule, uint32_t *d, const uint32_t *a, const uint32_t *b,
                          const uint32_t *c, Places places)
@@ -84,7 +84,7 @@ HOT uint32_t do_together(Context *context, uint32_t instruction, uint32_t mask, 
     return code;
 }
 
-// The addresses are those of registers; null stands for one that reads as zero.
+// Pointers to registers; null stands for a register that reads as zero.
 #define DEFINE_FLOATS(format, result, k)                                                           \
     EXPORT uint32_t emulator_multiply_sparse_##format##_##k##_##result(                            \
         Context *context, uint32_t instruction, uint32_t mask, int32_t places,                     \

@@ -1,4 +1,4 @@
-// Products of matrices of floats that a warp holds in registers.
+// Products of matrices of floats in a warp's registers.
 #include "tensor/products.h"
 
 DECLARE_ALL();
@@ -25,7 +25,7 @@ HOT void multiply_registers(Rule rule, uint32_t *d, const uint32_t *a, const uin
 
 // --- what kernels call ---------------------------------------------------------------------------
 
-// The addresses are those of registers; null stands for one that reads as zero.
+// Pointers to registers; null stands for a register that reads as zero.
 #define DEFINE_PRODUCT(format, result, k)                                                          \
     EXPORT uint32_t emulator_multiply_##format##_##k##_##result(                                   \
         Context *context, uint32_t instruction, uint32_t mask, int32_t places,                     \

@@ -1,6 +1,5 @@
-// Tensor cores, products without a rounding of their own: bytes and bits, which are added exactly,
-// and float64, a chain of fused multiply-adds from the first product on (an H200 agrees in a
-// million tiles of each form).
+// Tensor core products without a rounding rule: bytes and bits, added exactly, and float64, a chain
+// of fused multiply-adds in order (an H200 agrees in a million tiles of each form).
 #include <cmath>
 #include <initializer_list>
 
@@ -26,7 +25,7 @@ HOT void multiply_bytes(uint32_t form, uint32_t *d, const uint32_t *a, const uin
 
 constexpr uint64_t QUIET_BIT = 1ull << 51, INVALID = 0xFFF8ull << 48;
 
-// The NaN of a * b + c: b's before c's before a's.
+// The NaN of a * b + c: b's, otherwise c's, otherwise a's.
 COLD double pick_nan(double a, double b, double c)
 {
     for (double source : {b, c, a})

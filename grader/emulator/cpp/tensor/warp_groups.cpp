@@ -1,7 +1,7 @@
-// Products of matrices that four warps make together (PTX ISA, `wgmma.mma_async`): each warp has 16
-// rows of A and of D, and reads all of B. A may lie in registers, as for products of one warp; what
-// lies in shared memory is read in units of 16 bytes, as accesses of lanes: so it is checked as any
-// other. A product is made when its group is waited for.
+// Products of matrices by four warps together (PTX ISA, `wgmma.mma_async`): each warp has 16 rows
+// of A and D, and reads all of B. A may lie in registers, as for products of one warp. Matrices in
+// shared memory are read in units of 16 bytes as lane accesses, so that the checks of other
+// accesses apply. A product is computed when its group is waited for.
 #include "memory/under_way.h"
 #include "tensor/byte_products.h"
 #include "tensor/products.h"
@@ -13,16 +13,16 @@ constexpr uint32_t ROW_BYTES = 32, UNIT = 16, UNIT_WORDS = 4;
 constexpr uint32_t ROW_UNITS = ROW_BYTES / UNIT;
 constexpr uint32_t WAVEFRONT_BYTES = 128;
 constexpr uint32_t SHARED_PLACES = (1 << 18) - 1;
-// Bits at which sums of products of 8-bit floats are cut, and their float32 sums.
+// Truncation (bits below the largest exponent) and fraction bits of sums of 8-bit floats.
 constexpr int32_t SMALL_PLACES = 13;
-// Rows of a transposed matrix whose bytes lie side by side, and the lines that hold them.
+// Lines of a transposed matrix of halves: one per element of a row.
 constexpr uint32_t LINES = ROW_BYTES / 2;
 
 // --- matrices in shared memory -------------------------------------------------------------------
 
-// What a matrix descriptor says (PTX ISA, "Matrix Descriptor Format"), in bytes. `width`: of a line
-// of the pattern in which units are swapped, 16 where none are.
-// One of zeros names no matrix: so ptxas writes groups without products, whose sum nobody reads.
+// A matrix descriptor (PTX ISA, "Matrix Descriptor Format"), in bytes. `width`: bytes of a line of
+// the swizzle pattern, 16 without a swizzle.
+// A zero descriptor means no matrix: ptxas emits such groups, and no instruction reads their sum.
 struct Descriptor {
     bool empty;
     uint32_t start, leading, stride, base, width;
@@ -35,8 +35,8 @@ struct Descriptor {
         width = WIDTHS[high >> 30];
     }
 
-    // Where a unit of a row's bytes begins; of a transposed matrix, one of eight rows' bytes in a
-    // line.
+    // The offset of a unit of a row; `place_of_line`: of a transposed matrix, the offset of a
+    // line's unit with elements of eight rows.
     uint32_t place_of(uint32_t row, uint32_t unit) const
     {
         if (width == UNIT)
@@ -62,13 +62,13 @@ struct Descriptor {
     }
 };
 
-// Who reads matrices.
+// Reads matrices for one instruction of a warp.
 struct Reader {
     Context &context;
     Warp &warp;
     uint32_t slot, instruction;
 
-    // The bytes of HEIGHT rows from one on. Returns a FaultCode.
+    // Reads the bytes of HEIGHT rows from row `first` on. Returns a FaultCode.
     template <uint32_t HEIGHT>
     uint32_t read(const Descriptor &matrix, uint32_t first, bool transposed,
                   uint8_t (*bytes)[ROW_BYTES]) const
@@ -103,7 +103,7 @@ struct Reader {
     }
 
   private:
-    // Halves of eight rows.
+    // Distributes a unit's halves to eight rows.
     static void spread(const uint32_t *unit, uint32_t line, uint8_t (*rows)[ROW_BYTES])
     {
         for (uint32_t row = 0; row < ROWS; ++row)
@@ -111,8 +111,8 @@ struct Reader {
     }
 };
 
-// What a product takes of shared memory's bandwidth: WAVEFRONT_BYTES of a matrix a wavefront,
-// however it lies there; B once for the four warps.
+// The use of shared memory's bandwidth by a product: one wavefront per WAVEFRONT_BYTES of a matrix,
+// for every layout; B counts once for the four warps.
 void count_operands(Slot &slot, const Warp &warp, uint32_t columns, uint32_t form)
 {
     uint32_t rows = form & GroupForm::LEFT_SHARED ? HEIGHT : 0;
@@ -134,7 +134,7 @@ template <class Format, uint32_t K> HOT void read_codes(const uint8_t *row, uint
 
 // --- a product -----------------------------------------------------------------------------------
 
-// D, A and C are registers, of which C may be null, as is A where it lies in shared memory.
+// `d`, `a` and `c` are registers. `c` may be null; `a` is null if A lies in shared memory.
 struct Operands {
     uint32_t columns, form;
     uint32_t *d;
@@ -144,7 +144,7 @@ struct Operands {
     bool is(uint32_t flag) const { return form & flag; }
 };
 
-// The warp's rows of A. Returns a FaultCode.
+// Reads the warp's rows of A. Returns a FaultCode.
 template <class Format, uint32_t K>
 APART uint32_t read_left_matrix(const Reader &reader, const Operands &of, uint32_t (*left)[K])
 {
@@ -160,7 +160,7 @@ APART uint32_t read_left_matrix(const Reader &reader, const Operands &of, uint32
     return code;
 }
 
-// Eight columns of B, from one on. Returns a FaultCode.
+// Reads eight columns of B from column `first` on. Returns a FaultCode.
 template <class Format, uint32_t K>
 APART uint32_t read_right_matrix(const Reader &reader, const Operands &of, uint32_t first,
                                  uint32_t (*right)[COLUMNS])
@@ -177,8 +177,8 @@ APART uint32_t read_right_matrix(const Reader &reader, const Operands &of, uint3
     return code;
 }
 
-// `prepare(codes, count, is_left)` makes factors of codes, `product(left, right, codes)` eight
-// columns of D of those of C.
+// `prepare(codes, count, is_left)` converts elements to factors; `product(left, right, codes)`
+// computes eight columns of D in place of C.
 template <class Left, class Right, uint32_t K, class Prepare, class Product>
 HOT uint32_t multiply_matrices(const Reader &reader, const Operands &of, bool halves,
                                Prepare prepare, Product product)
@@ -231,8 +231,8 @@ HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times time
 
 // --- what kernels call ---------------------------------------------------------------------------
 
-// `product(reader, of)` is made when it is waited for, of the four registers of A as they are now;
-// those of C are those of D, which earlier products write before.
+// Defers `product(reader, of)` until its wait, with the present values of A's four registers. C is
+// read from D's registers then, after earlier products have written them.
 template <class Product>
 static uint32_t multiply_later(const Reader &reader, Operands of, Product product)
 {
@@ -246,7 +246,7 @@ static uint32_t multiply_later(const Reader &reader, Operands of, Product produc
     return FaultCode::NONE;
 }
 
-// `places` and `block_bytes` are the architecture's rule for sums of floats.
+// `places` and `block_bytes`: the architecture's rule for float sums.
 #define DEFINE_PRODUCT(name, ...)                                                                  \
     EXPORT uint32_t emulator_multiply_group_##name(                                                \
         Context *context, Warp *warp, uint32_t instruction, uint32_t mask, uint32_t slot,          \

@@ -1,18 +1,19 @@
-// Where the atomics of traced blocks meet: at which slices of the L2, and at which words.
+// Conflicts of the traced blocks' atomics: at slices of the L2 and at words.
 //
-// What blocks have in common they all come back to; what one block alone touched stands for a part
-// of its buffer, all of which is touched likewise.
+// Lines that several blocks touch count as shared by all blocks. Lines that only one block touches
+// stand for a part of their buffer: the other blocks touch the rest of it likewise.
 #include "timing/timing.h"
 
 namespace timing {
 
 constexpr uint32_t SEVERAL = ~uint32_t(0);
-// Lines of a buffer that is as good as spread over all slices evenly.
+// A buffer of at least so many lines counts as spread evenly over all slices.
 constexpr int64_t EVEN_LINES = 32768;
 
-// The slice of the L2 that holds a line. The hardware's hash is not published. By a map of which
-// lines of an H200 slow each other's atomics down, two slices take turns at the 256 bytes of a KB,
-// and the KBs of 16 have pairs of slices of their own; what lies further apart is spread at random.
+// The L2 slice of a line. The hardware's hash is not published. By a map of the lines of an H200
+// that slow each other's atomics down, two slices alternate within a KB in chunks of 256 bytes,
+// each of 16 consecutive KBs has its own pair of slices, and larger distances are distributed at
+// random.
 static int64_t slice_of(const Meetings &meetings, int64_t line)
 {
     constexpr int64_t CHUNK_LINES = 2, PAIR_LINES = 8, RUN_PAIRS = 16;
@@ -25,7 +26,7 @@ static int64_t slice_of(const Meetings &meetings, int64_t line)
     return int64_t(pair) * 2 + (line / CHUNK_LINES + first) % 2;
 }
 
-// The buffer that holds a line, -1 for none.
+// The buffer that holds a line; -1 for none.
 static int64_t region_of(const Meetings &meetings, int64_t line)
 {
     for (int64_t index = 0; index < meetings.region_count; ++index)
@@ -34,7 +35,7 @@ static int64_t region_of(const Meetings &meetings, int64_t line)
     return -1;
 }
 
-// Note that a block's atomic touches a line.
+// Records that a block's atomic touches a line.
 static void visit(const Meetings &meetings, const Line &line, uint32_t block)
 {
     uint32_t &visitor = meetings.visitors[line.number];
@@ -46,8 +47,8 @@ static void visit(const Meetings &meetings, const Line &line, uint32_t block)
         meetings.pairs[region] += count_pairs(known) - before;
 }
 
-// The lines that one block touched of a buffer stand for all of it; of what is no buffer, for
-// themselves.
+// Adds the turns of a line that one block touched: to its whole buffer, or to its own slice outside
+// of buffers.
 static void add_alone(const Meetings &meetings, const Line &line, double turns)
 {
     int64_t region = region_of(meetings, line.number);
@@ -57,7 +58,7 @@ static void add_alone(const Meetings &meetings, const Line &line, double turns)
         meetings.turns[slice_of(meetings, line.number)] += turns;
 }
 
-// An atomic takes turns of the line's slice. Floats that are added to one word wait for each other.
+// An atomic takes turns of the line's slice. Float additions to one word are serialised.
 static void meet(Meetings &meetings, const Line &line, int64_t atomic)
 {
     double turns = turns_of(line, atomic);
@@ -72,13 +73,13 @@ static void meet(Meetings &meetings, const Line &line, int64_t atomic)
     if (atomic == FLOAT_ATOMIC) {
         chain += line.chain;
         meetings.longest_chain = max(meetings.longest_chain, int64_t(chain));
-    } else if (atomic == SWAP_ATOMIC && line.words != 0) { // of each word, one lane's stands
+    } else if (atomic == SWAP_ATOMIC && line.words != 0) { // one lane per word succeeds
         meetings.swapped[line.number] |= line.words;
         chain += uint32_t(__builtin_popcount(line.words));
     }
 }
 
-// Add how many swaps there are at the words of a swap: its own alone where no other block comes.
+// Adds the number of swaps at the words of a swap; if no other block touches them, only its own.
 static void add_swaps(Meetings &meetings, const Line &line)
 {
     double mine = __builtin_popcount(line.words), chain = meetings.chains[line.number];
@@ -87,7 +88,7 @@ static void add_swaps(Meetings &meetings, const Line &line)
     meetings.met_swaps += mine * (words == 0 ? 1.0 : chain / __builtin_popcount(words));
 }
 
-// Spread what single blocks did to a buffer over its lines.
+// Spreads the turns of single blocks at a buffer over its lines.
 static void spread(const Meetings &meetings, const Region &region, double turns)
 {
     int64_t lines = region.end_line - region.first_line;
@@ -102,8 +103,8 @@ static void spread(const Meetings &meetings, const Region &region, double turns)
         meetings.turns[slice_of(meetings, line)] += turns / double(lines);
 }
 
-// Call `each` for all lines that atomics of global memory touch, with the instruction and the
-// number of the block, from 1 on.
+// Calls `each` for all lines that atomics to global memory touch, with the instruction and the
+// block's number, from 1 on.
 template <class Each> static void for_lines(const Meetings &meetings, Each each)
 {
     for (int64_t block = 0; block < meetings.block_count; ++block) {
@@ -120,8 +121,8 @@ template <class Each> static void for_lines(const Meetings &meetings, Each each)
     }
 }
 
-// Add the turns of tries to swap words of global memory. Each lane of a try counts the others, too:
-// as long as it fails it asks again, and they with it.
+// Adds the turns of compare-and-swap tries in global memory. Each lane of a try includes the
+// others: while it fails, it tries again, and so do they.
 static void add_tries(Meetings &meetings)
 {
     for (int64_t n = 0; n < meetings.first[meetings.block_count * meetings.warps_per_block]; ++n) {

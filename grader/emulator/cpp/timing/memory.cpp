@@ -1,48 +1,48 @@
 // The memory system of the simulated SM, from the load/store unit to DRAM.
 //
-// Memory instructions pass one load/store unit an SM: its data stage (wavefronts), its tag stage,
-// an L1 that knows lines, sectors and when they arrive, then the L2 and DRAM, of which the SM has
-// its share. A unit is known by the cycle at which it is free.
+// Memory instructions pass the SM's load/store unit: its data stage (wavefronts) and its tag stage,
+// then an L1 that holds lines, sectors and their arrival times, then the SM's share of the L2 and
+// DRAM. The state of a unit is the cycle at which it is free.
 #include "timing/caches.h"
 
 namespace timing {
 
 constexpr double SECTOR = SECTOR_BYTES, PAIR = PAIR_SECTORS;
-// Of the tag stage for an access to global memory, however few its lines:
-// te42kyfo/gpu-benches measures it at small strides.
+// Tag stage cycles of an access to global memory with few lines: te42kyfo/gpu-benches measures this
+// minimum at small strides.
 constexpr double LEAST_CYCLES = 1.24;
-// Of the data stage for an asynchronous copy, before its data pass to shared memory as wavefronts:
-// 2.8, 4.0 and 5.6 cycles for copies of 4, 8 and 16 bytes a lane that the L1 holds. What comes past
-// the L1 passes no wavefronts: 2.6 cycles (seen on an H200).
+// Data stage cycles of an asynchronous copy before its data pass to shared memory as wavefronts:
+// together 2.8, 4.0 and 5.6 cycles for copies of 4, 8 and 16 bytes per lane that hit in the L1.
+// Data past the L1 pass no wavefronts: 2.6 cycles (seen on an H200).
 constexpr double COPY_CYCLES = 1.8;
-// Of the tag stage for an access to shared memory (H200).
+// Tag stage cycles of an access to shared memory (H200).
 constexpr double SHARED_CYCLES = 1.16;
-// Of the data stage for a wavefront of an access to global memory after the second one, beyond a
-// cycle: an H200 takes 4.8, 17.1 and 34.3 cycles for 4, 16 and 32 of them.
+// Additional data stage cycles of each wavefront after the second of an access to global memory: an
+// H200 takes 4.8, 17.1 and 34.3 cycles for 4, 16 and 32 wavefronts.
 constexpr double FURTHER = 0.07;
-// Lines that pass through the L2 are numbered from here on.
+// The first number of lines that only pass through the L2.
 constexpr int64_t PASSING_LINES = int64_t(1) << 50;
-// From the issue of an access until the load/store unit can take it; what only passes its queue
-// takes half as long.
+// Cycles from an access's issue until the load/store unit can take it; instructions that only pass
+// the queue take half as long.
 constexpr double REACH_CYCLES = 4.0;
-// Until the registers of an access are read, counted from its last wavefront.
+// Cycles from the last wavefront until the registers are read.
 constexpr double READ_CYCLES = 6.0;
-// Of a latency, which is measured from the issue, that are over at the last wavefront.
+// Cycles of a latency (measured from the issue) that have passed at the last wavefront.
 constexpr double PIPELINED_CYCLES = 5.0;
-// Of an access of no lane.
+// Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
 // --- beyond the L1 -------------------------------------------------------------------------------
 
-// So many wavefronts pass the data stage.
+// Occupies the data stage for a number of wavefronts.
 static void pass_data(const SM &sm, double begin, double passes)
 {
     sm.shared->lsu_free = begin + passes;
     sm.statistics->lsu += passes;
 }
 
-// When an access passes the tag stage, which takes accesses in and looks for their lines in the L1
-// while the data stage works for those before.
+// The cycle at which an access passes the tag stage, which looks up lines in the L1 while the data
+// stage serves earlier accesses.
 static double pass_tags(const SM &sm, double cycles, double t)
 {
     double &tags_free = sm.shared->tags_free, begin = max(tags_free, t);
@@ -50,8 +50,8 @@ static double pass_tags(const SM &sm, double cycles, double t)
     return begin;
 }
 
-// Cycles by which a read from an idle DRAM takes longer than the quickest one, drawn from an
-// exponential distribution.
+// Cycles of a DRAM read beyond the fastest read on an idle DRAM, drawn from an exponential
+// distribution.
 static double draw_delay(const SM &sm)
 {
     int64_t state = (sm.shared->random * 1103515245 + 12345) & 0x7FFFFFFF;
@@ -60,7 +60,7 @@ static double draw_delay(const SM &sm)
     return means * sm.p->dram_spread;
 }
 
-// Sectors pass DRAM.
+// Occupies DRAM for sectors.
 static void pass_dram(const SM &sm, double sectors, double begin)
 {
     double size = SECTOR * sectors, &dram_free = sm.shared->dram_free;
@@ -68,8 +68,8 @@ static void pass_dram(const SM &sm, double sectors, double begin)
     sm.statistics->dram_bytes += size;
 }
 
-// Use a line of the SM's share of the L2, and note sectors of it that are stored; what has to make
-// room for it is written to DRAM. Returns whether it was there.
+// Uses a line of the SM's L2 share and records stored sectors; the evicted line is written to DRAM.
+// Returns whether the line was present.
 static bool use_l2(const SM &sm, int64_t tag, int64_t stored, double t)
 {
     CacheLine *set = set_of(sm.l2, sm.l2_lines, tag), *found = find_line(set, tag);
@@ -83,7 +83,7 @@ static bool use_l2(const SM &sm, int64_t tag, int64_t stored, double t)
     return found;
 }
 
-// Sectors that DRAM moves for global memory take room of local memory in the L2.
+// Sectors of global memory that pass through the L2 evict local memory.
 static void pass_through_l2(const SM &sm, double sectors, double t)
 {
     if (sm.l2_lines == 0)
@@ -94,14 +94,14 @@ static void pass_through_l2(const SM &sm, double sectors, double t)
         use_l2(sm, PASSING_LINES + line, 0, t);
 }
 
-// What is read, stored or changed passes the slices of the L2.
+// Occupies the L2 slices for a read, store or atomic.
 static void pass_slices(const SM &sm, double cycles, double begin)
 {
     double &l2_free = sm.shared->l2_free;
     l2_free = max(l2_free, begin) + cycles;
 }
 
-// Of a sum of parts of sectors, take the whole ones.
+// Takes the whole sectors from a sum of fractions.
 static double take_whole(double &credit)
 {
     double whole = __builtin_floor(credit);
@@ -109,7 +109,7 @@ static double take_whole(double &credit)
     return whole;
 }
 
-// When sectors of a line arrive from the L2. It passes up to two of them at a time.
+// The arrival of sectors from the L2, at most two at a time.
 static double pass_l2(const SM &sm, double count, double begin)
 {
     Shared &shared = *sm.shared;
@@ -123,14 +123,14 @@ static double pass_l2(const SM &sm, double count, double begin)
     return max(shared.port_free, shared.l2_free) + p.l2_latency;
 }
 
-// When what DRAM has been asked for arrives at the earliest.
+// The earliest arrival of data that DRAM has been asked for.
 static double await_dram(const SM &sm)
 {
     double latest = max(sm.shared->dram_free, sm.shared->port_free);
     return latest + sm.p->dram_latency + sm.p->dram_wait;
 }
 
-// When sectors arrive from DRAM.
+// The arrival of sectors from DRAM.
 static double read_dram(const SM &sm, double sectors, double begin)
 {
     pass_dram(sm, sectors, begin);
@@ -140,8 +140,8 @@ static double read_dram(const SM &sm, double sectors, double begin)
     return await_dram(sm) + delay;
 }
 
-// When sectors of a line of global memory arrive. DRAM reads them in pairs: what completes a pair
-// that this SM has asked for comes with it, when the line is `ready`.
+// The arrival of sectors of a global line. DRAM reads pairs of sectors: the second sector of a pair
+// that this SM has requested arrives with the first, when the line is `ready`.
 static double fetch_sectors(const SM &sm, double count, bool completes, double ready, double begin,
                             double t)
 {
@@ -156,7 +156,7 @@ static double fetch_sectors(const SM &sm, double count, bool completes, double r
     owed = 0.0;
     sm.shared->wait_credit += count * sm.p->dram_wait_part / PAIR;
     double whole = PAIR * take_whole(sm.shared->read_credit);
-    if (take_whole(sm.shared->wait_credit) > 0) // for what another SM has asked for
+    if (take_whole(sm.shared->wait_credit) > 0) // another SM has requested it
         arrival = max(arrival, await_dram(sm));
     if (whole <= 0)
         return arrival;
@@ -164,7 +164,7 @@ static double fetch_sectors(const SM &sm, double count, bool completes, double r
     return max(arrival, read_dram(sm, whole, begin));
 }
 
-// The same of local memory, as far as the L2 does not hold them.
+// Likewise for local memory that misses in the L2.
 static double fetch_local(const SM &sm, double count, int64_t tag, double begin, double t)
 {
     double arrival = pass_l2(sm, count, begin);
@@ -173,26 +173,26 @@ static double fetch_local(const SM &sm, double count, int64_t tag, double begin,
     return max(arrival, read_dram(sm, PAIR * __builtin_ceil(count / PAIR), begin));
 }
 
-// What a store asks of the L2: a line, its sectors, and those of them that it covers.
+// A store's request to the L2: lines, sectors, and fully covered sectors.
 struct Stored {
     double lines, count, covered;
 };
 
-// Cycles for a store where a line, a whole sector and one in part take so many.
+// Cycles of a store, given the cycles of a line, of a whole sector and of a partial sector.
 static double cycles_of(Stored stored, double line, double whole, double part)
 {
     return stored.lines * line + stored.covered * whole + (stored.count - stored.covered) * part;
 }
 
-// Cycles in which the slices of the L2 take a store.
+// Cycles of a store in the L2 slices.
 static double store_cycles(const SM &sm, Stored stored)
 {
     const Parameters &p = *sm.p;
     return cycles_of(stored, p.store_line_cycles, p.store_sector_cycles, p.partial_sector_cycles);
 }
 
-// What a store adds to what was stored to its line just before, which it goes to the L2 with, if
-// that still waits to leave the SM.
+// The new part of a store to a line whose last store still waits to leave the SM; both go to the L2
+// together.
 static Stored merge_store(const SM &sm, const Line &line, int64_t tag)
 {
     Merging *found = nullptr;
@@ -211,8 +211,8 @@ static Stored merge_store(const SM &sm, const Line &line, int64_t tag)
             double(count_sectors(now_covered) - count_sectors(covered))};
 }
 
-// Sectors of a store or an atomic have passed the slices of the L2 in so many cycles, and a part of
-// them passes DRAM; the load/store unit waits where their queues are full.
+// Sectors of a store or an atomic pass the L2 slices, and a part of them passes DRAM; the
+// load/store unit waits while their queues are full.
 static void pass_stores(const SM &sm, double count, double dram, double port, double cycles,
                         double begin)
 {
@@ -241,8 +241,8 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, double be
     pass_stores(sm, stored.count, dram, port, cycles, begin);
 }
 
-// An atomic takes turns of the slices of the L2, which reads wait for too, and beyond these those
-// of the busiest one; what it returns is read.
+// An atomic takes turns of all L2 slices, which delay reads, and further turns of the busiest
+// slice. Returned values are read.
 static void reduce_sectors(const SM &sm, const CodeRow &row, const Line &line, double begin)
 {
     Shared &shared = *sm.shared;
@@ -260,7 +260,7 @@ static void reduce_sectors(const SM &sm, const CodeRow &row, const Line &line, d
 
 // --- the L1 --------------------------------------------------------------------------------------
 
-// The place of a line in the L1, which holds none of its sectors where it was not there before.
+// The line's entry in the L1; a new entry holds no sectors.
 static CacheLine &place_in_l1(const SM &sm, int64_t tag)
 {
     CacheLine *set = set_of(sm.l1, sm.l1_lines, tag), *found = find_line(set, tag);
@@ -271,14 +271,13 @@ static CacheLine &place_in_l1(const SM &sm, int64_t tag)
     return line;
 }
 
-// Whether sectors are the other halves of pairs of which one was asked for.
+// Whether all sectors are second halves of pairs whose first half was requested.
 static bool completes_pairs(uint32_t missing, uint32_t held)
 {
     return (missing & held) == 0 && (pairs_of(missing) & ~pairs_of(held)) == 0;
 }
 
-// When the sectors that are asked for are there; the missing ones are fetched, and all of them
-// where the load goes past the L1.
+// The arrival of requested sectors. Missing sectors are fetched; a load past the L1 fetches all.
 static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t past_l1, double begin,
                         double t)
 {
@@ -304,7 +303,8 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
     return arrival;
 }
 
-// Of what is stored, the sectors of a mask stay in the L1; reading them from the L2 takes longer.
+// Keeps the stored sectors of a mask in the L1, and marks all stored sectors: reading these from
+// the L2 takes longer.
 static void keep_stored(const SM &sm, int64_t tag, const Line &line, int64_t sectors, double t)
 {
     CacheLine &held = place_in_l1(sm, tag);
@@ -313,7 +313,7 @@ static void keep_stored(const SM &sm, int64_t tag, const Line &line, int64_t sec
     held.used = t;
 }
 
-// A store to local memory stays in the L1, and goes on to the L2.
+// A store to local memory stays in the L1 and goes to the L2.
 static void store_local(const SM &sm, const Line &line, int64_t tag, double begin, double t)
 {
     keep_stored(sm, tag, line, line.touched, t);
@@ -324,15 +324,15 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
     pass_stores(sm, count, 0.0, count * sm.p->fill_port_cycles, cycles, begin);
 }
 
-// A store to a line of which a load is under way lets the sub-partition's next access wait for it:
-// an H200's SM begins four of them in the time of one load.
+// A store to a line that is being loaded delays the sub-partition's next access until the line
+// arrives: an H200's SM starts four such stores in the time of one load.
 static void await_load(const SM &sm, const Warp &warp, int64_t tag)
 {
     double &free = sm.partitions[(&warp - sm.warps) % SUB_PARTITIONS].pipes[Unit::MEMORY];
     free = max(free, place_in_l1(sm, tag).ready);
 }
 
-// Note that a warp has stored, for fences.
+// Records a warp's store for fences.
 static void note_store(const SM &sm, Warp &warp)
 {
     Shared &shared = *sm.shared;
@@ -342,7 +342,7 @@ static void note_store(const SM &sm, Warp &warp)
     shared.stored = warp.stored = max(shared.store_port_free, shared.l2_free);
 }
 
-// When what is asked of a line has come; of stores, 0.
+// The cycle at which a line's data has arrived; 0 for stores.
 static double access_line(const SM &sm, Warp &warp, const CodeRow &row, const Line &line,
                           int64_t tag, double begin, double t)
 {
@@ -379,7 +379,7 @@ static Ends access_shared(const SM &sm, int64_t index, double begin)
     return {free + sm.p->shared_latency - PIPELINED_CYCLES, free + READ_CYCLES};
 }
 
-// Wavefronts that the second access of an asynchronous copy takes, its store to shared memory.
+// Wavefronts of an asynchronous copy's second access, its store to shared memory.
 static double copied_wavefronts(const SM &sm, const CodeRow &row, int64_t index)
 {
     if (row.past_l1)
@@ -388,7 +388,7 @@ static double copied_wavefronts(const SM &sm, const CodeRow &row, int64_t index)
     return stores ? sm.accesses[index + 1].wavefronts : 1.0;
 }
 
-// Which line a line of a traced access is: those of local memory belong to the warp's place.
+// The number of a traced access's line on this SM: local lines depend on the warp's place.
 static int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
 {
     if (number >= LOCAL_LINES)
@@ -396,7 +396,7 @@ static int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
     return number + sm.blocks[warp.place].shift;
 }
 
-// Sectors are fetched into the L2, for which nothing waits.
+// Fetches sectors into the L2; no instruction waits for them.
 static Ends prefetch(const SM &sm, const Access &access, double begin, double t)
 {
     for (int64_t k = access.first; k < access.end; ++k) {

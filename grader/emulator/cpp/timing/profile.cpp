@@ -1,20 +1,21 @@
-// Tells each cycle of each simulated warp by instruction and by what the warp does in it: once,
-// beside the simulation, which does not depend on it.
+// Assigns each cycle of each simulated warp to an instruction and a stall reason. The simulation
+// does not depend on it.
 //
-// What a warp's next instruction waits for is known when the one before it is issued, and is told
-// then. From there on its sub-partition tells, each time that it looks for a warp to issue.
+// The dependencies of a warp's next instruction are known when the previous instruction issues, and
+// their cycles are assigned then. Later cycles are assigned by the sub-partition in each of its
+// turns.
 #include "timing/timing.h"
 
 namespace timing {
 
 constexpr int64_t NOBODY = -1;
 
-// A warp's slot among those of the SM.
+// The index of a warp on the SM.
 static int64_t slot_of(const SM &sm, const Warp &warp) { return &warp - sm.warps; }
 
 static int64_t next_code(const SM &sm, const Warp &warp) { return sm.steps[warp.position].code; }
 
-// Keep what a warp does from a cycle on; what it went on with grows.
+// Appends what a warp does from a cycle on; a continued span grows.
 static void keep_span(const SM &sm, int64_t w, const Span &span)
 {
     Profile &profile = *sm.profile;
@@ -38,8 +39,8 @@ static void keep_span(const SM &sm, int64_t w, const Span &span)
     profile.spans[latest] = span;
 }
 
-// Tell the cycles of a warp that are not told yet, up to one: it is at this instruction, and waits
-// for what another one, the cause, does.
+// Assigns a warp's unassigned cycles up to `until` to an instruction and a stall reason; `cause` is
+// the instruction that it waits for.
 static void tell(const SM &sm, int64_t w, int64_t code, uint32_t stall, double until,
                  int64_t cause = NOBODY)
 {
@@ -65,7 +66,7 @@ static bool is_global(const CodeRow &row)
            row.kind == Kind::COPY || row.kind == Kind::PREFETCH;
 }
 
-// What keeps an instruction from a unit that is not free.
+// The stall reason of an instruction whose unit is busy.
 static uint32_t throttle_of(const CodeRow &row)
 {
     if (row.unit != Unit::MEMORY)
@@ -73,8 +74,8 @@ static uint32_t throttle_of(const CodeRow &row)
     return is_global(row) ? Stall::LG_THROTTLE : Stall::MIO_THROTTLE;
 }
 
-// Tell how long a warp's next instruction waits for scoreboards, or for groups of copies: for the
-// one that it gets last.
+// Assigns the cycles in which a warp's next instruction waits for scoreboards or groups of copies;
+// the cause is the last of them to be ready.
 static void tell_scoreboards(const SM &sm, const Warp &warp)
 {
     int64_t w = slot_of(sm, warp), code = next_code(sm, warp), cause = NOBODY;
@@ -85,7 +86,7 @@ static void tell_scoreboards(const SM &sm, const Warp &warp)
             latest = warp.board[scoreboard];
             cause = sm.profile->setters[w * SCOREBOARDS + scoreboard];
         }
-    if (latest < warp.met) // for a group
+    if (latest < warp.met) // it waits for a group
         cause = NOBODY;
     bool is_long = cause < 0 || is_global(sm.table[cause]);
     tell(sm, w, code, is_long ? Stall::LONG_SCOREBOARD : Stall::SHORT_SCOREBOARD, warp.met, cause);
@@ -114,7 +115,7 @@ void profile_setter(const SM &sm, const Warp &warp, const CodeRow &row, Ends end
         setters[read] = code;
 }
 
-// What a warp does behind an instruction that holds it up.
+// The stall reason after an instruction that delays its warp.
 static uint32_t held_by(int64_t kind)
 {
     if (kind == Kind::SLEEP)

@@ -1,15 +1,14 @@
-// Simulates the warps that are resident on one SM, cycle by cycle where anything happens.
+// Simulates the resident warps of one SM, cycle by cycle where anything happens.
 //
-// Four sub-partitions issue one instruction a cycle each, of the block that started first among
-// those with a ready warp (on an H200 blocks that do the same end one after another, though all are
-// resident): the warp that issued last as long as it is ready, else the one with the highest
-// number. A warp is ready when its stall count has passed, the scoreboards of its wait mask are
-// free, and the pipe that it needs can take it: the control bits of the machine code hold the
-// dependencies. Issuing waits for the register banks. What an instruction does in memory is in
-// timing_memory.cpp. Every unit takes what comes in order and is known by the cycle at which it is
-// free, so that an instruction's end is known when it is issued. Where the cycles of its warps go
-// is told by the same simulation compiled once more (timing_sm_profiled.cpp): looking whether that
-// is asked takes 5 %.
+// Four sub-partitions issue one instruction per cycle each. They choose the block that started
+// first among blocks with a ready warp (on an H200, equal resident blocks end one after another),
+// and in it the warp that issued last if it is ready, otherwise the warp with the highest number. A
+// warp is ready when its stall count has passed, the scoreboards of its wait mask are free, and the
+// pipe of its instruction can take it: the control bits of the machine code contain the
+// dependencies. Issue waits for the register banks. memory.cpp has the memory system. Each unit
+// serves its requests in order; its state is the cycle at which it is free, so that an
+// instruction's end is known at its issue. sm_profiled.cpp compiles this file again with the
+// profile: a test at run time would take 5 %.
 #include "timing/timing.h"
 
 #ifndef PROFILED
@@ -18,17 +17,17 @@
 
 namespace timing {
 
-// From the issue of an instruction that is queued until its registers are read.
+// Cycles from the issue of a queued instruction until its registers are read.
 constexpr double READ_CYCLES = 6.0;
-// Cycles by which reads of a register bank, one a cycle, may lag behind the issue before it waits:
+// Cycles by which reads of a register bank (one per cycle) may lag behind before the issue waits:
 // operands are read in a window of three cycles.
 constexpr double PORT_QUEUE = 2.0;
-// From the issue of an integer product of 64 bits until another instruction can be issued. Without
-// 20 of them, of 148 instructions, a round of a loop takes an H200's sub-partition 157 cycles, not
-// 210 (patched machine code).
+// Cycles from the issue of an integer product of 64 bits until the next issue. Without 20 such
+// products, of 148 instructions, a round of a loop takes an H200's sub-partition 157 cycles instead
+// of 210 (patched machine code).
 constexpr double WIDE_CYCLES = 4.0;
-// Blocks that stand for others, whose data lie elsewhere, find none of it in the L1: their lines
-// are so many further on each time.
+// Blocks that stand for other blocks have their data elsewhere and must miss in the L1: each
+// repetition shifts its line numbers by this distance.
 constexpr int64_t FRESH = int64_t(1) << 42;
 
 // --- choosing a warp -----------------------------------------------------------------------------
@@ -37,10 +36,10 @@ constexpr uint32_t UNITS = Unit::TENSOR + 1;
 
 struct Choice {
     int64_t warp; // -1: none
-    double wake;  // when the first of the others is ready
+    double wake;  // first cycle at which another warp is ready
 };
 
-// When the stall count has passed, and what the next instruction waits for has come.
+// The cycle at which the stall count has passed and all dependencies are met.
 static double dependencies_met(const Warp &warp, const CodeRow &row)
 {
     double at = warp.ready;
@@ -56,8 +55,8 @@ static double dependencies_met(const Warp &warp, const CodeRow &row)
     return at;
 }
 
-// Look at the next instruction of a warp, once: what it waits for is known when the one before it
-// is issued, and only the warp's own instructions change it.
+// Computes when the dependencies of a warp's next instruction are met. They are known when the
+// previous instruction issues; only the warp's own instructions change them.
 static void look_ahead(const SM &sm, Warp &warp)
 {
     const CodeRow &row = sm.table[sm.steps[warp.position].code];
@@ -65,9 +64,9 @@ static void look_ahead(const SM &sm, Warp &warp)
     warp.unit = row.unit;
 }
 
-// When a sub-partition can take an instruction, by the unit that it needs.
+// The cycle at which a sub-partition can take an instruction, by unit.
 struct Free {
-    double units[UNITS], queue; // that of the load/store unit
+    double units[UNITS], queue; // `queue`: of the load/store unit
 };
 
 static Free find_free(const SM &sm, const Partition &partition)
@@ -83,13 +82,13 @@ static Free find_free(const SM &sm, const Partition &partition)
     return free;
 }
 
-// When a warp can issue its next instruction.
+// The cycle at which a warp can issue its next instruction.
 static double ready_at(const Warp &warp, const Free &free)
 {
     return max(warp.met, free.units[warp.unit]);
 }
 
-// Whether the next instruction of a warp is an access to global or local memory.
+// Whether a warp's next instruction accesses global or local memory.
 static bool accesses_memory(const SM &sm, const Warp &warp)
 {
     int64_t kind = sm.table[sm.steps[warp.position].code].kind;
@@ -97,12 +96,12 @@ static bool accesses_memory(const SM &sm, const Warp &warp)
            kind == Kind::COPY || kind == Kind::PREFETCH;
 }
 
-// Of the ready warps of the block that started first: the one that issued last, else the one with
-// the highest number. Warps whose accesses to memory had to wait for a full queue take turns behind
-// all others, whatever their block: the one that has waited longest goes first. So lines of all
-// warps meet in the L1 (of threads that each copy a line of their own, an H200's L1 has 60 % of the
-// words with 32 warps an SM, and 24 % with 48; warps that went on one after another would have
-// all).
+// The warp to issue. Among ready warps of the block that started first: the warp that issued last,
+// otherwise the warp with the highest number. Warps whose memory accesses waited for a full queue
+// take turns after all others, whatever their block, longest wait first. Lines of all warps
+// therefore compete in the L1 (if each thread copies a line of its own, an H200's L1 hits for 60 %
+// of the words with 32 warps per SM and for 24 % with 48; if warps ran one after another, all would
+// hit).
 static Choice choose_warp(const SM &sm, int64_t number, double t)
 {
     const Partition &partition = sm.partitions[number];
@@ -145,8 +144,8 @@ static void wake_partitions(const SM &sm, double at)
 
 static int64_t warps_per_block(const SM &sm) { return sm.warp_count / sm.block_count; }
 
-// The place of a warp of a block among those of the SM, which go to one sub-partition after the
-// other. A block of whole rounds begins one sub-partition further on than the one before it
+// The SM's place of a block's warp; consecutive places are on consecutive sub-partitions. A block
+// whose warps fill all sub-partitions evenly starts one sub-partition after the block before
 // (%warpid on an H200).
 static int64_t place_of(int64_t slot, int64_t warps, int64_t index)
 {
@@ -155,7 +154,7 @@ static int64_t place_of(int64_t slot, int64_t warps, int64_t index)
     return slot * warps + index;
 }
 
-// Let a place of the SM run the next block of the order from the cycle `at`.
+// Starts the next block of the order on a place of the SM at cycle `at`.
 static void start_block(const SM &sm, int64_t slot, double at)
 {
     at = max(at, sm.shared->start_free);
@@ -179,7 +178,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
     }
 }
 
-// Let the warps of a block go on where all that live have arrived.
+// Releases the warps of a block when all living warps have arrived.
 static void pass_barrier(const SM &sm, int64_t slot, double t)
 {
     Block &block = sm.blocks[slot];
@@ -201,7 +200,7 @@ static void pass_barrier(const SM &sm, int64_t slot, double t)
     wake_partitions(sm, at);
 }
 
-// A warp has ended: its block may end, and another one start, or a barrier has all that are left.
+// Ends a warp; its block may end and another block start, or its barrier may be complete.
 static void retire(const SM &sm, Warp &warp, double t)
 {
     int64_t slot = warp.place;
@@ -226,12 +225,11 @@ static void retire(const SM &sm, Warp &warp, double t)
 
 // --- issuing -------------------------------------------------------------------------------------
 
-// The registers of an instruction are read from their banks, but for those that the register cache
-// keeps: what an instruction marked for it, until another one reads that bank for the same operand
-// (Huerta and others, MICRO 2025; confirmed on an H200). A register of several operands is read
-// once, each time that the instruction passes its pipe; matrices while a tensor core multiplies, in
-// less time than that takes. Where the banks lag behind, the next instruction waits for them when
-// its warp has been chosen.
+// Reads an instruction's registers from their banks, except registers in the register cache: a
+// cached register stays until another instruction reads its bank for the same operand (Huerta and
+// others, MICRO 2025; confirmed on an H200). A register of several operands is read once per pass
+// of the instruction; a tensor core's matrices are read while it multiplies, in less time than that
+// takes. If the banks lag behind, the next instruction waits after its warp is chosen.
 static void read_registers(Partition &partition, const CodeRow &row, int64_t warp, double t)
 {
     double latest = t, turns = row.unit == Unit::TENSOR ? 1.0 : double(row.passes);
@@ -283,8 +281,8 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
     }
 }
 
-// A barrier or constants pass the unit for address divergence, which all warps share, one different
-// word after another; returns when they have.
+// Barriers and constants pass the unit for address divergence, shared by all warps, one distinct
+// word at a time; returns the end.
 static double pass_divergence(const SM &sm, double words, double t)
 {
     double &free = sm.shared->divergence_free;
@@ -292,7 +290,7 @@ static double pass_divergence(const SM &sm, double words, double t)
     return free;
 }
 
-// Do an instruction that is issued now.
+// Executes an instruction at its issue.
 static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access, double t)
 {
     switch (row.kind) {
@@ -327,7 +325,7 @@ static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access
     }
 }
 
-// Issue the next instruction of a warp.
+// Issues a warp's next instruction.
 static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
 {
     const Step &step = sm.steps[warp.position];
@@ -365,7 +363,7 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
 
 // --- running -------------------------------------------------------------------------------------
 
-// A cycle of a sub-partition: choose a warp and issue its next instruction.
+// One cycle of a sub-partition: chooses a warp and issues its next instruction.
 static void run_partition(const SM &sm, int64_t number, double t)
 {
     Partition &partition = sm.partitions[number];
@@ -388,13 +386,13 @@ static void run_partition(const SM &sm, int64_t number, double t)
     issue(sm, partition, sm.warps[choice.warp], at);
 }
 
-// Run the blocks of the SM's order; its `ends` and `statistics` hold what came of it.
+// Runs the blocks of the SM's order; results are in `ends` and `statistics`.
 static void simulate(const SM &sm)
 {
     double t = 0.0;
     for (int64_t slot = 0; slot < sm.block_count && slot < sm.order_count; ++slot)
         start_block(sm, slot, 0.0);
-    for (uint32_t turn = 1;; ++turn) { // the sub-partitions take turns at what they share
+    for (uint32_t turn = 1;; ++turn) { // sub-partitions take turns at shared units
         for (uint32_t offset = 0; offset < SUB_PARTITIONS; ++offset)
             run_partition(sm, (turn + offset) % SUB_PARTITIONS, t);
         double following = NEVER;

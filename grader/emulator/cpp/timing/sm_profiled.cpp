@@ -1,3 +1,3 @@
-// The simulation of timing_sm.cpp with timing_profile.cpp looking on.
+// The simulation of sm.cpp with the calls to profile.cpp.
 #define PROFILED true
 #include "timing/sm.cpp"

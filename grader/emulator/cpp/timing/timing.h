@@ -1,12 +1,12 @@
-// The timing model's simulation of one SM: what its parts share. The records come from
-// timing/timing_records.py. Times are in cycles.
+// Shared parts of the timing model's simulation of one SM. timing/timing_records.py defines the
+// records. Times are in cycles.
 #pragma once
 
 #include "warps/lanes.h"
 
 namespace timing {
 
-// Lines of local memory are numbered from here on, apart from those of global memory.
+// The first number of local memory's lines, above the numbers of global memory.
 constexpr int64_t LOCAL_LINES = int64_t(1) << 40;
 
 inline double max(double a, double b) { return a < b ? b : a; }
@@ -15,13 +15,13 @@ inline int64_t max(int64_t a, int64_t b) { return a < b ? b : a; }
 
 constexpr uint32_t SECTOR_WORDS = SECTOR_BYTES / BANK_BYTES;
 
-// The sectors in a mask of a line's.
+// The number of sectors in a line's mask.
 inline int64_t count_sectors(int64_t mask)
 {
     return __builtin_popcount(uint32_t(mask) & ((1 << LINE_SECTORS) - 1));
 }
 
-// The pairs of sectors of a line of which one is in a mask.
+// The pairs of sectors of which at least one is in the mask.
 inline uint32_t pairs_of(uint32_t sectors)
 {
     constexpr uint32_t ALL_PAIRS = 0b0101;
@@ -29,7 +29,7 @@ inline uint32_t pairs_of(uint32_t sectors)
 }
 inline int64_t count_pairs(uint32_t sectors) { return __builtin_popcount(pairs_of(sectors)); }
 
-// The sectors of a line all of whose words are in the mask.
+// The sectors whose words are all in the mask.
 inline uint32_t covered_sectors(uint32_t words)
 {
     constexpr uint32_t ALL = (1 << SECTOR_WORDS) - 1;
@@ -39,17 +39,16 @@ inline uint32_t covered_sectors(uint32_t words)
     return sectors;
 }
 
-// Of a turn of a slice of the L2, what an atomic takes that accesses at least so many words of a
-// sector: an H200 takes 0.58 ns for all of them, 0.6 ns where seven in eight are met at random, and
-// 0.73 ns for single ones.
+// The part of an L2 slice's turn for an atomic on at least DENSE_WORDS words of a sector: an H200
+// takes 0.58 ns for all words, 0.6 ns for seven in eight at random, and 0.73 ns for single words.
 constexpr double DENSE_TURN = 0.81;
 constexpr uint32_t DENSE_WORDS = SECTOR_WORDS / 2;
 
-// Turns for a sector of a compare-and-swap of several words: each lane brings two operands (an H200
-// takes 1.2 ns for a sector of them, however many are of them, and 0.75 ns for a lane alone).
+// Turns of a compare-and-swap on several words of a sector: each lane has two operands (an H200
+// takes 1.2 ns per sector for any number of lanes, and 0.75 ns for a single lane).
 constexpr double SWAP_TURNS = 1.65;
 
-// The turns that a line's slice takes for an atomic of this kind.
+// The turns of the line's slice for an atomic of this kind.
 inline double turns_of(const Line &line, int64_t atomic)
 {
     if (atomic == SWAP_ATOMIC)
@@ -68,34 +67,34 @@ inline bool is_among(const int64_t *numbers, int32_t count, int64_t number)
     return false;
 }
 
-// When an instruction is done, and when it has read its registers.
+// The cycles at which an instruction completes and at which it has read its registers.
 struct Ends {
     double done, read;
 };
 
-// An instruction that is no access passes the load/store unit, so often; returns when it has.
+// Passes the queue of the load/store unit for an instruction without an access; returns the end.
 double pass_queue(const SM &sm, double passes, double t);
-// The memory access `index` of a warp, -1 where no lane is active.
+// Performs a warp's memory access `index`; -1: no active lane.
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 
-// Whether instructions of a kind hold up their warp, and until when (timing_waits.cpp).
+// waits.cpp: whether instructions of a kind delay their warp, and until when.
 bool holds_up(int64_t kind);
 double end_wait(const SM &sm, Warp &warp, int64_t kind, int64_t access, double t);
-// When a line of instructions is there that a warp comes to.
+// The cycle at which a line of instructions has been fetched.
 double fetch_code(const SM &sm, int64_t line, double t);
 
-// What an SM with a `profile` is told of its warps (timing_profile.cpp): that one starts, or has
-// issued its last instruction at `t`;
+// profile.cpp, for an SM with a `profile`: a warp starts, or has issued its last instruction at
+// `t`.
 void profile_start(const SM &sm, const Warp &warp);
 void profile_end(const SM &sm, double t);
-// that an instruction is going to set its scoreboards;
+// An instruction will set its scoreboards.
 void profile_setter(const SM &sm, const Warp &warp, const CodeRow &row, Ends ends);
-// that what its next instruction waits for is known, whose stall count is `counted` to a cycle;
+// The dependencies of a warp's next instruction are known; its stall count ends at cycle `counted`.
 void profile_next(const SM &sm, const Warp &warp, double counted);
-// that a barrier lets it go on at `t`;
+// A barrier releases the warp at `t`.
 void profile_release(const SM &sm, const Warp &warp, double t);
-// and that a sub-partition, whose `units` are free from these cycles on, has chosen a warp at `t`,
-// or none (-1), whose instruction is issued `at` a cycle.
+// A sub-partition whose `units` are free at these cycles has chosen a warp at `t` (-1: none), which
+// issues at cycle `at`.
 void profile_turn(const SM &sm, int64_t number, const double *units, int64_t chosen, double t,
                   double at);
 

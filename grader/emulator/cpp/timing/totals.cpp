@@ -1,5 +1,5 @@
-// What the steps of traced blocks are on the whole: how often each instruction is executed, what
-// its accesses ask for, and which sectors of the buffers they touch.
+// Totals of the traced blocks: executions of each instruction, requests of its accesses, touched
+// sectors of the buffers.
 #include "timing/timing.h"
 
 namespace timing {
@@ -14,7 +14,7 @@ static int64_t count_sectors(const Line *lines, const Access &access)
     return sectors;
 }
 
-// Count what one block does.
+// Counts one block.
 static void add_block(const Totals &totals, int64_t block)
 {
     int64_t *executed = totals.executed + block * totals.instruction_count;
@@ -24,7 +24,7 @@ static void add_block(const Totals &totals, int64_t block)
         ++executed[step.code];
         int64_t kind = totals.table[step.code].kind;
         if (step.access < 0 || kind == Kind::COPY || kind == Kind::PREFETCH)
-            continue; // asynchronous copies and prefetches are not counted as they are timed
+            continue; // their counters differ from their times
         const Access &access = totals.accesses[step.access];
         if (access.space == TraceWord::GLOBAL)
             totals.sectors[block] += count_sectors(totals.lines, access);
@@ -41,8 +41,8 @@ static void add_up(const Totals &totals)
 
 // --- sectors of the buffers ----------------------------------------------------------------------
 
-// What is known of a line, by the bits: the sectors that were loaded, those that were stored, and
-// those that atomics changed; whether its page was loaded or stored (of a page's first line).
+// Bits known of a line: loaded sectors, stored sectors, sectors changed by atomics; on a page's
+// first line also whether the page was loaded or stored.
 constexpr uint32_t LINE_MASK = (1 << LINE_SECTORS) - 1;
 constexpr uint32_t STORED_SHIFT = LINE_SECTORS, UPDATED_SHIFT = 2 * LINE_SECTORS;
 constexpr uint16_t LOADED_PAGE = 1 << 3 * LINE_SECTORS, STORED_PAGE = 2 * LOADED_PAGE;
@@ -57,14 +57,14 @@ static Region *region_of(const Touched &touched, int64_t line)
     return nullptr;
 }
 
-// The sectors that were stored in part, and that nothing else read.
+// The partially stored sectors that no instruction reads.
 static uint32_t partial_sectors(uint32_t known, uint32_t words)
 {
     uint32_t read = known | known >> UPDATED_SHIFT;
     return known >> STORED_SHIFT & ~read & LINE_MASK & ~covered_sectors(words);
 }
 
-// Note what is new of a line, in the region that holds it. An atomic reads what it changes.
+// Records the new facts of a line in its region. An atomic reads the sectors that it changes.
 static void touch_line(const Touched &touched, const Line &line, int64_t kind)
 {
     Region *region = region_of(touched, line.number);

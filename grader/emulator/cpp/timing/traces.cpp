@@ -1,12 +1,12 @@
-// Traces of warps (see tracing.h) -> what the simulation of an SM walks along: instructions in
-// order, and what each access asks of the memory system.
+// Expands traces of warps (tracing.h) to the input of the simulation: instructions in order, and
+// the request of each access.
 //
-// An access is described by its wavefronts in the data stage (the most distinct words in one of 32
-// banks, per phase of 32 lanes up to 4 bytes, 16 lanes of 8 and 8 lanes of 16: for global memory
-// too, which shares the banks: an H100 takes 34 cycles for a load of 32 rows that lie a power of
-// two apart, and 18 for two such loads of 16 rows and 2), its wavefronts in the tag stage (see
-// tag_wavefronts), and the 32-byte sectors that it touches. Of a store, the words that it covers
-// are known, and of an atomic how often lanes meet.
+// A request has its wavefronts in the data stage (the largest number of distinct words in one of 32
+// banks, per phase of 32 lanes up to 4 bytes, 16 lanes of 8 and 8 lanes of 16 bytes; also for
+// global memory, which shares the banks: an H100 takes 34 cycles for a load of 32 rows at a
+// distance of a power of two, and 18 for two such loads of 16 rows and 2 columns), its wavefronts
+// in the tag stage (tag_wavefronts), and its 32-byte sectors. A store also has its covered words,
+// an atomic the number of lanes per word.
 #include "timing/timing.h"
 
 namespace timing {
@@ -14,31 +14,31 @@ namespace timing {
 constexpr int64_t WORD_BYTES = BANK_BYTES;
 constexpr uint32_t TAG_BANKS = 4, INDEX_MASK = 0xFFFF;
 
-// The lanes of an access, each with the first word that it accesses, and the byte in that word.
+// The lanes of an access: first word, and the byte in this word.
 struct LaneWords {
     uint32_t mask;
-    int64_t width; // bytes a lane
+    int64_t width; // bytes per lane
     int64_t first[WARP_LANES];
     uint32_t byte[WARP_LANES];
 };
 
-// A bit for each byte of a line.
+// One bit per byte of a line.
 __extension__ using LineBytes = unsigned __int128;
 
 // --- words of a trace ----------------------------------------------------------------------------
 
-// Whether a record is of a basic block, else it is of an access.
+// Whether a record is a basic block's; otherwise it is an access's.
 static bool is_block(uint32_t word) { return word >> 30 == TraceWord::BLOCK >> 30; }
 
 static uint32_t space_of(uint32_t word) { return word >> TraceWord::SPACE_SHIFT & 3; }
 
-// Whether an access tells the address of each lane.
+// Whether the record has an address for each lane.
 static bool has_addresses(uint32_t word)
 {
     return space_of(word) == TraceWord::GLOBAL || space_of(word) == TraceWord::LOCAL;
 }
 
-// Words of a record.
+// The length of a record in words.
 static int64_t length_of(uint32_t word)
 {
     if (is_block(word))
@@ -46,7 +46,7 @@ static int64_t length_of(uint32_t word)
     return has_addresses(word) ? 3 + WARP_LANES : 3;
 }
 
-// Whether there is a whole record at the position: the last one of a warp may be cut off.
+// Whether a whole record starts at the position: a warp's last record may be truncated.
 static bool has_record(const Trace &trace, int64_t position, int64_t end)
 {
     return position < end && position + length_of(trace.words[position]) <= end;
@@ -54,8 +54,8 @@ static bool has_record(const Trace &trace, int64_t position, int64_t end)
 
 // --- what an access asks for ---------------------------------------------------------------------
 
-// Where a line is among those of an access, else their end. Neighbours share lines: from the latest
-// one on.
+// The place of a line among an access's lines, or their end. Searches backwards because
+// neighbouring lanes share lines.
 static int64_t find_line(const Line *lines, int64_t start, int64_t end, int64_t number)
 {
     for (int64_t place = end - 1; place >= start; --place)
@@ -64,7 +64,7 @@ static int64_t find_line(const Line *lines, int64_t start, int64_t end, int64_t 
     return end;
 }
 
-// The words of a line all of whose bytes are covered.
+// The words whose bytes are all covered.
 static uint32_t whole_words(LineBytes covered)
 {
     uint32_t words = 0;
@@ -73,10 +73,10 @@ static uint32_t whole_words(LineBytes covered)
     return words;
 }
 
-// Append the lines that the lanes touch; returns the number of lines so far.
+// Appends the lines that the lanes touch; returns the number of lines so far.
 static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
 {
-    LineBytes covered[WARP_LANES]; // the bytes of each line that are accessed
+    LineBytes covered[WARP_LANES]; // accessed bytes of each line
     LineBytes bytes = (LineBytes(1) << lanes.width) - 1;
     int64_t used = start;
     for (uint32_t lane : Lanes{lanes.mask}) {
@@ -97,8 +97,8 @@ static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
     return used;
 }
 
-// Of the lines of an atomic, how often their slice of the L2 has to turn to them: once for the
-// words of a sector that are all different, and once more for each further lane at a word.
+// Turns of the L2 slice for each line of an atomic: one for the distinct words of a sector, and one
+// for each further lane at a word.
 static void count_rounds(Line *lines, int64_t start, int64_t end, const LaneWords &lanes)
 {
     uint8_t meeting[WARP_LANES][BANKS] = {}; // lanes at each word of each line
@@ -119,8 +119,8 @@ static void count_rounds(Line *lines, int64_t start, int64_t end, const LaneWord
     }
 }
 
-// Cycles of the tag stage: the most lines in one of its banks, whose number is the line's, folded
-// to two bits by exclusive or (fitted on te42kyfo/gpu-benches).
+// Tag stage cycles: the largest number of lines in one of its banks. The bank is the line's number
+// folded to two bits by exclusive or (fitted to te42kyfo/gpu-benches).
 static int32_t tag_wavefronts(const Line *lines, int64_t start, int64_t end)
 {
     int32_t counts[TAG_BANKS] = {}, most = 1;
@@ -133,7 +133,7 @@ static int32_t tag_wavefronts(const Line *lines, int64_t start, int64_t end)
     return most;
 }
 
-// Cycles of the data stage for so many neighbouring lanes: the most distinct words in a bank.
+// Data stage cycles for a group of lanes: the largest number of distinct words in a bank.
 static int32_t phase_wavefronts(const LaneWords &lanes, uint32_t mask, int64_t words_per_lane)
 {
     int64_t distinct[BANKS][WARP_LANES]; // the words of each bank
@@ -151,7 +151,7 @@ static int32_t phase_wavefronts(const LaneWords &lanes, uint32_t mask, int64_t w
     return most;
 }
 
-// Cycles of the data stage, phase by phase.
+// Data stage cycles, summed over the phases.
 static int32_t data_wavefronts(const LaneWords &lanes)
 {
     int64_t phases = max(int64_t(1), lanes.width / WORD_BYTES), size = WARP_LANES / phases;
@@ -163,7 +163,7 @@ static int32_t data_wavefronts(const LaneWords &lanes)
 
 // --- walking along the traces --------------------------------------------------------------------
 
-// The words that the lanes of an access to global or local memory access.
+// The words of an access to global or local memory.
 static LaneWords lane_words(const Trace &trace, const uint32_t *record)
 {
     LaneWords lanes{record[1], trace.widths[record[0] & INDEX_MASK], {}, {}};
@@ -176,8 +176,8 @@ static LaneWords lane_words(const Trace &trace, const uint32_t *record)
     return lanes;
 }
 
-// Append the lines of an access to local memory, which is interleaved: a word of each lane to a
-// line. Returns their number so far.
+// Appends the lines of an access to local memory, which is interleaved: a line has one word of each
+// lane. Returns the number of lines so far.
 static int64_t add_local_lines(Line *lines, int64_t used, LaneWords lanes)
 {
     int64_t words = max(int64_t(1), lanes.width / WORD_BYTES);
@@ -190,7 +190,7 @@ static int64_t add_local_lines(Line *lines, int64_t used, LaneWords lanes)
     return used;
 }
 
-// Fill access `a` from its record, and append its lines; returns their number so far.
+// Fills access `a` from its record and appends its lines; returns the number of lines so far.
 static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a, int64_t used)
 {
     Access &access = trace.accesses[a];
@@ -213,7 +213,7 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
     return used;
 }
 
-// Append the instructions of a basic block to the steps; returns their number so far.
+// Appends the instructions of a basic block to the steps; returns the number of steps so far.
 static int64_t add_block(const Trace &trace, uint32_t block, int64_t n)
 {
     for (int64_t index = 0; index < trace.sizes[block]; ++index)
@@ -221,7 +221,7 @@ static int64_t add_block(const Trace &trace, uint32_t block, int64_t n)
     return n + trace.sizes[block];
 }
 
-// Lines of an access at most.
+// The largest possible number of lines of an access.
 static int64_t most_lines(const Trace &trace, uint32_t word)
 {
     bool local = space_of(word) == TraceWord::LOCAL;
@@ -229,7 +229,7 @@ static int64_t most_lines(const Trace &trace, uint32_t word)
     return has_addresses(word) ? WARP_LANES * words : 0;
 }
 
-// Count the instructions, accesses and (at most) lines that the traces hold.
+// Counts instructions, accesses and the largest possible number of lines.
 static void measure(Trace &trace)
 {
     trace.step_count = trace.access_count = trace.line_count = 0;
@@ -246,13 +246,13 @@ static void measure(Trace &trace)
         }
 }
 
-// Fill the steps, accesses and lines, of which there is room for as many as measured, with zeros in
-// it; the number of lines becomes the true one.
+// Fills steps, accesses and lines in arrays of the measured sizes, initially zero; corrects the
+// number of lines.
 static void expand(Trace &trace)
 {
     int64_t n = 0, a = 0, used = 0; // steps, accesses, lines
     for (int64_t warp = 0; warp < trace.warp_count; ++warp) {
-        int64_t place = n; // of the last step that made an access
+        int64_t place = n; // of the last step with an access
         for (int64_t at = trace.ends[warp]; has_record(trace, at, trace.ends[warp + 1]);) {
             const uint32_t *record = trace.words + at;
             uint32_t index = record[0] & INDEX_MASK;

@@ -1,6 +1,6 @@
 #include "timing/tracing.h"
 
-// The step in front of a basic block calls it where the warp's record has room.
+// Called before a basic block if the warp's record has room.
 EXPORT void emulator_trace_block(Warp *warp, uint32_t block)
 {
     *warp->trace++ = TraceWord::BLOCK | block;

@@ -1,16 +1,15 @@
-// What a warp leaves behind for the timing model: the basic blocks that it ran and the accesses
-// that it made, in their order.
+// A warp's trace for the timing model: the basic blocks that it ran and its accesses, in order.
 //
-// Words of 32 bits. A block is one word, BLOCK | its index. An access is ACCESS | space <<
-// SPACE_SHIFT | the instruction's index, the mask of active lanes, its passes (wavefronts of shared
-// memory, sectors of global memory, different words of constant memory; of a sleep its nanoseconds,
-// of a call the function), and, for global and local memory, the 32 lower words of the lanes'
-// addresses. A warp writes while its record has room; most warps have none.
+// A trace consists of 32-bit words. A block is one word, BLOCK | index. An access is ACCESS | space
+// << SPACE_SHIFT | instruction index, the mask of active lanes, its passes (shared memory:
+// wavefronts; global memory: sectors; constants: distinct words; a sleep: nanoseconds; a call: the
+// function), and for global and local memory the lower address words of the 32 lanes. A warp writes
+// while its record has room; most warps have no record.
 #pragma once
 
 #include "memory/counting.h"
 
 void trace_access(const Context &context, Warp &warp, Access access, uint32_t passes,
                   uint32_t instruction, uint32_t mask);
-// Of constants at lane_addresses.
+// For constants at lane_addresses.
 void trace_constants(const Context &context, Warp &warp, uint32_t instruction, uint32_t mask);

@@ -1,16 +1,15 @@
-// What holds up a warp of the simulated SM without a unit of its own: sleeps, fences, calls of the
-// system, and instructions that have to be fetched.
+// Delays of a simulated warp without a unit: sleeps, fences, system calls, instruction fetches.
 #include "timing/timing.h"
 
 namespace timing {
 
-// A sleep ends as the GPU's timer passes a multiple of this power of two nanoseconds, the first one
-// that is no less than what was asked for: of 100, 500, 2,000, 10,000, 100,000 and 1,000,000 ns an
-// H200 makes 128 to 1,048,576 from sleep to sleep, and any part of it at first.
+// A sleep ends when the GPU's timer passes a multiple of a power of two nanoseconds, the smallest
+// power that is at least the requested time: for 100, 500, 2,000, 10,000, 100,000 and 1,000,000 ns,
+// an H200 sleeps 128 to 1,048,576 ns from sleep to sleep; the first sleep is any part of that.
 constexpr double LEAST_SLEEP_NS = 64.0;
-// The first of the addresses of the system's functions (memory.HOST_FUNCTIONS), apart.
+// Distance of the addresses of system functions (memory.HOST_FUNCTIONS), and indices of functions.
 constexpr int64_t FUNCTIONS_APART = 256, PRINTS = 1, ALLOCATES = 3, FREES = 4;
-// Lines of instructions that warps which follow another one closely find.
+// Lines of instructions that a closely following warp still finds.
 constexpr int64_t CLOSE_LINES = 256;
 
 static double end_sleep(const SM &sm, double ns, double t)
@@ -19,13 +18,13 @@ static double end_sleep(const SM &sm, double ns, double t)
     while (grid < ns)
         grid *= 2.0;
     grid *= sm.p->ns_cycles;
-    double before = grid /
-                    2.0; // since a multiple, when the launch began: half of it on the average
+    // Time since a multiple at the launch: on average half of it.
+    double before = grid / 2.0;
     return (__builtin_floor((t + before) / grid) + 1.0) * grid - before;
 }
 
-// Fences of the system go together: those that come while some are under way wait for these, then
-// take as long.
+// System fences run together: all fences that start during another wait for its end, and then share
+// one latency.
 static double end_system_fence(const SM &sm, double t)
 {
     double &end = sm.shared->fence_end, &next = sm.shared->next_fence_end;
@@ -41,8 +40,8 @@ static double end_system_fence(const SM &sm, double t)
     return next;
 }
 
-// When the L2 has answered all that a warp has stored; later where other warps of the SM store,
-// too.
+// The cycle at which the L2 has acknowledged all stores of a warp; later if other warps of the SM
+// store.
 static double stores_answered(const SM &sm, const Warp &warp, double t)
 {
     const Shared &shared = *sm.shared;
@@ -51,8 +50,8 @@ static double stores_answered(const SM &sm, const Warp &warp, double t)
     return others > 0.0 && others + sm.p->store_answer > t ? answer + sm.p->busy_answer : answer;
 }
 
-// Fences of an SM pass one after another. One for more than the block ends when the L2 has answered
-// what its warp has stored since the last one, and then the fence.
+// Fences of an SM are serialised. A fence wider than the block waits until the L2 has acknowledged
+// the warp's stores since its last fence, and then for its own latency.
 static double end_fence(const SM &sm, Warp &warp, int64_t kind, double t)
 {
     const Parameters &p = *sm.p;
@@ -66,7 +65,7 @@ static double end_fence(const SM &sm, Warp &warp, int64_t kind, double t)
     return of_block ? max(t + p.block_fence, free) : max(begin, answered) + p.gpu_fence;
 }
 
-// All SMs' calls of a function go one after another.
+// Calls of a function are serialised over all SMs.
 static double end_call(const SM &sm, const Access &access, double t)
 {
     const Parameters &p = *sm.p;
@@ -117,7 +116,7 @@ double fetch_code(const SM &sm, int64_t code, double t)
     if (known > 0 && fetched - known < CLOSE_LINES)
         return t;
     double &free = sm.shared->fetch_free, cycles = sm.p->fetch_line;
-    free = max(free, t - cycles) + cycles; // the next line is asked for with this one
+    free = max(free, t - cycles) + cycles; // the next line is requested with this line
     known = ++fetched;
     sm.statistics->awaiting_code += max(0.0, free - t);
     return max(free, t);

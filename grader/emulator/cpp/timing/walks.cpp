@@ -1,10 +1,10 @@
-// Which lines several of the traced blocks load, and whether they come to them at the same time.
+// Finds lines that several traced blocks load, and whether they load them at the same time.
 #include "timing/timing.h"
 
 namespace timing {
 
-// Blocks are at a line together if they have done as many steps: as they start together, up to so
-// many steps, or to such a part of them.
+// Blocks load a line together if they have executed the same number of steps, up to a difference of
+// NEAR_STEPS or of one part in NEAR_PART: they start together.
 constexpr int64_t NEAR_STEPS = 64, NEAR_PART = 16;
 
 static bool are_near(int64_t place, int64_t other)
@@ -13,7 +13,7 @@ static bool are_near(int64_t place, int64_t other)
     return apart <= max(NEAR_STEPS, max(place, other) / NEAR_PART);
 }
 
-// A visitor loads sectors of a line after so many steps of one of its warps.
+// Records that a visitor loads sectors of a line after `place` steps of one of its warps.
 static void load_line(Walks &walks, const Line &line, uint32_t self, int64_t place)
 {
     uint32_t &visitor = walks.visitors[line.number], &first = walks.places[line.number];

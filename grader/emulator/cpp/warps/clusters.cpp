@@ -1,4 +1,4 @@
-// Which blocks are a cluster, and its barrier.
+// The blocks of a cluster, and its barrier.
 #include "warps/clusters.h"
 #include "warps/paths.h"
 
@@ -114,7 +114,7 @@ bool waits_for_cluster(const Context &context)
     return false;
 }
 
-// Whether the warp, which has come to its cluster's barrier, is to wait there.
+// Whether a warp that has arrived at its cluster's barrier must wait.
 EXPORT uint32_t emulator_is_cluster_missing(const Context *context, const Warp *warp)
 {
     return is_in_cluster(*context) && warp->cluster_arrivals > context->cluster->passed;

@@ -1,13 +1,13 @@
-// Thread-block clusters: blocks that share a barrier and read each other's shared memory.
+// Thread-block clusters: blocks with a common barrier and access to each other's shared memory.
 #pragma once
 
 #include "memory/counting.h"
 
-// The largest that CUDA launches (with cudaFuncAttributeNonPortableClusterSizeAllowed).
+// The largest cluster that CUDA launches (cudaFuncAttributeNonPortableClusterSizeAllowed).
 constexpr uint32_t MOST_IN_CLUSTER = 16;
 
-// A cluster whose blocks run. Its window of shared memory has one block's after the other's, each
-// 2^CLUSTER_SHIFT bytes behind the one before.
+// A running cluster. Its window holds the shared memory of its blocks, at a distance of
+// 2^CLUSTER_SHIFT bytes.
 struct Cluster {
     uint64_t number, window;
     uint32_t ended, passed;           // blocks that have ended; how often its barrier was passed
@@ -20,19 +20,19 @@ struct Cluster {
     Slot elsewhere; // of accesses to other blocks' shared memory, which count for nothing
 };
 
-// Whether the context's block is one of a cluster that has several.
+// Whether the context's block belongs to a cluster of several blocks.
 inline bool is_in_cluster(const Context &context) { return context.cluster_blocks > 1; }
-// The block with a number in the order in which whole clusters run.
+// The linear index of a block, given its turn: whole clusters run one after another.
 uint64_t block_of_cluster(const Context &context, uint64_t turn);
-// The number of the cluster that the context's block belongs to, and the block's rank in it.
+// The number of the context's cluster, and the rank of its block.
 uint64_t cluster_number(const Context &context);
 uint32_t rank_in_cluster(const Context &context);
-// The lanes of a mask whose shared-window address lies in another block's memory.
+// The lanes of a mask whose address lies in another block's shared memory.
 uint32_t lanes_elsewhere(const Context &context, uint32_t mask);
-// Where a block of the cluster that an address belongs to has its shared memory; 0: nowhere.
+// The base of the shared memory of the block that an address belongs to; 0: no block.
 uint32_t shared_base_of(const Context &context, uint32_t address);
-// All warps of the block have had a turn: count who has come to the cluster's barrier, and let go
-// on who waits there no more. Returns whether somebody does.
+// Called after every warp of the block has had a turn. Counts arrivals at the cluster's barrier and
+// releases paths when it is complete. Returns whether it released any.
 bool release_cluster(Context &context);
-// Whether somebody waits for other blocks of the cluster: at its barrier, or for a phase.
+// Whether a path waits for other blocks of the cluster, at the barrier or for a phase.
 bool waits_for_cluster(const Context &context);

@@ -1,10 +1,11 @@
-// The blocks of a grid, in order. Each runs to its end, unless it waits for what another one does:
-// then others begin, as many together as the chip has room for, and all have turns until one ends.
-// Where nothing changes for any of them any more, none will ever go on.
+// Runs the blocks of a grid in order. A block runs to its end unless it waits for another block;
+// then further blocks start, up to the number of resident blocks, and take turns until one ends. If
+// nothing changes for any of them, they wait forever.
 //
-// At an atomic that returns a value (a ticket, a queue) the order of blocks decides which of them gets
-// the work. So a block that comes to it later than others do, by the clocks of warps, waits for its
-// turn; all that are on the chip together begin at 0, and each next one when a block has ended.
+// At an atomic that returns a value (a ticket, a queue) the order of blocks decides which block
+// gets the work. A block therefore waits at such an atomic for blocks that reach it earlier by
+// their warps' clocks. All initially resident blocks start at clock 0, each further block at the
+// end of a block.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -16,31 +17,32 @@
 #include "warps/clusters.h"
 #include "memory/under_way.h"
 
-// --- where blocks live ----------------------------------------------------------------------------
+// --- where blocks live ---------------------------------------------------------------------------
 
 constexpr uint64_t SAVED_FROM = offsetof(Context, warps);
 constexpr uint64_t SAVED_BYTES = offsetof(Context, block_end) - SAVED_FROM;
 
-// What a context, and the checked mode, hold of a block, and how many warp instructions it has
-// executed. That of a block that has ended says where another one can live.
+// The state of a block (context and checked mode) and its executed warp instructions. The state of
+// an ended block gives its memory to a new block.
 struct Resident {
     uint8_t saved[SAVED_BYTES];
     uint64_t writers, readers, drawers, epoch, block;
     uint32_t acquired;
-    int64_t executed, next; // the clock of the second of its warps that come to an atomic
+    int64_t executed, next; // clock of the second warp that reaches an atomic
 };
 
-// Cycles that a block goes on beyond the next one, and beyond its own turn where it is ahead of all.
+// Cycles by which a block may run ahead of the next block; and of its own turn if it is ahead of
+// all.
 constexpr int64_t TURN = 100, LONG_TURN = 100'000;
 
 struct Residents {
     std::vector<Resident> waiting, vacant;
-    std::vector<Cluster *> clusters; // of those whose blocks have all ended others are made
+    std::vector<Cluster *> clusters; // clusters whose blocks have all ended are reused
     std::vector<void *> owned;
-    std::map<std::pair<int64_t, uint64_t>, Resident> drawing; // by their clocks, then as they came
-    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends; // of places' last blocks
+    std::map<std::pair<int64_t, uint64_t>, Resident> drawing; // by clock, then by arrival
+    std::priority_queue<int64_t, std::vector<int64_t>, std::greater<>> ends; // of blocks
     uint64_t turns;
-    int64_t now; // the clock of the block that drew last
+    int64_t now; // clock of the last block that drew
 };
 
 static Resident save(const Context &context)
@@ -74,7 +76,7 @@ static void restore(Context &context, const Resident &resident)
     }
 }
 
-// Zeros from a cache line on; what is not touched costs nothing.
+// Zeroed memory at a cache line; untouched pages cost nothing.
 static uint64_t allocate(Residents &all, uint64_t bytes)
 {
     void *memory = calloc(bytes + CACHE_LINE, 1);
@@ -84,7 +86,7 @@ static uint64_t allocate(Residents &all, uint64_t bytes)
     return (reinterpret_cast<uint64_t>(memory) + CACHE_LINE - 1) / CACHE_LINE * CACHE_LINE;
 }
 
-// Let warps of a block leave no trace.
+// Ends the traces of a block's warps.
 static void stop_traces(const Context &context, Warp *warps)
 {
     auto first = reinterpret_cast<uint8_t *>(warps);
@@ -92,7 +94,7 @@ static void stop_traces(const Context &context, Warp *warps)
         reinterpret_cast<Warp *>(first + uint64_t(index) * context.warp_bytes)->trace_end = nullptr;
 }
 
-// Let the context hold room for another block than the one that it holds. Returns a FaultCode.
+// Gives the context memory for another block. Returns a FaultCode.
 static uint32_t make_room(Context &context, Residents &all)
 {
     if (!all.vacant.empty()) {
@@ -124,7 +126,7 @@ static uint32_t make_room(Context &context, Residents &all)
     return FaultCode::NONE;
 }
 
-// --- the trace of a long block ---------------------------------------------------------------------
+// --- the trace of a long block -------------------------------------------------------------------
 
 static uint64_t linear_block(const Context &context)
 {
@@ -132,10 +134,10 @@ static uint64_t linear_block(const Context &context)
            (context.ctaid_y + uint64_t(context.grid_y) * context.ctaid_z);
 }
 
-// Cycles from which on a block is clearly longer than one of so many.
+// The clock from which a block is clearly longer than a block of this length.
 static int64_t clearly_longer(int64_t cycles) { return cycles + cycles / 4; }
 
-// The cycles so far of the block whose trace is in the rooms for a long one; 0: it has ended.
+// The cycles so far of the block in the rooms for a late trace; 0 if it has ended.
 static int64_t cycles_of_traced(Context &context)
 {
     if (context.late_warps == nullptr)
@@ -170,10 +172,10 @@ void trace_late(Context &context)
     context.traces[context.warp_count] = {0, uint64_t(cycles)};
 }
 
-// --- a block's beginning and end ------------------------------------------------------------------
+// --- a block's beginning and end -----------------------------------------------------------------
 
-// The block whose turn it is. In the opposite order, those that are on the chip together change
-// places, and not all of them: a block may wait for those before it.
+// The block of a turn. In reversed runs, only blocks that are resident together are exchanged: a
+// block may wait for earlier blocks.
 static uint64_t turn_in_order(const Context &context, uint64_t turn)
 {
     uint64_t count = uint64_t(context.grid_x) * context.grid_y * context.grid_z;
@@ -190,7 +192,7 @@ static uint64_t in_order(const Context &context, uint64_t turn)
     return is_in_cluster(context) ? block_of_cluster(context, ordered) : ordered;
 }
 
-// A cluster that has ended, or a new one.
+// An ended cluster, or a new one.
 static Cluster *vacant_cluster(Context &context, Residents &all)
 {
     for (Cluster *each : all.clusters)
@@ -248,7 +250,7 @@ static bool join_cluster(Context &context)
     return true;
 }
 
-// Let the context's block go on until it comes to an atomic that others come to first.
+// Lets the context's block run until it reaches an atomic that other blocks reach first.
 static void set_horizon(Context &context, const Residents &all, int64_t clock)
 {
     if (context.checked_state != nullptr)
@@ -258,7 +260,7 @@ static void set_horizon(Context &context, const Residents &all, int64_t clock)
     context.horizon = clock + TURN;
 }
 
-// Who has waited until now has not been ahead of others.
+// Moves a waiting block's clocks forward to the present.
 static void catch_up(Context &context, int64_t now)
 {
     for (uint32_t index = 0; index < context.warp_count; ++index) {
@@ -334,10 +336,10 @@ static void end(Context &context)
     }
 }
 
-// --- turns ----------------------------------------------------------------------------------------
+// --- turns ---------------------------------------------------------------------------------------
 
-// The block has had a turn, which ended so. Let the context hold another room where it stays in its
-// own. Returns a FaultCode.
+// Ends a block's turn with this code. A block that stays keeps its memory, and the context gets
+// other memory. Returns a FaultCode.
 static uint32_t end_turn(Context &context, Residents &all, uint32_t code)
 {
     if (code == FaultCode::NONE) {
@@ -353,7 +355,7 @@ static uint32_t end_turn(Context &context, Residents &all, uint32_t code)
     return make_room(context, all);
 }
 
-// The block that comes to an atomic first has a turn. Returns a FaultCode.
+// Runs the block that reaches an atomic first. Returns a FaultCode.
 static uint32_t run_first(Context &context, Residents &all)
 {
     all.vacant.push_back(save(context));
@@ -366,7 +368,7 @@ static uint32_t run_first(Context &context, Residents &all)
     return end_turn(context, all, run_block(context));
 }
 
-// Each block that waits has a turn; where that changes nothing, others may begin. Returns a
+// Gives each waiting block a turn; if nothing changes, further blocks may start. Returns a
 // FaultCode.
 static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
 {
@@ -385,27 +387,27 @@ static uint32_t run_waiting(Context &context, Residents &all, bool &moved)
         if (code != FaultCode::NONE)
             return code;
     }
-    // Of a chain that has begun at its far end, a round to and fro lets all go on.
+    // Alternating directions release a chain of waiting blocks within two rounds.
     if (moved)
         std::reverse(all.waiting.begin(), all.waiting.end());
     return FaultCode::NONE;
 }
 
-// Blocks that are there have turns. Returns a FaultCode.
+// Gives resident blocks turns. Returns a FaultCode.
 static uint32_t run_turns(Context &context, Residents &all, bool &moved)
 {
     moved = true;
     return all.drawing.empty() ? run_waiting(context, all, moved) : run_first(context, all);
 }
 
-// None of those that wait goes on any more.
+// All waiting blocks wait forever: stores the first of them as the fault.
 static uint32_t blame_first(Context &context, Residents &all)
 {
     restore(context, all.waiting.front());
     return blame_waiting(context);
 }
 
-// A block that cannot wait for others: until one of its warps goes on. Returns a FaultCode.
+// Runs a block that cannot wait for other blocks. Returns a FaultCode.
 static uint32_t run_alone(Context &context)
 {
     uint32_t code;
@@ -419,12 +421,12 @@ static uint32_t run_alone(Context &context)
     return code;
 }
 
-// A block that others may wait for, and that may wait for others: then it stays where it lives.
+// Runs a block that may wait for other blocks. Returns a FaultCode.
 static uint32_t run_among_others(Context &context)
 {
     Residents &all = *context.residents;
     uint32_t code = end_turn(context, all, run_block(context));
-    // Those of a cluster are enough, unless they wait for other ones.
+    // One cluster is enough unless it waits for other clusters.
     uint64_t enough = is_in_cluster(context) ? context.cluster_blocks : context.most_resident;
     for (bool moved = true; code == FaultCode::NONE && moved;) {
         uint64_t there = all.waiting.size() + all.drawing.size();
@@ -437,7 +439,7 @@ static uint32_t run_among_others(Context &context)
     return code;
 }
 
-// Run the blocks first to last - 1 in order; some of them may wait afterwards. Returns a
+// Runs the blocks first to last - 1 in order; blocks may still wait afterwards. Returns a
 // FaultCode.
 EXPORT uint32_t emulator_run_blocks(Context *context, uint64_t first, uint64_t last)
 {
@@ -452,8 +454,7 @@ EXPORT uint32_t emulator_run_blocks(Context *context, uint64_t first, uint64_t l
     return code;
 }
 
-// Let all blocks that wait run to their ends, unless the launch has met a fault. Returns a
-// FaultCode.
+// Runs all waiting blocks to their ends unless the launch has a fault. Returns a FaultCode.
 EXPORT uint32_t emulator_finish_blocks(Context *context)
 {
     uint32_t code = context->fault_code;

@@ -243,7 +243,7 @@ HOT void sines(Words &words, bool cosine)
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane) {
         uint32_t word = words[lane], exponent = SINGLE.exponent(word);
         uint32_t significand = (word & FRACTION) | (exponent == 0 ? 0 : 1u << 23);
-        uint32_t left = exponent - 125, right = 125 - exponent; // quarters of a turn with 23 fraction bits
+        uint32_t left = exponent - 125, right = 125 - exponent; // quarters, 23 fraction bits
         uint32_t fixed = exponent >= 125 ? significand << (left < 31 ? left : 31)
                                          : significand >> (right < 31 ? right : 31);
         uint32_t quarter = (fixed >> 23) + cosine;
