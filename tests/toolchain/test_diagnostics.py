@@ -1,5 +1,6 @@
 """What a student sees when a submission does not compile: their lines, nothing of the machine."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -264,6 +265,7 @@ def test_the_grader_leaves_no_files_behind(
     nvcc: Nvcc, nvdisasm: Nvdisasm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    compile_with(ToolLimits(wall_seconds=0.01), KERNEL, nvcc, nvdisasm)
+    with suppress(GraderError):  # a busy machine gives the compiler no time
+        compile_with(ToolLimits(wall_seconds=0.01), KERNEL, nvcc, nvdisasm)
     compile_with(ToolLimits(), SYNTAX, nvcc, nvdisasm)
     assert list(tmp_path.iterdir()) == []
