@@ -112,7 +112,7 @@ def add_up_on_gpu(name: str) -> tuple[int, ...]:
     source = Submission("sum.cu", hashlib.sha256(_KERNEL.encode()).hexdigest(), _KERNEL)
     binary = compile_source(source, arch=f"sm_{major}{minor}", prefer_wheel=False)
     function, _, form = name.partition(".")
-    cubin = _with_function(binary.cubin, FUNCTIONS.index(function), FORMS.index(form))
+    cubin = with_function(binary.cubin, FUNCTIONS.index(function), FORMS.index(form))
     kernel = cuda.module_from_buffer(cubin).get_function("sum")
     ranges, count = (1, HALVES) if form else (RANGES, _BLOCK)
     totals = np.zeros(ranges, dtype=np.uint32)
@@ -121,7 +121,7 @@ def add_up_on_gpu(name: str) -> tuple[int, ...]:
     return tuple(map(int, totals))
 
 
-def _with_function(cubin: bytes, function: int, form: int) -> bytes:
+def with_function(cubin: bytes, function: int, form: int) -> bytes:
     """The machine code with another function in its MUFU.EX2."""
     words = np.frombuffer(cubin[: len(cubin) // 16 * 16], dtype="<u8").reshape(-1, 2).copy()
     found = (words[:, 0] & 0xFFF == _MUFU) & (words[:, 1] >> 8 & 0x3F == _EX2 << 2)

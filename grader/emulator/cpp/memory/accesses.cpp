@@ -234,7 +234,7 @@ EXPORT void emulator_count_bytes_elsewhere(Context *context, uint32_t slot, uint
     context->slots[slot].bytes_total += count_lanes(distinct) * width;
 }
 
-// The first lane in each group with its place among the banks of shared memory.
+// The lanes of a mask that are the first in their group with their place among the banks.
 EXPORT uint32_t emulator_first_lanes(const Context *context, uint32_t mask, uint32_t group)
 {
     uint32_t places[WARP_LANES];

@@ -1,11 +1,12 @@
 // The coefficients of the special-function unit: {value, slope, curve} for each part of a range,
 // without their signs, which are equal within a table (special.cpp).
 //
-// They were fitted to an H200's results for every mantissa; no other coefficients give all of them.
-// The fit is not part of the repository. These commands check the tables for all 2^32 arguments:
-//     pytest --run-slow tests/emulator/test_special_sums.py     against recorded sums of an H200
-//     python -m tests.support.special_sums                      records the sums of another GPU
-//     pytest --run-gpu tests/devices/test_special_on_gpu.py     compares a GPU with the record
+// They reproduce an H200's results for every mantissa; no other coefficients do. Created by
+//     python -m tests.support.special_tables                    on a GPU machine
+// Compared with a GPU for all 2^32 arguments by
+//     pytest --run-gpu tests/devices/test_special_on_gpu.py
+// and with the recorded sums of an H200 by
+//     pytest --run-slow tests/emulator/test_special_sums.py
 // An H100 is the same chip.
 #pragma once
 
