@@ -91,8 +91,8 @@ class StatusRow:
 
 
 GRADE_AGAIN = (
-    "This is not the submission's doing: grade it again, and report it with the score's seed if it"
-    " comes back."
+    "This is not the submission's fault: grade it again, and report it with the score's seed if it"
+    " happens again."
 )
 
 STATUSES: Mapping[Status, StatusRow] = {

@@ -141,7 +141,7 @@ def find_unsure(
     """The metrics for which a goal within the interval is not judged, with the reasons: they follow
     from modelled times with a wide interval.
 
-    `estimates` are the submission's, or the result of `estimate_other` for the yardstick.
+    `estimates` are the submission's, or the result of `estimate_other` with this `yardstick`.
     """
     taken = {timing.plan: timing for timing in timings if timing.kind is not None}
     other = taken.get(NAIVE if yardstick is None else LABELS[yardstick])
