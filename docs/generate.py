@@ -1,9 +1,9 @@
-"""Writes the pages of docs/reference from what the grader knows, and the picture of a report.
+"""Writes the pages of docs/reference from the grader's tables, and the picture of a report.
 
     python docs/generate.py              writes all pages of docs/reference, and grader/schemas
     python docs/generate.py --picture    grades the transpose's starter and draws the report, too
 
-A test compares the pages with what this makes (tests/docs/test_reference.py).
+A test compares the pages with the output of this program (tests/docs/test_reference.py).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from tests.support.terminal_pictures import draw_terminal  # noqa: E402
 
 Json = dict[str, object]
 
-NOTE = "<!-- Written by `python docs/generate.py`: change what it is made from, not this page. -->"
+NOTE = "<!-- Written by `python docs/generate.py`: change its sources, not this page. -->"
 PICTURE = DOCS / "images" / "report.svg"
 ERRORS = ROOT / "tests" / "data" / "model_errors.json"
 
@@ -67,11 +67,10 @@ def make_opcodes() -> str:
 # Instructions
 
 The emulated device executes these instructions of NVIDIA's machine code (SASS). A launch that
-reaches any other instruction, or one of these with a modifier that is not listed, ends as
-`unsupported`, named with its source line. Only an unknown branch keeps a kernel from running at
-all.
+reaches another instruction, or a modifier that is not listed, ends as `unsupported`, with the
+instruction and its source line. A kernel with an unknown branch does not start.
 
-Their results are those of an H100 to the last bit.
+Their results equal an H100's bit for bit.
 
 {render_coverage()}"""
 
@@ -80,11 +79,11 @@ def make_corpus() -> str:
     return f"""\
 # The corpus
 
-Small kernels of one feature each (`tests/emulator/kernels`), most on edge values, with what a GPU
-left and what Nsight Compute counted there. The same machine code runs on the emulated device, and
-every bit of the outputs and every counter is compared: `pytest tests/emulator/test_corpus.py
---run-slow --all-levels`. Where it says "outputs" alone, the counters change from run to run on a
-GPU, or depend on its clock.
+Small kernels, each for a single feature (`tests/emulator/kernels`), most on edge values, with the
+outputs of a GPU and the counts of Nsight Compute. The same machine code runs on the emulated
+device, and every bit of the outputs and every counter is compared: `pytest
+tests/emulator/test_corpus.py --run-slow --all-levels`. "outputs" alone means that the counters
+change from run to run on a GPU, or depend on its clock.
 
 {render_corpus()}"""
 
@@ -113,24 +112,23 @@ def make_metrics() -> str:
     return f"""\
 # Metrics
 
-A check of an exercise grades one of these metrics. A score reports all of them: each with its
+A check of an exercise grades a metric of this table. A score reports all of them: each with its
 value, unit and source, or with the reason why there is no value. Fractions are 0 to 1 in specs and
-JSON, and percentages in words. `grade metrics` prints this list.
+JSON, and percentages in text. `grade metrics` prints this list.
 
-Where the table says so, a goal may be a multiple of the baseline's or the reference's value
+A goal for a metric with "yes" may be a multiple of the baseline's or the reference's value
 (`relative_to` in the spec).
 
 {format_table(head, rows)}
 
 {_list_comments()}
 
-`shared_bank_conflicts` is what Nsight Compute calls
-`derived__memory_l1_wavefronts_shared_excessive`; [how it counts](../devices.md#how-it-counts)
-says why."""
+`shared_bank_conflicts` is `derived__memory_l1_wavefronts_shared_excessive` of Nsight Compute;
+[how it counts](../devices.md#how-it-counts) explains the reason."""
 
 
 def _list_comments() -> str:
-    """What a reader must know besides, with the metrics that it is about."""
+    """The comments of metrics, with the names of the metrics."""
     about: dict[str, list[str]] = {}
     for metric in METRICS.values():
         if metric.comment:
@@ -172,15 +170,15 @@ def make_statuses() -> str:
 | 0 | full marks |
 | 1 | graded, but not full marks, or points are pending |
 | 2 | bad usage, or a broken exercise |
-| 3 | the grader or the machine failed, which is never the submission's doing |
+| 3 | the grader or the machine failed, which is never the submission's fault |
 | 130, 143 | interrupted by Ctrl-C or SIGTERM |
 
-[Commands](commands.md) lists those of the other commands.
+[Commands](commands.md) lists the exit codes of the other commands.
 
 ## Findings
 
-What a device may find wrong while a kernel runs: `findings` in the score. The last five are found
-by the [checked mode](../devices.md#the-checked-mode) alone.
+Faults that a device finds while a kernel runs: `findings` in the score. Only the
+[checked mode](../devices.md#the-checked-mode) finds the last five kinds.
 
 {format_table(("kind", "meaning"), findings)}"""
 
@@ -207,20 +205,20 @@ def make_errors() -> str:
     return f"""\
 # Errors of the timing model
 
-Measured and modelled times, cold L2. `truth/` are the kernels of `tests/data/truth`, the only ones
-that parameters were fitted on, on the H100 alone. Known submissions are those of
-`tests/submissions` that run. Repeat with `python benchmarks/model.py --gpu h100` (or `h200`); the
-measured times are those that `python benchmarks/times.py` wrote on these GPUs.
+Measured and modelled times with a cold L2. The parameters are fitted to the kernels of `truth/`
+(`tests/data/truth`) on the H100 alone. Known submissions are the submissions in `tests/submissions`
+that run. Repeat with `python benchmarks/model.py --gpu h100` (or `h200`); `python
+benchmarks/times.py` measured the times on these GPUs.
 
 {body}
 
 ## Against published figures
 
-All other GPUs are unverified: published figures of the GPUs, and parameters of the H100. This is
-how two models of that kind compare with what others published. An RTX A6000 is an RTX 3090 with 84
-SMs at 1,800 MHz and 768 GB/s. The programs do what the published ones do, but are not the same to
-the letter: ours of row 6 pads its tile and loads ahead, which theirs does not. Repeat with
-`python benchmarks/published.py`.
+All other GPUs are unverified: published figures of the GPUs, and parameters of the H100. The table
+compares two such models with the results of others. An RTX A6000 is an RTX 3090 with 84 SMs at
+1,800 MHz and 768 GB/s. The programs compute the same as the published programs, but differ in
+details: our program of row 6 pads its tile and loads ahead, the published program does not. Repeat
+with `python benchmarks/published.py`.
 
 {published}
 
@@ -244,7 +242,7 @@ def _format_intervals() -> str:
     return f"""\
 ## Intervals
 
-Nine of ten times on a GPU lie so far below and above the modelled ones, by the
+Nine of ten times on a GPU are within these limits below and above the modelled time, by the
 [kind of the launch](../timing-model.md#the-interval-of-a-time). A goal inside an interval is
 passed, unless the interval reaches further than {100 * MOST_DOUBT:g} %: then it is not judged.
 
@@ -362,7 +360,7 @@ def _field_table(schema: Json, named: Json) -> str:
 
 
 def _type_of(schema: object) -> str:
-    """What a value may be, in words, with links to the sections of this page."""
+    """The allowed values as text, with links to the sections of this page."""
     part = _dict(schema)
     if "$ref" in part:
         name = str(part["$ref"]).rsplit("/", 1)[1]
@@ -415,7 +413,7 @@ def _meaning(schema: object, named: Json) -> str:
 
 
 def _described_there(part: Json, named: Json) -> object:
-    """What the definition that a value, or each of a list, refers to says of it."""
+    """The description of the definition that a value, or each item of a list, refers to."""
     options = [part, part.get("items"), *_list(part.get("anyOf"))]
     for option in options:
         if isinstance(option, dict) and "$ref" in option:

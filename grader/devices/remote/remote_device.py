@@ -205,8 +205,7 @@ class RemoteDevice:
     def prepare(
         self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
     ) -> tuple[Execution, list[Arrays]]:
-        """Hold the programs and input sets in the worker; see
-        `devices.base.TimingDevice.prepare`."""
+        """See `devices.base.TimingDevice.prepare`."""
         self._holding(programs)
         submission = next(program for program in programs if program.label == SUBMISSION)
         moved_bytes = len(input_sets) * sum(each.size_bytes for each in submission.buffers)
