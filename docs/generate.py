@@ -1,9 +1,9 @@
-"""Writes the pages of docs/reference from the grader's tables, and the picture of a report.
+"""Writes the pages of docs/reference from what the grader knows, and the picture of a report.
 
     python docs/generate.py              writes all pages of docs/reference, and grader/schemas
     python docs/generate.py --picture    grades the transpose's starter and draws the report, too
 
-A test compares the pages with the output of this program (tests/docs/test_reference.py).
+tests/docs/test_reference.py compares the pages with the output of `make_pages`.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def make_opcodes() -> str:
     return f"""\
 # Instructions
 
-The emulated device executes these instructions of NVIDIA's machine code (SASS). A launch that
-reaches another instruction, or a modifier that is not listed, ends as `unsupported`, with the
-instruction and its source line. A kernel with an unknown branch does not start.
+The emulated device executes these instructions of NVIDIA's machine code (SASS). Their results equal
+an H100's to the last bit.
 
-Their results equal an H100's bit for bit.
+A launch ends as `unsupported`, with the instruction and its source line, if it reaches another
+instruction or a modifier that is not listed. A kernel with an unknown branch does not run at all.
 
 {render_coverage()}"""
 
@@ -79,11 +79,11 @@ def make_corpus() -> str:
     return f"""\
 # The corpus
 
-Small kernels, each for a single feature (`tests/emulator/kernels`), most on edge values, with the
-outputs of a GPU and the counts of Nsight Compute. The same machine code runs on the emulated
-device, and every bit of the outputs and every counter is compared: `pytest
-tests/emulator/test_corpus.py --run-slow --all-levels`. "outputs" alone means that the counters
-change from run to run on a GPU, or depend on its clock.
+Small kernels with a single feature each (`tests/emulator/kernels`), most of them on edge values.
+The outputs and Nsight Compute's counters of a GPU are recorded. The same machine code runs on the
+emulated device. `pytest tests/emulator/test_corpus.py --run-slow --all-levels` compares every bit
+of the outputs and every counter. In a row with "outputs" only, the counters change from run to run
+on a GPU, or depend on its clock.
 
 {render_corpus()}"""
 
@@ -113,22 +113,23 @@ def make_metrics() -> str:
 # Metrics
 
 A check of an exercise grades a metric of this table. A score reports all of them: each with its
-value, unit and source, or with the reason why there is no value. Fractions are 0 to 1 in specs and
-JSON, and percentages in text. `grade metrics` prints this list.
+value, unit and source, or with the reason for a missing value. Fractions are 0 to 1 in specs and
+JSON, and percentages in reports. `grade metrics` prints this list.
 
-A goal for a metric with "yes" may be a multiple of the baseline's or the reference's value
+If the table has "yes" for it, a goal may be a multiple of the baseline's or the reference's value
 (`relative_to` in the spec).
 
 {format_table(head, rows)}
 
 {_list_comments()}
 
-`shared_bank_conflicts` is `derived__memory_l1_wavefronts_shared_excessive` of Nsight Compute;
-[how it counts](../devices.md#how-it-counts) explains the reason."""
+Nsight Compute's name of `shared_bank_conflicts` is
+`derived__memory_l1_wavefronts_shared_excessive`. [How it counts](../devices.md#how-it-counts)
+explains the choice."""
 
 
 def _list_comments() -> str:
-    """The comments of metrics, with the names of the metrics."""
+    """The comments on metrics, each with the metrics that have it."""
     about: dict[str, list[str]] = {}
     for metric in METRICS.values():
         if metric.comment:
@@ -157,7 +158,7 @@ def make_statuses() -> str:
 
 ## Of a grading
 
-{format_table(("status", "meaning", "whose doing", "points", "exit code"), statuses)}
+{format_table(("status", "meaning", "caused by", "points", "exit code"), statuses)}
 
 ## Of a check
 
@@ -170,15 +171,15 @@ def make_statuses() -> str:
 | 0 | full marks |
 | 1 | graded, but not full marks, or points are pending |
 | 2 | bad usage, or a broken exercise |
-| 3 | the grader or the machine failed, which is never the submission's fault |
+| 3 | the grader or the machine failed; the submission is never the cause |
 | 130, 143 | interrupted by Ctrl-C or SIGTERM |
 
 [Commands](commands.md) lists the exit codes of the other commands.
 
 ## Findings
 
-Faults that a device finds while a kernel runs: `findings` in the score. Only the
-[checked mode](../devices.md#the-checked-mode) finds the last five kinds.
+Mistakes that a device finds while a kernel runs: `findings` in the score. Only the [checked
+mode](../devices.md#the-checked-mode) finds the last five.
 
 {format_table(("kind", "meaning"), findings)}"""
 
@@ -205,20 +206,20 @@ def make_errors() -> str:
     return f"""\
 # Errors of the timing model
 
-Measured and modelled times with a cold L2. The parameters are fitted to the kernels of `truth/`
-(`tests/data/truth`) on the H100 alone. Known submissions are the submissions in `tests/submissions`
-that run. Repeat with `python benchmarks/model.py --gpu h100` (or `h200`); `python
-benchmarks/times.py` measured the times on these GPUs.
+Measured and modelled times with a cold L2. `truth/` are the kernels of `tests/data/truth`.
+Parameters were fitted only on these kernels, and only on the H100. Known submissions are the files
+of `tests/submissions` that run. `python benchmarks/model.py --gpu h100` (or `h200`) repeats the
+comparison. `python benchmarks/times.py` measured the times on these GPUs.
 
 {body}
 
 ## Against published figures
 
-All other GPUs are unverified: published figures of the GPUs, and parameters of the H100. The table
-compares two such models with the results of others. An RTX A6000 is an RTX 3090 with 84 SMs at
-1,800 MHz and 768 GB/s. The programs compute the same as the published programs, but differ in
-details: our program of row 6 pads its tile and loads ahead, the published program does not. Repeat
-with `python benchmarks/published.py`.
+All other GPUs are unverified: they have published figures and the parameters of the H100. This
+table compares two such models with published times. An RTX A6000 is modelled as an RTX 3090 with
+84 SMs at 1,800 MHz and 768 GB/s. The programs do the same work as the published programs, but their
+text differs: in row 6, only the grader's program pads its tile and loads ahead. `python
+benchmarks/published.py` repeats the table.
 
 {published}
 
@@ -227,7 +228,7 @@ Canonical CUDA Optimization Problem"."""
 
 
 def _format_intervals() -> str:
-    """Where the true time of a launch lies, by its kind."""
+    """The intervals of modelled times, by kind of launch."""
     rows = (
         (
             kind if kind != UNKNOWN else "any other",
@@ -238,33 +239,33 @@ def _format_intervals() -> str:
         )
         for kind, each in read_intervals().items()
     )
-    head = ("kind of launch", "from", "to", "measured times it rests on", "a goal inside is judged")
+    head = ("kind of launch", "from", "to", "measured times behind it", "a goal inside is judged")
     return f"""\
 ## Intervals
 
-Nine of ten times on a GPU are within these limits below and above the modelled time, by the
-[kind of the launch](../timing-model.md#the-interval-of-a-time). A goal inside an interval is
-passed, unless the interval reaches further than {100 * MOST_DOUBT:g} %: then it is not judged.
+Nine of ten times on a GPU are between these bounds, relative to the modelled time. The bounds
+depend on the [kind of the launch](../timing-model.md#the-interval-of-a-time). A goal inside an
+interval is passed. If the interval reaches further than {100 * MOST_DOUBT:g} %, such a goal is
+not judged.
 
 {format_table(head, rows)}"""
 
 
 def _format_left_out(found: Mapping[str, Any]) -> str:
-    """Errors of families of kernels, each from parameters that were fitted without it, or that were
-    fitted to none of these times."""
+    """Errors of families of kernels, with parameters that no time of the family was fitted to."""
     gpu, fitted = found["gpu"], found["fitted"]
     how = (
-        "with parameters that were fitted to the times of all\nother families on the"
-        f" {gpu.upper()}, beside those of the fit to all"
+        "with parameters from the times of all other families\non the"
+        f" {gpu.upper()}, and with parameters from all families"
         if fitted
-        else f"with the parameters as they are, on the {gpu.upper()}: no search\nfitted these times"
+        else f"with today's parameters, on the {gpu.upper()}: no search\nfitted these times"
     )
     summary = "\n".join(f"- {line}" for line in found["summary"])
     return f"""\
 ## Families left out
 
-Each family of `benchmarks/kernels`, modelled {how}. Repeat with
-`python benchmarks/fit.py --gpu {gpu}{"" if fitted else " --rounds 0"}`.
+Each family of `benchmarks/kernels`, modelled {how}.
+`python benchmarks/fit.py --gpu {gpu}{"" if fitted else " --rounds 0"}` repeats the table.
 
 {summary}
 
@@ -276,7 +277,7 @@ def _format_records(rows: Sequence[Mapping[str, str]], head: Sequence[str]) -> s
 
 
 def make_commands() -> str:
-    parts = ["# Commands", "Every command and option, as `--help` has them."]
+    parts = ["# Commands", "Every command and option of `--help`."]
     for name, command in {"": GRADE, **COMMANDS}.items():
         parser = command.make_parser()
         usage = " ".join(parser.format_usage().removeprefix("usage: ").split())
@@ -309,7 +310,7 @@ def make_spec_schema() -> str:
         "spec.schema.json",
         "Fields of spec.json",
         "`exercises/<id>/spec.json` describes an exercise. [For authors](../author.md) explains the"
-        " fields in the order in which one writes them; this page lists all of them.",
+        " fields in the order of writing. This page lists all of them.",
     )
 
 
@@ -317,8 +318,8 @@ def make_score_schema() -> str:
     return _make_schema_page(
         "score.schema.json",
         "Fields of a score",
-        "`grade --json FILE` writes a score, `--json -` prints it. A figure that could not be had"
-        " is `null`, with a reason.",
+        "`grade --json FILE` writes a score, `--json -` prints it. An unavailable figure is `null`,"
+        " with a reason.",
     )
 
 
@@ -360,7 +361,7 @@ def _field_table(schema: Json, named: Json) -> str:
 
 
 def _type_of(schema: object) -> str:
-    """The allowed values as text, with links to the sections of this page."""
+    """The type of a value, in words, with links to the sections of this page."""
     part = _dict(schema)
     if "$ref" in part:
         name = str(part["$ref"]).rsplit("/", 1)[1]
@@ -413,7 +414,7 @@ def _meaning(schema: object, named: Json) -> str:
 
 
 def _described_there(part: Json, named: Json) -> object:
-    """The description of the definition that a value, or each item of a list, refers to."""
+    """The description in the definition that a value, or an element of a list, refers to."""
     options = [part, part.get("items"), *_list(part.get("anyOf"))]
     for option in options:
         if isinstance(option, dict) and "$ref" in option:

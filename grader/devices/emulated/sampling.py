@@ -41,11 +41,11 @@ TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
 """Memory for all traces of a window, and the least and largest memory per warp, in words of 4
 bytes."""
 
-TEXTURES = "the cost of textures and surfaces is not modelled"
+TEXTURES = "what textures and surfaces cost is not modelled"
 TOO_UNEVEN = (
-    "its blocks differ so much from each other that the traced blocks do not represent all blocks"
+    "its blocks differ so much from each other that those which were traced cannot stand for all"
 )
-WAITED = "its threads wait for each other in loops, and the time of these waits is not modelled"
+WAITED = "its threads wait for each other in loops, and how long they do is not modelled"
 
 
 class Groups(Protocol):
