@@ -124,8 +124,8 @@ class Recorder:
 
 
 def run_model(device: EmulatedDevice, plan: Plan, mode: ModelledMode) -> tuple[Execution, Arrays]:
-    """Run, count and model the time. The time of a launch is modelled while other launches run, and
-    while the plan is inspected."""
+    """Run, count and model the time. A launch's time is modelled while others run, and while the
+    plan is inspected."""
     with ThreadPoolExecutor(1) as pool:
         recorder = Recorder(device, plan, mode, pool)
         execution, memory = device.perform(plan, Way(recorder.run))

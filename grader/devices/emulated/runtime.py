@@ -1,5 +1,5 @@
-"""The emulator's runtime for this machine: compiled once into the user's cache folder, and loaded
-once per process."""
+"""The emulator's runtime of this machine: compiled once into the user's cache folder, and loaded
+once by a process."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ADVICE = (
 
 @cache
 def emulator_runtime() -> Runtime:
-    """The runtime. A process calls this before it is confined. Raises ToolMissing."""
+    """The runtime; a process that is to be confined calls this before. Raises ToolMissing."""
     compiler = shutil.which(COMPILER)
     if compiler is None:
         raise ToolMissing("The emulated device needs a C++ compiler.", _ADVICE)
