@@ -1,8 +1,8 @@
-"""Every metric that a check may grade or a score may report: one row each.
+"""Every metric that a check may grade or a score may report, as a row.
 
-A row says what the metric is called, how it is read from what a run left, how a value of it is
-shown, and what a student may try. Times are read from a `TimedPlan`, counts from `RunCounts`, what
-caches and DRAM moved from `Traffic`; the fractions of cases are the judgement's own.
+A row has the metric's name, its reader, the form of its values, and the advice for students. Times
+are read from a `TimedPlan`, counts from `RunCounts`, traffic of caches and DRAM from `Traffic`;
+`judging.values` computes the fractions of cases.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from grader.records.metric_row import Metric as Metric
 from grader.records.metric_row import Shows as Shows
 
 CORRECTNESS, CHECKED_CASES = "correctness", "sanitized"
-"""The fractions of cases: of those that are right, and of those without a finding in the checked
-mode."""
+"""The fractions of cases that are right, and of cases without a finding in the checked mode."""
 
 _rate = partial(
     Metric,
@@ -30,11 +29,11 @@ _rate = partial(
 )
 """A metric that a slow kernel misses."""
 _NO_FLOPS = "the exercise counts no floating-point operations"
-_NO_LOOKUPS = "the launches ask this cache for nothing"
+_NO_LOOKUPS = "the launches send no request to this cache"
 _CACHES_BY_NCU = "only Nsight Compute counts what a cache holds, and it did not"
 _ATOMICS = (
-    "An atomic is a store of its bytes, and where it returns what was there (ATOMG, not REDG) a"
-    " load of them, too: a load or a store in the guise of an atomic is graded as such."
+    "An atomic counts as a store of its bytes and, where it returns the old value (ATOMG, not"
+    " REDG), as a load too: a load or a store that is written as an atomic gains nothing."
 )
 
 _ROWS = (
@@ -54,8 +53,8 @@ _ROWS = (
         CHECKED_CASES,
         Better.HIGHER,
         "cases without a finding",
-        "fraction of the checked cases without a race, a stray access or a read of what nobody"
-        " wrote, 0 to 1",
+        "fraction of the checked cases without a race, an access outside of its array or a read of"
+        " unwritten memory, 0 to 1",
         is_fraction=True,
         shows=Shows.FINDING,
         advice="A right result by luck is not right on every GPU and every day.",
@@ -188,7 +187,7 @@ _ROWS = (
             "Read shared memory less often: keep what a thread uses again in registers, or read"
             " several elements at once."
         ),
-        comment="Who goes through shared memory has wavefronts there: fewer are not yet better.",
+        comment="Every use of shared memory costs wavefronts: fewer are not better by themselves.",
     ),
     Metric(
         "shared_wavefronts_ideal",
@@ -202,12 +201,12 @@ _ROWS = (
         "global_load_sectors",
         Better.LOWER,
         "load sectors",
-        "32-byte sectors that global loads and fetching atomics asked for",
+        "32-byte sectors that global loads and fetching atomics requested",
         count=lambda run: run.counters.global_reads.sectors,
         shows=Shows.LOADS,
         advice=(
-            "Load what several threads of a block need once into a shared tile, and let them read"
-            " it there."
+            "Load values that several threads of a block need once into a shared tile, and let the"
+            " threads read them there."
         ),
         comment=_ATOMICS,
     ),
@@ -253,7 +252,7 @@ _ROWS = (
         "l1_hit_rate",
         Better.HIGHER,
         "L1 hit rate",
-        "sectors that the L1 held, of those that global loads asked for, 0 to 1",
+        "hits in the L1 cache over sectors that global loads requested, 0 to 1",
         traffic=lambda traffic: traffic.l1,
         undefined=_NO_LOOKUPS,
         lacking={"gpu": _CACHES_BY_NCU},
@@ -264,7 +263,7 @@ _ROWS = (
         "l2_hit_rate",
         Better.HIGHER,
         "L2 hit rate",
-        "sectors that the L2 held, of those that it was asked for, 0 to 1",
+        "hits in the L2 cache over requested sectors, 0 to 1",
         traffic=lambda traffic: traffic.l2,
         undefined=_NO_LOOKUPS,
         lacking={
@@ -283,10 +282,10 @@ _ROWS = (
         is_fraction=True,
         is_goal=False,
         advice=(
-            "Use fewer registers a thread or less shared memory a block, or another block size, so"
-            " that more warps are resident."
+            "Use fewer registers per thread or less shared memory per block, or another block size,"
+            " so that more warps are resident."
         ),
-        comment="A plan is as occupied as its least occupied launch.",
+        comment="The occupancy of a plan is that of its least occupied launch.",
     ),
     Metric(
         "registers_per_thread",
@@ -298,15 +297,15 @@ _ROWS = (
         is_goal=False,
         across=Across.AS_IT_IS,
         advice=(
-            "Let each thread hold fewer values at a time: smaller tiles a thread, less unrolling,"
+            "Let each thread hold fewer values at a time: smaller tiles per thread, less unrolling,"
             " or `__launch_bounds__`, which may move values to local memory."
         ),
-        comment="Fewer are no aim by themselves: they pay where they raise the occupancy.",
+        comment="Fewer registers help only where they raise the occupancy.",
     ),
 )
 
 METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
-"""In the order in which a score has them."""
+"""In the order of a score."""
 
 TIMED = frozenset(name for name, row in METRICS.items() if row.time)
 """The metrics that need a clock."""
@@ -320,15 +319,15 @@ MODELLED = TIMED | {name for name in TRAFFIC if "emulated" not in METRICS[name].
 COMPARABLE = frozenset(
     name for name, row in METRICS.items() if (row.time and not row.needs_naive) or row.count
 )
-"""The metrics that every program has, so that a threshold may be relative to the baseline's or the
-reference's value."""
+"""The metrics of every program: a threshold may be relative to the baseline's or the reference's
+value."""
 
 FIGURES = ("gflops", "bandwidth_gbps", *(name for name in METRICS if name in TRAFFIC))
-"""The metrics that a report names for information beside a time; the first are the rates."""
+"""The metrics that a report shows for information beside a time; the rates come first."""
 
 
 def sources(metric: Metric) -> dict[str, str]:
-    """By kind of device how it comes by the metric; a kind that cannot is left out."""
+    """The source of the metric by kind of device, without kinds that never have it."""
     if metric.time:
         return {"gpu": "measured", "emulated": "modelled"}
     if metric.count:
@@ -347,8 +346,8 @@ def unit_words(metric: Metric) -> str:
 def format_value(name: str, value: float, *, missed: str = "") -> str:
     """A metric's value for people: `82.3 %`, `4,063,232`, `6.6x`, `0.1942 ms`.
 
-    What does not fit the digits is rounded, but never to a round figure or to the goal that it
-    `missed`: then to the worse side, so that 79.97 % does not read as the 80 % that it missed.
+    The value is rounded to the nearest digits, but to the worse side if the result is a round
+    figure or the goal that it `missed`: 79.97 % is not shown as the missed 80 %.
     """
     metric = METRICS[name]
     if not math.isfinite(value):
@@ -389,5 +388,5 @@ def _round(value: float, decimals: int, to_whole: Callable[[float], int]) -> flo
 
 
 def _exact(scaled: float) -> float:
-    """Without the last digits, which are those of binary fractions: 0.29 is 29 %."""
+    """Without the error of binary fractions in the last digits: 0.29 is 29 %."""
     return round(scaled, 6)

@@ -1,4 +1,4 @@
-"""How a grading and a check can end: one row each, with whose doing it is and all of its words."""
+"""Statuses of gradings and checks: a row for each, with its cause and all of its texts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from enum import StrEnum
 
 
 class Doing(StrEnum):
-    """Whose doing it is how a grading ended. What is ours may end better at another try."""
+    """The cause of a grading's end: the student, the device, or the grader and the machine (OURS),
+    where another try may end better."""
 
     STUDENT = "student"
     DEVICE = "device"
@@ -25,8 +26,8 @@ class Badge(StrEnum):
 
 
 class Status(StrEnum):
-    """How the grading of one submission ended. What is the student's doing and what is ours never
-    mix."""
+    """The status of a submission's grading. The student's faults and the grader's faults never have
+    the same status."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -41,13 +42,12 @@ class Status(StrEnum):
 
     @property
     def row(self) -> StatusRow:
-        """What is known of it."""
         return STATUSES[self]
 
     @property
     def has_points(self) -> bool:
-        """Whether points follow from it, be they final or not (records.grades). Where none do, no
-        gradebook and no table may show a zero: the student is not to blame."""
+        """Whether points follow from it, final or not (records.grades). Otherwise no gradebook and
+        no table may show a zero, because it is not the student's fault."""
         return self.row.doing is Doing.STUDENT or not self.ended_early
 
     @property
@@ -71,12 +71,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class StatusRow:
-    """A way in which a grading ends.
+    """A status of a grading.
 
-    `meaning` is for the documentation. `word` names it in a table, `title` over what ended the
-    grading, `clause` says it of the submission ("it does not compile"). `badge` is its colour on a
-    page, `style` that in a table on a terminal. `unseen` and `unseen_advice` are all that is told
-    of a failure in a hidden case of which nothing else is known.
+    `meaning` is for the documentation. `word` is its name in a table, `title` its heading above a
+    failure, `clause` a clause about the submission ("it does not compile"). `badge` is its colour
+    on a page, `style` its style in a table on a terminal. `unseen` and `unseen_advice` are the
+    whole message for a failure in a hidden case without further facts.
     """
 
     doing: Doing
@@ -91,8 +91,8 @@ class StatusRow:
 
 
 GRADE_AGAIN = (
-    "This is not the submission's doing: grade it again, and report it with the score's seed if it"
-    " comes back."
+    "This is not the submission's fault: grade it again, and report it with the score's seed if it"
+    " happens again."
 )
 
 STATUSES: Mapping[Status, StatusRow] = {
@@ -116,7 +116,7 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.LAUNCH_ERROR: StatusRow(
         Doing.STUDENT,
-        "A launch line is wrong, or asks for what no launch can have.",
+        "A launch line is wrong, or requests more than any launch can have.",
         "launch error",
         Badge.FAILED,
         title="Launch error",
@@ -128,7 +128,7 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.RUNTIME_ERROR: StatusRow(
         Doing.STUDENT,
-        "A kernel went wrong while it ran: an access outside of a buffer, a trap, a barrier that"
+        "A kernel had a fault while it ran: an access outside of a buffer, a trap, a barrier that"
         " some threads skip.",
         "runtime error",
         Badge.FAILED,
@@ -147,8 +147,8 @@ STATUSES: Mapping[Status, StatusRow] = {
     ),
     Status.REJECTED: StatusRow(
         Doing.STUDENT,
-        "It uses what the exercise forbids, asks for a file that it may not read, or takes less"
-        " time than the hardware allows.",
+        "It contains a use that the exercise forbids, includes a file that it may not read, or"
+        " takes less time than the hardware allows.",
         "rejected",
         Badge.FAILED,
         style="red",
@@ -190,9 +190,9 @@ STATUSES: Mapping[Status, StatusRow] = {
 
 
 class CheckStatus(StrEnum):
-    """How one check of the spec ended. `skipped`: a prerequisite failed, the points are lost;
-    `not_measured`: this device cannot judge it, the points are pending; `excluded`: the instructor
-    disabled it, it counts for nothing."""
+    """The status of a check. `skipped`: a prerequisite failed, the points are lost; `not_measured`:
+    this device cannot judge it, the points are pending; `excluded`: the instructor disabled it, its
+    points are not in the total."""
 
     PASSED = "passed"
     PARTIAL = "partial"
@@ -203,12 +203,11 @@ class CheckStatus(StrEnum):
 
     @property
     def row(self) -> CheckRow:
-        """What is known of it."""
         return CHECK_STATUSES[self]
 
     @property
     def is_verdict(self) -> bool:
-        """Whether the check was judged by its own value."""
+        """Whether the check was judged by its value."""
         return self.has_points and self is not CheckStatus.SKIPPED
 
     @property
@@ -218,14 +217,14 @@ class CheckStatus(StrEnum):
 
     @property
     def lost_points(self) -> bool:
-        """Whether the check was judged and missed points: there is something to try."""
+        """Whether the check was judged and lost points: a hint has a next step."""
         return self in (CheckStatus.FAILED, CheckStatus.PARTIAL)
 
 
 @dataclass(frozen=True)
 class CheckRow:
-    """A way in which a check ends: its word and glyph, its style on a terminal, its colour on a
-    page, and its meaning for the documentation."""
+    """A status of a check: its word and glyph, its style on a terminal, its colour on a page, and
+    its meaning for the documentation."""
 
     word: str
     glyph: str
@@ -240,7 +239,7 @@ CHECK_STATUSES: Mapping[CheckStatus, CheckRow] = {
         "✓",
         "green",
         Badge.PASSED,
-        "The value reaches the goal, or cannot be told from it.",
+        "The value reaches the goal, or the goal lies within the interval of the value.",
     ),
     CheckStatus.PARTIAL: CheckRow(
         "partial", "~", "yellow", Badge.PARTIAL, "At least 1 % of the points, not all of them."
@@ -253,14 +252,14 @@ CHECK_STATUSES: Mapping[CheckStatus, CheckRow] = {
         "–",
         "dim",
         Badge.NONE,
-        "A check that has to pass first did not, or the file leaves the part out.",
+        "A prerequisite did not pass, or the file leaves the part out.",
     ),
     CheckStatus.NOT_MEASURED: CheckRow(
         "not measured",
         "–",
         "dim",
         Badge.NONE,
-        "This device cannot judge it; the message says why. Its points are pending.",
+        "This device cannot judge it; the message has the reason. Its points are pending.",
     ),
     CheckStatus.EXCLUDED: CheckRow(
         "excluded",

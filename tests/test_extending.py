@@ -1,5 +1,5 @@
-"""docs/extending.md: an addition of each kind changes one source file, and everything that shows
-such things knows it. Each is made in a copy of the tree, whose other files are links."""
+"""docs/extending.md: an addition of each kind changes one source file, and works everywhere. Each
+addition is made in a copy of the tree, whose other files are links."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ ADDITIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
         },
     ),
 }
-"""By kind the file that changes, and the text that is added to it in front of others."""
+"""By kind the file that changes, and the added text by the text that follows it."""
 
 NEW_FILES = {
     "grader/report/platforms/one_line.py": '''\
@@ -132,7 +132,7 @@ def run_version(options: argparse.Namespace) -> int:
 VERSION = Command(_make_parser, run_version)
 ''',
 }
-"""Modules of their own that the changed tables name."""
+"""New modules that the changed tables name."""
 
 
 @pytest.mark.parametrize("kind", ADDITIONS)
@@ -155,8 +155,7 @@ def test_an_addition_changes_one_source_file(kind: str, tmp_path: Path) -> None:
 
 
 def copy_tree(target: Path, files: Iterable[str]) -> None:
-    """The folders of the tree as links, but for the files that may change and the folders that
-    hold them."""
+    """The folders of the tree as links, except the files that may change and their folders."""
     kept = {ROOT / name for name in files}
     open_folders = {folder for path in kept for folder in path.parents}
 

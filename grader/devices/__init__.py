@@ -1,1 +1,1 @@
-"""Devices: the one verb, the table of GPUs, and who runs: emulated, a GPU, or in a worker."""
+"""Devices: their protocol, the table of GPUs, and the emulated device, a GPU, or a worker."""

@@ -1,5 +1,4 @@
-"""The GPUs that the emulated device can stand for, read from `gpus.json`, and theoretical occupancy
-on them."""
+"""The GPUs of the emulated device, read from `gpus.json`, and theoretical occupancy on them."""
 
 from __future__ import annotations
 
@@ -18,10 +17,10 @@ if TYPE_CHECKING:
 
 WARP_LANES = 32
 VERIFIED_ARCH = "sm_90"
-"""The architecture whose counters were compared with a real GPU's."""
+"""The architecture whose counters were compared with those of a real GPU."""
 REGISTER_GRANULARITY = 256
-"""Registers are given to warps in multiples of this many (cuda_occupancy.h, compute capability 3.0
-to 12.x)."""
+"""Warps get registers in multiples of this number (cuda_occupancy.h, compute capability 3.0 to
+12.x)."""
 SUB_PARTITIONS = 4
 MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = Dim3(1024, 1024, 64)
@@ -30,9 +29,9 @@ MAX_GRID = Dim3(2**31 - 1, 65535, 65535)
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU's figures, as NVIDIA publishes them (`source` says where). Sizes in bytes, bandwidth
-    in 10^9 B/s, the boost clock in MHz; the tensor cores' rate is that of halves summed in float,
-    without sparsity, None where nobody published it."""
+    """A GPU's figures, published by NVIDIA (in `source`). Sizes in bytes, bandwidth in 10^9 B/s,
+    the boost clock in MHz; the tensor cores' rate is for halves summed in float, without sparsity,
+    None where it is not published."""
 
     id: str
     name: str
@@ -56,7 +55,7 @@ class Gpu:
 
     @property
     def figures(self) -> Figures | None:
-        """What the timing model needs; None for a GPU whose figures nobody entered."""
+        """The figures for the timing model; None for a GPU without them."""
         from grader.emulator.timing.figures import Figures  # loads the emulator
 
         if self.timing is None:
@@ -71,7 +70,7 @@ class Gpu:
 
     @property
     def emulated_info(self) -> DeviceInfo:
-        """What a score says of the emulated device that stands for this GPU."""
+        """The description of the emulated device for this GPU in a score."""
         limits = LaunchLimits(
             max_threads_per_block=MAX_THREADS_PER_BLOCK,
             max_block=MAX_BLOCK,
@@ -119,16 +118,16 @@ def read_gpus() -> dict[str, Gpu]:
 
 
 def theoretical_occupancy(gpu: Gpu, *, registers: int, threads: int, shared_bytes: int) -> float:
-    """Resident warps over the most that a multiprocessor holds, 0 to 1; arguments as of
-    `resident_blocks`."""
+    """Resident warps over the largest number on a multiprocessor, 0 to 1; the arguments are those
+    of `resident_blocks`."""
     blocks = resident_blocks(gpu, registers=registers, threads=threads, shared_bytes=shared_bytes)
     return blocks * -(-threads // WARP_LANES) / gpu.max_warps_per_multiprocessor
 
 
 def resident_blocks(gpu: Gpu, *, registers: int, threads: int, shared_bytes: int) -> int:
-    """Blocks that a multiprocessor holds at a time, as NVIDIA's cuda_occupancy.h computes it.
+    """Blocks that a multiprocessor holds at a time, computed like NVIDIA's cuda_occupancy.h.
 
-    `registers` a thread, `threads` a block, `shared_bytes` a block (static and dynamic).
+    `registers` per thread, `threads` and `shared_bytes` (static and dynamic) per block.
     """
     warps = -(-threads // WARP_LANES)
     limits = [gpu.max_blocks_per_multiprocessor, gpu.max_warps_per_multiprocessor // warps]

@@ -1,5 +1,5 @@
-"""Arrays that another process can map: one file in memory each, which nobody can write to once it
-holds the array. And arrays in memory of their own, which is given back while they are sent."""
+"""Arrays that another process can map: each is a file in memory that is read-only once it holds the
+array. And arrays whose memory is returned to the system while they are sent."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import numpy as np
 from grader.spec.draws import gather_in_memory
 
 SHARED_BYTES = 8 << 20
-"""Arrays from this size on are shared: of smaller ones a copy costs less than what a file does."""
+"""Arrays from this size on are shared: a copy of a smaller array is cheaper than a file."""
 SPENT_BYTES = 8 << 20
-"""Of an array that is sent and given back."""
+"""The size of the pieces of an array that is sent while its memory is returned."""
 _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
 
 class _Mapped(mmap.mmap):
-    """A file that is mapped from its start to its end, as long as an array of it lives."""
+    """A file that stays mapped as a whole as long as an array of it exists."""
 
     descriptor: int
 
@@ -29,7 +29,7 @@ class _Mapped(mmap.mmap):
 def gather_shared(
     pieces: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtype
 ) -> np.ndarray:
-    """A read-only array of the pieces, which is shared if it is large; see
+    """A read-only array of the pieces, shared if it is large; see
     `spec.draws.gather_in_memory`."""
     size_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if size_bytes < SHARED_BYTES:
@@ -46,8 +46,8 @@ def gather_shared(
 
 
 def map_array(descriptor: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    """The array that a file holds, read-only; the file is closed when the array is gone. ValueError
-    where it has another size, or might change."""
+    """The read-only array in a file; the file is closed when the array is deleted. Raises
+    ValueError where the file has another size, or is not sealed."""
     size_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     try:
         sealed = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _SEALS == _SEALS
@@ -63,7 +63,7 @@ def map_array(descriptor: int, shape: tuple[int, ...], dtype: np.dtype) -> np.nd
 
 
 def find_file(array: np.ndarray) -> int | None:
-    """The descriptor of the file that holds just this array; None where there is none."""
+    """The descriptor of the file that holds exactly this array; None without such a file."""
     owner, whole = _find_owner(array)
     if not isinstance(owner, _Mapped):
         return None
@@ -72,8 +72,8 @@ def find_file(array: np.ndarray) -> int | None:
 
 
 def spend(array: np.ndarray) -> Iterator[memoryview]:
-    """The bytes of a contiguous array in pieces, of which each may be gone when the next one is
-    asked for: as many of its pages as lie in a map go back to the system."""
+    """The bytes of a contiguous array in pieces. A piece is invalid once the next piece is
+    requested: its mapped pages are returned to the system."""
     owner, whole = _find_owner(array)
     pages = owner if isinstance(owner, mmap.mmap) else None
     data, first = array.data.cast("B"), array.ctypes.data - whole.ctypes.data
@@ -88,10 +88,10 @@ def spend(array: np.ndarray) -> Iterator[memoryview]:
 
 
 def _find_owner(array: np.ndarray) -> tuple[object, np.ndarray]:
-    """What holds the memory of an array, and the array of all that it holds."""
+    """The object that owns the memory of an array, and the array of this whole memory."""
     owner: object = array
     while isinstance(owner, np.ndarray):
         whole, owner = owner, owner.base
-    if isinstance(owner, memoryview):  # what numpy holds a buffer by
+    if isinstance(owner, memoryview):  # numpy's reference to a buffer
         owner = owner.obj
     return owner, whole

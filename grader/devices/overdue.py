@@ -1,4 +1,4 @@
-"""A plan's time is over."""
+"""The end of a plan that exceeds its time limit."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from grader.records import Act, Faulted, Launch, Observation, RunLimits
 def out_of_time(
     launches: Sequence[Launch], limits: RunLimits, *, of_processor: bool = False
 ) -> Faulted:
-    """The stop of a plan that was still running when its wall time, or its processor time, was
-    over."""
+    """The stop of a plan that exceeded its wall time or its processor time."""
     kernel = launches[0].symbol if len(launches) == 1 else None
     seen = Observation(
         Act.TOO_LONG,

@@ -1,5 +1,4 @@
-"""What every device does with a launch: lay out the kernel's parameters, and say what it ran
-with."""
+"""Tasks of every device for a launch: lay out the kernel's parameters, and record its resources."""
 
 from __future__ import annotations
 
@@ -36,7 +35,7 @@ def pack_parameters(
     objects: Mapping[str, bytes] = NO_OBJECTS,
 ) -> bytes:
     """The parameter space of a launch: each argument little-endian at its parameter's offset; a
-    buffer is its address, or what a kernel is given of its texture, surface or tensor map."""
+    buffer is its address, or the bytes of its texture object, surface object or tensor map."""
     space = bytearray(parameter_bytes(kernel))
     for parameter, argument in zip(kernel.parameters, launch.arguments, strict=True):
         parts = argument.parts if isinstance(argument, StructArgument) else ((0, argument),)
@@ -62,7 +61,7 @@ def _bytes_of(
 
 
 def handle_bytes(handles: Mapping[str, int]) -> dict[str, bytes]:
-    """What a kernel is given of texture and surface objects with these handles."""
+    """The arguments for texture and surface objects with these handles, as bytes."""
     return {name: handle.to_bytes(POINTER_BYTES, "little") for name, handle in handles.items()}
 
 

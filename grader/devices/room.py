@@ -1,5 +1,5 @@
-"""The memory that a submission asks for beside the exercise's own buffers: what it cannot have is
-its mistake."""
+"""Limits of the memory that a submission requests in addition to the exercise's buffers: exceeding
+them is its mistake."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from grader.records import DeviceBuffer, LaunchLimits, OutOfMemory, Role
 
 EMULATED_OWN_BYTES = 2 << 30
 """Of scratch buffers and variables on the emulated device, which holds them in this machine's
-memory, side by side with others."""
+memory, together with other gradings."""
 SPARE_BYTES = 256 << 20
-"""Who asks for less than this is not to blame where memory runs out."""
+"""A submission that requests less than this is not at fault where memory runs out."""
 
 
 def check_room(
     buffers: Sequence[DeviceBuffer], variable_bytes: int, limits: LaunchLimits
 ) -> OutOfMemory | None:
-    """What a plan asks for, where that is more than a device has; before anything is allocated."""
+    """The requests of a plan, where they exceed the device's memory; checked before any
+    allocation."""
     scratch, most = scratch_bytes(buffers), limits.max_own_bytes
     if most is None or scratch + variable_bytes <= most:
         return None
@@ -28,10 +29,10 @@ def check_room(
 def out_of_memory(
     buffers: Sequence[DeviceBuffer], variable_bytes: int, local_bytes: int
 ) -> OutOfMemory:
-    """What a run asked for that got no memory. `local_bytes`: of local arrays, of all threads that
-    run side by side.
+    """The requests of a run whose allocation failed. `local_bytes`: local arrays of all threads
+    that run at the same time.
 
-    Raises GraderError where the submission itself asks for little.
+    Raises GraderError where the submission itself requests little.
     """
     scratch = scratch_bytes(buffers)
     if scratch + variable_bytes + local_bytes < SPARE_BYTES:
@@ -45,5 +46,5 @@ def out_of_memory(
 
 
 def scratch_bytes(buffers: Sequence[DeviceBuffer]) -> int:
-    """What the submission's own buffers take together."""
+    """The size of the submission's own buffers together."""
     return sum(buffer.size_bytes for buffer in buffers if buffer.role is Role.SCRATCH)

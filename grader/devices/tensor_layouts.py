@@ -1,4 +1,4 @@
-"""What a tensor map says of a buffer, as the driver is told it: the fastest axis first."""
+"""The layout of a buffer with a tensor map, in the driver's order: the fastest axis first."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TensorLayout:
 
 
 def tensor_layout(buffer: DeviceBuffer, map_: TensorMap) -> TensorLayout:
-    """How the elements of a buffer lie, of which `map_` is the map."""
+    """The layout of a buffer's elements for its tensor map `map_`."""
     extents = buffer.shape[::-1]
     bytes_below = np.cumprod([np.dtype(buffer.dtype).itemsize, *extents])
     return TensorLayout(

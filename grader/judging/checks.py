@@ -2,16 +2,16 @@
 and prerequisites.
 
 A check that the instructor disabled is `excluded`, and so is one that requires it. A prerequisite
-that did not pass makes a check `skipped`: its points are lost. One that could not be judged makes
-it `not_measured` too, as does a value that this device does not have: its points are pending. But
-findings of the checked mode fail their check in any case.
+that did not pass makes a check `skipped`: its points are lost. A prerequisite that could not be
+judged makes it `not_measured` too, like a value that this device does not have: its points are
+pending. But findings of the checked mode fail their check in any case.
 
-Where a value has an interval, the goal decides. An interval on one side of it decides the check,
-however wide it is. A goal inside the interval is passed with the benefit of the doubt, and the
-check's message says so; it is not judged where the model hardly knows the kernel (judging.timing,
-`find_unsure`). Of such a kernel partial credit is known at the ends of the interval alone: it earns
-the points of the worse end. A better end that gives more than LEAST_PENDING points more leaves the
-difference pending.
+Where a value has an interval, the position of the goal decides. An interval on one side of the goal
+decides the check, however wide it is. A goal inside the interval is passed with the benefit of the
+doubt, and the check's message states this; it is not judged where the model's interval is too wide
+(judging.timing, `find_unsure`). For such a kernel, partial credit is known at the ends of the
+interval alone: it earns the points of the worse end. If the better end gives more than
+LEAST_PENDING points more, the difference is pending.
 """
 
 from __future__ import annotations
@@ -45,16 +45,15 @@ from grader.spec.exercise import CheckSpec, Exercise, Threshold
 from grader.statuses import Doing
 
 LEAST_CREDIT = 0.01
-"""The part of a check's points below which partial credit is none: 0.01 of 25 points is no step on
-the way."""
+"""Partial credit below this part of a check's points is 0."""
 LEAST_PENDING = 4.0
-"""Points by which the ends of an interval must differ to be worth a GPU: what a modelled time may
-cost an honest submission."""
+"""Smallest difference in points between the ends of an interval that stays pending for a GPU. A
+modelled time can cost an honest submission this much."""
 
 
 @dataclass(frozen=True)
 class _Verdict:
-    """How a check ended, and why."""
+    """The status of a check with the reason."""
 
     status: CheckStatus
     message: str
@@ -93,7 +92,7 @@ def judge_failure(
     excluded: frozenset[str] = frozenset(),
 ) -> tuple[CheckResult, ...]:
     """The checks of a submission that did not compile or run: `correctness` fails, and the others
-    are lost with it. Where the student is not to blame, all points are pending."""
+    are skipped. Where it is not the student's fault, all points are pending."""
     values = {metric.name: metric for metric in metrics}
     grounds = Grounds(exercise, device, values, excluded=excluded)
     return tuple(
@@ -113,8 +112,8 @@ def earned_fraction(value: float, threshold: Threshold) -> float:
 
 
 def _prerequisites_first(checks: Sequence[CheckSpec]) -> list[CheckSpec]:
-    """The checks in an order in which each follows those that it requires; spec.reader has refused
-    circles."""
+    """The checks in an order in which each follows its prerequisites; spec.reader refuses
+    cycles."""
     by_name = {check.name: check for check in checks}
     ordered: dict[str, CheckSpec] = {}
 
@@ -129,7 +128,7 @@ def _prerequisites_first(checks: Sequence[CheckSpec]) -> list[CheckSpec]:
 
 
 def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], grounds: Grounds) -> _Verdict:
-    """The reasons why a check cannot be judged, in their order, and then the comparison."""
+    """Tests the reasons why a check cannot be judged, in their order, and then compares."""
     required = [judged[name] for name in check.requires]
     unknown = [each for each in required if each.status is CheckStatus.NOT_MEASURED]
     missed = [

@@ -1,6 +1,6 @@
-"""Compares the outputs of one correctness case with the oracle's, and maps where they differ.
+"""Compares the outputs of a correctness case with the oracle's, and maps the differences.
 
-Whole arrays are never walked element by element in Python: 8192 x 8192 takes about a second.
+NumPy works on whole arrays or pieces of them: 8192 x 8192 elements take about a second.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ PICTURE_ROWS, PICTURE_COLUMNS = 8, 16
 
 _CHUNK = 1 << 17
 _TILE, _PADDING = 256, 16
-"""Rows and columns, and elements between columns, of what is copied of a transposed matrix at once
-(benchmarks/moving.py)."""
+"""Rows and columns of the tiles in which a transposed matrix is copied, and the elements between
+their columns (benchmarks/moving.py)."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """How one output compares: masks of the output's shape, and the largest finite |got -
+    """Differences of an output: masks of the output's shape, and the largest finite |got -
     expected|.
 
-    `worst_error` is infinite when elements are wrong and none of them is off by a finite number.
+    `worst_error` is infinite when elements are wrong and none of them has a finite error.
     `unwritten` marks wrong elements that still hold the poison.
     """
 
@@ -48,7 +48,7 @@ class Comparison:
 
     @property
     def wrong_elements(self) -> int:
-        """Number of wrong elements, those that were never written among them."""
+        """Number of wrong elements, including elements that were never written."""
         return int(np.count_nonzero(self.wrong))
 
 
@@ -70,12 +70,12 @@ def judge_case(
     modified_inputs: Sequence[str] = (),
     raced: bool = False,
 ) -> CaseResult:
-    """Judge one case by every output among `buffers`; the first wrong one is described.
+    """Judge a case by every output among `buffers`; the result describes the first wrong output.
 
     `expected` and `got` hold the outputs by name, of equal shapes. A NaN or Inf where the expected
     value is finite is wrong, and so is a buffer in `modified_inputs`. `raced`: the threads raced,
-    so that where wrong elements lie, and what they hold, is chance. Raises WorkerError when an
-    output is missing from `got`.
+    so the positions and values of wrong elements are random. Raises WorkerError when an output is
+    missing from `got`.
     """
     worst_error = 0.0
     for buffer in buffers:
@@ -100,8 +100,7 @@ def judge_case(
 
 
 def judge_inputs(case: Case, worst_error: float, modified_inputs: Sequence[str]) -> CaseResult:
-    """The result of a case whose outputs are right: it is passed where its inputs are what they
-    were."""
+    """The result of a case whose outputs are right: it is passed if its inputs are unchanged."""
     if modified_inputs:
         message = describe_modified(modified_inputs)
         result = _case_result(case, passed=False, message=message, worst_error=worst_error)
@@ -110,7 +109,7 @@ def judge_inputs(case: Case, worst_error: float, modified_inputs: Sequence[str])
 
 
 def compare(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> Comparison:
-    """Compare two C-contiguous arrays of one shape; `expected` may be of a wider dtype (the
+    """Compare two C-contiguous arrays of the same shape; `expected` may have a wider dtype (the
     oracle's float64)."""
     if tolerance.exact and expected.dtype == got.dtype and np.array_equal(expected, got):
         nothing = np.zeros(got.shape, dtype=np.bool_)
@@ -121,8 +120,8 @@ def compare(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> Comp
 
 
 def is_equal(expected: np.ndarray, got: np.ndarray) -> bool:
-    """Whether two arrays of one shape hold equal values. `got` is C-contiguous; `expected` may be a
-    view of another order, of which no copy is made.
+    """Whether two arrays of the same shape hold equal values. `got` is C-contiguous; `expected` may
+    be a view in another order and is not copied as a whole.
     """
     if expected.ndim != 2 or expected.flags.c_contiguous:
         want, have = expected.reshape(-1), got.reshape(-1)
@@ -140,8 +139,8 @@ def is_equal(expected: np.ndarray, got: np.ndarray) -> bool:
 
 
 def _copy_tile(tile: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """The same tile of a matrix in column order, in room of which each column is read fast: columns
-    that lie a power of two apart share their place in a processor's cache."""
+    """A copy of a tile of a matrix in column order. `room` has padding between columns, because
+    columns at a distance of a power of two share their sets in a processor's cache."""
     rows, columns = tile.shape
     copy = room[:columns, :rows]
     copy[...] = tile.T
@@ -151,7 +150,8 @@ def _copy_tile(tile: np.ndarray, room: np.ndarray) -> np.ndarray:
 def draw_picture(comparison: Comparison) -> tuple[str, ...]:
     """A map of the output as a matrix (its last axis across): at most 8 x 16 cells, one glyph each.
 
-    All cells stand for equally many rows and columns, except the last ones.
+    All cells represent the same number of rows and columns, except the last row and column of
+    cells.
     """
     wrong = _as_matrix(comparison.wrong)
     rows, columns = wrong.shape
@@ -180,8 +180,7 @@ def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> 
     with np.errstate(invalid="ignore", over="ignore"):
         for start in range(0, got.size, _CHUNK):
             piece = slice(start, start + _CHUNK)
-            # Exact means equal in the output's own type: the oracle's float64 is rounded to it
-            # once.
+            # Exact means equal in the output's type: the oracle's float64 is rounded to it once.
             want = (
                 expected[piece].astype(got.dtype) if tolerance.exact else expected[piece]
             ).astype(np.float64)
@@ -205,8 +204,8 @@ def _find_wrong(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> 
 
 
 def holds_poison(got: np.ndarray) -> Mask:
-    """Which elements of a flat array hold the poison, if its first one lies at the start of a word
-    of it."""
+    """The elements of a flat array that hold the poison, if the array starts at a word of the
+    pattern."""
     if got.dtype.itemsize == 4:
         return np.asarray(got.view(np.uint32) == POISON_WORD)
     pattern = poison(got.shape, got.dtype).view(np.uint8)
@@ -259,7 +258,7 @@ def _diagnose(
     *,
     raced: bool,
 ) -> Diagnosis:
-    """What explains the wrong elements; after a race only values in other places."""
+    """An explanation of the wrong elements; after a race only a move of values."""
     found = diagnose(
         _as_matrix(expected),
         _as_matrix(got),
@@ -278,8 +277,8 @@ def _case_result(
     worst_error: float | None = None,
     mismatch: Mismatch | None = None,
 ) -> CaseResult:
-    """The result; of a hidden case without figures of its outputs, which a kernel could make of the
-    sizes."""
+    """The result; for a hidden case without figures of its outputs, since a kernel could write the
+    sizes there."""
     shown = not case.hidden
     return CaseResult(
         case.name,
@@ -293,7 +292,7 @@ def _case_result(
 
 
 def _as_matrix(array: np.ndarray) -> np.ndarray:
-    """Any array as rows and columns: a vector is one row, leading axes become rows."""
+    """Any array as rows and columns: a vector is a single row, leading axes become rows."""
     columns = array.shape[-1] if array.ndim else 1
     return array.reshape(-1, max(1, columns)) if array.size else array.reshape(0, max(1, columns))
 

@@ -1,7 +1,7 @@
-"""Finds which kernel parameters are copies: scratch buffers that an earlier launch of the file
+"""Finds the kernel parameters that are copies: scratch buffers that an earlier launch of the file
 fills from one input.
 
-This is no C++ parser: where it is not sure, it finds nothing.
+This is not a C++ parser: in doubt, it finds no copy.
 """
 
 from __future__ import annotations

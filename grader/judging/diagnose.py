@@ -1,8 +1,8 @@
-"""Finds out how a wrong matrix is wrong: what it holds instead, or where the wrong elements lie.
+"""Finds a pattern in a wrong matrix: the values of its wrong elements, or their positions.
 
-Each guess is a rule `(i, j) -> (row, column)`: "the output holds at (i, j) what belongs at (row,
-column)". A rule is tried on a sample of the wrong elements only, so that its cost does not grow
-with the matrix.
+Each hypothesis is a rule `(i, j) -> (row, column)`: "the output at (i, j) has the value that
+belongs to (row, column)". A rule is tried on a sample of the wrong elements only, so that its cost
+does not grow with the matrix.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _TILES = (32, 16, 64, 8)
 
 @dataclass(frozen=True)
 class _Sample:
-    """Some wrong elements that were written: their rows, their columns and what they hold."""
+    """Some wrong elements that were written: their rows, columns and values."""
 
     rows: Indices
     columns: Indices
@@ -38,7 +38,7 @@ class _Sample:
 def diagnose(
     expected: np.ndarray, got: np.ndarray, *, wrong: Mask, unwritten: Mask, tolerance: Tolerance
 ) -> Diagnosis:
-    """What explains a wrong matrix. All arrays are rows x columns."""
+    """The explanation of a wrong matrix. All arrays are rows x columns."""
     if unwritten.all():
         return Diagnosis()
     sample = _draw_sample(got, wrong, unwritten)
@@ -52,7 +52,7 @@ def diagnose(
 
 
 def _draw_sample(got: np.ndarray, wrong: Mask, unwritten: Mask) -> _Sample:
-    """At most _SAMPLE wrong elements, the same ones for the same arrays."""
+    """At most _SAMPLE wrong elements, always the same for the same arrays."""
     flat, never = wrong.reshape(-1), unwritten.reshape(-1)
     if flat.size <= 1 << 20:
         found = np.flatnonzero(flat & ~never)
@@ -96,7 +96,7 @@ def _find_move(
 def _explains(
     places: tuple[Indices, Indices], sample: _Sample, expected: np.ndarray, tolerance: Tolerance
 ) -> bool:
-    """Whether the sample holds what belongs at these places."""
+    """Whether the sample has the expected values of these places."""
     rows, columns = places
     inside = (
         (rows >= 0) & (rows < expected.shape[0]) & (columns >= 0) & (columns < expected.shape[1])

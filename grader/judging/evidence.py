@@ -1,4 +1,4 @@
-"""What is judged: the job's facts, and what the runs of a submission gave."""
+"""Evidence for the judgement: the facts of the job, and the results of a submission's runs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from grader.spec.statements import Plan
 
 @dataclass
 class Subject:
-    """What is graded, where, and with which seed. `device` is None until one is known;
-    `environment` are the versions and facts that a score names, noted as they become known.
-    `excluded` are metrics by which the instructor lets nothing be judged."""
+    """The graded submission, its exercise, the device and the seed. `device` is None until it is
+    known; `environment` are the versions and facts for the score, added as they become known.
+    `excluded` are the metrics that the instructor excluded from judgement."""
 
     exercise: Exercise
     submission: Submission
@@ -37,8 +37,7 @@ class Subject:
 
 @dataclass(frozen=True)
 class OtherCounts:
-    """What one run of the baseline or the reference counted, or the `reason` why there is
-    nothing."""
+    """The counts of a run of the baseline or the reference, or the `reason` why there are none."""
 
     execution: Execution | None = None
     reason: str = "it was not counted"
@@ -46,8 +45,8 @@ class OtherCounts:
 
 @dataclass(frozen=True)
 class CountedRun:
-    """A run of the submission whose counters are graded, and what others counted at the same
-    sizes."""
+    """A run of the submission whose counters are graded, and the counts of other programs at the
+    same sizes."""
 
     sizes: Mapping[str, int]
     execution: Execution
@@ -56,8 +55,8 @@ class CountedRun:
 
 @dataclass(frozen=True)
 class Checked:
-    """What the checked mode says: `clean` is the fraction of the checked cases without a finding;
-    None for `reason`.
+    """Results of the checked mode: `clean` is the fraction of the checked cases without a finding;
+    it is None for `reason`.
 
     `races` has the first race of each case that had one, by the case's name.
     """
@@ -70,16 +69,16 @@ class Checked:
 
 @dataclass
 class Evidence:
-    """What is known of a submission, filled in step by step: whatever ends a grading early, the
-    score holds what is here by then.
+    """The results for a submission, filled in step by step: a score contains the results so far,
+    also if the grading ends early.
 
-    `plan` is the one that was run. `execution` is the run whose counters are graded, None for
-    `missing_reason`, or while a case is wrong; a run that failed is no evidence but a failure.
-    `lines_from` is the run whose lines are shown where that is another one: Nsight Compute counts
-    none. `counted` are the runs that the emulated device counted, that of `execution` first;
-    `others` are the counts of the programs that thresholds are relative to. `timings` may be
-    missing, `untimed` says why then; `traffic` and `model` belong to the timed run. `machine` is
-    there where it was asked for.
+    `plan` is the executed plan. `execution` is the run whose counters are graded; it is None for
+    `missing_reason`, or while a case is wrong; a failed run is a failure instead of evidence.
+    `lines_from` is the run whose lines are shown, if it is another run: Nsight Compute does not
+    count lines. `counted` are the runs that the emulated device counted, the run of `execution`
+    first; `others` are the counts of the programs that thresholds are relative to. Without
+    `timings`, `untimed` is the reason; `traffic` and `model` belong to the timed run. `machine`
+    exists on request.
     """
 
     cases: tuple[CaseResult, ...] = ()

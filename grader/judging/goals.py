@@ -1,4 +1,4 @@
-"""A check's goal on one device, and everything that checks are judged by."""
+"""A check's goal on a device, and the values that checks are judged by."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from grader.spec.exercise import CheckSpec, Exercise, Threshold
 
 @dataclass(frozen=True)
 class Goal:
-    """A check's threshold on one device; `other` is the value that a relative one is a multiple of,
-    as far as it is known."""
+    """A check's threshold on a device; `other` is the value that a relative threshold is a multiple
+    of, as far as it is known."""
 
     metric: str
     threshold: Threshold
@@ -22,8 +22,7 @@ class Goal:
 
     @property
     def figures(self) -> Threshold | None:
-        """The threshold in the metric's own unit; None while the other program's value is not
-        known."""
+        """The threshold in the metric's unit; None while the other program's value is unknown."""
         if self.threshold.relative_to is None:
             return self.threshold
         return (
@@ -33,15 +32,16 @@ class Goal:
         )
 
     def is_open(self, metric: MetricValue) -> bool:
-        """Whether a timed value cannot be told from the full mark."""
+        """Whether the full mark lies inside the interval of a timed value."""
         interval, figures = self.interval_of(metric), self.figures
         if interval is None or figures is None:
             return False
         return interval[0] < figures.full_mark < interval[1]
 
     def interval_of(self, metric: MetricValue) -> tuple[float, float] | None:
-        """Where the true value lies, in the metric's own unit. A timed ratio has its whole doubt in
-        the other's interval; here it is the metric's, beside the other's value."""
+        """The interval of the true value, in the metric's unit. For a goal relative to another
+        program, the other program's interval contains the whole uncertainty of the ratio; here it
+        is converted to the metric's."""
         if self.threshold.relative_to is None:
             return metric.interval
         if metric.value is None or self.other is None or self.other.interval is None:
@@ -51,7 +51,7 @@ class Goal:
         return metric.value * self.other.value / high, metric.value * self.other.value / low
 
     def why_unsure(self, metric: MetricValue) -> str:
-        """Why a goal within the interval is not judged; empty where it is passed."""
+        """The reason why a goal within the interval is not judged; empty where it is passed."""
         if self.threshold.relative_to is None:
             return metric.unsure
         return "" if self.other is None else self.other.unsure
@@ -62,8 +62,8 @@ class Goal:
 
 @dataclass(frozen=True)
 class Grounds:
-    """What checks are judged by: the metrics by name, the cases of the exercise itself, its parts,
-    what other programs reach, and the metrics that the instructor excluded."""
+    """The values that checks are judged by: the metrics by name, the cases of the exercise itself,
+    its parts, the metrics of other programs, and the metrics that the instructor excluded."""
 
     exercise: Exercise
     device: DeviceInfo | None
@@ -74,8 +74,8 @@ class Grounds:
     excluded: frozenset[str] = frozenset()
 
     def excludes(self, check: CheckSpec) -> bool:
-        """Whether the instructor disabled the check, or one that it requires: by an option, or in
-        the spec."""
+        """Whether the instructor disabled the check, or a check that it requires: by an option, or
+        in the spec."""
         kind = "" if self.device is None else self.device.kind
         required = [each for each in self.exercise.checks if each.name in check.requires]
         own = check.metric in self.excluded or kind in check.excluded_on

@@ -1,4 +1,4 @@
-"""What the machine code of a program did: its instructions with their control bits, executions and
+"""The work of a program's machine code: its instructions with their control bits, executions and
 modelled cycles, and the cycles by source line."""
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.sass import Control, read_control
 
 @dataclass
 class _Did:
-    """What the launches of a kernel did, by the indices of its instructions."""
+    """Sums over the launches of a kernel, by the indices of its instructions."""
 
     launches: int = 0
     executed: list[int] | None = None
@@ -38,8 +38,8 @@ def tell_machine_work(
     modelled: tuple[Program, Execution] | None,
     modelled_sizes: Mapping[str, int],
 ) -> MachineWork:
-    """What the run that was counted and the one that was modelled say, which may be the same: each
-    a program of the same machine code, with what it left."""
+    """Combines the counted run and the modelled run, which may be the same run. Each is a program,
+    of the same machine code, with its result."""
     kernels: dict[str, Kernel] = {}
     did: dict[str, _Did] = {}
     for kernel, launch in _launches(counted):
@@ -62,7 +62,7 @@ def tell_machine_work(
 
 
 def list_kernel(kernel: Kernel) -> CodeListing:
-    """A kernel's machine code as it was compiled."""
+    """A kernel's machine code without counts."""
     controls = [
         read_control(kernel.encoding, index) if kernel.encoding else _NO_CONTROL
         for index in range(len(kernel.instructions))
@@ -138,11 +138,11 @@ def _sum_lines(listings: Iterable[CodeListing]) -> tuple[LineCycles, ...]:
 
 
 def _find_setters(controls: Sequence[Control]) -> list[tuple[int, ...]]:
-    """Of each instruction those that set the scoreboards it waits for, in the order of the code:
-    all since somebody waited before, for a scoreboard counts. Behind a jump backwards it is those
-    at the end of the code."""
+    """For each instruction the instructions that set the scoreboards it waits for, in the order of
+    the code: all since the previous wait, because a scoreboard counts. At the start of the code
+    these are the instructions at its end, for loops."""
     known: dict[int, list[int]] = {}
-    for _ in range(2):  # the second time with what the end of the code has set
+    for _ in range(2):  # the second time with the scoreboards that are set at the end
         found = []
         waited = set[int]()
         for index, control in enumerate(controls):

@@ -1,5 +1,5 @@
-"""What the timing model tells of plans: their times with intervals, ratios of two times, and
-whether these are known well enough to judge by."""
+"""Modelled times of plans with their intervals, ratios of two times, and whether these are accurate
+enough for a judgement."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from operator import add
 from grader.records import Estimate, Execution, Modelled, Timing, Traffic
 
 TRANSFERS_DOUBT = 0.15
-"""Of the time of copies and fills, to either side, as a part of it."""
+"""Uncertainty of the time of copies and fills, in both directions, as a part of it."""
 MOST_DOUBT = 0.25
-"""Nothing is judged by a time, or by a ratio of two, whose interval reaches further to either side,
-as a part of it."""
+"""A time, or a ratio of two times, whose interval reaches further in one direction, as a part of
+it, does not decide a goal inside the interval."""
 
 
 def modelled_launches(execution: Execution) -> tuple[Modelled, ...]:
-    """What the model says of each launch; empty where it was not asked, or does not know the
-    GPU."""
+    """The modelled time of each launch; empty in a run without a model, or for an unknown GPU."""
     found = tuple(launch.modelled for launch in execution.launches if launch.modelled is not None)
     return found if len(found) == len(execution.launches) else ()
 
 
 def model_timing(plan: str, execution: Execution) -> Timing | None:
-    """The timing of a plan that was modelled. The intervals of its launches add up, for the model
-    may be wrong about all of them in the same direction."""
+    """The timing of a modelled plan. The intervals of its launches add up, because the model may
+    err on all of them in the same direction."""
     launches = modelled_launches(execution)
     if not launches:
         return None
@@ -47,7 +46,7 @@ def model_timing(plan: str, execution: Execution) -> Timing | None:
 
 
 def model_traffic(execution: Execution) -> Traffic:
-    """What all launches of a plan move; the model simulates no L2 cache."""
+    """The traffic of all launches of a plan; the model simulates no L2 cache."""
     launches = modelled_launches(execution)
     if not launches:
         return Traffic()
@@ -56,12 +55,12 @@ def model_traffic(execution: Execution) -> Traffic:
 
 
 def compare_modelled(one: Timing, other: Timing) -> Estimate:
-    """How many times as long as the other plan the one takes.
+    """The time of `one` over the time of `other`.
 
-    The model's errors about plans of different kinds are taken to be independent: their squares add
-    up, as logarithms. About plans of one kind the model is wrong in part for the same reason: half
-    of the variance is taken to be common, so that the ratio is as uncertain as the more uncertain
-    one of the two times.
+    The model's errors for plans of different kinds count as independent: the squares of their
+    logarithms add up. The errors for plans of the same kind have partly the same reason: half of
+    the variance counts as common, so the ratio is as uncertain as the more uncertain of the two
+    times.
     """
     join = max if one.kind == other.kind else hypot
     (low, high), (other_low, other_high) = one.interval_ms, other.interval_ms
@@ -72,11 +71,11 @@ def compare_modelled(one: Timing, other: Timing) -> Estimate:
 
 
 def is_known(timing: Timing) -> bool:
-    """Whether something may be judged by a modelled time."""
+    """Whether a goal inside the interval of a modelled time may be judged."""
     return is_known_ratio(Estimate(timing.median_ms, *timing.interval_ms))
 
 
 def is_known_ratio(ratio: Estimate) -> bool:
-    """The same of a ratio of two modelled times."""
+    """Whether a goal inside the interval of a ratio of two modelled times may be judged."""
     least, most = (1 - MOST_DOUBT) * ratio.value, (1 + MOST_DOUBT) * ratio.value
     return least <= ratio.low and ratio.high <= most

@@ -1,4 +1,4 @@
-"""Which programs have to be counted and timed for a score, and which of them once more."""
+"""The programs that a score needs counted and timed, and the programs that need more rounds."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def find_open(
     device: DeviceInfo,
     others: Others | None = None,
 ) -> tuple[str, ...]:
-    """The programs of which more measurements may decide a check that the intervals leave open;
-    none when none is open."""
+    """The programs whose further measurements may decide an open check; none when no check is
+    open."""
     grounds = Grounds(
         exercise, device, {metric.name: metric for metric in metrics}, others=others or {}
     )
@@ -38,21 +38,20 @@ def find_open(
 
 
 def find_counted(exercise: Exercise, device: DeviceInfo) -> tuple[Yardstick, ...]:
-    """The programs, as far as they are shipped, whose counters some check's threshold on this
-    device is relative to."""
+    """The shipped programs whose counters a check's threshold on this device is relative to."""
     return tuple(dict.fromkeys(_list_yardsticks(exercise, device, timed=False)))
 
 
 def find_timed(exercise: Exercise, device: DeviceInfo) -> tuple[str, ...]:
-    """The labels of the programs whose times a score shows or judges by: the baseline's, the
-    comparisons', and others that a check is relative to.
+    """The labels of the programs whose times a score shows or uses for a judgement: the baseline,
+    the comparisons, and other programs that a check is relative to.
     """
     relative = (LABELS[each] for each in _list_yardsticks(exercise, device, timed=True))
     return tuple(dict.fromkeys((NAIVE, *exercise.comparisons, *relative)))
 
 
 def _list_yardsticks(exercise: Exercise, device: DeviceInfo, *, timed: bool) -> Iterator[Yardstick]:
-    """What the goals of timed, or of counted, metrics are relative to, as far as it is shipped."""
+    """The shipped programs that the goals of timed, or of counted, metrics are relative to."""
     for check in exercise.checks:
         yardstick = check.threshold_on(device).relative_to
         if yardstick is None or (check.metric in TIMED) is not timed:

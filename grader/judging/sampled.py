@@ -1,5 +1,5 @@
-"""Judges the outputs of a run of which a sample of the blocks wrote their part: each element that
-was written. The device answers with a sample only if it stands for all blocks
+"""Judges the outputs of a run in which only a sample of the blocks wrote their part: every written
+element. The device answers with a sample only if it represents all blocks
 (`devices.emulated.sample_writes`)."""
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from grader.records import CaseResult, DeviceBuffer, Role
 from grader.spec.exercise import Case, Tolerance
 
 ExpectedAt = Callable[[Mapping[str, np.ndarray] | None], Arrays]
-"""The expected outputs: at these places of each (indices in the flat buffer), as flat rows; or all
-of them, for None."""
+"""The expected outputs at these places (indices in the flat buffer, by output), as flat arrays; the
+whole outputs for None."""
 
 
 def judge_sampled(
@@ -27,8 +27,8 @@ def judge_sampled(
     *,
     modified_inputs: Sequence[str] = (),
 ) -> CaseResult:
-    """Judges the elements that were written, `got` as `devices.base.places_of` describes it. Where
-    one is wrong, the elements that no block of the sample wrote count as right."""
+    """Judges the written elements; `devices.base.places_of` describes `got`. If an element is
+    wrong, the elements that no block of the sample wrote count as right."""
     names = [buffer.name for buffer in buffers if buffer.role is Role.OUTPUT]
     wanted = expected({name: got[places_of(name)] for name in names})
     found = [compare(wanted[name], got[name], tolerance) for name in names]

@@ -1,9 +1,9 @@
-"""Makes the score of one submission from what its run gave, or from the failure that ended it.
+"""Makes the score of a submission from the results of its run, or from the failure that ended it.
 
-Points that were not judged are not earned: those of a check that this device cannot judge stay in
-`max_score` and are pending. Excluded checks leave it. Bonus checks add their points on top: a score
-never exceeds `max_score` plus the points of the bonus checks, and a bonus check that fails spoils
-nothing.
+Points that were not judged are not earned: the points of a check that this device cannot judge stay
+in `max_score` and are pending. Excluded checks leave `max_score`. Bonus checks add their points on
+top: a score never exceeds `max_score` plus the points of the bonus checks, and a failed bonus check
+costs no points.
 """
 
 from __future__ import annotations
@@ -109,8 +109,8 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
 def failed_score(
     subject: Subject, mistake: Failure | Fact, evidence: Evidence | None = None
 ) -> Score:
-    """The score of a submission that a mistake or the grader's failure ended: no points, its
-    findings, and what was judged and timed before."""
+    """The score of a submission whose grading ended early, by a mistake or by the grader's failure:
+    no points, its findings, and the cases and times so far."""
     failure = tell(mistake)
     metrics = missing_metrics("the submission did not run to its end", subject.device)
     exercise, device, excluded = subject.exercise, subject.device, subject.excluded
@@ -137,7 +137,7 @@ def failed_score(
 
 
 def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evidence) -> Score:
-    """What every score says, whatever came of it."""
+    """The fields that every score has."""
     counted = [check for check in checks if _counts(check)]
     total = sum(check.max_points for check in counted)
     pending = sum(check.pending_points for check in counted)
@@ -181,7 +181,7 @@ def _collect_facts(
     cases: Sequence[CaseResult],
     lines: Sequence[SourceLine],
 ) -> HintFacts:
-    """What hints may draw on."""
+    """The facts for hints."""
     text, run = subject.submission.text, evidence.lines_from or evidence.execution
     inputs = [each.name for each in subject.exercise.buffers if each.role is Role.INPUT]
     return HintFacts(
@@ -197,7 +197,7 @@ def _collect_facts(
 
 
 def _name_race(case: CaseResult, race: Finding | None) -> CaseResult:
-    """A wrong case in which threads raced is told as that race."""
+    """The case; a wrong case with a race has the race as its message and cause."""
     if not case.is_wrong or race is None:
         return case
     return replace(case, message=describe_raced(case.message, race.message), cause=race.kind.value)
@@ -222,7 +222,8 @@ def _counts(check: CheckResult) -> bool:
 
 
 def _status(checks: Sequence[CheckResult]) -> Status:
-    """Of the checks that count: one that lost points fails the submission, whatever is pending."""
+    """Of the checks that count: a check that lost points fails the submission, even if others are
+    pending."""
     found = {check.status for check in checks if _counts(check)}
     if found - {CheckStatus.PASSED, CheckStatus.NOT_MEASURED}:
         return Status.FAILED
@@ -245,7 +246,7 @@ def _source_lines(execution: Execution | None, submission: Submission) -> tuple[
 def _with_findings(
     lines: Sequence[SourceLine], findings: Sequence[Finding], submission: Submission
 ) -> tuple[SourceLine, ...]:
-    """The lines, and those that findings name, without counters where nothing was counted."""
+    """The lines, and the lines of findings, with counters of 0 where nothing was counted."""
     named = {line for finding in findings for line in (finding.line, finding.other_line) if line}
     missing = named - {line.line for line in lines}
     added = (SourceLine(line, submission.line(line), Counters()) for line in missing)

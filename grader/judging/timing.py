@@ -1,9 +1,9 @@
-"""What times tell, measured in rounds or modelled (judging.modelled): medians with intervals, the
-metrics that follow from them, and whether they can be believed.
+"""Evaluates times that were measured in rounds, or modelled (judging.modelled): medians with
+intervals, the metrics that follow from them, and signs of a disturbed measurement.
 
-Nothing is assumed of how times are distributed. Drift of the clocks cancels in the ratio of two
-programs of one round, so a comparison of programs is the median of the ratios, never the ratio of
-the medians.
+There is no assumption about the distribution of times. Drift of the clocks cancels in the ratio of
+two programs of the same round, so a comparison of programs is the median of the ratios, never the
+ratio of the medians.
 """
 
 from __future__ import annotations
@@ -34,43 +34,44 @@ from grader.records import (
 from grader.spec.exercise import Exercise, Yardstick
 
 NAIVE, REFERENCE = "naive", "reference"
-"""What `Program.label` and `Timing.plan` say of the programs that are timed beside the
+"""Values of `Program.label` and `Timing.plan` for the programs that are timed beside the
 SUBMISSION."""
 
 LOOKS = (50, 150, 450)
-"""Rounds after which a measurement is looked at: it ends at the first look that leaves no check
-open, or at the last one."""
+"""Numbers of rounds after which the checks are tested: a measurement ends at the first test that
+leaves no check open, or at the last test."""
 CONFIDENCE = 0.99
-"""Of all decisions that intervals make at one threshold together, over all looks."""
+"""Of all tests at a threshold together."""
 LOOK_ERROR = (1 - CONFIDENCE) / len(LOOKS)
-"""What one look may err: looking several times must not add up to more than 1 - CONFIDENCE
+"""The error probability of each test: all tests together must not exceed 1 - CONFIDENCE
 (Bonferroni)."""
 
 FLOOR_SLACK = 0.9
-"""A median below this part of the physical floor cannot be: clocks and peaks are not known better
-than that."""
+"""A median below this part of the physical floor is impossible; clocks and peaks are known to this
+accuracy."""
 MAX_CLOCK_CHANGE = 0.15
-"""Largest change of the SM clock within a measurement, as a part of the highest one seen."""
+"""Largest change of the SM clock within a measurement, as a part of the highest clock."""
 MAX_BASELINE_SPREAD = 0.05
-"""Widest interval of the naive baseline's median, as a part of it: the grader's own kernel tells
-whether the machine is calm."""
+"""Widest interval of the naive baseline's median, as a part of the median: a wider interval of the
+grader's own kernel means that other work disturbs the machine."""
 
 LABELS = {Yardstick.BASELINE: NAIVE, Yardstick.REFERENCE: REFERENCE}
-"""What timings call the programs that thresholds are relative to."""
+"""Labels of the programs that thresholds are relative to."""
 
 _ORDINARY_REASONS = frozenset(
     {"gpu_idle", "applications_clocks", "display_clock", "sync_boost", "sw_power_cap"}
 )
-"""Limits of the clock that belong to a GPU's ordinary life. A software power cap holds the clock of
-a busy GPU steady; where it does not, the change of the clock tells."""
+"""Limits of the clock in a GPU's normal operation. A software power cap holds the clock of a busy
+GPU steady; where it does not, MAX_CLOCK_CHANGE detects it."""
 
 
 def estimate_median(samples: Sequence[float], *, error: float = LOOK_ERROR) -> Estimate:
     """The median of at least one sample, with its distribution-free interval.
 
-    The interval reaches from the k-th smallest sample to the k-th largest one; it misses the true
-    median with a probability of 2 P(Binomial(n, 1/2) < k), and k is the largest one that keeps this
-    below `error`. Below 10 samples no k does at LOOK_ERROR; all samples are the interval then.
+    The interval reaches from the k-th smallest to the k-th largest sample; it misses the true
+    median with a probability of 2 P(Binomial(n, 1/2) < k), and k is the largest number that keeps
+    this below `error`. Below 10 samples there is no such k at LOOK_ERROR; the interval contains all
+    samples then.
     """
     ordered = sorted(samples)
     rank = _rank(len(ordered), error)
@@ -78,7 +79,7 @@ def estimate_median(samples: Sequence[float], *, error: float = LOOK_ERROR) -> E
 
 
 def make_timing(plan: str, samples_ms: Sequence[float]) -> Timing:
-    """The record of one program's samples, in the order of the rounds."""
+    """The record of a program's samples, in the order of the rounds."""
     estimate = estimate_median(samples_ms)
     return Timing(plan, estimate.value, (estimate.low, estimate.high), tuple(samples_ms))
 
@@ -86,10 +87,10 @@ def make_timing(plan: str, samples_ms: Sequence[float]) -> Timing:
 def estimate_metrics(
     timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo
 ) -> dict[str, Estimate]:
-    """Every time metric that the timings tell, at the sizes they were taken at.
+    """Every time metric that follows from the timings, which were taken at these sizes.
 
-    The n-th sample of each program belongs to round n. A program that was left out of later rounds
-    has fewer samples.
+    The n-th sample of each program belongs to round n. A program without later rounds has fewer
+    samples.
     """
     taken = {timing.plan: timing for timing in timings}
     own, naive = taken.get(SUBMISSION), taken.get(NAIVE)
@@ -112,11 +113,11 @@ def estimate_metrics(
 def estimate_other(
     yardstick: Yardstick, timings: Sequence[Timing], own: Mapping[str, Estimate]
 ) -> dict[str, Estimate]:
-    """The time metrics of the baseline or the reference beside the submission's `own`; none where
-    it was not timed.
+    """The time metrics of the baseline or the reference, from the submission's `own`; none where it
+    was not timed.
 
-    Each relates to the submission's by the median of the rounds' ratios, and its interval holds all
-    the doubt of that ratio.
+    Each is the submission's metric times the median of the rounds' ratios, and its interval
+    contains the whole uncertainty of that ratio.
     """
     taken = {timing.plan: timing for timing in timings}
     other = taken.get(LABELS[yardstick])
@@ -137,10 +138,10 @@ def estimate_other(
 def find_unsure(
     estimates: Mapping[str, Estimate], timings: Sequence[Timing], yardstick: Yardstick | None = None
 ) -> dict[str, str]:
-    """The metrics by which no goal within their interval is judged, with the reasons: they are made
-    of modelled times that are hardly known.
+    """The metrics for which a goal within the interval is not judged, with the reasons: they follow
+    from modelled times with a wide interval.
 
-    `estimates` are the submission's, or those that `estimate_other` tells of the yardstick.
+    `estimates` are the submission's, or the result of `estimate_other` with this `yardstick`.
     """
     taken = {timing.plan: timing for timing in timings if timing.kind is not None}
     other = taken.get(NAIVE if yardstick is None else LABELS[yardstick])
@@ -161,8 +162,8 @@ def find_unsure(
 def check_floor(
     timings: Sequence[Timing], sizes: Mapping[str, int], exercise: Exercise, device: DeviceInfo
 ) -> Failure | None:
-    """The failure of a submission whose median time is below what the GPU's memory or arithmetic
-    allows; of a modelled time, where all of its interval is."""
+    """The failure of a submission whose median time is below the physical limit of the GPU's memory
+    or arithmetic; a modelled time fails where its whole interval is below."""
     timing = next(timing for timing in timings if timing.plan == SUBMISSION)
     time_ms = timing.median_ms if timing.kind is None else timing.interval_ms[1]
     moved_bytes = exercise.useful_bytes.evaluate(sizes)
@@ -180,7 +181,7 @@ def check_floor(
 
 
 def find_disturbance(timings: Sequence[Timing], clocks: ClockState) -> str | None:
-    """What makes a measurement unfit for a verdict, in words; None when nothing does."""
+    """The reason why a measurement is unfit for a verdict; None if there is none."""
     reasons = [reason for reason in clocks.throttled if reason not in _ORDINARY_REASONS]
     if reasons:
         return describe_throttling(reasons)
@@ -195,8 +196,8 @@ def find_disturbance(timings: Sequence[Timing], clocks: ClockState) -> str | Non
 
 
 def merge_clocks(states: Sequence[ClockState]) -> ClockState:
-    """One state for several stretches of a measurement: the widest range, the highest temperature,
-    every reason."""
+    """Combines the states of several parts of a measurement: the widest range, the highest
+    temperature, every reason."""
     temperatures = [state.temperature_c for state in states if state.temperature_c is not None]
     return ClockState(
         sm_mhz=_range([state.sm_mhz for state in states]),
@@ -225,7 +226,8 @@ def _estimate(timing: Timing) -> Estimate:
 
 
 def _estimate_speedup(naive: Timing, submission: Timing) -> Estimate:
-    """From the ratios of the rounds that had both; from the medians where samples were not kept."""
+    """From the ratios of the rounds with both programs; from the medians where samples are
+    missing."""
     if naive.kind is not None and submission.kind is not None:
         return compare_modelled(naive, submission)
     ratios = [

@@ -1,7 +1,7 @@
 """The metrics of a score: from exact counters, timings, the exercise's formulas and the device's
-peaks. How each is read is said in its row (grader.metrics).
+peaks. The row of a metric reads it (grader.metrics).
 
-A metric that could not be had is None with a reason, never a guess and never left out.
+A metric that is not available is None with a reason, never a guess and never left out.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from grader.records import (
 from grader.spec.exercise import Exercise, Yardstick
 
 TIMED_ON = "gpu"
-"""Whose benchmark sizes times are of: those of a GPU, on the emulated device too, which counts at
-its own."""
+"""The device kind whose benchmark sizes are timed, on the emulated device too; counting uses the
+device's own sizes."""
 
 Others = Mapping[Yardstick, Mapping[str, MetricValue]]
 """The metrics of the programs that thresholds are relative to, by name."""
@@ -40,7 +40,7 @@ Others = Mapping[Yardstick, Mapping[str, MetricValue]]
 
 @dataclass(frozen=True)
 class _Figures:
-    """A value with its source, and its interval where it was timed, `unsure` as in MetricValue; or
+    """A value with its source, and the interval of a timed value, `unsure` as in MetricValue; or
     None with a reason."""
 
     value: float | None
@@ -56,9 +56,8 @@ def collect_metrics(
     """Every metric of METRICS except the fractions of cases, in that order; times are of plans at
     the sizes that a GPU is timed at.
 
-    Counters are sums over the launches of the plan; the traffic is theirs too, and varies from run
-    to run. What a run that did not happen, or did not reach its end, would have told is missing for
-    `evidence.missing_reason`.
+    Counters are sums over the launches of the plan, and so is the traffic, which varies from run to
+    run. Without a complete run, the counters are missing for `evidence.missing_reason`.
     """
     run = evidence.execution
     ran = run is not None and run.failure is None and bool(run.launches)
@@ -131,15 +130,15 @@ def measure_correctness(cases: Sequence[CaseResult]) -> MetricValue:
 
 
 def find_unverified(cases: Sequence[CaseResult]) -> str:
-    """Why it is unknown whether a submission is right; empty where it is known, as it is with one
-    wrong case."""
+    """The reason why it is unknown whether a submission is right; empty where it is known: a wrong
+    case is enough."""
     if any(case.is_wrong for case in cases):
         return ""
     return next((case.unverified for case in cases if case.unverified), "")
 
 
 def measure_checked(checked: Checked) -> MetricValue:
-    """The fraction of the checked cases in which nothing was found; None when none was checked."""
+    """The fraction of the checked cases without a finding; None when no case was checked."""
     return _measure_cases(CHECKED_CASES, checked.clean, checked.reason)
 
 
@@ -164,7 +163,7 @@ def _make_value(row: Metric, known: _Figures) -> MetricValue:
 
 
 def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> _Figures:
-    """No value: for the device's own reason, where this kind never has one."""
+    """No value: for the device's reason, where this kind of device never has a value."""
     return _Figures(None, reason=row.lacking.get(device.kind, reason) if device else reason)
 
 
@@ -187,7 +186,7 @@ def _leave_uncounted(run: Execution, emulated: Execution) -> dict[str, _Figures]
 
 
 def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:
-    """What is known of it. A plan that asks a cache for nothing has no hit rate there."""
+    """The known figures. A plan without requests to a cache has no hit rate there."""
     source = _source_of_times(device)
     found = {name: (row.traffic(traffic), row) for name, row in METRICS.items() if row.traffic}
     return {
@@ -213,8 +212,8 @@ def _read_times(
 
 
 def _explain_flops(exercise: Exercise, device: DeviceInfo) -> dict[str, _Figures]:
-    """Why there is no arithmetic rate, where the exercise counts no operations, or no part of a
-    peak that nobody knows."""
+    """The reasons why there is no arithmetic rate (the exercise counts no operations), or no
+    fraction of the peak (the peak is unknown)."""
     if exercise.useful_flops is not None:
         unknown = exercise.peak_tflops(device) is None
         return {"compute_fraction": _Figures(None, reason=NO_PEAK)} if unknown else {}

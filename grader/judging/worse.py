@@ -1,9 +1,9 @@
-"""Counters of two runs of a submission: what is graded is the worse of both, so that counters and
-times are of one behaviour.
+"""Counters of two runs of a submission: the worse of both is graded, so that counters and times
+belong to the same behaviour.
 
-The first run is of all blocks, at the sizes for counting; the second one is the timed run. What
-depends on the size is expressed at the sizes of the first: conflicts by shared accesses, and what
-is relative to another program by that program.
+The first run executes all blocks, at the sizes for counting; the second run is the timed run. A
+metric that depends on the size is converted to the sizes of the first run: conflicts in proportion
+to shared accesses, and a metric relative to another program in proportion to that program's value.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from grader.spec.exercise import Exercise, Yardstick
 def take_worse(
     metrics: Sequence[MetricValue], runs: Sequence[CountedRun], relative: Mapping[str, Yardstick]
 ) -> tuple[MetricValue, ...]:
-    """The metrics of the first run, with the second one's where it does worse, and without a value
-    where the second one moves data past the counters. `relative`: what metrics' goals are relative
-    to."""
+    """The metrics of the first run, with the second run's value where it is worse, and without a
+    value where the counters of the second run miss data. `relative`: the programs that the goals
+    of metrics are relative to."""
     if len(runs) < 2:
         return tuple(metrics)
     first, second = runs
@@ -39,7 +39,7 @@ def take_worse(
 
 
 def relative_metrics(exercise: Exercise) -> dict[str, Yardstick]:
-    """The counted metrics whose goals are relative to another program's."""
+    """The metrics whose goals are relative to another program's value."""
     return {
         check.metric: check.threshold.relative_to
         for check in exercise.checks
@@ -50,7 +50,7 @@ def relative_metrics(exercise: Exercise) -> dict[str, Yardstick]:
 def _express(
     run: CountedRun, first: CountedRun, relative: Mapping[str, Yardstick]
 ) -> dict[str, float]:
-    """What a run says of the metrics that are graded, at the sizes of the first."""
+    """The counted metrics of a run, converted to the sizes of the first run."""
     found: dict[str, float] = {}
     for name, value in count_metrics(run.execution).items():
         across, factor = METRICS[name].across, None

@@ -245,7 +245,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
     assert (metrics["l1_hit_rate"].value, metrics["l1_hit_rate"].source) == (0.25, Source.MEASURED)
     assert (metrics["l2_hit_rate"].value, metrics["l2_hit_rate"].reason) == (
         None,
-        "the launches ask this cache for nothing",
+        "the launches send no request to this cache",
     )
     assert "L1 hit rate 25 %" in shown(score)
     assert score.environment["counters"] == "Nsight Compute, rows = 256, cols = 256"

@@ -290,7 +290,7 @@ SCHEMA_MISTAKES = [
     (
         put("sizes", value={"2n": "x", "n": "rows", "m": "columns"}),
         "$['2n']",
-        "must be a name as C has it",
+        "must be a C identifier",
     ),
     (put("buffers", 1, "dtype", value="flaot32"), "$.buffers[1].dtype", "did you mean 'float32'?"),
     (

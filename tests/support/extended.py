@@ -8,7 +8,7 @@ import json
 import runpy
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -97,6 +97,10 @@ def check_gpu() -> None:
 def check_command() -> None:
     assert run_command("version") == "1.0\n"
     assert "Print the version" in run_command("version", "--help")
+    refused = io.StringIO()
+    with redirect_stderr(refused):
+        assert main(["versoin"]) == 2
+    assert "did you mean 'version'" in refused.getvalue()
 
 
 def written(score: Score) -> dict[str, Any]:
@@ -119,7 +123,7 @@ def make_run(counters: Counters) -> KernelRun:
 
 
 def run_command(*arguments: str) -> str:
-    """What `grade` prints."""
+    """The output of `grade`."""
     shown = io.StringIO()
     with redirect_stdout(shown):
         assert main(arguments) == 0

@@ -1,7 +1,7 @@
-"""The checked mode of the emulated device: what a run did wrong, as findings.
+"""The checked mode of the emulated device: the findings of a run.
 
-What is only a mistake if it matters (a value that nobody wrote) is told if the outputs change when
-the memory holds another poison.
+A read of unwritten memory is a mistake only if the result depends on it: it is a finding if the
+outputs change when the memory holds another poison.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from grader.records import POISON_WORD, DeviceBuffer, FindingKind, Kernel, Obser
 SHARED_POISON, OTHER_SHARED_POISON = 0xFF, 0x00
 """Bytes that shared memory holds at the start of a block."""
 OTHER_POISON = POISON_WORD ^ 0xFFFFFFFF
-"""What buffers that hold nothing yet are filled with in the second run."""
+"""The poison of unwritten buffers in the second run."""
 
 
 @dataclass
 class Checking:
-    """A run in the checked mode: what shared memory holds at its start, and what it gathers."""
+    """A run in the checked mode: the initial bytes of shared memory, and the findings so far."""
 
     shared_poison: int = SHARED_POISON
     hazards: list[tuple[Kernel, Hazard]] = field(default_factory=list)
@@ -32,7 +32,7 @@ class Checking:
 def same_outputs(
     first: GlobalMemory, second: GlobalMemory, buffers: Sequence[DeviceBuffer]
 ) -> bool:
-    """Whether two runs left the same in those bytes of the outputs that the first one wrote."""
+    """Whether two runs gave equal outputs in the bytes that the first run wrote."""
     for buffer in buffers:
         if buffer.role is not Role.OUTPUT:
             continue
@@ -45,8 +45,8 @@ def same_outputs(
 def gather_findings(
     checking: Checking, memory: GlobalMemory, buffers: Sequence[DeviceBuffer], *, certain_only: bool
 ) -> tuple[Observation, ...]:
-    """The findings of a run, one for each kind, kernel and pair of lines; of races the one that
-    asks for the wider barrier."""
+    """The findings of a run, one for each kind, kernel and pair of lines; of several races the race
+    that needs the wider barrier."""
     found: dict[tuple[object, ...], Observation] = {}
     for kernel, hazard in sorted(checking.hazards, key=lambda pair: pair[1].in_warp):
         if certain_only and not hazard.certain:
@@ -64,7 +64,7 @@ def gather_findings(
 
 
 def _is_explained(finding: Observation, racing: set[tuple[str | None, int | None]]) -> bool:
-    """Whether a read of what nobody had written is one of what somebody was still to write."""
+    """Whether a race explains a read of unwritten memory: another thread writes it later."""
     return (
         finding.kind is FindingKind.UNINITIALIZED_READ and (finding.kernel, finding.line) in racing
     )

@@ -70,8 +70,8 @@ KEPT_BINARIES = 4
 
 
 class EmulatedDevice:
-    """Stands for the GPU with this id in gpus.json. `threads` host threads share the blocks;
-    results do not depend on it.
+    """Emulates the GPU with this id in gpus.json. `threads` host threads share the blocks; results
+    do not depend on their number.
     """
 
     def __init__(self, gpu_id: str = "h100", *, threads: int | None = None) -> None:
@@ -92,8 +92,8 @@ class EmulatedDevice:
         mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """See devices.base.Device. The wall limit is the caller's to enforce: it can end the
-        process, this cannot."""
+        """See devices.base.Device. The caller enforces the wall limit, because only the caller can
+        end the process."""
         plan = Plan(program, arrays, limits, progress, detail=mode.detail).started()
         try:
             match mode:
@@ -141,8 +141,8 @@ class EmulatedDevice:
     def _is_same_with_other_poison(
         self, plan: Plan, way: Way, checking: Checking, memory: GlobalMemory
     ) -> bool:
-        """Whether what a run read that nobody had written is without effect: the outputs stay when
-        the memory held something else."""
+        """Whether reads of unwritten memory have no effect: the outputs are the same with another
+        poison."""
         if all(hazard.certain for _, hazard in checking.hazards):
             return True
         again = replace(way, checking=Checking(shared_poison=OTHER_SHARED_POISON))
@@ -150,32 +150,31 @@ class EmulatedDevice:
         return execution.failure is None and same_outputs(memory, other, plan.program.buffers)
 
     def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory]:
-        """Run a plan in fresh memory, and give that back with what is in it then. Raises
-        MemoryError where it is too large."""
+        """Run a plan in fresh memory, and return this memory after the run. Raises MemoryError
+        where it is too large."""
         memory = self.lay_out(plan)
         if way.checking is not None:
             memory.track_writes(plan.unwritten)
         return self.perform_in(memory, plan, way), memory
 
     def perform_in(self, memory: GlobalMemory, plan: Plan, way: Way = PLAINLY) -> Execution:
-        """Run a plan in memory that holds what it is to hold before, and look whether inputs
-        stay."""
+        """Run a plan in memory with its initial contents, and check that inputs are unchanged."""
         execution = self.launch_all(plan, memory, way)
         if execution.failure is not None:
             return execution
         return replace(execution, modified_inputs=modified_inputs(plan, memory))
 
     def lay_out(self, plan: Plan, *, sparse: bool = False) -> GlobalMemory:
-        """Fresh memory that holds what it is to hold before the plan; `sparse`: of which only some
-        blocks will run. Raises MemoryError where it is too large."""
+        """Fresh memory with the initial contents of the plan; `sparse`: only some blocks will run.
+        Raises MemoryError where it is too large."""
         sizes = {buffer.name: buffer.size_bytes for buffer in plan.program.buffers}
         memory = GlobalMemory(sizes, self._code_of(plan.program.binary).variables, sparse=sparse)
         plan.fill_all(memory)
         return memory
 
     def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = PLAINLY) -> Execution:
-        """Run the launches of a plan in memory whose buffers hold what they are to hold. Nobody
-        looks whether inputs stay."""
+        """Run the launches of a plan in memory with its initial contents, without a check of the
+        inputs."""
         code = self._code_of(plan.program.binary)
         results: list[LaunchResult] = []
         budget = plan.limits.warp_instructions
@@ -252,7 +251,7 @@ class EmulatedDevice:
         return result, read_fault(ran.outcome.fault, kernel, memory, plan.limits, launch)
 
     def _resident(self, kernel: Kernel, launch: Launch) -> int:
-        """Blocks of a launch that are on the GPU at a time."""
+        """The number of blocks of a launch that are on the GPU at a time."""
         each = resident_blocks(
             self.gpu,
             registers=kernel.registers,
@@ -262,8 +261,8 @@ class EmulatedDevice:
         return each * self.gpu.multiprocessors
 
     def _code_of(self, binary: Binary) -> Code:
-        """What is kept of a binary; that of the last few, for a grading comes back to its
-        submission."""
+        """The cached code of a binary; the cache has the last few binaries, because a grading runs
+        its submission several times."""
         found = next((code for code in self._known if code.binary == binary), None) or Code(
             binary, self.gpu.arch
         )
@@ -273,8 +272,8 @@ class EmulatedDevice:
 
 
 def _refuse_grid(kernel: Kernel, launch: Launch, most: int | None) -> Refused | None:
-    """Why a GPU would not take the launch's grid: of a cooperative one, `most` blocks fit at
-    once."""
+    """The reason why a GPU refuses the launch's grid; at most `most` blocks of a cooperative grid
+    fit at once."""
     if most is not None and launch.grid.volume > most:
         what = f"too many blocks in cooperative launch: the GPU has room for {most:,} at once"
     elif any(map(mod, (launch.grid.x, launch.grid.y, launch.grid.z), kernel.cluster)):
@@ -295,7 +294,7 @@ def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], No
 
 
 def _constant_memory(memory: GlobalMemory) -> bytes:
-    """What `__constant__` variables hold at the addresses that a kernel takes of them: what it
-    stores there loads do not see, here and for a while on a GPU."""
+    """The contents of `__constant__` variables at the addresses that a kernel takes of them. Loads
+    of constants do not see its stores there; on a GPU they see them after some time."""
     copy = variable_region(CONSTANT_MEMORY)
     return memory.view(copy).tobytes() if copy in memory.regions else b""

@@ -1,5 +1,5 @@
-"""What stopped a launch of the emulated device, as facts: which thread at which line did what to
-which buffer."""
+"""The fault that stopped a launch of the emulated device, as facts: thread, line, access and
+buffer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_fault(
     limits: RunLimits,
     launch: Launch | None = None,
 ) -> Faulted | NotEmulated:
-    """Why a launch was stopped. `memory` held the buffers."""
+    """The reason why a launch stopped. `memory` held the buffers."""
     if fault.kind is FaultKind.UNSUPPORTED:
         return NotEmulated(kernel.name, fault.line, fault.message, fault.opcode)
     if kernel.stack_unknown and fault.space == "local" and fault.address & 1 << 31:

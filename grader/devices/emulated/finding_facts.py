@@ -1,4 +1,4 @@
-"""What the checked mode found, as facts: who met whom at which element."""
+"""Findings of the checked mode, as facts: the two threads, their lines and the element."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OF_TWO = (Act.RACE, Act.USE_DURING_COPY, Act.USE_OF_ENDED_BLOCK)
 def read_finding(
     found: Hazard, kernel: Kernel, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]
 ) -> Observation:
-    """What was found in a launch of this kernel. `memory` held the buffers."""
+    """The observation of a finding in a launch of this kernel. `memory` held the buffers."""
     act = _ACTS[found.kind]
     return Observation(
         act,
@@ -56,8 +56,8 @@ def _read_party(party: EmulatedParty) -> Party:
 
 
 def _read_first(found: Hazard, act: Act) -> Party:
-    """The access that came first; a race with some other lane of the same warp names the second
-    one's thread, and tells nothing of the first one's."""
+    """The earlier access. For a race within a warp only the thread of the later access is known,
+    not the thread of the earlier access."""
     first = _read_party(found.first)
     same = (found.first.block, found.first.thread) == (found.second.block, found.second.thread)
     if act is Act.RACE and same:
@@ -66,7 +66,7 @@ def _read_first(found: Hazard, act: Act) -> Party:
 
 
 def _has_barrier_between(found: Hazard, kernel: Kernel) -> bool:
-    """Whether a barrier of the block stands between the lines of the two."""
+    """Whether there is a barrier of the block between the lines of both accesses."""
     if found.first.line is None or found.second.line is None:
         return False
     upper, lower = sorted((found.first.line, found.second.line))
@@ -77,7 +77,7 @@ def _has_barrier_between(found: Hazard, kernel: Kernel) -> bool:
 
 
 def _find_meant(found: Hazard, kernel: Kernel) -> MeantArray | None:
-    """The array that an access to shared memory means, where it lands in another one."""
+    """The array that an access to shared memory belongs to, where it reaches another array."""
     array, address = kernel.array_meant_at(found.second.offset), found.address
     if found.kind is not HazardKind.OVERRUN or array is None:
         return None
@@ -111,7 +111,7 @@ def _find_spot(
 
 
 def name_element(name: str, offset_bytes: int, buffers: Sequence[DeviceBuffer]) -> str:
-    """What lies at a byte of a buffer, in its own indices; of a variable, its name and the byte."""
+    """The element at a byte of a buffer, by its indices; for a variable, its name and the byte."""
     buffer = next((each for each in buffers if each.name == name), None)
     if buffer is None:
         return f"{name.removeprefix('__device__ ')} + {offset_bytes:,} bytes"

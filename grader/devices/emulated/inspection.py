@@ -36,21 +36,22 @@ from grader.records import PLAIN, Execution, FindingKind, ModelledMode, Observat
 
 CHECKED_INSTRUCTIONS = 8_000_000
 LEAST_CHECKED, FEW_CHECKED, MOST_CHECKED = 4, 8, 64
-"""Blocks of a launch that run in the checked mode: as many as these warp instructions allow, within
-these numbers. The small cases have run whole in the checked mode: what is left to find is a race
-that only these sizes have. Such a race is for the sake of many blocks (one in few of them saves no
-time), and the seed draws the blocks: of a race in half of them 4 blocks miss one in 16, and 12 one
-in 4,096; one in 2 % of the blocks 20 million instructions would not find either."""
+"""Numbers of blocks of a launch that run in the checked mode, as far as CHECKED_INSTRUCTIONS allow.
+The small cases ran whole in the checked mode, so only a race that these sizes alone have is left to
+find. A deliberate race of this kind is in many blocks, since a race in few blocks saves no time,
+and the seed draws the blocks: 4 blocks miss a race in half of the blocks with a probability of
+1/16, 12 blocks with 1/4,096. Even 20 million instructions would not find a race in 2 % of the
+blocks."""
 MOST_CHECKED_BYTES = 1 << 30
-"""Of the buffers together; of larger ones no block runs in the checked mode, which keeps up to 16
-bytes for each byte of memory."""
+"""Of the buffers together; with larger buffers no block runs in the checked mode, which needs up to
+16 bytes for each byte of memory."""
 
 
 @dataclass
 class Recorder:
-    """Runs the launches of a plan for their times. `samples`: a sample of the blocks of a plan's
-    only launch may run, and `written` are its elements; `uneven`: such a sample did not stand for
-    all blocks. Of several launches all blocks run, in both orders."""
+    """Runs the launches of a plan for their times. `samples`: a sample of the blocks may run where
+    the plan has a single launch, and `written` are its elements; `uneven`: such a sample did not
+    represent all blocks. All blocks of several launches run, in both orders."""
 
     device: Runner
     plan: Plan
@@ -60,10 +61,10 @@ class Recorder:
     uneven: bool = False
     written: Arrays | None = None
     modelling: list[Future[Ran]] = field(default_factory=list)
-    """Of each launch in order what its `run` returned, with its time."""
+    """The result of `run` with the modelled time, for each launch in order."""
 
     def run(self, ready: Ready, tell: Tell) -> Ran:
-        """Run one launch."""
+        """Run a launch."""
         figures = self.device.gpu.figures
         if figures is None:
             return run_whole(ready, tell)
@@ -81,7 +82,7 @@ class Recorder:
         return ran
 
     def run_again(self, ready: Ready, tell: Tell) -> Ran:
-        """Run one launch in the same way, of which all blocks ran; its time is known."""
+        """Repeat a launch whose blocks all ran, in the same way; its time is known."""
         figures = self.device.gpu.figures
         if figures is None:
             return run_whole(ready, tell)
@@ -105,7 +106,7 @@ class Recorder:
         return run_for_time(ready, stage, tell)
 
     def add_times(self, execution: Execution) -> Execution:
-        """The execution of the launches with their times."""
+        """The execution with the modelled times of its launches."""
         if not self.modelling:
             return execution
         ran = [each.result() for each in self.modelling]
@@ -145,11 +146,10 @@ def inspect_run(
     memory: GlobalMemory,
     way: Way,
 ) -> Execution:
-    """Look into a plan that has run in this way: once more in the opposite order, and some blocks
-    in the checked mode. The two run at once, each by one thread.
+    """Inspect a plan after its run: run it in the opposite order, and some blocks in the checked
+    mode. Both run at the same time, each on one thread.
 
-    The opposite order has the memory of the run, and leaves in its outputs what the run left there;
-    see `try_backwards`.
+    The opposite order uses the memory of the run and restores its outputs; see `try_backwards`.
     """
     if execution.failure is not None or execution.modified_inputs:
         return execution
@@ -165,8 +165,8 @@ def inspect_run(
 def _check_some_blocks(
     device: Runner, plan: Plan, seed: int, execution: Execution
 ) -> tuple[Observation, ...]:
-    """What the checked mode says of some blocks of each launch, which the seed draws. Only what
-    they do to each other counts: what they read of other blocks is not there.
+    """The findings of the checked mode in some blocks of each launch, drawn by the seed. Only
+    findings between these blocks count: values that they read from other blocks are missing.
     """
     if sum(array.nbytes for array in plan.arrays.values()) > MOST_CHECKED_BYTES:
         return ()
@@ -186,7 +186,8 @@ def _check_some_blocks(
         most = FEW_CHECKED if ready.native.meets_others else MOST_CHECKED
         count = min(blocks, max(LEAST_CHECKED, min(most, allowed)))
         sample = tuple(sorted(rng.sample(range(blocks), count)))
-        # alone, a block may take all work from a queue, or wait for a block that does not run
+        # without the other blocks, a block may take all work of a queue, or wait for a block that
+        # does not run
         some = replace(ready.settings, sample=sample, budget=2 * CHECKED_INSTRUCTIONS)
         outcome = run_launch(ready.native, ready.memory, some, tell)
         return Ran(replace(outcome, fault=None))

@@ -1,4 +1,4 @@
-"""What a launch counted, under the names that a score uses: in all, and line by line."""
+"""The counters of a launch, in total and by source line."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from grader.sass import BULK_LOAD, BULK_STORE, REMOTE
 def count_launch(
     gpu: Gpu, kernel: Kernel, launch: Launch, ran: Ran, detail: Detail = PLAIN
 ) -> LaunchResult:
-    """The record of a launch that ran as this GPU."""
+    """The record of a launch on this GPU."""
     lines: dict[int | None, Counters] = {}
     uncounted = Uncounted()
     for counts in ran.outcome.counts.by_line():
@@ -46,7 +46,7 @@ def count_launch(
 
 
 def _count_instructions(kernel: Kernel, ran: Ran) -> tuple[int, ...]:
-    """How many warps executed each of the kernel's instructions."""
+    """The number of warps that executed each of the kernel's instructions."""
     executed = [0] * len(kernel.instructions)
     for counts in ran.outcome.counts.records:
         executed[counts.index] += counts.executed
@@ -54,7 +54,7 @@ def _count_instructions(kernel: Kernel, ran: Ran) -> tuple[int, ...]:
 
 
 def _find_uncounted(counts: InstructionCounts) -> Uncounted:
-    """Data that instructions of one kind on one line move past the counters."""
+    """Data of instructions of a kind on a line that no counter includes."""
     return Uncounted(
         counts.bytes * (counts.space == BULK_LOAD),
         counts.bytes * (counts.space == BULK_STORE),

@@ -1,4 +1,4 @@
-"""A binary's machine code as the emulator takes it, and the native code that was made of it."""
+"""A binary's machine code in the emulator's form, and the native code that was compiled from it."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from grader.sass import is_cooperative, reads_words
 
 
 class Code:
-    """What a device that stands for a GPU of this architecture keeps of a binary: its kernels by
-    symbol, its variables, and the kernels' native code as far as it was made."""
+    """A binary on a device with this architecture: its kernels by symbol, its variables, and the
+    native code of the kernels that were translated."""
 
     def __init__(self, binary: Binary, arch: str) -> None:
         self.binary = binary
@@ -51,8 +51,8 @@ class Code:
         self._native: dict[str, tuple[dict[int, bytes], NativeKernel]] = {}
 
     def translate(self, kernel: Kernel, progress: ShowProgress | None) -> NativeKernel:
-        """The kernel's cells, made once for what its constants hold. Who waits is told that it runs
-        now, and what a confined process could not keep."""
+        """The kernel's native code, compiled once per contents of its constants. `progress` reports
+        the compilation, and the code that a confined process could not keep."""
         known = self._native.get(kernel.symbol)
         if known is None or known[0] != kernel.constants:
             show = progress or (lambda note: None)
@@ -66,7 +66,8 @@ class Code:
 
 
 def make_steps(binary: Binary, arch: str) -> None:
-    """Make and keep the native code that a binary's kernels need and this machine lacks."""
+    """Compile and cache the native code of a binary's kernels that is not in this machine's
+    cache."""
     code = Code(binary, arch)
     for kernel in binary.kernels:
         with suppress(Unsupported):
@@ -76,8 +77,8 @@ def make_steps(binary: Binary, arch: str) -> None:
 def kernel_code(
     kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90"
 ) -> KernelCode:
-    """A kernel that was compiled for `arch` as the emulator takes it. `variables` are all of its
-    binary: the code holds their addresses."""
+    """A kernel that was compiled for `arch`, in the emulator's form. `variables` are all variables
+    of its binary: the code contains their addresses."""
     instructions = tuple(
         Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line)
         for line in kernel.instructions
@@ -105,8 +106,7 @@ def kernel_code(
 
 
 def _constant_memory(binary: Binary, arch: str) -> Iterator[Variable]:
-    """What stands for the `__constant__` variables of a binary whose code takes addresses of
-    them."""
+    """The memory of `__constant__` variables of a binary whose code takes their addresses."""
     place = ARCHITECTURES[arch].words.constant_memory
     texts = (line.operands for kernel in binary.kernels for line in kernel.instructions)
     if not reads_words(texts, (place, place + 4)):
@@ -126,7 +126,7 @@ def _bank_bytes(kernel: Kernel, arch: str) -> int:
 
 
 def _pointers(binary: Binary) -> Iterator[records.Pointer]:
-    """All that a loader fills in."""
+    """All pointers that the loader fills."""
     for kernel in binary.kernels:
         for pointers in kernel.pointers.values():
             yield from pointers

@@ -1,5 +1,5 @@
-"""A plan on its way through the emulated device: what is asked for, a launch that is ready to run,
-and what it left in memory."""
+"""A plan in the emulated device: the request, a launch that is ready to run, and the outputs in
+memory."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from grader.records import (
 COMPARED_BYTES = 1 << 18
 
 Tell = Callable[[int, int], None] | None
-"""Is told how many of the blocks have run."""
+"""A callback for progress: the finished part and the whole, in blocks or groups of blocks."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A request: see `devices.base.Device.run`. What `arrays` leaves out is filled with `poison`,
-    a 4-byte word. `detail`: how much is kept of its launches. `processor_end` is the processor
-    time of this process, in seconds, at which the run ends."""
+    """A request: see `devices.base.Device.run`. Buffers that are not in `arrays` are filled with
+    `poison`, a 4-byte word. `detail`: the additional results of its launches. `processor_end` is
+    the processor time of this process, in seconds, at which the run ends."""
 
     program: Program
     arrays: Arrays
@@ -54,22 +54,22 @@ class Plan:
     processor_end: float = 1e9
 
     def started(self) -> Plan:
-        """The request with all of its processor time left."""
+        """The request at the start of its processor time."""
         return replace(self, processor_end=time.process_time() + self.limits.processor_seconds)
 
     @property
     def unwritten(self) -> tuple[str, ...]:
-        """The buffers that hold nothing yet."""
+        """The buffers without contents before the run."""
         return tuple(each.name for each in self.program.buffers if each.name not in self.arrays)
 
     def fill_all(self, memory: GlobalMemory, *, inputs: bool = True) -> None:
-        """Put into all buffers what they hold before the run; `inputs`: into these, too."""
+        """Fill all buffers with their contents before the run; `inputs`: also the inputs."""
         for buffer in self.program.buffers:
             if inputs or buffer.role is not Role.INPUT:
                 self.fill(memory, buffer)
 
     def fill(self, memory: GlobalMemory, buffer: DeviceBuffer, *, sparse: bool = False) -> None:
-        """Put into a buffer what it holds before the run; `sparse`: little of it will be
+        """Fill a buffer with its contents before the run; `sparse`: little of it will be
         written."""
         contents = self.arrays.get(buffer.name)
         if contents is None:
@@ -80,7 +80,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Ready:
-    """A launch that can run."""
+    """A launch that is ready to run."""
 
     native: NativeKernel
     kernel: Kernel
@@ -91,9 +91,9 @@ class Ready:
 
 @dataclass(frozen=True)
 class Ran:
-    """A launch that has run; see `records.LaunchResult` for all but the outcome. `held` are sectors
-    of each buffer that the L2 holds at its end, where it is modelled, and `cycles` where its warps'
-    cycles go, where that is asked for."""
+    """A launch that has run; see `records.LaunchResult` for all fields except the outcome. `held`:
+    sectors of each buffer in L2 at its end, where it is modelled; `cycles`: the stall breakdown, on
+    request."""
 
     outcome: LaunchOutcome
     modelled: Modelled | None = None
@@ -110,8 +110,8 @@ def run_whole(ready: Ready, tell: Tell) -> Ran:
 
 @dataclass(frozen=True)
 class Way:
-    """How the launches of a plan are run: `run` runs one; `checking` is there in the checked mode;
-    `backwards`: see LaunchSettings."""
+    """Options for the launches of a plan: `run` runs a launch; `checking` is set in the checked
+    mode; `backwards`: see LaunchSettings."""
 
     run: Callable[[Ready, Tell], Ran] = run_whole
     checking: Checking | None = None
@@ -138,7 +138,7 @@ class Runner(Protocol):
 def outputs_of(
     execution: Execution, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]
 ) -> Arrays:
-    """What a plan left in its outputs; nothing where it did not run to its end."""
+    """The outputs of a plan; empty where it did not run to its end."""
     if execution.failure is not None:
         return {}
     return {
@@ -151,7 +151,7 @@ def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
 
 
 def modified_inputs(plan: Plan, memory: GlobalMemory) -> tuple[str, ...]:
-    """The inputs that hold something else than before."""
+    """The inputs whose contents changed."""
     return tuple(
         buffer.name
         for buffer in plan.program.buffers
@@ -165,10 +165,10 @@ def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool
 
 
 def same_bytes(now: np.ndarray, before: np.ndarray) -> bool:
-    """Whether two rows of bytes are equal."""
+    """Whether two arrays of bytes are equal."""
     pieces = range(
         0, len(now), COMPARED_BYTES
-    )  # in pieces: what numpy compares at once it also writes to memory
+    )  # in pieces, because numpy writes the result of a comparison to memory
     return all(
         np.array_equal(now[at : at + COMPARED_BYTES], before[at : at + COMPARED_BYTES])
         for at in pieces

@@ -1,5 +1,5 @@
-"""A plan that has run once more, with its blocks and warps in the opposite order: in the memory of
-the first run, because fresh memory costs more than most runs do."""
+"""Repeats a plan with its blocks and warps in the opposite order, in the memory of the first run,
+because fresh memory costs more time than most runs."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ from grader.emulator import Digests, GlobalMemory
 from grader.records import Execution, Role
 
 COPIED_BYTES = 32 << 20
-"""Of the outputs together: as many are kept as a copy, larger ones are told by digests."""
+"""Of the outputs together: up to this size they are compared with a copy, larger outputs by
+digests."""
 
 
 def try_backwards(
     device: Runner, plan: Plan, execution: Execution, memory: GlobalMemory, way: Way
 ) -> Execution:
-    """The same execution with `same_backwards`, of a plan that ran to its end in this way and left
-    its inputs as they were.
+    """The execution of a plan with `same_backwards`. The plan ran to its end, and its inputs are
+    unchanged.
 
-    Afterwards the outputs hold what that run left in them. Where the opposite order leaves
-    something else, or fails, and the outputs are too large for a copy, the plan runs a third time,
-    in the first order; a failure of that run is the execution's.
+    Afterwards the outputs hold the results of the first run. Where the opposite order gives another
+    result, or fails, and the outputs are too large for a copy, the plan runs a third time, in the
+    first order; a failure of that run is the execution's.
     """
     names = [each.name for each in plan.program.buffers if each.role is Role.OUTPUT]
     outputs = {name: memory.view(name) for name in names}
@@ -52,7 +53,7 @@ def try_backwards(
 
 
 def _put_back(plan: Plan, memory: GlobalMemory, *, inputs: bool) -> None:
-    """Let the memory hold what it held before the first run; `inputs`: they may have changed."""
+    """Restore the memory to its contents before the first run; `inputs`: they may have changed."""
     memory.reset_variables()
     plan.fill_all(memory, inputs=inputs)
 

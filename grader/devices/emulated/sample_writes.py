@@ -1,12 +1,12 @@
 """The elements of the outputs that the blocks of a sample write, group by group, and whether such a
-sample stands for all blocks.
+sample represents all blocks.
 
-Before each group the outputs hold the contents of before the launch, so that each block has to
-write its own elements. A sample stands for all blocks if each group wrote exactly its share of each
-output: as many different elements as blocks of the group times elements of the output by blocks of
-the grid, and none that another group wrote. The rule has no tolerance, for a submission would use
-it up. An honest launch that does not meet it (an uneven grid, blocks with a share in each other's
-elements) runs whole.
+Before each group the outputs have their contents before the launch, so that each block has to write
+its own elements. A sample represents all blocks if each group wrote exactly its share of each
+output: the number of different elements is (blocks of the group) x (elements of the output) /
+(blocks of the grid), and no element was written by another group. The rule has no tolerance,
+because a submission would exploit it. All blocks of an honest launch that breaks the rule (an
+uneven grid, blocks that share elements) run.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from grader.records import DeviceBuffer, Role
 
 @dataclass
 class _Output:
-    """An output: by group the places and values of the elements that were changed."""
+    """The places and values of an output's changed elements, by group."""
 
     buffer: DeviceBuffer
     memory: GlobalMemory
@@ -43,7 +43,8 @@ class _Output:
         self.plan.fill(self.memory, self.buffer, sparse=True)
 
     def is_evenly_written(self, groups: list[int], blocks: int) -> bool:
-        """Whether groups of these sizes, of a grid of so many blocks, wrote exactly their share."""
+        """Whether groups of these sizes, of a grid of `blocks` blocks, wrote exactly their
+        share."""
         elements = prod(self.buffer.shape)
         if any(
             len(places) * blocks != elements * size
@@ -59,7 +60,7 @@ class _Output:
 
 
 class SampleWrites:
-    """The outputs of a plan's only launch, of which groups of blocks are run; satisfies
+    """The outputs of a plan with a single launch that runs groups of blocks; satisfies
     `sampling.Groups`."""
 
     def __init__(self, memory: GlobalMemory, plan: Plan) -> None:
@@ -75,7 +76,7 @@ class SampleWrites:
             output.take()
 
     def stand_for(self, blocks: int) -> bool:
-        """Whether the groups stand for all blocks of a grid of this many."""
+        """Whether the groups represent a grid of `blocks` blocks."""
         return all(output.is_evenly_written(self._groups, blocks) for output in self._outputs)
 
     def finish(self) -> Arrays:

@@ -1,10 +1,9 @@
-"""Runs a launch for its modelled time: all of its blocks where that is quick, else a secret sample
-that stands for the rest.
+"""Runs a launch for its modelled time: all of its blocks where that is quick, else a secret sample.
 
-The sample is in two parts, both drawn from `seed`. The *window* are blocks that one SM runs one
-after another, so that shared contents of its caches are seen. The *spread* are drawn from all
-others; half of them run with their warps in the opposite order. `sample_writes` decides whether the
-sample stands for all blocks.
+The sample has two parts, both drawn from `seed`. The *window* contains blocks that an SM runs
+consecutively, so that the model includes shared contents of its caches. The *spread* is drawn from
+all other blocks; half of it runs with the warps in the opposite order. `sample_writes` decides
+whether the sample represents all blocks.
 """
 
 from __future__ import annotations
@@ -26,25 +25,25 @@ from grader.emulator.timing.work import Shape, TracedLaunch
 from grader.records import Bound, Lookups, Modelled, Sample, Unmodelled
 
 WHOLE_INSTRUCTIONS = 150_000_000
-"""Warp instructions of a launch up to which all of its blocks are run: about a second of a
-processor."""
+"""All blocks of a launch with at most this number of warp instructions run: about a second of
+processor time."""
 SPREAD_BLOCKS, LEAST_SPREAD, SPREAD_INSTRUCTIONS = 684, 128, 750_000_000
-"""Blocks of the spread: 684. A launch of which 2 % of the blocks do something else then passes for
-a uniform one once in a million times, (1 - 0.02) ** 684. Of blocks so long that these would execute
-more instructions, fewer run, but never less than 128 (10 %)."""
+"""Blocks of the spread: 684. Then a launch where 2 % of the blocks behave differently looks uniform
+with a probability of 1 in a million, (1 - 0.02) ** 684. Fewer blocks run if they would execute more
+instructions than this, but at least 128 (which detects 10 %)."""
 GROUPS = 4
-"""Groups in which the spread runs, half of them in the opposite order. An element that blocks of
-two groups write is noticed."""
+"""Groups of the spread, half of them in the opposite order. An element that blocks of two groups
+write is detected."""
 TRACED_SPREAD, SIDE_BY_SIDE = 16, 4
-"""Least number of blocks of the spread that leave traces, and how many of them lie side by side: so
-that what neighbours share is seen."""
+"""Least number of traced blocks of the spread, and the number of neighbours among them, for data
+that neighbours share."""
 TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
-"""Room for the traces of a window together, and of one warp at least and at most, in words of 4
+"""Memory for all traces of a window, and the least and largest memory per warp, in words of 4
 bytes."""
 
 
 class Groups(Protocol):
-    """Looks at the groups of a sample: the window first, then each group of the spread."""
+    """Inspects the groups of a sample: the window first, then each group of the spread."""
 
     def next_group(self, blocks: int) -> None:
         """A group of this many blocks has run."""
@@ -52,9 +51,9 @@ class Groups(Protocol):
 
 @dataclass(frozen=True)
 class Stage:
-    """How a launch is modelled: where it runs, and `groups`, which verifies a sample of it; None:
-    all blocks run. `spans`: the stall breakdown is kept, with so many spans at most; None: it is
-    not."""
+    """Settings for the model of a launch: the GPU's figures, and `groups`, which verifies a sample;
+    None: all blocks run. `spans`: the stall breakdown is kept, with at most this number of spans;
+    None: it is not kept."""
 
     figures: Figures
     resident: int
@@ -69,8 +68,8 @@ class Stage:
 def run_for_time(ready: Ready, stage: Stage, tell: Tell = None) -> Timed:
     """Run a launch, or a sample of its blocks, so that its time can be modelled.
 
-    All blocks are run where they execute at most `whole_instructions` together, or where a sample
-    would tell too little.
+    All blocks run where they execute at most `whole_instructions` together, or where a sample does
+    not represent them.
     """
     kernel, settings = ready.native, ready.settings
     rng = Random(f"{stage.seed} {settings.blocks}")
@@ -91,14 +90,15 @@ def run_for_time(ready: Ready, stage: Stage, tell: Tell = None) -> Timed:
 
 @dataclass(frozen=True)
 class Timed:
-    """A launch that has run for its time."""
+    """A launch that has run, before its time is modelled."""
 
     drawn: Drawn
     ran: Ran
 
     def model(self, before: Future[Ran] | None = None) -> Ran:
-        """The same with the model's word, where it ran to its end. It looks at nothing that still
-        changes, so that others may run meanwhile, and at the launch before."""
+        """The run with its modelled time, where it ran to its end. `before` is the preceding
+        launch. The model reads only data that do not change any more, so other launches may run at
+        the same time."""
         if self.ran.outcome.fault is not None:
             return self.ran
         if self.ran.outcome.waited:
@@ -107,7 +107,7 @@ class Timed:
         return _model(self.drawn, self.ran, self.traced(), held)
 
     def traced(self) -> TracedLaunch:
-        """What the launch did."""
+        """The traces of the launch."""
         ready, stage, outcome = self.drawn.ready, self.drawn.stage, self.ran.outcome
         traces = {trace.block: trace for trace in outcome.traces}
         chosen = (self.drawn.window, self.drawn.spread)
@@ -130,7 +130,7 @@ class Timed:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A launch with the blocks that are to leave traces."""
+    """A launch with its traced blocks."""
 
     ready: Ready
     stage: Stage
@@ -147,8 +147,8 @@ class Drawn:
 
 
 def draw_groups(blocks: int, count: int, rng: Random, *, without: Sequence[int]) -> tuple[int, ...]:
-    """At least as many blocks, in order, that are none of some others, in groups of blocks that lie
-    side by side; all of these where there are no more."""
+    """At least `count` blocks, in order, in groups of neighbours, except the blocks in `without`;
+    all blocks where there are not enough."""
     known, drawn = set(without), list[int]()
     groups = -(-blocks // SIDE_BY_SIDE)
     for group in rng.sample(range(groups), groups):
@@ -160,8 +160,8 @@ def draw_groups(blocks: int, count: int, rng: Random, *, without: Sequence[int])
 
 
 def draw_blocks(blocks: int, count: int, rng: Random, *, without: Sequence[int]) -> tuple[int, ...]:
-    """As many blocks, in order, that are none of some others; all of these where there are no
-    more."""
+    """`count` blocks, in order, except the blocks in `without`; all blocks where there are not
+    enough."""
     known = set(without)
     drawn = [
         block
@@ -178,8 +178,8 @@ def _run_meeting(drawn: Drawn) -> Ran:
 
 
 def _run_apart(drawn: Drawn) -> Ran:
-    """Run the window first; it tells whether all other blocks are run as well, or a sample of
-    them."""
+    """Run the window first; its instructions decide whether all other blocks run too, or a
+    sample."""
     stage, blocks = drawn.stage, drawn.ready.settings.blocks
     first = drawn.run(traced=drawn.window, sample=drawn.window)
     if first.fault is not None or len(drawn.window) == blocks:
@@ -198,8 +198,8 @@ def _run_apart(drawn: Drawn) -> Ran:
 
 
 def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> tuple[list[LaunchOutcome], int]:
-    """Run the spread group by group, as far as one ends well; returns the outcomes, and the number
-    of its blocks. Blocks that leave traces run in the usual order.
+    """Run the spread group by group, up to the first failure; returns the outcomes, and the number
+    of its blocks. Traced blocks run in the usual order.
 
     `of_one`: warp instructions of a block.
     """
@@ -235,7 +235,7 @@ def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> tuple[list[LaunchO
 
 
 def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] | None) -> Ran:
-    """The same with the model's word, from the window if that does what the launch does, else from
+    """The run with its modelled time, from the window if its work is like the launch's, else from
     the spread."""
     if drawn.ready.settings.textures:
         return replace(ran, unmodelled=Unmodelled.TEXTURES)
@@ -262,7 +262,7 @@ def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] |
 
 
 def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome:
-    """One outcome for a launch that was run in parts, its counts times `scale`."""
+    """The outcome of a launch that ran in parts, with its counts times `scale`."""
     fault = next((part.fault for part in parts if part.fault is not None), None)
     counts = join_counts([part.counts for part in parts], scale)
     traces = tuple(trace for part in parts for trace in part.traces)

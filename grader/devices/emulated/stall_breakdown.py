@@ -1,5 +1,4 @@
-"""Where the cycles of a launch's warps go, as the timing model has it, in the records that go over
-to the grader."""
+"""The stall breakdown of the timing model as records for the grader."""
 
 from __future__ import annotations
 
@@ -13,7 +12,7 @@ _SPAN = ("warp", "block", "start", "length", "code", "cause", "stall")
 
 
 def tell_cycles(found: Estimate, profile: Profiled) -> WarpCycles:
-    """The record of a launch's profile; whole cycles are whole numbers."""
+    """The record of a launch's profile, with cycles as integers."""
     cycles = np.rint(profile.cycles).astype(np.int64)
     awaited = np.rint(profile.awaited).astype(np.int64)
     rows = np.flatnonzero(cycles.any(axis=1) | (awaited > 0)).tolist()

@@ -1,4 +1,4 @@
-"""Texture and surface objects of the emulated device, which reach the buffers themselves, and
+"""Texture and surface objects of the emulated device, which access the buffers without a copy, and
 tensor maps."""
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _TEXELS: Mapping[str, tuple[int, int]] = {
     "int16": (Texels.SIGNED_16, Texels.SIGNED_16_FRACTIONS),
     "float16": (Texels.HALVES, Texels.HALVES),
 }
-"""By element type, how its bits are read, and how they are as fractions; others are words."""
+"""By element type the form of its bits, and their form as fractions; other types are words."""
 
 
 def texture_objects(
     buffers: Sequence[DeviceBuffer], memory: GlobalMemory
 ) -> dict[str, TextureObject]:
-    """The objects of the buffers that are bound, by their names in the buffers' order."""
+    """The objects of bound buffers, by the buffers' names and in their order."""
     return {
         buffer.name: _make(buffer, buffer.texture, memory)
         for buffer in buffers
@@ -39,7 +39,7 @@ def texture_objects(
 
 
 def tensor_maps(buffers: Sequence[DeviceBuffer], memory: GlobalMemory) -> dict[str, bytes]:
-    """The tensor maps of the buffers that have one, by their names."""
+    """The tensor maps of buffers, by name."""
     return {
         buffer.name: make_tensor_map(
             memory.regions[buffer.name].address, **vars(tensor_layout(buffer, buffer.tensor_map))

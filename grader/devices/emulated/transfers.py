@@ -1,5 +1,5 @@
-"""Copies and fills between launches on the emulated device: what they leave in memory, and the time
-that the model gives them."""
+"""Copies and fills between launches on the emulated device: their effect on memory, and their
+modelled time."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from grader.emulator.timing.figures import Figures
 from grader.records import Binary, Copy, Fill, Kernel, MemoryPlace, Step
 
 _START_US = {Copy: 2.0, Fill: 0.9}
-"""Of a copy or fill between two kernels; and the parts of the peak of DRAM that large ones reach.
+"""The time of a small copy or fill between two kernels, and the fractions of DRAM's peak that large
+copies and fills reach.
 Medians of 21 on an H200, cold: copies of 4 B to 256 MB within 13 %, fills within 25 % below 16 MB
 and 3 % above."""
 _PEAK = {Copy: 0.88, Fill: 0.9}
 _ODD_PEAK = 0.53
-"""Of a copy between places that are not aligned to words alike."""
+"""Of a copy between places with different alignment to words."""
 _WORD = 4
 
 
 class Transfers:
-    """Carries out the copies and fills of one run of a plan. `__constant__` variables hold their
-    initial values before the first one."""
+    """Executes the copies and fills of a run of a plan. Before the first of them, `__constant__`
+    variables hold their initial values."""
 
     def __init__(self, binary: Binary, memory: GlobalMemory) -> None:
         self._memory = memory
@@ -58,7 +59,7 @@ class Transfers:
             region[first : first + size_bytes] = written
 
     def filled(self, kernel: Kernel) -> Kernel:
-        """The kernel with what `__constant__` variables hold now."""
+        """The kernel with the present values of `__constant__` variables."""
         if self._bank is None or VARIABLES_BANK not in kernel.constants:
             return kernel
         return replace(kernel, constants={**kernel.constants, VARIABLES_BANK: bytes(self._bank)})
@@ -73,7 +74,7 @@ class Transfers:
         return self._memory.view(_region(place))[first : first + size_bytes]
 
     def _written_at(self, place: MemoryPlace, size_bytes: int) -> np.ndarray | int:
-        """Of each byte whether it was written, in the checked mode."""
+        """For each byte whether it was written, in the checked mode."""
         if self._memory.written is None or place.name in self._places:
             return 1
         first = place.offset_bytes
@@ -85,7 +86,7 @@ def _region(place: MemoryPlace) -> str:
 
 
 def modelled_transfers_ms(steps: Iterable[Step], figures: Figures) -> float:
-    """What all copies and fills of a plan take, in milliseconds."""
+    """The time of all copies and fills of a plan, in milliseconds."""
     return sum(_modelled_us(step, figures) for step in steps if isinstance(step, Copy | Fill)) / 1e3
 
 

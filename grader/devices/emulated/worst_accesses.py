@@ -1,5 +1,5 @@
-"""Of the accesses that a run made at a source line, the one that cost most beyond what it needs, by
-the names that its source has."""
+"""For each source line the access with the largest excess (wavefronts or bytes beyond its need),
+with the names of the source."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from grader.emulator.run.worst import WorstRequest, list_wavefronts
 from grader.records import Dim3, Memory, Operation, SharedArray, WarpAccess
 
 MOST_LINES = 64
-"""Of a plan, those are told whose accesses waste most."""
+"""The lines of a plan with the largest excess are reported."""
 _Key = tuple[str, int, str, Operation]
 
 
@@ -35,7 +35,7 @@ class _Candidate:
 
 
 class WorstAccesses:
-    """Gathers them over the launches of a plan that all count."""
+    """Collects the worst accesses over all launches of a plan."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -43,7 +43,7 @@ class WorstAccesses:
         self._launches = 0
 
     def watch(self, way: Way) -> Way:
-        """The same way, in which they are gathered; a run in the opposite order is not watched."""
+        """The options with a `run` that collects them; a run in the opposite order does not."""
         if way.backwards:
             return way
 
@@ -67,7 +67,7 @@ class WorstAccesses:
                 self._found[key] = candidate
 
     def tell(self) -> tuple[WarpAccess, ...]:
-        """What was found, in the order of the lines."""
+        """The worst accesses, in the order of the lines."""
         kept = sorted(self._found.values(), key=lambda each: -each.excess)[:MOST_LINES]
         told = [told for each in kept if (told := _name(each, self._plan)) is not None]
         return tuple(sorted(told, key=lambda each: (each.line, each.kernel, each.memory)))
@@ -80,8 +80,7 @@ def _operation(request: WorstRequest) -> Operation:
 
 
 def _name(found: _Candidate, plan: Plan) -> WarpAccess | None:
-    """The record; None where its addresses do not say what was counted: then there is more to the
-    access than they show."""
+    """The record; None where its addresses do not explain the counted passes."""
     request, ready = found.request, found.ready
     shared = request.space == Memory.SHARED
     wavefronts = list_wavefronts(request) if shared else ()
@@ -119,7 +118,8 @@ def _name(found: _Candidate, plan: Plan) -> WarpAccess | None:
 def _name_shared(
     addresses: Iterable[int | None], arrays: Iterable[SharedArray]
 ) -> tuple[set[str | None], list[str | None]]:
-    """As what the arrays are declared that the addresses lie in, and the element of each."""
+    """The declarations of the arrays that contain the addresses, and the element at each
+    address."""
     declared: set[str | None] = set()
     elements: list[str | None] = []
     for address in addresses:

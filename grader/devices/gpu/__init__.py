@@ -1,4 +1,4 @@
-"""A real GPU: run and timed through PyCUDA, counted by Nsight Compute, watched through NVML.
+"""A real GPU: run and timed through PyCUDA, counted by Nsight Compute, monitored through NVML.
 
-What imports PyCUDA at its top (`gpu_device` and all that it stands on) needs it and a driver.
+Modules that import PyCUDA at their top (`gpu_device` and its imports) need PyCUDA and a driver.
 """

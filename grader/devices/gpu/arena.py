@@ -1,5 +1,5 @@
-"""The buffers of a plan on the GPU: one allocation with guard bands, filled, copied and looked at
-from the host."""
+"""The buffers of a plan on the GPU: one allocation with guard bands, which the host fills, copies
+and inspects."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from grader.records import POISON_WORD, DeviceBuffer
 
 
 class Arena:
-    """One allocation that holds these buffers between guard bands. Raises PyCUDA's MemoryError when
-    the GPU has no room.
+    """An allocation with these buffers between guard bands. Raises PyCUDA's MemoryError when it
+    does not fit the GPU.
 
-    `addresses` gives where each buffer starts. Freed by `free`, or with the object.
+    `addresses` are the starts of the buffers. Freed by `free`, or with the object.
     """
 
     def __init__(self, buffers: Sequence[DeviceBuffer]) -> None:
@@ -41,13 +41,13 @@ class Arena:
 
     @property
     def objects(self) -> Mapping[str, bytes]:
-        """What kernels are given of texture objects and tensor maps, by their buffers' names."""
+        """The kernel arguments of texture objects and tensor maps, by their buffers' names."""
         maps = tensor_maps(self.buffers, self.addresses, find_driver())
         return handle_bytes(self._objects.handles) | maps
 
     def upload(self, arrays: Arrays) -> None:
-        """Copy these contents to the buffers of their names, and bind the textures among them.
-        Raises GraderError where one cannot be bound."""
+        """Copy these contents to the buffers with their names, and bind the textures among them.
+        Raises GraderError where a texture cannot be bound."""
         for name, array in arrays.items():
             if array.nbytes:
                 cuda.memcpy_htod(self.addresses[name], np.ascontiguousarray(array))
@@ -55,14 +55,14 @@ class Arena:
         self._objects = TextureObjects(self.buffers, self.addresses, find_driver())
 
     def download(self, buffer: DeviceBuffer) -> np.ndarray:
-        """The contents of one buffer."""
+        """The contents of a buffer."""
         contents = np.empty(buffer.shape, dtype=buffer.dtype)
         if contents.nbytes:
             cuda.memcpy_dtoh(contents, self.addresses[buffer.name])
         return contents
 
     def poison(self, names: Sequence[str]) -> None:
-        """Fill these buffers with the poison, without waiting for the end of it."""
+        """Fill these buffers with the poison, asynchronously."""
         for name in names:
             address, size_bytes = self.addresses[name], self._sizes[name]
             if size_bytes >= 4:
@@ -74,11 +74,11 @@ class Arena:
 
     def digests(self, names: Sequence[str], own: OwnKernels) -> tuple[int, ...]:
         """A digest of each of these buffers; waits for all work on the GPU. Guard bytes fill the
-        last word of a ragged one."""
+        last word of a buffer whose size is not a multiple of a word."""
         return tuple(own.digest(self.addresses[name], self._sizes[name]) for name in names)
 
     def find_damage(self) -> Damage | None:
-        """The first guard byte that is not as it was; waits for all work on the GPU."""
+        """The first changed guard byte; waits for all work on the GPU."""
         return find_damage(self.placement, self._read)
 
     def _read(self, offset: int, size_bytes: int) -> np.ndarray:

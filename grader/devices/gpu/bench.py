@@ -1,5 +1,5 @@
-"""Times programs side by side: buffers for every input set, cold launches between two events, and
-digests of what they wrote."""
+"""Times several programs: buffers for every input set, cold launches between two events, and
+digests of their outputs."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from grader.devices.gpu.own_kernels import OwnKernels
 from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
 
 SHORT_MS = 0.1
-"""A program below this is timed as a batch between one pair of events, of which each pair costs a
-microsecond or two."""
+"""A shorter program is timed as a batch of launches between one pair of events, because a pair
+costs one or two microseconds."""
 BATCH_MS = 0.2
 MAX_BATCH = 64
 LONG_MS, LAUNCHING_RUNS = 10.0, 3
 LEAST_FLUSH_BYTES = 64 << 20
 REORDERING_ULPS = 200
-"""Atomics add floats in another order each time: sums of 4096 products differ by less than this
-many units of the last place of the largest element, while inputs rounded to half precision or tf32
-change them by more."""
+"""Atomics add floats in a different order each time: sums of 4096 products differ by less than this
+number of units in the last place of the largest element, while inputs rounded to half precision or
+tf32 change them by more."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """Buffers for one run of any of the programs, with the contents of one input set.
+    """Buffers for a run of any of the programs, with the contents of an input set.
 
-    Scratch buffers are each program's own, and named after it. `filled` is what outputs hold before
-    a run that hold something. `input_digests` are those of the untouched inputs.
+    Each program has its own scratch buffers, named after it. `filled` are the contents of in-out
+    buffers before a run. `input_digests` are the digests of the unchanged inputs.
     """
 
     input_set: int
@@ -48,12 +48,12 @@ class Slot:
     input_digests: tuple[int, ...]
 
     def names(self, role: Role) -> list[str]:
-        """The exercise's buffers of a role; all programs' scratch."""
+        """The exercise's buffers with a role; for SCRATCH the buffers of all programs."""
         return [buffer.name for buffer in self.arena.buffers if buffer.role is role]
 
     def poison(self, label: str) -> None:
-        """Overwrite the outputs, with what they are to hold if they hold something, and the
-        program's scratch."""
+        """Overwrite the outputs, with poison or with their contents before a run, and the program's
+        scratch."""
         self.arena.poison([name for name in self.names(Role.OUTPUT) if name not in self.filled])
         self.arena.upload(self.filled)
         self.arena.poison(
@@ -61,7 +61,7 @@ class Slot:
         )
 
     def run(self, label: str) -> None:
-        """Run a program once, step by step, and look at the guard bands after each launch. Raises
+        """Run a program once, step by step, and check the guard bands after each launch. Raises
         PlanError."""
         for step in self.steps[label]:
             step.run(self.arena)
@@ -72,10 +72,10 @@ class Slot:
 
 
 class Bench:
-    """Programs and input sets on the GPU, ready to be timed. `verify` comes before `time_step`.
+    """Programs and input sets on the GPU, ready to be timed. Call `verify` before `time_step`.
 
-    Every launch of a batch has a slot of its own that the flush before has driven out of L2, so
-    each one is as cold as a single one.
+    Every launch of a batch has its own slot, which the preceding flush removed from L2, so each
+    launch is as cold as a single launch.
     """
 
     def __init__(
@@ -102,8 +102,8 @@ class Bench:
         self._outputs: list[Arrays] = []
 
     def verify(self) -> tuple[list[Arrays], tuple[str, ...]]:
-        """Run the submission on every input set. Its outputs, which `time_step` compares with, and
-        the inputs that it wrote to.
+        """Run the submission on every input set. Returns its outputs, the reference for
+        `time_step`, and the inputs that it wrote to.
 
         Raises PlanError.
         """
@@ -130,7 +130,7 @@ class Bench:
         return self._outputs, tuple(sorted(modified))
 
     def choose_batch(self) -> None:
-        """Time each program a little, and make as many slots as a batch of the shortest one needs.
+        """Time each program briefly, and make enough slots for a batch of the shortest program.
 
         Raises PlanError and PyCUDA's MemoryError.
         """
@@ -138,23 +138,23 @@ class Bench:
         shortest_ms, host_seconds = math.inf, 0.0
         for label in self._programs:
             with _naming_the_culprit(label):
-                self._at_start(label, self._slots[0]).run(label)  # so that a fault has a name
+                self._at_start(label, self._slots[0]).run(label)  # a fault names this program
                 milliseconds, seconds = self._time_launching(label)
                 self._slots[0].launches(label)[-1].look_for_damage(
                     self._slots[0].arena
-                )  # now, or the next program would be blamed for it
+                )  # now, or the next program would get the blame
             shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
         if shortest_ms < SHORT_MS:
             self._batch = min(MAX_BATCH, math.ceil(BATCH_MS / shortest_ms))
         missing = range(len(self._slots), self._batch)
         self._slots.extend(self._make_slot(index % len(self._input_sets)) for index in missing)
-        # The GPU must still be flushing when the last launch of a batch is queued: the time is the
-        # GPU's then, not the host's.
+        # The flush must still run when the last launch of a batch is queued: then the time is the
+        # GPU's, not the host's.
         self._flushes = 1 + math.ceil(2 * self._batch * host_seconds / self._flush_seconds())
 
     def time_step(self, step: TimedStep) -> tuple[float, bool]:
-        """Milliseconds of one run of the program, and whether it left its inputs alone and gave the
-        verified outputs.
+        """Milliseconds of a run of the program, and whether its inputs are unchanged and its
+        outputs equal the verified outputs.
 
         Only the submission's outputs are verified. Raises PyCUDA's errors for a launch that faults.
         """
@@ -165,12 +165,12 @@ class Bench:
         return milliseconds, all(self._is_right(step.program, slot) for slot in slots)
 
     def is_damaged(self) -> bool:
-        """Whether any guard band is not whole."""
+        """Whether any guard band has changed."""
         return any(slot.arena.find_damage() is not None for slot in self._slots)
 
     def _launch(self, label: str, slots: Sequence[Slot]) -> tuple[float, float]:
-        """Time one cold run of the program in each slot: milliseconds a run, and seconds that the
-        host took to queue one."""
+        """Time a cold run of the program in each slot: milliseconds per run, and the host's seconds
+        to queue a run."""
         slots = [self._at_start(label, slot) for slot in slots]
         start, end = self._events
         for slot in slots:
@@ -188,10 +188,11 @@ class Bench:
         return start.time_till(end) / len(slots), queued / len(slots)
 
     def _time_launching(self, label: str) -> tuple[float, float]:
-        """What `_launch` gives for one run; of a short program the least of several, for the host
-        may have been interrupted.
+        """The result of `_launch` for a run; for a short program the minimum of several, because
+        the host may have been interrupted.
 
-        Raises PlanError, for what ended well before may fault now, and PyCUDA's MemoryError.
+        Raises PlanError, because a program that ended well before may fault now, and PyCUDA's
+        MemoryError.
         """
         try:
             taken = [self._launch(label, self._slots[:1])]
@@ -260,8 +261,8 @@ class Bench:
         return Slot(input_set, arena, steps, filled, arena.digests(names, self._own))
 
     def _at_start(self, label: str, slot: Slot) -> Slot:
-        """The slot for the next run of a program: if a run leaves something in variables it is
-        loaded anew, and nothing in them is left."""
+        """The slot for the next run of a program. A program whose runs change variables is loaded
+        again, with the initial values."""
         program = self._programs[label]
         if not program.keeps_something:
             return slot
@@ -285,7 +286,7 @@ class Bench:
 
 @contextlib.contextmanager
 def _naming_the_culprit(label: str) -> Iterator[None]:
-    """Notes in a PlanError which program did not run to its end."""
+    """Adds the program's label to a PlanError."""
     try:
         yield
     except PlanError as problem:
@@ -294,7 +295,7 @@ def _naming_the_culprit(label: str) -> Iterator[None]:
 
 
 def is_reordered(got: np.ndarray, verified: np.ndarray) -> bool:
-    """Whether outputs differ by no more than the order of float additions makes them."""
+    """Whether the difference of outputs is small enough for another order of float additions."""
     if not np.issubdtype(verified.dtype, np.floating):
         return np.array_equal(got, verified)
     bound = REORDERING_ULPS * np.finfo(verified.dtype).eps * np.max(np.abs(verified), initial=0)

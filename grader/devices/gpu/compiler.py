@@ -1,5 +1,4 @@
-"""The nvcc that PyCUDA's SourceModule is given: a script that calls the program of a binary's
-recipe."""
+"""The nvcc for PyCUDA's SourceModule: a script that calls the program of a binary's recipe."""
 
 from __future__ import annotations
 

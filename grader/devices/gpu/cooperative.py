@@ -1,4 +1,4 @@
-"""Grids that synchronise: launched by the driver itself, since PyCUDA has no cooperative launch."""
+"""Grids that synchronise: launched through the driver, since PyCUDA has no cooperative launch."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from grader.records import Kernel
 
 @dataclass(frozen=True)
 class CooperativeFunction:
-    """A kernel of a CooperativeModule, called like PyCUDA's functions. `offsets` are those of its
-    parameters in their space."""
+    """A kernel of a CooperativeModule, called like PyCUDA's functions. `offsets` are the offsets of
+    its parameters in the parameter space."""
 
     driver: ctypes.CDLL
     handle: ctypes.c_void_p
@@ -25,7 +25,7 @@ class CooperativeFunction:
     def __call__(
         self, *arguments: np.ndarray, grid: Sequence[int], block: Sequence[int], shared: int
     ) -> None:
-        """Queue the kernel; the one argument is its parameter space. Raises PyCUDA's Error."""
+        """Queue the kernel; the argument is its parameter space. Raises PyCUDA's Error."""
         (space,) = arguments or (np.zeros(0, dtype=np.uint8),)
         places = (space.ctypes.data + offset for offset in self.offsets)
         parameters = (ctypes.c_void_p * len(self.offsets))(*places)
@@ -36,7 +36,7 @@ class CooperativeFunction:
         )
 
     def set_attribute(self, attribute: Any, value: int) -> None:  # noqa: ANN401 (PyCUDA has no types)
-        """What PyCUDA's functions have under this name."""
+        """The equivalent of the method of PyCUDA's functions."""
         _call(self.driver, "cuFuncSetAttribute", self.handle, int(attribute), value)
 
 
@@ -68,7 +68,7 @@ class CooperativeModule:
 
 
 def _call(driver: ctypes.CDLL, name: str, *arguments: Any) -> None:  # noqa: ANN401
-    """Call a function of the driver. Raises PyCUDA's Error, in its words."""
+    """Call a function of the driver. Raises PyCUDA's Error, with the text of PyCUDA."""
     code = getattr(driver, name)(*arguments)
     if code:
         said = ctypes.c_char_p()

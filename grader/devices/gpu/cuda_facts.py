@@ -1,4 +1,4 @@
-"""What CUDA reports of a kernel, and what guard bands show, as facts."""
+"""Errors of CUDA, and damage in guard bands, as facts."""
 
 from __future__ import annotations
 
@@ -31,19 +31,18 @@ _ACTS: Mapping[str, Act] = {
     "address space": Act.OTHER_ADDRESS_SPACE,
     "program counter": Act.INVALID_JUMP,
 }
-"""Faults of a running kernel, by a part of what cuGetErrorString says of them."""
+"""Faults of a running kernel, by a part of the text of cuGetErrorString."""
 
 _NOT_THE_STUDENTS = ("uncorrectable", "unknown error", "system", "driver", "busy", "contained")
-"""Parts of what CUDA says when the machine failed."""
+"""Parts of CUDA's error texts when the machine failed."""
 
 RESIDENT_THREADS = 1 << 18
-"""For about as many threads a large GPU sets local memory aside (an H100: 132 multiprocessors of
-2,048)."""
+"""A large GPU reserves local memory for about this number of threads (an H100: 132 multiprocessors
+of 2,048)."""
 
 
 def read_fault(error: Exception, launch: Launch, kernel: str) -> Faulted:
-    """Why a kernel that started did not end well. Raises GraderError where the machine is to
-    blame."""
+    """The fault of a kernel that started. Raises GraderError where it is the machine's fault."""
     said = _said(error)
     act = next((act for part, act in _ACTS.items() if part in said), Act.UNKNOWN_FAULT)
     if act is Act.WATCHDOG:
@@ -53,14 +52,14 @@ def read_fault(error: Exception, launch: Launch, kernel: str) -> Faulted:
 
 
 def read_refusal(error: Exception, launch: Launch, kernel: str) -> Refused:
-    """Why CUDA did not begin a launch. Raises GraderError where the machine is to blame."""
+    """The reason why CUDA refused a launch. Raises GraderError where it is the machine's fault."""
     said = _said(error)
     _check_machine(said)
     return Refused(kernel, launch.line, said, launch.text)
 
 
 def read_damage(damage: Damage, launch: Launch, kernel: str) -> Faulted:
-    """What a guard band shows that is not whole after a launch."""
+    """The fault of a launch that changed a guard band."""
     place = damage.place
     spot = Spot(buffer=place.name, offset_bytes=damage.offset_bytes, size_bytes=place.size_bytes)
     observation = Observation(Act.GUARD_BAND, kernel, Party(stores=True), spot=spot)
@@ -68,8 +67,8 @@ def read_damage(damage: Damage, launch: Launch, kernel: str) -> Faulted:
 
 
 def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> OutOfGpuMemory:
-    """What a plan needs that does not fit the GPU. Raises GraderError where the submission itself
-    asks for little."""
+    """The memory of a plan that does not fit the GPU. Raises GraderError where the submission
+    itself requests little."""
     needed = sum(buffer.size_bytes for buffer in buffers)
     local = RESIDENT_THREADS * max((kernel.local_bytes for kernel in binary.kernels), default=0)
     if scratch_bytes(buffers) + binary.variable_bytes + local < SPARE_BYTES:
@@ -83,7 +82,7 @@ def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> OutOfGpuMe
 
 
 def _check_machine(said: str) -> None:
-    """Raises GraderError for what only a failing machine makes CUDA say."""
+    """Raises GraderError for error texts of a failing machine."""
     if any(part in said for part in _NOT_THE_STUDENTS):
         raise GraderError(
             f"The GPU failed: {said}.",
@@ -92,6 +91,6 @@ def _check_machine(said: str) -> None:
 
 
 def _said(error: Exception) -> str:
-    """CUDA's own words in one of PyCUDA's messages, `cuLaunchKernel failed: too many resources
-    requested for launch`."""
+    """CUDA's text in a message of PyCUDA: `cuLaunchKernel failed: too many resources requested for
+    launch`."""
     return str(error).partition(" failed: ")[2].strip() or str(error)

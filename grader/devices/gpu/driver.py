@@ -1,4 +1,4 @@
-"""A GPU as PyCUDA opens it: its context, what it is, and two calls of the driver that PyCUDA
+"""Opens a GPU through PyCUDA: its context, its description, and two driver calls that PyCUDA
 lacks."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DOCTOR = f"`grade doctor` tells what is missing; {NO_GPU_NEEDED}"
 
 @dataclass(frozen=True)
 class OpenGpu:
-    """A GPU with a context of our own, current in this thread until `close`."""
+    """A GPU with its own context, current in this thread until `close`."""
 
     gpu: Gpu
     info: DeviceInfo
@@ -43,8 +43,8 @@ class OpenGpu:
 def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
     """Open the GPU with this CUDA index; `given` peaks replace its own.
 
-    Raises UsageError when there is none, GraderError when it cannot be used or its peak is not
-    known.
+    Raises UsageError when it does not exist, GraderError when it does not work or its peak is
+    unknown.
     """
     device = find_device(index)
     attributes = _read_attributes(device)
@@ -68,8 +68,8 @@ def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
 
 
 def find_device(index: int) -> Any:  # noqa: ANN401 (PyCUDA has no types)
-    """PyCUDA's device of this CUDA index. Raises UsageError when there is none, GraderError when
-    CUDA does not work."""
+    """PyCUDA's device with this CUDA index. Raises UsageError when it does not exist, GraderError
+    when CUDA does not work."""
     try:
         cuda.init()
         count = cuda.Device.count()
@@ -85,8 +85,8 @@ def find_device(index: int) -> Any:  # noqa: ANN401 (PyCUDA has no types)
 
 
 def make_context(device: Any) -> Any:  # noqa: ANN401
-    """A context of our own on PyCUDA's stack, current in this thread. Raises GraderError when the
-    GPU cannot be used."""
+    """A new context on PyCUDA's stack, current in this thread. Raises GraderError when the GPU does
+    not work."""
     try:
         context = device.make_context()
     except cuda.Error as error:
@@ -105,8 +105,8 @@ def close_context(context: Any) -> None:  # noqa: ANN401
 
 
 def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noqa: ANN401 (PyCUDA has no types)
-    """A GPU's figures from its own attributes, under the id that gpus.json has for it, else one
-    made of its name."""
+    """A GPU's figures from its attributes, with its id in gpus.json, else an id made of its
+    name."""
     capability = attributes.compute_capability
     return Gpu(
         id=_find_id(attributes),
@@ -132,8 +132,8 @@ def describe_gpu(device: Any, attributes: Attributes, peak: Peak) -> Gpu:  # noq
 
 
 def reset_persisting_l2() -> None:
-    """Let go of every L2 line that a kernel marked to stay. GPUs before compute capability 8.0 have
-    none, and say so."""
+    """Release every L2 line that a kernel marked as persisting. GPUs before compute capability 8.0
+    do not have them and return an error."""
     find_driver().cuCtxResetPersistingL2Cache()
 
 
@@ -172,8 +172,8 @@ def _describe_device(device: Any, gpu: Gpu, peak: Peak) -> DeviceInfo:  # noqa: 
 
 
 def _find_id(attributes: Attributes) -> str:
-    """The id in gpus.json that is a part of the name, of a GPU of the same size: an H100 PCIe is
-    not the SXM one."""
+    """The id in gpus.json that is a part of the name, with the same number of multiprocessors: an
+    H100 PCIe is not an H100 SXM."""
     name = attributes.name.lower()
     squeezed = re.sub(r"[^a-z0-9]", "", name)
     for gpu in read_gpus().values():
@@ -187,8 +187,8 @@ def _attribute(device: Any, name: str) -> int:  # noqa: ANN401
 
 
 def _read_uuid(index: int) -> str:
-    """The UUID as nvidia-smi writes it: the same for every process, whatever CUDA_VISIBLE_DEVICES
-    says."""
+    """The UUID in nvidia-smi's form: the same in every process, independent of
+    CUDA_VISIBLE_DEVICES."""
     handle, raw = ctypes.c_int(), (ctypes.c_ubyte * 16)()
     find_driver().cuDeviceGet(ctypes.byref(handle), index)
     find_driver().cuDeviceGetUuid(raw, handle)

@@ -49,12 +49,11 @@ PROBE_BUFFER = DeviceBuffer("probe", "uint64", (4096,), Role.INPUT)
 
 
 class GpuDevice:
-    """The GPU with this CUDA index. Satisfies `TimingDevice`; after a kernel's fault nothing but a
-    new process helps.
+    """The GPU with this CUDA index. Satisfies `TimingDevice`; after a kernel's fault, a new process
+    is necessary.
 
-    Making one shows that the GPU works: it computes a digest that is compared with the host's.
-    Counters are not its business: those of its launches are all 0 (devices.gpu.ncu and the emulated
-    device count).
+    The constructor tests the GPU: it computes a digest and compares it with the host's. The
+    counters of its launches are all 0: devices.gpu.ncu and the emulated device count.
     """
 
     def __init__(self, index: int = 0, given: GivenPeak | None = None) -> None:
@@ -85,8 +84,8 @@ class GpuDevice:
         mode: Mode = COUNTING,
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
-        """See devices.base.Device. It has the counting mode only. The wall limit is the caller's to
-        enforce: it can end the process, this cannot."""
+        """See devices.base.Device. It has the counting mode only. The caller enforces the wall
+        limit, because only the caller can end the process."""
         if mode != COUNTING:
             raise GraderError(f"a GPU has no {type(mode).__name__}")
         try:
@@ -100,7 +99,7 @@ class GpuDevice:
         self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
     ) -> tuple[Execution, list[Arrays]]:
         """See devices.base.TimingDevice."""
-        self._bench = None  # frees what the last one held
+        self._bench = None  # frees the memory of the last bench
         submission = next(program for program in programs if program.label == SUBMISSION)
         try:
             bench = Bench(programs, input_sets, self._own, l2_bytes=self._open.l2_bytes)
@@ -152,8 +151,7 @@ class GpuDevice:
         return tuple(taken), self._clocks.state()
 
     def copy_bandwidth(self) -> float:
-        """See devices.base.TimingDevice. Lets go of what `prepare` holds: there may be no room
-        beside it."""
+        """See devices.base.TimingDevice. Frees the memory of `prepare`, since both may not fit."""
         self._bench = None
         return self._own.copy_bandwidth()
 
@@ -182,8 +180,8 @@ class GpuDevice:
         return Execution(tuple(results), modified), outputs
 
     def _code_of(self, binary: Binary) -> Code:
-        """The binary's code, which goes to the GPU when it is first needed; the last one is kept.
-        Every run of a plan finds variables as at its start."""
+        """The binary's code, loaded on first use; the last binary stays loaded. Every run of a plan
+        starts with the initial values of variables."""
         if self._code is None or self._code.binary != binary:
             self._code = Code(binary)
         elif binary.symbols:
@@ -194,7 +192,8 @@ class GpuDevice:
         return make_result(self._open.gpu, kernel, launch, Counters(), ())
 
     def _probe(self) -> None:
-        """Compute something that the host knows. Raises GraderError for a GPU that does not."""
+        """Test the GPU with a computation whose result the host knows. Raises GraderError for a
+        wrong result."""
         contents = np.arange(PROBE_BUFFER.shape[0], dtype=np.uint64)
         try:
             arena = Arena([PROBE_BUFFER])

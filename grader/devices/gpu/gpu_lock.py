@@ -1,5 +1,5 @@
-"""One grading at a time on a GPU: a lock file per GPU, kept by the operating system, which frees it
-however its holder ends."""
+"""One grading at a time on a GPU: a lock file per GPU. The operating system frees the lock when its
+holder ends, for any reason."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ POLL_SECONDS = 0.05
 
 
 def lock_folder() -> Path:
-    """Where all users of this machine find the same lock files: also where a batch has temporary
-    files in a folder of its own."""
+    """The folder where all users of this machine find the same lock files, even in a batch with its
+    own folder for temporary files."""
     return Path(os.environ.get(LOCKS_VARIABLE) or tempfile.gettempdir())
 
 
@@ -33,10 +33,10 @@ def hold_gpu(
     folder: Path | None = None,
     wait_seconds: float = WAIT_SECONDS,
 ) -> Iterator[None]:
-    """Hold the GPU with this UUID alone among all graders of the machine; None is no GPU, and held
-    at once.
+    """Lock the GPU with this UUID against all other graders of the machine; None means no GPU, and
+    no lock.
 
-    While another grader holds it, `show` says so. Raises GraderError when that lasts longer than
+    `show` reports that another grader holds it. Raises GraderError when that lasts longer than
     `wait_seconds`.
     """
     if uuid is None:

@@ -1,5 +1,4 @@
-"""Times a library's operation on a GPU through CuPy or PyTorch, whichever is installed: cuBLAS for
-a matrix product."""
+"""Times a library's operation on a GPU through CuPy or PyTorch: cuBLAS for a matrix product."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ Operation = Callable[[Mapping[str, Any]], object]
 
 
 def find_array_library() -> str | None:
-    """`cupy` or `torch`, the first one that is installed; it is not loaded."""
+    """`cupy` or `torch`, the first that is installed; it is not loaded."""
     return next(
         (name for name in ("cupy", "torch") if importlib.util.find_spec(name) is not None), None
     )
@@ -80,7 +79,8 @@ def _with_torch(
 def _stopwatch(
     make_event: Callable[[], Any], elapsed_ms: Callable[[Any, Any], float]
 ) -> Callable[..., float]:
-    """What times an action on the GPU, in milliseconds, between two of a library's events."""
+    """A function that times an action on the GPU, in milliseconds, between two events of a
+    library."""
 
     def time_once(action: Callable[[], object]) -> float:
         begin, end = make_event(), make_event()

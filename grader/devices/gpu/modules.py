@@ -33,8 +33,8 @@ from grader.records import (
 from grader.sass import is_cooperative
 
 UNASKED_SHARED_BYTES = 48 << 10
-"""A block's dynamic shared memory must be asked for where it and the static one are more than this
-(CUDA C++ Programming Guide, "Shared Memory" of each architecture)."""
+"""More dynamic and static shared memory per block than this must be requested (CUDA C++ Programming
+Guide, "Shared Memory" of each architecture)."""
 MATCH_THEM = (
     "Set GRADER_NVCC to the nvcc of a CUDA toolkit that is not newer than the driver (`nvidia-smi`"
     " names the driver's CUDA version), or update the driver."
@@ -45,7 +45,7 @@ GRADE_AGAIN = (
 
 
 class PlanError(Exception):
-    """A plan did not run to its end, for this reason."""
+    """A plan stopped early, for this reason."""
 
     def __init__(self, stop: Stop) -> None:
         super().__init__(stop)
@@ -55,7 +55,7 @@ class PlanError(Exception):
 
 @dataclass(frozen=True)
 class ReadyLaunch:
-    """A launch that needs nothing but to be started."""
+    """A launch that is ready to start."""
 
     launch: Launch
     kernel: Kernel
@@ -70,8 +70,8 @@ class ReadyLaunch:
         )
 
     def run(self, arena: Arena) -> None:
-        """Start the kernel, wait for its end, and look at the guard bands. Raises PlanError; after
-        a fault the context is lost."""
+        """Start the kernel, wait for its end, and check the guard bands. Raises PlanError; after a
+        fault the context is lost."""
         try:
             self.start()
         except cuda.Error as error:
@@ -83,7 +83,7 @@ class ReadyLaunch:
         self.look_for_damage(arena)
 
     def look_for_damage(self, arena: Arena) -> None:
-        """Raises PlanError when a guard band is not whole."""
+        """Raises PlanError when a guard band has changed."""
         damage = arena.find_damage()
         if damage is not None:
             raise PlanError(read_damage(damage, self.launch, self.kernel.name))
@@ -91,14 +91,14 @@ class ReadyLaunch:
 
 @dataclass(frozen=True)
 class ReadyTransfer:
-    """A copy or fill that needs nothing but to be started: addresses on the device."""
+    """A copy or fill that is ready to start, with addresses on the device."""
 
     step: Copy | Fill
     target: int
     source: int = 0
 
     def start(self) -> None:
-        """Queue it, behind the launches that were queued."""
+        """Queue it behind the queued launches."""
         size_bytes = self.step.size_bytes
         if not size_bytes:
             return
@@ -108,8 +108,7 @@ class ReadyTransfer:
             cuda.memcpy_dtod_async(self.target, self.source, size_bytes)
 
     def run(self, arena: Arena) -> None:
-        """Start it and wait for its end. What it touches was checked before; `arena` is not looked
-        at."""
+        """Start it and wait for its end. Its addresses were checked before; `arena` is not used."""
         self.start()
         cuda.Context.synchronize()
 
@@ -127,8 +126,8 @@ class Code:
         self._module = module or load_module(binary)
 
     def load_again(self) -> Code:
-        """The same code with its `__device__` variables as at a program's start. Takes a
-        millisecond: the driver knows the code."""
+        """The same code with the initial values of its `__device__` variables. Takes a millisecond:
+        the driver has compiled the code before."""
         return Code(self.binary, _load_cubin(self.binary))
 
     def make_ready(
@@ -138,7 +137,7 @@ class Code:
         objects: Mapping[str, bytes],
     ) -> tuple[ReadyStep, ...]:
         """The steps with the addresses and objects of their buffers. Raises PlanError
-        when a launch asks for more shared memory than there is."""
+        when a launch requests more shared memory than the GPU has."""
         ready: list[ReadyStep] = []
         for launch in steps:
             if not isinstance(launch, Launch):
@@ -156,8 +155,7 @@ class Code:
             except cuda.Error as error:
                 raise PlanError(read_refusal(error, launch, kernel.name)) from error
             space = pack_parameters(kernel, launch, addresses, objects)
-            # PyCUDA passes an array's bytes as they are: the whole parameter space, already laid
-            # out, is one argument.
+            # PyCUDA passes an array's bytes unchanged: the whole parameter space is one argument.
             arguments = (np.frombuffer(space, dtype=np.uint8),) if space else ()
             ready.append(ReadyLaunch(launch, kernel, function, arguments))
         return tuple(ready)

@@ -2,10 +2,10 @@
 plan a single time.
 
 ncu replays each launch until it has every metric and gives one row per launch; the counters of a
-plan are their sum. There are no counters per source line: those come from the emulated device,
-where it can run the kernel. Where ncu cannot count, the answer is a reason, never a zero. Nothing
-else should use the GPU meanwhile: `hold` is its lock, which is taken when the worker has started
-and needs nothing but the GPU. Starting takes seconds in which another grading can use it.
+plan are their sum. ncu has no counters per source line: they come from the emulated device, where
+it can run the kernel. Where ncu cannot count, the answer is a reason, never a zero. No other
+grading may use the GPU at the same time: `hold` is its lock. It is taken after the start of the
+worker, which takes seconds in which another grading can use the GPU.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ NCU_VARIABLE = "GRADER_NCU"
 WORKER = "grader.devices.gpu.profiled"
 REQUEST, ERROR, LOG = "request.pickle", "error.txt", "ncu.csv"
 READY, GO = "ready", "go"
-"""Files that the worker makes when it has started, and waits for then. It ends when the request's
-file is gone instead."""
+"""The worker creates READY after its start and waits for GO. It ends when the request's file is
+deleted."""
 POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
@@ -71,14 +71,14 @@ class PlanRun:
 
     @property
     def inputs(self) -> Arrays:
-        """The contents of the inputs alone: those of the others need not travel."""
+        """The contents of the inputs alone, since the worker poisons the other buffers."""
         buffers = self.program.buffers
         return {each.name: self.arrays[each.name] for each in buffers if each.role is Role.INPUT}
 
 
 @dataclass(frozen=True)
 class Request:
-    """What the worker under ncu is to do, and after how long it ends itself."""
+    """The task of the worker under ncu, and the time after which it ends itself."""
 
     gpu_index: int
     plans: tuple[PlanRun, ...]
@@ -86,7 +86,7 @@ class Request:
 
 
 def find_ncu(environ: Mapping[str, str]) -> Path | None:
-    """`$GRADER_NCU`, else the one on PATH, else the newest where NVIDIA's packages put it."""
+    """`$GRADER_NCU`, else ncu on PATH, else the newest ncu in the folders of NVIDIA's packages."""
     chosen = environ.get(NCU_VARIABLE)
     if chosen:
         return Path(chosen) if os.access(chosen, os.X_OK) else None
@@ -102,7 +102,7 @@ def find_ncu(environ: Mapping[str, str]) -> Path | None:
 
 
 def ncu_identity(environ: Mapping[str, str] = os.environ) -> str:
-    """What tells the installed Nsight Compute from another version; empty where there is none."""
+    """An identity of the installed Nsight Compute's version; empty where it is not installed."""
     ncu = find_ncu(environ)
     if ncu is None:
         return ""
@@ -142,8 +142,8 @@ def count_plans(
     environ: Mapping[str, str] = os.environ,
     hold: Hold = nullcontext,
 ) -> tuple[tuple[CountedLaunch, ...], ...] | NotCounted:
-    """The counters of several plans for one architecture from one ncu process. If one cannot be
-    counted, none is."""
+    """The counters of several plans for the same architecture from one ncu process. If a plan
+    cannot be counted, no plan is."""
     ncu = find_ncu(environ)
     if ncu is None:
         return NOT_INSTALLED
@@ -172,7 +172,7 @@ def count_plans(
 
 @dataclass(frozen=True)
 class _Session:
-    """What every start of ncu shares."""
+    """The common settings of every start of ncu."""
 
     ncu: Path
     folder: Path
@@ -183,7 +183,7 @@ class _Session:
 
     @property
     def limit_seconds(self) -> float:
-        """What ncu and its worker may take, waiting for the GPU included."""
+        """The time limit of ncu and its worker, including the wait for the GPU."""
         return self.wall_seconds + WAIT_SECONDS
 
     def profile(self, metrics: Sequence[str]) -> str | NotCounted:
@@ -210,13 +210,13 @@ class _Session:
                 memory_bytes=NO_LIMIT_BYTES,
                 file_bytes=REPORT_BYTES,
             ),
-            # run_tool makes TMPDIR a private folder: ncu's lock file in a shared one belongs to
-            # whoever came first.
+            # run_tool makes TMPDIR a private folder: in a shared folder, ncu's lock file belongs to
+            # its first user.
             env=self.environment,
         )
 
     def _in_turn(self, running: Future[Completed]) -> Completed:
-        """Let the worker go on with the GPU when it has started and the GPU is ours."""
+        """Let the worker continue when it has started and this process holds the GPU's lock."""
         while not (self.folder / READY).exists():
             if running.done():
                 return running.result()
@@ -231,7 +231,7 @@ class _Session:
 
 
 def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
-    """ncu's command line around the worker: exact metric names, clocks as they are, CSV in base
+    """ncu's command line around the worker: exact metric names, clocks without control, CSV in base
     units in the folder's log."""
     options = (
         "--target-processes",
@@ -254,8 +254,7 @@ def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
 
 
 def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch, ...] | NotCounted:
-    """Profile; again with fewer metrics where ncu does not know one that is for information
-    only."""
+    """Profile; if ncu does not know a metric that is for information only, repeat without it."""
     arch = plans[0].program.binary.arch
     required = required_metrics(arch)
     optional: tuple[str, ...] = OPTIONAL
@@ -275,6 +274,6 @@ def _is_unknown(metric: str, log: str) -> bool:
 
 
 def _version_of(folder: str) -> tuple[int, ...]:
-    """`2025.3.1` as numbers; empty for a folder that is named otherwise."""
+    """`2025.3.1` as numbers; empty for a folder with another kind of name."""
     parts = folder.split(".")
     return tuple(map(int, parts)) if all(part.isdigit() for part in parts) else ()

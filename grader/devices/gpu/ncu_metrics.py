@@ -1,13 +1,12 @@
-"""What `ncu` is asked for, and how its answer is read: metric names, the CSV of `--page raw`, and
-its error lines.
+"""The metrics for `ncu`, and a parser of its answer: the CSV of `--page raw`, and its error lines.
 
 `ncu --query-metrics` of version 2025.3 lists the names for every chip from compute capability 7.5
-to 10.0, but for `memory_*`: metrics of the source page, which that list leaves out. The counts are
-exact: software-patched (`smsp__sass_*`), derived from addresses (`memory_*`), or hardware counters
-that were equal on every run. The hardware's own conflict counter is not among them: it also counts
-lost arbitration (docs/devices.md), and is for information only, like the DRAM traffic. Nor is its
-count of the sectors of atomics, `l1tex__t_sectors_*_op_atom`: lanes that meet at an address take
-one each there.
+to 10.0, except `memory_*`, the metrics of the source page. The counts are exact: software-patched
+(`smsp__sass_*`), derived from addresses (`memory_*`), or hardware counters that were equal on every
+run. The hardware's conflict counter is not used: it also counts lost arbitration
+(docs/devices.md), and is for information only, like the DRAM traffic. The hardware's sectors of
+atomics, `l1tex__t_sectors_*_op_atom`, are not used either: they count a sector for each lane, also
+for lanes with the same address.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from grader.records import COUNTERS, Counter, Counters, Launch, Lookups, Traffic
 
 @dataclass(frozen=True)
 class CountedLaunch:
-    """A launch as ncu counted it. What is None, ncu does not have on this GPU.
+    """A launch with ncu's counts. None: ncu does not have the metric on this GPU.
 
     `traffic` (cold caches) and `hardware_bank_conflicts` vary from run to run and are for
     information only.
@@ -35,7 +34,7 @@ class CountedLaunch:
 
 @dataclass(frozen=True)
 class NotCounted:
-    """Why ncu counted nothing, as a clause ("ncu is not installed"), and what to do about it, as a
+    """The reason why ncu counted nothing, as a clause ("ncu is not installed"), and advice, as a
     sentence."""
 
     reason: str
@@ -55,25 +54,26 @@ OPTIONAL = (
     *(HARDWARE_CONFLICTS, *DRAM_TRAFFIC, L1_HITS, L1_SECTORS, L2_HITS, L2_SECTORS),
     *(row.matrices for row in COUNTED if row.matrices),
 )
-"""For information only, or not there on every GPU."""
+"""For information only, or missing on some GPUs."""
 
 FIRST_WITH_COPIES = 80
 BASE_UNITS = frozenset(
     {"", "inst", "sector", "sectors", "byte", "request", "wavefront", "wavefronts"}
 )
-"""What `--print-units base` prints beside these metrics; anything else (Kbyte, say) is scaled."""
+"""The units that `--print-units base` prints for these metrics; any other unit (Kbyte) is
+scaled."""
 
 
 def required_metrics(arch: str) -> tuple[str, ...]:
-    """The metrics without which nothing is counted, for a GPU such as `sm_90`."""
+    """The metrics that counting requires, for a GPU such as `sm_90`."""
     return tuple(dict.fromkeys(name for row in COUNTED for name in _metrics_of(row, arch)))
 
 
 def parse_counts(
     text: str, launches: Sequence[Launch], arch: str
 ) -> tuple[CountedLaunch, ...] | NotCounted:
-    """The counters of each launch, in order, from ncu's log file; NotCounted when it tells an
-    error, or lacks a launch or a metric."""
+    """The counters of each launch, in order, from ncu's log file; NotCounted when it has an error,
+    or lacks a launch or a metric."""
     if "\n==ERROR==" in f"\n{text}":
         return explain_log(text)
     rows = list(
@@ -125,18 +125,18 @@ _REASONS = (
     ),
     ("No kernels were profiled", "ncu saw no launch", ""),
 )
-"""What a line of ncu's log holds, why it counted nothing, and what to do."""
+"""A part of a line in ncu's log, the reason why it counted nothing, and the advice."""
 
 
 def find_unknown_metric(text: str) -> str | None:
-    """The start of the name of a metric that this ncu does not know: it collects nothing then.
-    Newer ones leave out the column."""
+    """The start of the name of a metric that this ncu does not know: it collects no metric then.
+    Newer versions leave out the column."""
     found = re.search(r"Failed to find metric (?:regex:\^)?(\w+)", text)
     return found[1] if found else None
 
 
 def explain_log(text: str) -> NotCounted:
-    """Why a log holds no counters, from its error lines."""
+    """The reason why a log has no counters, from its error lines."""
     unknown = find_unknown_metric(text)
     if unknown is not None:
         return NotCounted(f"this ncu has no metric {unknown} for this GPU", NEWER_NCU)
@@ -155,7 +155,7 @@ def explain_log(text: str) -> NotCounted:
 
 
 class _UnreadableError(Exception):
-    """A figure that is missing or no whole number in base units; the message says which."""
+    """A figure that is missing or not a whole number in base units; the message names it."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""The state of a GPU's clocks while something is measured, sampled through NVML; whatever NVML does
-not say is None."""
+"""The state of a GPU's clocks during a measurement, sampled through NVML; a value that NVML does
+not have is None."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ REASONS = {
 
 @dataclass
 class _Seen:
-    """What the samples said so far."""
+    """The values of the samples so far."""
 
     sm_mhz: list[int] = field(default_factory=list)
     memory_mhz: list[int] = field(default_factory=list)
@@ -52,7 +52,7 @@ class ClockSampler:
         self._due = 0.0
 
     def sample(self) -> None:
-        """Take a sample, unless the last one is very recent."""
+        """Take a sample, at most once per LEAST_SECONDS."""
         if self._nvml is None or time.monotonic() < self._due:
             return
         nvml, handle, seen = self._nvml, self._handle, self._seen
@@ -67,7 +67,7 @@ class ClockSampler:
         self._due = time.monotonic() + LEAST_SECONDS
 
     def state(self) -> ClockState:
-        """What the samples since `clear` say together."""
+        """The ranges of the samples since `clear`."""
         seen = self._seen
         return ClockState(
             sm_mhz=_range(seen.sm_mhz),
@@ -82,7 +82,8 @@ class ClockSampler:
 
 
 def read_versions() -> dict[str, str]:
-    """The driver's version and the newest CUDA that it runs; empty where NVML is not to be had."""
+    """The driver's version and the newest CUDA that it supports; empty where NVML is
+    unavailable."""
     try:
         import pynvml
     except ImportError:
@@ -99,7 +100,7 @@ def read_versions() -> dict[str, str]:
 
 
 def _open(pci_bus_id: str) -> tuple[Any, Any]:
-    """NVML and its handle of the GPU; (None, None) where either is not to be had."""
+    """NVML and its handle of the GPU; (None, None) where either is unavailable."""
     try:
         import pynvml
     except ImportError:

@@ -23,10 +23,10 @@ class OwnKernels:
         self._sums = cuda.mem_alloc(WORD_BYTES * DIGEST_BLOCK * self._blocks)
 
     def digest(self, address: int, size_bytes: int) -> int:
-        """A position-dependent 64-bit digest of that many bytes from an address that is a multiple
-        of WORD_BYTES.
+        """A position-dependent 64-bit digest of `size_bytes` from an address that is a multiple of
+        WORD_BYTES.
 
-        What lies behind them fills the last word. Waits for all work on the GPU.
+        The bytes behind them fill the last word. Waits for all work on the GPU.
         """
         threads = self._blocks * DIGEST_BLOCK
         sums = np.empty(threads, dtype=np.uint64)
@@ -36,8 +36,8 @@ class OwnKernels:
         return int(sums.sum(dtype=np.uint64))
 
     def copy_bandwidth(self) -> float:
-        """What the best of the copy kernels moves in 10^9 B/s, bytes read plus bytes written; of
-        each the median run."""
+        """The rate of the best copy kernel in 10^9 B/s, bytes read plus bytes written; the rate of
+        each kernel is its median run."""
         source, target = cuda.mem_alloc(COPY_BYTES), cuda.mem_alloc(COPY_BYTES)
         milliseconds = [
             median(self._time_copy(quads, int(target), int(source)) for _ in range(COPY_RUNS))
@@ -49,8 +49,8 @@ class OwnKernels:
         kernel = self._module.get_function(f"copy{quads}")
         blocks = COPY_BYTES // (16 * COPY_BLOCK * quads)
         start, end = cuda.Event(), cuda.Event()
-        # Keeps the GPU busy until the copy is queued behind it, and puts other lines into L2 than
-        # those the copy reads first.
+        # Keeps the GPU busy until the copy is queued behind it, and fills L2 with lines that the
+        # copy does not read first.
         cuda.memset_d32_async(source, quads, COPY_BYTES // 4)
         start.record()
         kernel(np.uint64(target), np.uint64(source), grid=(blocks, 1), block=(COPY_BLOCK, 1, 1))

@@ -1,10 +1,10 @@
-"""The theoretical peak of a GPU: what was set, else from the device's attributes, else from a table
-of published figures.
+"""The theoretical peak of a GPU: the value of the option, else from the device's attributes, else
+from a table of published figures.
 
-Bandwidth is 2 x memory clock x bus width (two transfers a clock, as every GDDR and HBM part counts
-its clock); fp32 peak is multiprocessors x fp32 lanes x 2 (a fused multiply-add is two operations) x
-clock. Which of the three was used is part of the result. Attributes can be 0 on virtual and
-integrated GPUs; nothing is guessed then.
+Bandwidth is 2 x memory clock x bus width (two transfers per clock, for every GDDR and HBM part);
+fp32 peak is multiprocessors x fp32 lanes x 2 (a fused multiply-add is two operations) x clock. The
+result names its source. Attributes can be 0 on virtual and integrated GPUs; nothing is guessed
+then.
 """
 
 from __future__ import annotations
@@ -32,14 +32,13 @@ FP32_LANES = {
     (12, 0): 128,
     (12, 1): 128,
 }
-"""fp32 lanes a multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
+"""fp32 lanes per multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic
 Instructions"."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A board whose figures stand in `gpus.json`, under this id, and where NVIDIA publishes
-    them."""
+    """A board with the figures of this id in `gpus.json`, and NVIDIA's publication of them."""
 
     id: str
     source: str
@@ -47,8 +46,8 @@ class Listed:
 
 @dataclass(frozen=True)
 class Published:
-    """What NVIDIA publishes of a board: GB/s, TFLOP/s (fp32, and of tensor cores that multiply
-    halves and sum in float, without sparsity), and where."""
+    """NVIDIA's figures for a board: GB/s, TFLOP/s (fp32, and of tensor cores that multiply halves
+    and sum in float, without sparsity), and the publication."""
 
     bandwidth_gbps: float
     fp32_tflops: float
@@ -78,13 +77,13 @@ BOARDS: dict[str, Published | Listed] = {
     "NVIDIA GeForce RTX 5070": Listed("rtx5070", "Blackwell RTX architecture paper"),
     "NVIDIA B200": Listed("b200", "HGX B200 datasheet"),
 }
-"""By the name that CUDA gives a board."""
+"""By CUDA's name of the board."""
 
 
 @dataclass(frozen=True)
 class Attributes:
-    """What the driver says of a device; 0 where it does not say. Clocks in kHz, as CUDA's
-    attributes have them."""
+    """A device's attributes from the driver; 0 where the driver has no value. Clocks in kHz, like
+    CUDA's attributes."""
 
     name: str
     compute_capability: tuple[int, int]
@@ -96,8 +95,8 @@ class Attributes:
 
 @dataclass(frozen=True)
 class Peak:
-    """A GPU's peak in 10^9 B/s and 10^12 fp32 operations/s, each with words on where it is from;
-    that of tensor cores as published, which nothing else tells."""
+    """A GPU's peak in 10^9 B/s and 10^12 fp32 operations/s, each with its source as text; the
+    tensor cores' peak is always the published figure."""
 
     bandwidth_gbps: float
     fp32_tflops: float
@@ -132,8 +131,8 @@ def parse_peak(text: str) -> GivenPeak:
 
 
 def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
-    """The peak of a device and where each figure is from. Raises GraderError when there is no way
-    to know it."""
+    """The peak of a device with the source of each figure. Raises GraderError when it is
+    unknown."""
     given = given or GivenPeak()
     published = find_published(attributes.name)
     bandwidth = _choose(
@@ -155,7 +154,7 @@ def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
 
 
 def find_published(name: str) -> Published | None:
-    """What is published of the board that CUDA calls by this name."""
+    """The published figures of the board with this CUDA name."""
     board = BOARDS.get(name)
     if not isinstance(board, Listed):
         return board
@@ -169,7 +168,7 @@ _Sourced = tuple[float, str]
 
 
 def _not_known(name: str, *, bandwidth_missing: bool, fp32_missing: bool) -> GraderError:
-    """The error that names what is missing and the form of --peak that gives it."""
+    """The error that names the missing figures and the form of --peak that sets them."""
     missing = [*["memory bandwidth"] * bandwidth_missing, *["fp32 rate"] * fp32_missing]
     option = (
         "--peak GB/s,TFLOP/s (for instance --peak 3352,66.9)"

@@ -1,9 +1,8 @@
-"""Where the buffers of a plan lie in one allocation, and which bytes around them must stay as they
-are.
+"""The places of a plan's buffers in one allocation, and the guard bands around them.
 
-Every buffer has a guard band before and after it. A band starts at the very byte behind its buffer,
-so that a store of one element too many damages it. Its words are NaNs as floats: what reads a band
-computes nothing that looks right.
+Every buffer has a guard band before and after it. A band starts at the first byte behind its
+buffer, so that a store behind the last element damages it. Its words are NaNs as floats: a kernel
+that reads a band cannot compute a plausible result.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from grader.records import DeviceBuffer
 
 GUARD_WORD = 0x7FF5A5A5
 BAND_BYTES = 256 << 10
-"""Least size of a guard band: room for an overshoot of a few rows, small beside what is copied
-anyway."""
+"""Least size of a guard band: enough for an overshoot of a few rows, small compared with the
+buffers."""
 ALIGNMENT_BYTES = 512
-"""What textures of linear memory ask for; cudaMalloc aligns to 256, on which vector accesses of
+"""The alignment of textures in linear memory; cudaMalloc aligns to 256, on which vector accesses of
 students rely."""
 
 ReadBytes = Callable[[int, int], np.ndarray]
@@ -42,15 +41,15 @@ class Place:
 
 @dataclass(frozen=True)
 class Placement:
-    """All buffers in the order of their places; `size_bytes` counts the last band in."""
+    """All buffers in the order of their places; `size_bytes` includes the last band."""
 
     places: tuple[Place, ...]
     size_bytes: int
 
     @property
     def bands(self) -> tuple[tuple[int, int], ...]:
-        """(start, end) of each guard band: between neighbours, before the first buffer and behind
-        the last one."""
+        """(start, end) of each guard band: between neighbours, before the first and behind the last
+        buffer."""
         starts = (0, *(place.end for place in self.places))
         ends = (*(place.offset for place in self.places), self.size_bytes)
         return tuple(zip(starts, ends, strict=True))
@@ -58,8 +57,8 @@ class Placement:
 
 @dataclass(frozen=True)
 class Damage:
-    """The damage in a guard band that is nearest to a buffer: its first byte behind the end, or its
-    last 4-byte word before the start.
+    """The damage in a guard band nearest to a buffer: the first damaged byte behind its end, or the
+    last damaged 4-byte word before its start.
 
     `offset_bytes` is relative to the buffer's start.
     """
@@ -79,7 +78,7 @@ def place_buffers(buffers: Sequence[DeviceBuffer]) -> Placement:
 
 
 def find_damage(placement: Placement, read: ReadBytes) -> Damage | None:
-    """The first damage in the order of the places; None when every band is whole."""
+    """The first damage in the order of the places; None when no band has changed."""
     for index, (start, end) in enumerate(placement.bands):
         changed = np.flatnonzero(read(start, end - start) != guard_bytes(start, end))
         if changed.size:
@@ -90,15 +89,15 @@ def find_damage(placement: Placement, read: ReadBytes) -> Damage | None:
 
 
 def guard_bytes(start: int, end: int) -> np.ndarray:
-    """What the allocation holds from byte `start` to byte `end` where no buffer is."""
+    """The contents of a guard band from byte `start` to byte `end` of the allocation."""
     first = start // 4 * 4
     words = np.full(-(-(end - first) // 4), GUARD_WORD, dtype="<u4")
     return words.view(np.uint8)[start - first : end - first]
 
 
 def _nearest(first: int, last: int, before: Place | None, after: Place | None) -> Damage:
-    """Damage from byte `first` to byte `last` of the band between two buffers belongs to the one
-    that it is nearer to."""
+    """Damage from byte `first` to byte `last` of the band between two buffers belongs to the nearer
+    buffer."""
     if after is None or (before is not None and first - before.end < after.offset - last):
         assert before is not None
         return Damage(before, first - before.offset)

@@ -1,8 +1,8 @@
-"""What runs under `ncu`: `python -m grader.devices.gpu.profiled FOLDER` runs the plans of a request
-once each.
+"""The program under `ncu`: `python -m grader.devices.gpu.profiled FOLDER` runs each plan of a
+request once.
 
-Only the launches lie between cuProfilerStart and cuProfilerStop. What goes wrong is left in the
-folder's error file.
+Only the launches are between cuProfilerStart and cuProfilerStop. Errors are written to the folder's
+error file.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from grader.devices.gpu.ncu import ERROR, GO, POLL_SECONDS, READY, REQUEST, Plan
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the plans of the request in a folder, in order; exit code 1 at the first that fails."""
+    """Run the plans of the request in a folder, in order; exit code 1 at the first failure."""
     folder = Path(argv[0])
     os.dup2(
         os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-    )  # what kernels print at each replay
-    # The folder is the grader's own, readable by its user only: nobody else can have written what
-    # is unpickled here.
+    )  # output of kernels' printf at each replay
+    # The folder is the grader's own, accessible to its user only: no other user can have written
+    # the file that is unpickled here.
     request: Request = pickle.loads((folder / REQUEST).read_bytes())
     wait_for_the_gpu(folder)
     # The default action of SIGALRM ends the process even while it waits in the driver.
@@ -47,8 +47,8 @@ def main(argv: Sequence[str]) -> int:
 
 
 def wait_for_the_gpu(folder: Path) -> None:
-    """Say that all but the GPU is there, and wait until that may be used; the process ends if it
-    never may be."""
+    """Report that only the GPU is missing, and wait for permission to use it; the process ends if
+    permission is refused."""
     cuda.init()
     (folder / READY).touch()
     while not (folder / GO).exists():

@@ -1,5 +1,5 @@
-"""The grader's own kernels in PTX: a digest of buffers, and copies that show what bandwidth the
-memory gives.
+"""The grader's own kernels in PTX: a digest of buffers, and copies that measure the memory's
+bandwidth.
 
 The driver compiles PTX in milliseconds: the worker needs no nvcc, and no toolkit is too new for the
 driver.
@@ -17,8 +17,8 @@ GOLDEN, FIRST_MIX, SECOND_MIX = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049
 
 COPY_BLOCK = 256
 COPY_QUADS = (1, 2, 4, 8)
-"""How many 16-byte words a thread of a copy kernel loads before it stores the first: which is best
-differs between GPUs."""
+"""Numbers of 16-byte words that a thread of a copy kernel loads before it stores the first: the
+best number differs between GPUs."""
 
 HEADER = ".version 6.3\n.target sm_75\n.address_size 64\n"
 
@@ -73,8 +73,8 @@ check:
 
 
 def copy_ptx(quads: int) -> str:
-    """A kernel `copyN` whose block copies COPY_BLOCK * N consecutive 16-byte words, a thread N of
-    them, COPY_BLOCK apart."""
+    """A kernel `copyN` whose block copies COPY_BLOCK * N consecutive 16-byte words, each thread N
+    words at a distance of COPY_BLOCK."""
     offsets = [16 * COPY_BLOCK * quad for quad in range(quads)]
     words = [f"{{%a{n}, %b{n}, %c{n}, %d{n}}}" for n in range(quads)]
     loads = "\n".join(
@@ -111,7 +111,7 @@ PTX = HEADER + DIGEST + "".join(map(copy_ptx, COPY_QUADS))
 
 
 def digest_on_host(contents: np.ndarray) -> int:
-    """The digest that the kernel takes, computed by NumPy: contents are uint64 words."""
+    """The kernel's digest, computed by NumPy: contents are uint64 words."""
     weyl = np.arange(1, contents.size + 1, dtype=np.uint64) * np.uint64(GOLDEN)
     z = contents.reshape(-1) ^ weyl
     z = (z ^ z >> np.uint64(30)) * np.uint64(FIRST_MIX)

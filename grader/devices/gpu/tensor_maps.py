@@ -27,7 +27,7 @@ _ELEMENTS = {
 def tensor_maps(
     buffers: Sequence[DeviceBuffer], addresses: Mapping[str, int], driver: ctypes.CDLL
 ) -> dict[str, bytes]:
-    """The maps of the buffers that have one, by name. Raises GraderError where CUDA makes none."""
+    """The tensor maps of buffers, by name. Raises GraderError where CUDA makes no map."""
     return {
         buffer.name: _encode(buffer, buffer.tensor_map, addresses[buffer.name], driver)
         for buffer in buffers
@@ -44,7 +44,7 @@ def _encode(buffer: DeviceBuffer, map_: TensorMap, address: int, driver: ctypes.
         )
     room = ctypes.create_string_buffer(_MAP_BYTES + _ALIGNMENT)
     place = ctypes.addressof(room) + -ctypes.addressof(room) % _ALIGNMENT
-    none = 0  # nothing is interleaved, and no more is read than is asked for
+    none = 0  # no interleaving, and no larger reads for L2
     code = encode(
         ctypes.c_void_p(place),
         _ELEMENTS[layout.element],

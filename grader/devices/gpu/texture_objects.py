@@ -1,7 +1,8 @@
 """Texture objects on a GPU, which PyCUDA does not make: CUDA arrays with copies of buffers, bound
 through the driver (CUDA Driver API, "Texture Object Management").
 
-The hardware arranges an array as it likes, so that a texture needs a copy; inputs do not change.
+The layout of an array is known to the hardware alone, so a texture needs a copy; inputs do not
+change.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ class _ArrayDescriptor(ctypes.Structure):
 
 
 class _End(ctypes.Structure):
-    """A half of CUDA_MEMCPY3D: where a copy comes from, or goes to."""
+    """A half of CUDA_MEMCPY3D: the source or the target of a copy."""
 
     _fields_: ClassVar = [
         *((name, ctypes.c_size_t) for name in ("x_bytes", "y", "z", "level")),
@@ -112,8 +113,8 @@ class _Description(ctypes.Structure):
 
 
 class TextureObjects:
-    """The texture objects of those buffers that have one, whose contents are at these addresses and
-    stay; `handles` are by the buffers' names. Raises GraderError for what cannot be bound.
+    """The texture objects of buffers, whose contents are at these addresses and do not change;
+    `handles` are by the buffers' names. Raises GraderError for a buffer that cannot be bound.
 
     `driver` is libcuda; a context is current.
     """
@@ -138,7 +139,7 @@ class TextureObjects:
             self.handles[buffer.name] = self._bind(buffer, buffer.texture, addresses[buffer.name])
 
     def free(self) -> None:
-        """Destroy the objects and their arrays, if the context is still there."""
+        """Destroy the objects and their arrays, if the context still exists."""
         for handle in self.handles.values():
             self._driver.cuTexObjectDestroy(ctypes.c_uint64(handle))
         for array in self._arrays:

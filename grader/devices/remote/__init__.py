@@ -1,1 +1,1 @@
-"""Any device in a child process: the grader's end, the worker, and what goes between them."""
+"""Any device in a child process: the grader's end, the worker, and their messages."""

@@ -1,5 +1,4 @@
-"""Whether the arrays that a worker answers with are the outputs that were asked for: it is not
-trusted."""
+"""Checks the arrays in a worker's answer against the program's outputs: a worker is not trusted."""
 
 from __future__ import annotations
 
@@ -10,8 +9,8 @@ from grader.records import DeviceBuffer, Execution, Program, Role
 
 
 def find_nonsense(execution: Execution, got: Arrays, program: Program) -> str | None:
-    """What is wrong with the arrays of a run that came to its end, or a sample of which did; None
-    where nothing is."""
+    """The fault in the arrays of a run, or of a sample, that ran to its end; None if there is
+    none."""
     outputs = [buffer for buffer in program.buffers if buffer.role is Role.OUTPUT]
     if execution.launches and execution.launches[-1].sample is not None:
         return _look_at_sample(got, outputs)

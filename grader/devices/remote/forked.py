@@ -1,5 +1,4 @@
-"""The grader's end of zygotes (`zygote.py`), from which workers of the emulated device are
-forked."""
+"""The grader's end of zygotes (`zygote.py`), which fork the workers of the emulated device."""
 
 from __future__ import annotations
 
@@ -23,22 +22,21 @@ from grader.plumbing.children import kill_group
 
 ZYGOTE_COMMAND = (sys.executable, "-m", "grader.devices.remote.zygote")
 START_SECONDS = 300.0
-"""What a device may take to be loaded. The first one on a machine compiles the emulator's runtime:
-25 s of a processor, which others may want as well."""
+"""The time limit for loading a device. The first device on a machine compiles the emulator's
+runtime: 25 s of processor time, longer on a loaded machine."""
 MAX_ANSWER_BYTES = 256
 
 
 @dataclass
 class _Question:
-    """A request that a zygote was sent, and its answer once that is there."""
+    """A request to a zygote, and its answer once it has arrived."""
 
     answer: dict[str, Any] | None = None
 
 
 @dataclass
 class Zygote:
-    """A zygote's process, what it printed, and the questions that it has not answered yet, in their
-    order."""
+    """A zygote's process, its output, and the open questions in their order."""
 
     process: subprocess.Popen[bytes]
     output: IO[bytes]
@@ -47,7 +45,7 @@ class Zygote:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, request: dict[str, object], *files: int) -> _Question:
-        """Send a request with open files. What has ended answers with nothing."""
+        """Send a request with open files. A zygote that has ended gives an empty answer."""
         question = _Question()
         with self.lock:
             try:
@@ -59,12 +57,12 @@ class Zygote:
         return question
 
     def answer_of(self, question: _Question) -> dict[str, Any]:
-        """The answer, for which this waits; nothing where the zygote has ended."""
+        """Wait for the answer; it is empty where the zygote has ended."""
         with self.lock:
             while question.answer is None:
                 try:
                     answer = self.control.recv(MAX_ANSWER_BYTES)
-                except OSError:  # it hangs: no later answer may be taken for this one
+                except OSError:  # it hangs: a later answer must not be taken for this answer
                     self.process.kill()
                     answer = b""
                 self.waiting.popleft().answer = json.loads(answer or b"{}")
@@ -75,7 +73,7 @@ class Zygote:
         return self.process.poll() is not None
 
     def last_words(self) -> bytes:
-        """What it has printed."""
+        """Its output."""
         self.output.seek(0)
         return self.output.read()
 
@@ -88,7 +86,7 @@ class Zygote:
 
 
 class ForkedProcess:
-    """A worker that a zygote forks as soon as it can: a `worker_process.Process`."""
+    """A worker that a zygote forks when it can: a `worker_process.Process`."""
 
     def __init__(
         self, zygote: Zygote, request: dict[str, object], end: socket.socket, output: IO[bytes]
@@ -100,7 +98,7 @@ class ForkedProcess:
 
     @property
     def pid(self) -> int:
-        """Its number, for which this waits. Raises WorkerError where it was not forked."""
+        """Wait for its process id. Raises WorkerError where it was not forked."""
         answer = self._zygote.answer_of(self._forked)
         if "pid" not in answer:
             raise WorkerError(
@@ -109,14 +107,14 @@ class ForkedProcess:
         return int(answer["pid"])
 
     def kill(self) -> None:
-        """End it and all of its group. One that is not forked yet ends when it is, for its
-        connection is closed."""
+        """End it and its process group. A worker that is not forked yet ends after the fork,
+        because its connection is closed."""
         self._given_up = not self._forked.answer
         if not self._given_up:
             kill_group(self.pid)
 
     def wait(self, timeout: float) -> int:
-        """How it ended: an exit code, or minus a signal. Raises TimeoutExpired."""
+        """Its exit code, or minus the signal that ended it. Raises TimeoutExpired."""
         if self._code is None:
             self._code = self._ask_how_it_ended(timeout)
         return self._code
@@ -138,7 +136,7 @@ class ForkedProcess:
 def fork_worker(
     device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool
 ) -> ForkedProcess:
-    """Have a worker of the emulated device forked, which speaks over `end` and prints to
+    """Fork a worker of the emulated device, which communicates over `end` and prints to
     `output`."""
     key = _zygote_key()
     zygote = _find_zygote(*key)
@@ -150,7 +148,7 @@ def fork_worker(
 
 
 def load_ahead() -> None:
-    """Have the device loaded, for workers to come."""
+    """Load the device for later workers."""
     _find_zygote(*_zygote_key())
 
 

@@ -1,6 +1,7 @@
-"""Machine code that a confined worker made and cannot keep is made again, and kept, by the grader.
+"""The grader compiles native code again, for the cache, that a confined worker compiled.
 
-The worker, which runs submissions, writes nothing that others run: it only says that it made some.
+A worker runs submissions, so it must not write code that others execute: it only reports that it
+compiled some.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from grader.records import Binary
 
 
 class StepKeeper:
-    """Keeps the steps that binaries need, one binary after another, beside other work."""
+    """Compiles and caches the native code of binaries, one binary after another, in the
+    background."""
 
     def __init__(self) -> None:
         self._known: list[Binary] = []
         self._thread: ThreadPoolExecutor | None = None
 
     def keep(self, binary: Binary, arch: str) -> None:
-        """Begin to make what a binary for this architecture needs; a second call for it does
-        nothing."""
+        """Start the compilation for a binary and architecture; a second call has no effect."""
         if any(known is binary for known in self._known):
             return
         self._known.append(binary)
@@ -28,7 +29,7 @@ class StepKeeper:
         self._thread.submit(_make_steps, binary, arch)
 
     def close(self) -> None:
-        """Wait until all is made."""
+        """Wait for the end of all compilations."""
         if self._thread is not None:
             self._thread.shutdown()
         self._thread = None

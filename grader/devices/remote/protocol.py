@@ -3,12 +3,12 @@ array bytes.
 
 A frame is `MAGIC`, the header's length (4 bytes, big-endian), the header, and the bytes of its
 arrays in order. The header names the message, holds its fields, and gives dtype and shape of each
-array, and whether it lies in a file (`devices.mapped_arrays`): then the file's descriptor goes over
-with the first bytes of the frame, in place of the array's. What may be called, with which arguments
-and for which result, is read from the signatures of `devices.base.TimingDevice`; JSON holds an
-array as its number in the frame, and machine code as its number among what the worker was told to
-hold. Nothing is unpickled: what comes from the other end can become only one of the messages below,
-and everything has a bound.
+array, and whether it lies in a file (`devices.mapped_arrays`): then the file's descriptor is sent
+with the first bytes of the frame, in place of the array's bytes. The signatures of
+`devices.base.TimingDevice` define the allowed calls, their arguments and results; JSON holds an
+array as its number in the frame, and machine code as its number among the binaries that the worker
+holds. Nothing is unpickled: data from the other end can become only one of the messages below, and
+every size has a bound.
 """
 
 from __future__ import annotations
@@ -42,18 +42,17 @@ MAX_ARRAYS = 1024
 MAX_FILES = 64
 """Descriptors that come with a frame; Linux sends up to 253."""
 IN_FILE = "file"
-"""What is said of an array that lies in a file."""
+"""The mark of an array that lies in a file."""
 SOCKET_BUFFER_BYTES = 1 << 20
 ARRAY_KINDS = frozenset("biuf")  # bool, integers, floats: never objects, strings or records
 Kept = TypeVar("Kept")
 PROGRESS = "progress"
-"""The parameter of a method that is told of progress: notes go over in its place."""
+"""The parameter of a method that takes progress: the other end gets notes instead."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a device as it goes over the wire: the types of its arguments, and of its
-    result."""
+    """A method of a device in the protocol: the types of its arguments, and of its result."""
 
     parameters: Mapping[str, Any]
     tells_progress: bool
@@ -81,10 +80,10 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Hello:
-    """The worker's first message: the device that it made; `uuid` where it is one that needs a
-    lock.
+    """The worker's first message: its device; `uuid` for a device with a lock.
 
-    `isolation` names what keeps the worker from the machine's files; empty for nothing.
+    `isolation` names the sandbox that keeps the worker from the machine's files; empty without a
+    sandbox.
     """
 
     info: DeviceInfo
@@ -94,7 +93,7 @@ class Hello:
 
 @dataclass(frozen=True)
 class Hold:
-    """Keep this machine code, which later calls name by its number: how many came before it."""
+    """Hold this machine code. Later calls name it by its number, from 0 in order of arrival."""
 
     binary: Binary
 
@@ -106,7 +105,7 @@ class Held:
 
 @dataclass(frozen=True)
 class Call:
-    """Call a method of the device, within so many seconds of the processors."""
+    """Call a method of the device, within this processor time."""
 
     method: str
     arguments: Mapping[str, Any]
@@ -115,7 +114,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Answer:
-    """What the method returned."""
+    """The result of a method."""
 
     method: str
     result: Any
@@ -130,8 +129,8 @@ class ProgressNote:
 
 @dataclass(frozen=True)
 class Crashed:
-    """The worker's own code raised: never the student's doing. `usage`: the user asked for what
-    there is not."""
+    """The worker's own code raised: never the student's fault. `usage`: the user asked for a device
+    that does not exist."""
 
     message: str
     advice: str
@@ -144,10 +143,10 @@ MESSAGES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(M
 
 
 class Channel:
-    """An end of a socket pair that speaks frames. `held` is the machine code that went over.
+    """An end of a socket pair for frames. `held` is the machine code that was sent.
 
     Raises `TimeoutError` when a deadline (of `time.monotonic`) passes, `EOFError` when the other
-    end is gone, and `WorkerError` for a frame that is not one.
+    end is closed, and `WorkerError` for an invalid frame.
     """
 
     def __init__(self, end: socket.socket) -> None:
@@ -169,7 +168,7 @@ class Channel:
         return self._socket.fileno()
 
     def send(self, message: Message, *, deadline: float | None = None, spent: bool = False) -> None:
-        """Send one frame. `spent`: nobody looks at its arrays any more."""
+        """Send a frame. `spent`: its arrays are not used any more."""
         fields = self._plain_fields(message)
         arrays, self._arrays = [np.asarray(array, order="C") for array in self._arrays], []
         files = [
@@ -196,7 +195,7 @@ class Channel:
             raise EOFError("the other end is gone") from error
 
     def receive(self, *, max_array_bytes: int, deadline: float | None = None) -> Message:
-        """Wait for one frame. Its arrays may hold at most `max_array_bytes` together; checked
+        """Wait for a frame. Its arrays may have at most `max_array_bytes` together; this is checked
         before they are read."""
         prefix, files = self._receive_start(deadline)
         try:
@@ -209,7 +208,8 @@ class Channel:
     def _receive_rest(
         self, prefix: bytes, files: list[int], max_array_bytes: int, deadline: float | None
     ) -> Message:
-        """The message of a frame of which the start is there. Files that it takes are removed."""
+        """The message of a frame whose start has arrived. Files that it uses are removed from the
+        list."""
         magic, length = PREFIX.unpack(prefix)
         if magic != MAGIC or length > MAX_HEADER_BYTES:
             raise _malformed("not a frame")
@@ -258,7 +258,7 @@ class Channel:
                 method = METHODS[fields["method"]]
                 return Answer(fields["method"], structure(fields["result"], method.result))
             return converter().structure(fields, kind)
-        except Exception as error:  # cattrs collects whatever the fields' constructors raise
+        except Exception as error:  # cattrs collects all exceptions of the fields' constructors
             raise _malformed(f"the fields of {kind.__name__} are wrong") from error
 
     def _make_converter(self) -> Converter:
@@ -317,7 +317,7 @@ class Channel:
 
 
 def find_binary(held: list[Binary], binary: Binary) -> int | None:
-    """The number of machine code that is held; None where it is not."""
+    """The number of this machine code among the held binaries; None where it is not held."""
     return next((number for number, each in enumerate(held) if each == binary), None)
 
 

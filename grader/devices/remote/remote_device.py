@@ -1,8 +1,8 @@
-"""A device in another process: `RemoteDevice` satisfies `devices.base.TimingDevice` by talking to a
-worker.
+"""A device in another process: `RemoteDevice` satisfies `devices.base.TimingDevice` with the help
+of a worker.
 
-It keeps the limits that a worker cannot keep for itself: wall time and memory. A worker that is
-killed or dies is replaced by a fresh one at the next request.
+It enforces the limits that a worker cannot enforce for itself: wall time and memory. A worker that
+is killed or dies is replaced by a fresh worker at the next request.
 """
 
 from __future__ import annotations
@@ -57,22 +57,22 @@ EMULATED = "emulated"
 WORKER_COMMAND = (sys.executable, "-m", "grader.devices.remote.worker")
 LOAD_SECONDS = 300.0
 TRANSFER_BYTES_PER_SECOND = (
-    100e6  # far below what a socket pair does, so that a busy machine is not taken for a loop
+    100e6  # far below the rate of a socket pair: a busy machine must not look like an endless loop
 )
-BUFFER_COPIES = 4  # received, on the device, read back, and one to spare
+BUFFER_COPIES = 4  # received, on the device, read back, and a spare copy
 CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
-# of all, as BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used: up
-# to 16 bytes for every byte, and whether it was written
+# the copies of BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used:
+# up to 16 bytes for every byte, and a mark for written bytes
 INSPECTED_COPIES = 25
 BASE_MEMORY_BYTES = 4 << 30  # address space of Python, NumPy, LLVM and the threads' stacks
 COPY_BANDWIDTH_SECONDS = 60.0
 BESIDE_RUNS = 2.0
-"""Processor time of a request, over that of its runs: machine code is made, outputs are compared,
-times are modelled."""
+"""Processor time of a request over the processor time of its runs: the request also compiles native
+code, compares outputs and models times."""
 MOST_LOAD = 20.0
 """Wall time over processor time at which a worker counts as stuck."""
 _LIMITS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
-"""How a run ends that takes too long, or more memory than there is."""
+"""The statuses of a run that exceeds its time or the available memory."""
 
 
 P = ParamSpec("P")
@@ -81,7 +81,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of one request: seconds until its deadline, processor time, bytes of its answer."""
+    """Limits of a request: seconds until its deadline, processor time, bytes of its answer."""
 
     seconds: float
     cpu_seconds: float
@@ -94,12 +94,13 @@ class Bounds:
 
 
 class RemoteDevice:
-    """The grader's end of one worker process. Close it, or use it in a `with` statement.
+    """The grader's end of a worker process. Close it, or use it in a `with` statement.
 
     `run` and `prepare` give `Status.TIMEOUT` when the wall limit and `grace_seconds` pass
-    without an answer. All requests raise `WorkerError` when the worker dies, raises, or answers
-    nonsense, and `UsageError` when there is no such device. After any failure the next request gets
-    a fresh worker: a fault of a kernel takes all that its process had on the GPU along.
+    without an answer. All requests raise `WorkerError` when the worker dies, raises, or sends an
+    invalid answer, and `UsageError` when there is no such device. After any failure the next
+    request gets a fresh worker, because a fault of a kernel destroys the state of its process on
+    the GPU.
     """
 
     def __init__(
@@ -147,12 +148,12 @@ class RemoteDevice:
 
     @property
     def uuid(self) -> str | None:
-        """What the lock of the worker's device is named by; None for a device that needs none."""
+        """The name for the lock of the worker's device; None for a device without a lock."""
         return self._greeting().uuid
 
     @property
     def isolation(self) -> str:
-        """What keeps the worker from the machine's files, in words."""
+        """The name of the sandbox that keeps the worker from the machine's files."""
         return self._greeting().isolation or "none"
 
     def _greeting(self) -> Hello:
@@ -173,7 +174,7 @@ class RemoteDevice:
         """Run the program in the worker; see `devices.base.Device.run`."""
         worker = self._holding([program])
         moved_bytes = sum(buffer.size_bytes for buffer in program.buffers)
-        if self.uuid is None:  # a GPU's driver reserves more address space than there is memory
+        if self.uuid is None:  # a GPU's driver reserves more address space than the memory's size
             copied_bytes = moved_bytes + program.binary.variable_bytes
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
         bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
@@ -189,7 +190,7 @@ class RemoteDevice:
                 progress=self._keeping(program, progress),
             )
         except TimeoutError as error:
-            if self.uuid is None:  # it keeps its processor time itself
+            if self.uuid is None:  # it enforces its processor time itself
                 raise self._failed(f"gave no answer for {bounds.seconds:,.0f} s") from error
             self._replace_stuck_worker()
             self.limited = True
@@ -204,8 +205,7 @@ class RemoteDevice:
     def prepare(
         self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
     ) -> tuple[Execution, list[Arrays]]:
-        """Hold the programs and input sets in the worker; see
-        `devices.base.TimingDevice.prepare`."""
+        """See `devices.base.TimingDevice.prepare`."""
         self._holding(programs)
         submission = next(program for program in programs if program.label == SUBMISSION)
         moved_bytes = len(input_sets) * sum(each.size_bytes for each in submission.buffers)
@@ -230,8 +230,8 @@ class RemoteDevice:
     def time(
         self, steps: Sequence[TimedStep], *, progress: ShowProgress | None = None
     ) -> tuple[tuple[TimedLaunch, ...], ClockState]:
-        """Carry out the steps in the worker; see `devices.base.TimingDevice.time`. The wall limit
-        of `prepare` holds for them together."""
+        """Execute the steps in the worker; see `devices.base.TimingDevice.time`. The wall limit of
+        `prepare` is for all of them together."""
         bounds = self._bounds(self._limits, 0)
         try:
             launches, clocks = self._ask(bounds, TimingDevice.time, steps, progress=progress)
@@ -252,7 +252,8 @@ class RemoteDevice:
             raise self._failed("did not measure the copy bandwidth in time") from error
 
     def _keeping(self, program: Program, progress: ShowProgress | None) -> ShowProgress:
-        """Hands notes of progress on, and keeps what the worker made and could not keep."""
+        """Forwards progress, and caches the native code that the worker compiled and could not
+        keep."""
 
         def show(note: Progress) -> None:
             if note.unkept:
@@ -263,10 +264,10 @@ class RemoteDevice:
         return show
 
     def _bounds(self, limits: RunLimits, moved_bytes: int, *, runs: int = 1) -> Bounds:
-        """Of a request that moves so many bytes there and back, and runs so often.
+        """The limits of a request that sends and receives `moved_bytes` and executes `runs` runs.
 
-        The emulated device ends its runs after their processor time. The deadline is for a worker
-        that hangs, on a machine however loaded."""
+        The emulated device ends its runs after their processor time. The deadline ends a worker
+        that hangs, even on a loaded machine."""
         transfer = self._grace_seconds + moved_bytes / TRANSFER_BYTES_PER_SECOND
         if self.uuid is not None:
             return Bounds(
@@ -276,14 +277,14 @@ class RemoteDevice:
         return Bounds(MOST_LOAD * cpu_seconds, cpu_seconds, moved_bytes)
 
     def _replace_stuck_worker(self) -> None:
-        """End a worker that ran out of time. A GPU may not survive that: a fresh worker, which
-        tries it out, must answer."""
+        """End a worker that exceeded its time. The GPU may fail then: a fresh worker, which tests
+        it, must answer."""
         self.close()
         if self.uuid is not None:
             self._greeted_worker()
 
     def _greeted_worker(self) -> Worker:
-        """The worker, started if there is none, with its greeting read."""
+        """The worker, started if necessary, after its first message."""
         if self._worker is None:
             self._worker = Worker(self._start)
         if not self._worker.greeted:
@@ -334,7 +335,7 @@ class RemoteDevice:
         bounds: Bounds,
         progress: ShowProgress | None = None,
     ) -> Message:
-        """Send a request and wait for its answer, handing on what comes in between."""
+        """Send a request and wait for its answer; forward progress in between."""
         try:
             worker.channel.send(request, deadline=bounds.deadline)
             while isinstance(message := self._receive(worker, bounds), ProgressNote):
@@ -366,7 +367,7 @@ class RemoteDevice:
         return message
 
     def _check_outputs(self, execution: Execution, got: Arrays, program: Program) -> None:
-        """Raises WorkerError for other arrays than the program's outputs."""
+        """Raises WorkerError if the arrays are not the program's outputs."""
         if nonsense := find_nonsense(execution, got, program):
             raise self._nonsense(nonsense)
 
@@ -387,13 +388,13 @@ class RemoteDevice:
 
 
 REPORT_IT = (
-    "This is not the submission's doing: grade it again, and report it with the detail if it comes"
-    " back."
+    "This is not the submission's fault: grade it again, and report it with the detail if it"
+    " happens again."
 )
 
 
 def _copies(mode: Mode) -> int:
-    """How often a run has the contents of the buffers in memory."""
+    """The number of copies of the buffers that a run has in memory."""
     if isinstance(mode, CheckedMode):
         return CHECKED_COPIES
     return BUFFER_COPIES if mode == COUNTING else INSPECTED_COPIES

@@ -1,8 +1,8 @@
 """The child process that runs a submission's machine code.
 
 `python -m grader.devices.remote.worker FD DEVICE` makes the device, then answers requests over the
-socket FD until the other end closes; a zygote forks the workers of the emulated device, which do
-the same. It never sees the seed, an expected output or a verdict. What it prints is kept for
+socket FD until the other end closes; workers of the emulated device are forked by a zygote and do
+the same. A worker never sees the seed, an expected output or a verdict. Its output is kept for
 diagnosis and never parsed.
 """
 
@@ -45,16 +45,16 @@ from grader.records import Progress, ShowProgress
 
 MAX_WRITTEN_BYTES = (
     64 << 20
-)  # a file that it writes: its captured output, and the largest cubin that the toolchain lets pass
+)  # of a file that it writes: its captured output, and the largest cubin of the toolchain
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
 NOTE_SECONDS = 0.05
 LARGE_BYTES = 128 << 20
-"""Inputs from which on memory is scarcer than the time that fresh pages take."""
+"""The size of inputs from which saving memory is worth the time for fresh pages."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Serve one device over an inherited socket. Exit code 0 when the other end closes."""
+    """Serve a device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
     channel = Channel(socket.socket(fileno=int(argv[0])))
@@ -63,9 +63,9 @@ def main(argv: Sequence[str]) -> int:
 
 
 def load_emulator() -> list[Path]:
-    """Load all that workers of the emulated device run, among it the emulator's runtime, which is
+    """Load the modules of workers of the emulated device, and the emulator's runtime, which is
     compiled for this machine into a cache that a confined process cannot write. Returns the folders
-    that they read of."""
+    that the workers read."""
     from grader.devices.emulated.runtime import emulator_runtime
 
     runtime = emulator_runtime()
@@ -75,7 +75,7 @@ def load_emulator() -> list[Path]:
 
 
 def refuse(error: GraderError) -> Device:
-    """Takes the place of making a device, where it is known that none can be made."""
+    """Replaces `make_device` where the device is known to be unavailable."""
     raise error
 
 
@@ -86,7 +86,7 @@ def make_device(name: str) -> Device:
 
 
 def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> int:
-    """Make the device, greet, and answer requests until the other end closes."""
+    """Make the device, send the first message, and answer requests until the other end closes."""
     try:
         device = make()
         channel.send(
@@ -133,7 +133,7 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
 
 
 def answer_call(device: Device, call: Call, channel: Channel) -> Answer:
-    """Do what a call asks for. WorkerError where the device has no such method."""
+    """Execute a call. Raises WorkerError where the device does not have the method."""
     method = getattr(device, call.method, None)
     if method is None:
         raise WorkerError(f"the worker cannot answer {call.method}")
@@ -145,8 +145,8 @@ def answer_call(device: Device, call: Call, channel: Channel) -> Answer:
 
 
 def seldom(show: ShowProgress) -> ShowProgress:
-    """Hands on the first note, those that say what could not be kept, and as many of the others as
-    are worth waking the grader for."""
+    """Forwards the first note, every note about native code that could not be kept, and other notes
+    at most once per NOTE_SECONDS."""
     due = -math.inf
 
     def show_some(note: Progress) -> None:
@@ -160,8 +160,8 @@ def seldom(show: ShowProgress) -> ShowProgress:
 
 
 def give_back_memory() -> None:
-    """Return what was freed to the system, which `worker_process` keeps this process from doing by
-    itself: the grader needs it now."""
+    """Return freed memory to the system, because the grader needs it now. `worker_process` disables
+    the automatic return."""
     with contextlib.suppress(AttributeError):  # where the C library is not glibc
         ctypes.CDLL(None).malloc_trim(0)
 
@@ -179,11 +179,11 @@ def _count_bytes(value: object) -> int:
 
 
 def limit_process() -> None:
-    """Limits that hold for the whole life of the process.
+    """Set the limits for the whole life of the process.
 
-    RLIMIT_NPROC is left alone: it counts all threads of the user, the grader's neighbours included,
-    and would make the device's own threads fail at random. The memory limit is set by the grader,
-    which knows the buffers.
+    RLIMIT_NPROC stays: it counts all threads of the user, including other programs, and would make
+    the device's own threads fail at random. The grader sets the memory limit, because it knows the
+    buffers.
     """
     lower_limit(resource.RLIMIT_CORE, 0)
     lower_limit(resource.RLIMIT_FSIZE, MAX_WRITTEN_BYTES)
@@ -191,7 +191,7 @@ def limit_process() -> None:
 
 
 def limit_cpu(wall_seconds: float) -> None:
-    """Bound the CPU time of one request. It ends a worker whose grader is gone; the grader's own
+    """Bound the CPU time of a request. It ends a worker whose grader has ended; the grader's own
     wall limit comes first."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     allowed = (wall_seconds + CPU_SLACK_SECONDS) * len(os.sched_getaffinity(0))

@@ -1,5 +1,5 @@
-"""A worker process as the grader sees it: started with little of the environment, captured,
-limited, and ended for sure."""
+"""A worker process of the grader: started with a small environment, with captured output and
+limits, and always ended."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from grader.errors import WorkerError
 from grader.plumbing.children import kill_group, python_environment
 
 OUTPUT_TAIL_BYTES = 8192
-KILL_SECONDS = 30.0  # a driver takes a while to end a kernel that does not end
+KILL_SECONDS = 30.0  # a driver takes some time to end an endless kernel
 CACHE_VARIABLES = ("XDG_CACHE_HOME", "HOME")
-"""They say where the emulator's runtime lies."""
+"""They determine the folder of the emulator's runtime."""
 
 
 class Process(Protocol):
-    """A worker's process, the first of its group, as subprocess.Popen has it."""
+    """A worker's process, the leader of its group, with the methods of subprocess.Popen."""
 
     @property
     def pid(self) -> int: ...
 
     def kill(self) -> None:
-        """End all of its group at once."""
+        """End its whole group at once."""
         ...
 
     def wait(self, timeout: float) -> int:
@@ -42,7 +42,7 @@ Start = Callable[[socket.socket, IO[bytes]], Process]
 
 
 class Spawned:
-    """A process of its own program."""
+    """A process that was started as a program of its own."""
 
     def __init__(self, command: Sequence[str], end: socket.socket, output: IO[bytes]) -> None:
         self._process = subprocess.Popen(
@@ -72,7 +72,7 @@ def spawn_worker(
 
 
 class Worker:
-    """A worker process: its socket, its captured output, and what it was told so far."""
+    """A worker process with its socket and its captured output."""
 
     def __init__(self, start: Start) -> None:
         ours, theirs = socket.socketpair()
@@ -83,14 +83,14 @@ class Worker:
             self._process = start(theirs, self._output)
 
     def limit_memory(self, size_bytes: int) -> None:
-        """Bound the worker's address space; the hard limit stays, so that a later request may have
+        """Bound the worker's address space; the hard limit stays, so that a later request may use
         more."""
         _, hard = resource.prlimit(self._process.pid, resource.RLIMIT_AS)
         soft = size_bytes if hard == resource.RLIM_INFINITY else min(size_bytes, hard)
         resource.prlimit(self._process.pid, resource.RLIMIT_AS, (soft, hard))
 
     def kill(self) -> None:
-        """End the process and all of its group, and free what belongs to it."""
+        """End the process and its whole group, and free its resources."""
         self._process.kill()
         self.channel.close()
         self._output.close()
@@ -103,8 +103,8 @@ class Worker:
             ) from error
 
     def how_it_ended(self) -> str:
-        """How the process ended, in words; it has closed its socket, so it is ending now if it is
-        not gone."""
+        """A clause about the end of the process. It has closed its socket, so it ends soon if it
+        has not ended yet."""
         try:
             code = self._process.wait(timeout=5.0)
         except subprocess.TimeoutExpired:
@@ -116,15 +116,15 @@ class Worker:
         )
 
     def output_tail(self) -> str:
-        """The end of what it printed."""
+        """The end of its output."""
         size = self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, size - OUTPUT_TAIL_BYTES))
         return self._output.read().decode("utf-8", "replace")
 
 
 def worker_environment() -> dict[str, str]:
-    """The whole environment of a worker: the grader's packages, nothing else of its own, and few
-    arenas (address space)."""
+    """The whole environment of a worker: the paths of the grader's packages, and few malloc arenas,
+    which use address space."""
     return {
         "PATH": os.pathsep.join(filter(None, ("/usr/bin:/bin", os.environ.get("PATH")))),
         "LANG": "C.UTF-8",
@@ -133,7 +133,7 @@ def worker_environment() -> dict[str, str]:
         "MALLOC_ARENA_MAX": "2",
         "MALLOC_MMAP_MAX_": (
             "0"
-        ),  # freed arrays are used again: fresh pages cost more than what is done with them
+        ),  # freed arrays are used again: fresh pages cost more than the work on them
         "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
         **python_environment(),
         **{name: os.environ[name] for name in CACHE_VARIABLES if name in os.environ},

@@ -1,10 +1,9 @@
-"""A process that has loaded the emulated device, and forks workers: to load it takes a second of a
-processor, to fork some milliseconds.
+"""A process that has loaded the emulated device, and forks workers: loading takes a second of
+processor time, a fork some milliseconds.
 
-`python -m grader.devices.remote.zygote FD` carries out requests that come over the socket
-FD until its other end closes. It never sees a submission. A worker is confined once it is forked,
-before it answers; so no worker can reach this process, or another worker, more than one that was
-started by itself could.
+`python -m grader.devices.remote.zygote FD` executes requests from the socket FD until its other end
+closes. It never sees a submission. A worker is confined after the fork, before it answers; so it
+can reach this process, or another worker, no more than a separately started worker can.
 """
 
 from __future__ import annotations
@@ -29,11 +28,11 @@ MAX_REQUEST_BYTES = 4096
 _POLL_SECONDS = 0.002
 
 Loaded = list[Path] | GraderError
-"""The folders that workers read of, or why there can be no device."""
+"""The folders that workers read, or the reason why the device is unavailable."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Fork what is asked for. Exit code 0 when the other end closes."""
+    """Fork workers on request. Exit code 0 when the other end closes."""
     faulthandler.enable()
     limit_process()
     loaded: Loaded
@@ -85,14 +84,14 @@ def _become_worker(
 
 
 def _lead_group(pid: int) -> None:
-    """Make a worker the first of a process group of its own. Both sides do, for either may be the
-    first to rely on it."""
+    """Make a worker the leader of a process group of its own. Both processes do this, because
+    either may need the group first."""
     os.setpgid(pid, pid)
 
 
 def _wait(pid: int, seconds: float) -> int | None:
-    """The exit code of a worker, or minus the signal that ended it; None where it has not ended by
-    then."""
+    """The exit code of a worker, or minus the signal that ended it; None where it has not ended
+    after this time."""
     until = time.monotonic() + seconds
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
