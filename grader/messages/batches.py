@@ -1,4 +1,4 @@
-"""Why a batch has no grading of a submission, in words."""
+"""Sentences for submissions that a batch could not grade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why the compiler made nothing of a submission, in words."""
+"""Sentences for submissions that do not compile."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ENDS: Mapping[CompilerEnd, tuple[str, str]] = {
         "",
     ),
 }
-"""What is said of the compiler's end, and what to try."""
+"""Message and advice by the way in which the compiler ended."""
 
 _FIRST_ERROR = "Correct the first error first: the others may follow from it."
 _ERRORS: Mapping[str, tuple[str, str]] = {
@@ -61,12 +61,12 @@ _ERRORS: Mapping[str, tuple[str, str]] = {
         " grades.",
     ),
 }
-"""By a part of what the compiler says of the first error: what is said in its place, if anything,
-and what to try."""
+"""By a part of the compiler's first error: a message that replaces the error, if any, and
+advice."""
 
 
 def tell_compile_mistake(mistake: CompileMistake) -> Failure:
-    """The failure that a submission without machine code is."""
+    """The failure of a submission without machine code."""
     match mistake:
         case CompileErrors(name, said, line, quoted):
             known = (_ERRORS[part] for part in _ERRORS if part in said)

@@ -1,4 +1,4 @@
-"""What to try after a finding: one row a kind."""
+"""Cause, meaning and advice for each kind of finding."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from grader.records import Failure, Finding, FindingKind
 
 @dataclass(frozen=True)
 class FindingRow:
-    """A kind of finding: the `cause` that a class is grouped by, its `meaning` for the
-    documentation, and what to try. `is_limit`: not a mistake that the checked mode looks for, but a
-    limit that ended the run."""
+    """A kind of finding: the `cause` by which a class is grouped, its `meaning` for the
+    documentation, and advice. `is_limit`: a limit that ended the run, not a mistake for the checked
+    mode."""
 
     cause: str
     meaning: str
@@ -21,16 +21,14 @@ class FindingRow:
 
 
 def advise(failure: Failure) -> str:
-    """What to try after a failure: its own advice, else that of its first finding's kind, else
-    nothing."""
+    """The failure's own advice, else the advice for its first finding's kind, else ""."""
     if failure.advice or not failure.findings:
         return failure.advice
     return FINDINGS[failure.findings[0].kind].advice
 
 
 def advise_on_findings(findings: Iterable[Finding]) -> str:
-    """How many findings there are, and what to do about the first one; the findings themselves
-    stand in the report."""
+    """The number of findings, and the advice for the first; the report lists the findings."""
     found = tuple(findings)
     if not found:
         return ""
@@ -40,13 +38,13 @@ def advise_on_findings(findings: Iterable[Finding]) -> str:
 
 
 def tell_finding(finding: Finding) -> str:
-    """A finding with the case in which it was made, if it was in one."""
+    """A finding with its case, if it has one."""
     case = f" (case '{finding.case}')" if finding.case is not None else ""
     return f"{finding.message.removesuffix('.')}{case}" if case else finding.message
 
 
 def describe_place(finding: Finding) -> str:
-    """Where a finding was made: `kernel k, block (1, 0, 0), thread (3, 0, 0)`."""
+    """The place of a finding: `kernel k, block (1, 0, 0), thread (3, 0, 0)`."""
     parts = (
         f"kernel {finding.kernel}" if finding.kernel else "",
         f"block {finding.block}" if finding.block else "",
@@ -61,7 +59,7 @@ def describe_place(finding: Finding) -> str:
 
 
 def describe_finding(finding: Finding) -> str:
-    """A finding with its line, and where it was made: `line 7: race on x[3] (kernel k, ...)`."""
+    """A finding with its line and place: `line 7: race on x[3] (kernel k, ...)`."""
     line = f"line {finding.line}: " if finding.line else ""
     where = describe_place(finding)
     return f"{line}{tell_finding(finding)}{f' ({where})' if where else ''}"

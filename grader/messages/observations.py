@@ -1,5 +1,5 @@
-"""What a device saw a kernel do, in words: one row an act, told with all figures, and without them
-where the sizes of the run are secret."""
+"""Sentences for the observations of a device, one row for each act: with all figures, and without
+figures where the sizes of the run are secret."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMPARE = "sizes need not be multiples of the tile."
 
 
 def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
-    """The finding that an observation is; `hidden`: its kind, its lines and plain names only."""
+    """The finding of an observation; `hidden`: its kind, its lines and plain names only."""
     if hidden:
         return _hide(observation)
     by, other, spot = observation.by, observation.other or Party(), observation.spot
@@ -36,7 +36,7 @@ def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
 
 
 def tell_fault(observation: Observation) -> tuple[str, str]:
-    """What to say of a run that an observation ended, and what to try."""
+    """Message and advice of a run that an observation ended."""
     row = _ACTS[observation.act]
     advice = row.advice.format(width=observation.width_bytes)
     if observation.act is Act.ACCESS_OUT_OF_BOUNDS and observation.spot.array is not None:
@@ -45,8 +45,8 @@ def tell_fault(observation: Observation) -> tuple[str, str]:
 
 
 def tell_order(kernel: str | None, problem: str | None, *, judged: bool = True) -> Finding:
-    """The finding of a plan that has a problem in the opposite order; None where that must not be
-    told. `judged`: it is known to be right in the one order."""
+    """The finding of a plan that fails in the opposite order; None where a hidden case forbids it.
+    `judged`: the plan is known to be right in the usual order."""
     message = "the result depends on the order in which blocks and warps run"
     if problem is not None:
         known = "right in one order, and " if judged else ""
@@ -67,8 +67,8 @@ def _hide(observation: Observation) -> Finding:
 
 
 def _compare_with_threads(seen: Observation) -> str:
-    """What to try where an index is beyond a shared array: most often that of a thread, of which
-    the launch has more than the array has rows."""
+    """Advice for an index beyond a shared array: mostly a thread index, where the launch has more
+    threads than the array has rows."""
     x, y, z = (1, 1, 1) if seen.threads is None else seen.threads
     threads = f"{x} x {y} x {z}" if z > 1 else f"{x} x {y}" if y > 1 else str(x)
     line = "" if seen.launch_line is None else f" (line {seen.launch_line})"
@@ -113,9 +113,9 @@ def _as_it_is(seen: Observation, words: str) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """`words` are a finding's, `hidden` those without a figure. Where the act ended the run,
-    `sentence` is made of the words, and `advice` is what to try; empty where the finding's kind
-    says that."""
+    """`words` are the message of a finding, `hidden` the message without figures. Where the act
+    ended the run, `sentence` is made of the words, and `advice` is the next step; empty where the
+    row of the finding's kind has the advice."""
 
     words: Callable[[Observation], str]
     hidden: Callable[[Observation], str]
@@ -124,7 +124,7 @@ class _Row:
 
 
 def _by_cuda(what: str, hidden: Callable[[Observation], str], advice: str) -> _Row:
-    """A fault of which CUDA tells the kernel only."""
+    """A fault for which CUDA gives the kernel only."""
     return _Row(lambda seen: f"{what} (CUDA: {seen.said})", hidden, advice, _ended_badly)
 
 

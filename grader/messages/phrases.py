@@ -1,5 +1,5 @@
-"""Phrases for what a kernel did wrong: each with all figures, and, as `..._hidden`, of what no size
-of the run can change: kinds, lines and plain names."""
+"""Phrases for mistakes of kernels: each with all figures, and, as `..._hidden`, without anything
+that depends on the sizes of the run: kinds, lines and plain names."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _MANGLED = re.compile(r"(?:\A|\s)_Z")
 
 
 def plain_name(name: str | None) -> str | None:
-    """A kernel's or a buffer's own name without template arguments, which a launch line may make of
-    the sizes; None for a mangled one."""
+    """A kernel's or a buffer's name without template arguments, which a launch line may compute
+    from the sizes; None for a mangled name."""
     return None if name is None or _MANGLED.search(name) else name.partition("<")[0]
 
 
 def outline(
     words: str, line: int | None = None, column: int | None = None, kernel: str | None = None
 ) -> str:
-    """What is told of a failure in a hidden case: words without figures, and where it is."""
+    """The message of a failure in a hidden case: words without figures, and the place."""
     at = "" if column is None else f", column {column}"
     place = "" if line is None else f"line {line}{at}: "
     name = plain_name(kernel)
@@ -31,7 +31,7 @@ def outline(
 def outline_status(
     status: Status, line: int | None = None, column: int | None = None, kernel: str | None = None
 ) -> Failure:
-    """The failure of which no more may be told than its status, and where it is."""
+    """The failure with its status and place only."""
     row = status.row
     return Failure(status, outline(row.unseen, line, column, kernel), advice=row.unseen_advice)
 
@@ -57,7 +57,7 @@ def target(spot: Spot) -> str:
 
 
 def _in_array(spot: Spot) -> str:
-    """Where a byte of a block's shared memory lies, by the indices of the array that is meant."""
+    """The place of a byte of a block's shared memory, by the indices of the array."""
     assert spot.address is not None
     assert spot.size_bytes is not None
     if 0 <= spot.address < spot.size_bytes:
@@ -67,7 +67,7 @@ def _in_array(spot: Spot) -> str:
 
 
 def beside(spot: Spot) -> str:
-    """Where a spot lies in its buffer, or before or behind it."""
+    """The place of a spot in its buffer, or before or behind the buffer."""
     assert spot.offset_bytes is not None
     assert spot.size_bytes is not None
     offset, size = spot.offset_bytes, spot.size_bytes
@@ -159,7 +159,7 @@ def race_hidden(seen: Observation) -> str:
 
 
 def _missing(seen: Observation, first: Party, second: Party) -> str:
-    """What would order the two."""
+    """The missing synchronisation between two accesses."""
     if first.block != second.block:
         return (
             "blocks run in any order: use an atomic operation, or a launch of its own for the"
@@ -270,7 +270,7 @@ def too_long_hidden(seen: Observation) -> str:
 
 
 def _others(seen: Observation) -> str:
-    """Where those are that do not come to where some wait."""
+    """The places of the threads that do not reach the barrier."""
     missing = (
         "have gone another way" if seen.other_line is None else f"are at line {seen.other_line}"
     )

@@ -1,5 +1,5 @@
-"""Launch lines that cannot be, in words: one row an obstacle, told with its figures, and without
-them where the sizes are secret."""
+"""Sentences for invalid launch lines: one row for each obstacle, with its figures, and without
+figures where the sizes are secret."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ OTHER_EXERCISE = "other_exercise"
 
 
 def tell_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
-    """The failure that a mistake in a launch plan is; `hidden`: its kind and its place only."""
+    """The failure of a mistake in a launch plan; `hidden`: its kind and its place only."""
     return _outline(mistake) if hidden else _tell(mistake)
 
 
 def name_obstacle(obstacle: Obstacle) -> str:
-    """What keeps a launch from being made, without figures."""
+    """The obstacle without figures."""
     return _OBSTACLES[obstacle].hidden
 
 
@@ -59,8 +59,8 @@ def _outline(mistake: PlanMistake) -> Failure:
 
 @dataclass(frozen=True)
 class _Row:
-    """What is said of an obstacle: `words` with its figures, `hidden` without. Where `words` and
-    `advice` are empty, the reader's are told."""
+    """The sentences on an obstacle: `words` with its figures, `hidden` without. Where `words` and
+    `advice` are empty, the reader's own message and advice stay."""
 
     words: str
     hidden: str

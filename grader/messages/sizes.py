@@ -1,4 +1,5 @@
-"""Says sizes, and of a kernel that is right for squares only, which sizes it seems to exchange."""
+"""Lists sizes, and finds sizes that a kernel seems to exchange because it is right for squares
+only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is wrong with a submission's text, in words: one row for each way in which it is no source,
-looks for files unseen, or uses what its exercise forbids."""
+"""Sentences for mistakes in a submission's text: one row for each way in which it is not source,
+looks for files secretly, or breaks a rule of its exercise."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _EVASIONS: Mapping[Evasion, tuple[str, str]] = {
 
 
 def tell_source_mistake(mistake: SourceMistake) -> Failure:
-    """The failure that a mistake in the text is."""
+    """The failure of a mistake in the text."""
     match mistake:
         case NoSource():
             words, advice = _UNREADABLE[mistake.why]
@@ -80,7 +80,7 @@ def tell_source_mistake(mistake: SourceMistake) -> Failure:
 
 
 def _tell_file(file: str | None) -> tuple[str, str]:
-    """What is said of a file that is no header, and what to try."""
+    """Message and advice for an included file that is not a header."""
     if file is None:
         return (
             "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++"

@@ -1,4 +1,4 @@
-"""Why a run stopped, in words: with all figures, and without them where its sizes are secret."""
+"""Sentences for stopped runs: with all figures, and without figures where the sizes are secret."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _REFUSALS = {
     "invalid argument": _COMPARE,
     "invalid configuration": _COMPARE,
 }
-"""What to try, by a part of CUDA's words."""
+"""Advice by a part of CUDA's message."""
 
 
 def tell_stop(stop: Stop, *, hidden: bool) -> Failure:
-    """The failure that a stop is; `hidden`: its kind, its line and plain names only."""
+    """The failure of a stop; `hidden`: its kind, its line and plain names only."""
     return _outline_stop(stop) if hidden else _tell_stop(stop)
 
 
