@@ -138,7 +138,7 @@ def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch:
 def _tell_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:
     accepted = _SURVIVES.search(mutant.before)
     if score.status is Status.COMPILE_ERROR:
-        return _fate(mutant, Fate.NO_PROGRAM, "it does not compile, and tells nothing")
+        return _fate(mutant, Fate.NO_PROGRAM, "it does not compile, so it proves nothing")
     if not score.judged_points:
         return _fate(mutant, Fate.UNKNOWN, f"{score.status.value}: {score.message}")
     if not is_as_good(score, reference):

@@ -116,7 +116,7 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
         message = (
             f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, list(sketches))}"
         )
-        raise UsageError(message, f"`grade gallery` lists what there is: {', '.join(sketches)}.")
+        raise UsageError(message, f"`grade gallery` lists all: {', '.join(sketches)}.")
     device = EmulatedDevice(gpu, threads=1)
     binary, launches = _compile(gallery, device, cache)
     wanted = [
@@ -148,7 +148,7 @@ def _read_text(gallery: str) -> str:
     if gallery not in GALLERIES:
         message = f"there is no gallery {gallery!r}{did_you_mean(gallery, list(GALLERIES))}"
         raise UsageError(
-            message, f"There are: {', '.join(GALLERIES)}. `grade gallery` shows what they hold."
+            message, f"There are: {', '.join(GALLERIES)}. `grade gallery` shows their kernels."
         )
     return (resources.files("grader.explore") / "gallery" / f"{gallery}.cu").read_text(
         encoding="utf-8"

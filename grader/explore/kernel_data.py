@@ -65,7 +65,7 @@ def read_data(
     if not outputs:
         raise UsageError(
             "outputs: there is no output, so that nothing could be seen of the run",
-            'Name what the kernels write: outputs={"y": ("float32", (n,))}.',
+            'Name the arrays that the kernels write: outputs={"y": ("float32", (n,))}.',
         )
     arrays = {name: _read_array(f"inputs[{name!r}]", array) for name, array in inputs.items()}
     buffers = [_buffer(name, array, Role.INPUT) for name, array in arrays.items()]
@@ -128,7 +128,7 @@ def _read_declared(what: str, name: str, declared: tuple[object, ...]) -> Device
     except (TypeError, ValueError):
         raise UsageError(
             f"{what} is neither an array nor a type and a shape",
-            f'Give what it holds before the run, or both: "{name}": ("float32", (n,)).',
+            f'Give its content before the run, or both: "{name}": ("float32", (n,)).',
         ) from None
     _check_dtype(what, dtype)
     _check_extents(what, shape)

@@ -210,7 +210,7 @@ def _modified(name: str) -> Finding:
 
 def _input_failure(modified: Sequence[Finding]) -> Failure:
     names = [finding.buffer or "" for finding in modified]
-    advice = "Give what kernels write to as an output, with what it holds before the run."
+    advice = "Give an array that kernels write as an output, with its content before the run."
     return Failure(
         Status.RUNTIME_ERROR,
         f"{describe_modified(names).capitalize()}.",

@@ -176,7 +176,7 @@ def _read_plan(source: Submission, data: KernelData) -> Plan:
         raise SubmissionError(
             Failure(
                 Status.LAUNCH_ERROR,
-                f"{source.name} has no launch line, which says how its kernels are launched.",
+                f"{source.name} has no launch line, which defines the launches of its kernels.",
                 advice=advice,
             )
         )

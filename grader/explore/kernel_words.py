@@ -79,7 +79,7 @@ def read_outputs(
             outputs[name] = _read_contents(word, seed)
         else:
             raise UsageError(
-                f"{word}: TYPE is missing, and no kernel's parameter says it",
+                f"{word}: TYPE is missing, and no kernel's parameter gives it",
                 f"Write {name}=TYPE:SHAPE, float32:n say.",
             )
     return outputs

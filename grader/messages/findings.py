@@ -87,10 +87,10 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         " early.",
     ),
     FindingKind.ENDLESS_WAIT: FindingRow(
-        "waits for ever",
-        "A loop that waits for a value which no thread will write any more.",
-        "Check who writes what the loop waits for, and that this thread, and its block, come to it:"
-        " no barrier or lock may keep them, and their block must be on the GPU, too.",
+        "waits forever",
+        "A loop that waits for a value that no thread will write.",
+        "Find the thread that writes the value for which the loop waits. It must reach that write:"
+        " no barrier or lock may keep it, and its block must be on the GPU, too.",
     ),
     FindingKind.INSTRUCTION_LIMIT: FindingRow(
         "too many instructions: an endless loop?",
@@ -102,7 +102,7 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
     FindingKind.WALL_LIMIT: FindingRow(
         "too much time: an endless loop?",
         "More time than the exercise allows.",
-        "Check that every loop ends, and that no thread waits for another one that never comes.",
+        "Check that every loop ends, and that no thread waits for a thread that never arrives.",
         is_limit=True,
     ),
     FindingKind.TRAP: FindingRow(
@@ -122,8 +122,8 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         " branch.",
     ),
     FindingKind.UNINITIALIZED_READ: FindingRow(
-        "read of what nobody wrote",
-        "A read of memory that nobody wrote.",
+        "read of unwritten memory",
+        "A read of memory that no kernel and no copy wrote.",
         "Write every element before it is read: outputs, scratch and shared memory start with"
         " garbage.",
     ),
@@ -134,15 +134,15 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         " data is used.",
     ),
     FindingKind.ABSENT_LANES: FindingRow(
-        "mask names lanes that do not come",
-        "A mask of a shuffle, vote or barrier names lanes that do not come.",
-        "Name in a mask just the lanes that execute the operation, or move it to where all of them"
-        " do.",
+        "mask names lanes that do not arrive",
+        "A mask of a shuffle, vote or barrier names lanes that do not arrive.",
+        "Name in a mask only the lanes that execute the operation, or move the operation to a place"
+        " that all lanes of the mask reach.",
     ),
     FindingKind.ORDER_DEPENDENT: FindingRow(
         "result depends on the order of the warps",
         "The result differs when the warps run in the opposite order.",
-        "Nothing says which block or warp runs first: look for a missing __syncthreads(), and for"
+        "The order of blocks and warps is not fixed: look for a missing __syncthreads(), and for"
         " blocks that use each other's results.",
     ),
 }

@@ -73,8 +73,8 @@ def _compare_with_threads(seen: Observation) -> str:
     threads = f"{x} x {y} x {z}" if z > 1 else f"{x} x {y}" if y > 1 else str(x)
     line = "" if seen.launch_line is None else f" (line {seen.launch_line})"
     return (
-        f"The launch{line} has blocks of {threads} threads: compare what each index of"
-        f" `{seen.spot.array}` comes to with the array's extents."
+        f"The launch{line} has blocks of {threads} threads: compare the range of each index"
+        f" of `{seen.spot.array}` with the array's extents."
     )
 
 
@@ -158,7 +158,7 @@ _ACTS: Mapping[Act, _Row] = {
     Act.SKIPPED_COLLECTIVE: _Row(
         say.skipped_collective,
         say.absent_hidden,
-        "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
+        "Name in the mask only lanes that reach it, or move the shuffle or __syncwarp() out of the"
         " branch.",
     ),
     Act.ABSENT_IN_MASK: _Row(say.absent_in_mask, say.absent_hidden),
@@ -172,8 +172,8 @@ _ACTS: Mapping[Act, _Row] = {
     Act.ENDLESS_WAIT: _Row(
         say.endless_wait,
         say.endless_wait_hidden,
-        "Look who is to write what the loop waits for: is that thread itself kept by a lock or a"
-        " barrier, or did its block not begin?",
+        "Find the thread that must write the value for which the loop waits: does a lock or a"
+        " barrier keep it, or did its block not start?",
     ),
     Act.STACK_OVERFLOW: _Row(
         lambda seen: f"the stack of {seen.spot.size_bytes:,} bytes that a thread has is full",
@@ -182,9 +182,11 @@ _ACTS: Mapping[Act, _Row] = {
         " the recursion.",
     ),
     Act.BAD_FREE: _Row(
-        lambda seen: "free of what malloc or new did not return, or that was freed before",
+        lambda seen: (
+            "free of an address that malloc or new did not return, or that was freed before"
+        ),
         say.trap_hidden,
-        "Free what malloc returned, and once only: let one thread do it.",
+        "Free the address that malloc returned, only once: let one thread do it.",
     ),
     Act.TRAP: _Row(
         lambda seen: "the kernel stopped itself with __trap()",
@@ -194,7 +196,7 @@ _ACTS: Mapping[Act, _Row] = {
     Act.ASSERTION: _Row(
         lambda seen: seen.said,
         say.trap_hidden,
-        "Look at what this thread has in the condition.",
+        "Look at this thread's values in the condition.",
     ),
     Act.RACE: _Row(say.race, say.race_hidden),
     Act.USE_DURING_COPY: _Row(say.during_copy, say.during_copy_hidden),
@@ -205,7 +207,7 @@ _ACTS: Mapping[Act, _Row] = {
         ),
         lambda seen: "the limit of executed warp instructions is spent",
         "Look for a loop whose condition never becomes false: does its counter move towards its"
-        " bound, for every thread? Else for a grid far larger than the matrix.",
+        " bound, for every thread? Or is the grid far larger than the matrix?",
         _not_ended,
     ),
     Act.TOO_LONG: _Row(
@@ -214,8 +216,8 @@ _ACTS: Mapping[Act, _Row] = {
             f"{' of processor time' if seen.of_processor else ''}, is over"
         ),
         say.too_long_hidden,
-        "Look for a loop whose end is never reached: does its counter advance, and towards the"
-        " bound, for every thread? Else for a grid far larger than the matrix.",
+        "Look for a loop that never ends: does its counter advance, and towards the"
+        " bound, for every thread? Or is the grid far larger than the matrix?",
         _not_ended,
     ),
     Act.ILLEGAL_ADDRESS: _by_cuda(
@@ -230,7 +232,7 @@ _ACTS: Mapping[Act, _Row] = {
         f" apart. {_NAME_THE_PLACE}",
     ),
     Act.FAILED_ASSERT: _by_cuda(
-        "an assert() of it did not hold",
+        "an assert() in it failed",
         say.trap_hidden,
         f"Look at the condition of the assert(). {_NAME_THE_PLACE}",
     ),
@@ -250,13 +252,13 @@ _ACTS: Mapping[Act, _Row] = {
         f"Most often that is an access beyond a __shared__ array, or __trap(). {_NAME_THE_PLACE}",
     ),
     Act.OTHER_ADDRESS_SPACE: _by_cuda(
-        "it used an address of another memory than the instruction is for",
+        "it used an address of the wrong memory space",
         say.stray_hidden,
         "Look for a pointer to shared memory that outlived its block, or an index far beyond an"
         f" array. {_NAME_THE_PLACE}",
     ),
     Act.INVALID_JUMP: _by_cuda(
-        "it jumped to where no code is",
+        "it jumped to an address without code",
         say.stray_hidden,
         f"Look for an index beyond a local array. {_NAME_THE_PLACE}",
     ),
@@ -264,7 +266,7 @@ _ACTS: Mapping[Act, _Row] = {
     Act.WATCHDOG: _Row(
         lambda seen: f"Kernel {seen.kernel} ran until the GPU's watchdog ended it.",
         say.too_long_hidden,
-        "Look for a loop whose end is never reached.",
+        "Look for a loop that never ends.",
         _as_it_is,
     ),
 }

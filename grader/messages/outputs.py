@@ -135,7 +135,7 @@ _HOLDS: Mapping[Holds, str] = {
 
 _MOVES: Mapping[Move, str] = {
     Move.UNTRANSPOSED: (
-        "the output holds the transpose of what is expected (an untransposed copy)"
+        "the output holds the transpose of the expected output (an untransposed copy)"
     ),
     Move.BLOCKS_UNSWAPPED: (
         "each {tile} tile lies where its mirror image belongs: are the block indices swapped for"

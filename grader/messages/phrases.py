@@ -180,8 +180,7 @@ def _missing(seen: Observation, first: Party, second: Party) -> str:
     upper, lower = sorted((first.line, second.line))
     if seen.barrier_between:  # the order in which they ran tells nothing: they ran in one interval
         return (
-            f"a {barrier} is missing behind line {lower}, before the loop comes round to line"
-            f" {upper}"
+            f"a {barrier} is missing behind line {lower}, before the loop returns to line {upper}"
         )
     return f"a {barrier} is missing between line {upper} and line {lower}"
 
@@ -224,7 +223,9 @@ def during_copy_hidden(seen: Observation) -> str:
 def skipped_barrier(seen: Observation) -> str:
     if not seen.lanes:
         return skipped_barrier_hidden(seen)
-    where = "" if seen.other_line is None else f", which go another way at line {seen.other_line}"
+    where = (
+        "" if seen.other_line is None else f", which take another branch at line {seen.other_line}"
+    )
     return (
         f"__syncthreads() that not all threads reach: some wait at it for {_lanes(seen.lanes)} of a"
         f" warp{where}"
@@ -244,7 +245,7 @@ def absent_hidden(seen: Observation) -> str:
 
 
 def endless_wait(seen: Observation) -> str:
-    words = "a loop waits for ever: all threads that are left wait, so that nobody ends it"
+    words = "a loop waits forever: all remaining threads wait, and none can end it"
     if not seen.unstarted_blocks:
         return words
     return (
@@ -254,7 +255,7 @@ def endless_wait(seen: Observation) -> str:
 
 
 def endless_wait_hidden(seen: Observation) -> str:
-    return "a loop waits for ever for what no thread will do"
+    return "a loop waits forever for a write that no thread will make"
 
 
 def trap_hidden(seen: Observation) -> str:
@@ -271,9 +272,7 @@ def too_long_hidden(seen: Observation) -> str:
 
 def _others(seen: Observation) -> str:
     """The places of the threads that do not reach the barrier."""
-    missing = (
-        "have gone another way" if seen.other_line is None else f"are at line {seen.other_line}"
-    )
+    missing = "took another branch" if seen.other_line is None else f"are at line {seen.other_line}"
     return f"some wait at it, others {missing}"
 
 
@@ -281,7 +280,7 @@ def absent_in_mask(seen: Observation) -> str:
     verb = "does" if len(seen.lanes) == 1 else "do"
     return (
         f"the mask of the operation at {_line(seen.line)} names {_lanes(seen.lanes)} of the warp,"
-        f" which {verb} not get there"
+        f" which {verb} not reach it"
     )
 
 

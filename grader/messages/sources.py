@@ -101,7 +101,8 @@ def _tell_use(breach: Breach) -> tuple[str, str, str]:
     match breach.use:
         case HeaderUse(header, name, line):
             who = f"line {line} includes" if line else "another header includes"
-            return f"no header of {header}", f"{who} {name}", "Write what you need of it yourself."
+            advice = "Write the functions that you need yourself."
+            return f"no header of {header}", f"{who} {name}", advice
         case ScratchUse(most, declared, line):
             where = f"line {line}" if line else "the launch plan"
             return (

@@ -16,8 +16,8 @@ from grader.records import (
 
 _ASK_FOR_LESS = "Ask for less scratch memory, and for smaller __device__ and local arrays."
 _NOT_YOURS = "This is the grader's limit, not your mistake: grade it on a GPU"
-_ANY_REFUSAL = "Compare the launch with what the GPU allows."
-_COMPARE = "Compare grid, block and dynamic shared memory with what the GPU allows."
+_ANY_REFUSAL = "Compare the launch with the limits of the GPU."
+_COMPARE = "Compare grid, block and dynamic shared memory with the limits of the GPU."
 _REFUSALS = {
     "too many blocks in cooperative": (
         "A kernel of the file synchronises its grid, so that all kernels of the file are launched"
@@ -78,7 +78,7 @@ def _outline_stop(stop: Stop) -> Failure:
             return outline_status(stop.status, line, kernel=kernel)
         case Refused(kernel, line):
             message = outline("the GPU refused the launch", line, kernel=kernel)
-            advice = "Compare grid, block and shared memory with what the GPU allows."
+            advice = "Compare grid, block and shared memory with the limits of the GPU."
             return Failure(stop.status, message, advice=advice)
         case OutOfMemory() | OutOfGpuMemory():
             return Failure(stop.status, outline("out of device memory"), advice=_ASK_FOR_LESS)

@@ -16,7 +16,7 @@ def reject_time(time_ms: float, floor_ms: float, limit: str) -> Failure:
         f"Faster than {limit}: {time_ms:.4g} ms, where the task cannot take less than"
         f" {floor_ms:.4g} ms.",
         advice=(
-            "Nothing that does all of the work is that fast: compute every element in every launch,"
+            "No kernel that does all of the work is so fast: compute every element in every launch,"
             " and keep nothing for the next one."
         ),
     )
@@ -26,7 +26,7 @@ def tell_disturbed(disturbed: Disturbed) -> Failure:
     """The failure of a submission whose times could not be measured."""
     return Failure(
         disturbed.status,
-        f"The times say nothing: {disturbed.measurements} measurements were disturbed; in the last"
+        f"The times are unusable: {disturbed.measurements} measurements were disturbed; in the last"
         f" one {disturbed.how}.",
         advice=(
             "This is not the submission's doing: let nothing else run on the GPU, see that it is"

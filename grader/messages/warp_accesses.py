@@ -41,7 +41,8 @@ def describe_bank(access: WarpAccess, bank: int, lanes: Sequence[int]) -> str:
     names = [access.elements[lane] or f"byte {access.addresses[lane]:,}" for lane in lanes]
     shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], "...", names[-1]]
     return (
-        f"bank {bank} is asked for {len(lanes)} words, and brings one at a time: {', '.join(shown)}"
+        f"bank {bank} holds {len(lanes)} of the words, and delivers one per wavefront:"
+        f" {', '.join(shown)}"
     )
 
 

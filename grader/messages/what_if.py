@@ -57,7 +57,7 @@ def tell_others(what_if: WhatIf) -> str:
         (what_if.untried, "was not tried for want of time", "were not tried for want of time"),
     )
     parts = [f"{count} {one if count == 1 else more}" for count, one, more in kinds if count]
-    others = f"Of other mends, {_join(parts)}. " if parts else ""
+    others = f"Of other fixes, {_join(parts)}. " if parts else ""
     modelled = any(mend.time_ms is not None for mend in what_if.mends)
     did = "Counted and modelled" if modelled else "Counted"
     return f"{others}{did} for {what_if.device}, in {what_if.seconds:.0f} s."
@@ -66,7 +66,7 @@ def tell_others(what_if: WhatIf) -> str:
 def tell_none(what_if: WhatIf) -> str:
     """The fixes that were tried, where none improves the score."""
     tried = what_if.broken + what_if.no_better
-    return f"None of {tried} mends that the grader knows brings a check nearer to its goal."
+    return f"None of {tried} fixes that the grader knows brings a check nearer to its goal."
 
 
 def _list_effects(mend: TriedMend, checks: Sequence[CheckResult]) -> str:

@@ -180,7 +180,7 @@ def _print_finding(
         page.write(tell_finding(finding), indent=2)
     where = describe_place(finding)
     if where and not (said and f"thread {finding.thread})" in known):
-        page.write(f"{'as told above, ' if said else ''}at {where}", indent=2, hanging=2)
+        page.write(f"{'as above, ' if said else ''}at {where}", indent=2, hanging=2)
     for line in dict.fromkeys((finding.other_line, finding.line)):
         if line is not None and texts.get(line):
             left = 7 - len(str(line))

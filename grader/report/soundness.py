@@ -102,7 +102,7 @@ _FATES = {
 }
 
 _ROOM_TITLES = ("Check", "Goal", "Reference", "Starter", "Room")
-_MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "What told")
+_MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "Found by")
 
 
 def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = True) -> None:
@@ -147,7 +147,7 @@ def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = T
     else:
         things = "one thing" if found.failures == 1 else f"{found.failures} things"
         page.write_whole(
-            f"{found.exercise} is not sound: {things} to mend, in red or marked ✗ above.",
+            f"{found.exercise} is not sound: {things} to fix, in red or marked ✗ above.",
             style="bold red",
         )
 

@@ -64,7 +64,7 @@ def _explain(annotation: Annotation) -> Iterator[tuple[str, str]]:
         return
     sizes = f" at {list_sizes(annotation.sizes)}" if annotation.sizes else ""
     yield (
-        f"{name}: what each line cost in all launches, counted by the emulated device{sizes}",
+        f"{name}: the cost of each line in all launches, counted by the emulated device{sizes}",
         "bold",
     )
     meanings = (

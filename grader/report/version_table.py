@@ -67,7 +67,7 @@ def compare_metrics(versions: Versions) -> tuple[Row, ...]:
 
 def summarise(versions: Versions) -> str:
     """One line: how much faster, what has changed of what the exercise grades, and the points."""
-    return "; ".join(_summary(versions)) or "no difference in what the exercise grades"
+    return "; ".join(_summary(versions)) or "no difference in the graded figures"
 
 
 def print_versions(versions: Versions, *, console: Console) -> None:
@@ -166,7 +166,7 @@ def _summary(versions: Versions) -> Iterator[str]:
 
 def _format_speed(ratio: float, change: Change) -> str:
     if change in (Change.SAME, Change.UNCLEAR):
-        return "as fast as before, as far as can be told"
+        return "no clear difference in time"
     return f"{1 / ratio:.3g} x as fast" if ratio < 1 else f"{ratio:.3g} x as slow"
 
 

@@ -26,9 +26,9 @@ _TABLE_WIDTH = 70
 _MOST_CODE = 24
 """Lines of the best mend's code."""
 AS_IT_IS = "as it is"
-NO_MEND = "no mend that the grader knows fits this file"
-NOT_SHOWN = "this exercise does not show what mends would give"
-NOTHING_LOST = "no check that a mend could serve lost points by its figures"
+NO_MEND = "no fix that the grader knows applies to this file"
+NOT_SHOWN = "this exercise does not show the effect of fixes"
+NOTHING_LOST = "no check lost points that a fix could win back"
 """Why there is no report."""
 
 
@@ -77,7 +77,7 @@ def list_code(mend: TriedMend) -> list[str]:
 
 def _print_table(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> None:
     table = page.make_table()
-    table.add_column("Mend")
+    table.add_column("Fix")
     for label in label_effects(what_if.effects, checks):
         table.add_column(page.text(label), justify="right", overflow="fold", max_width=18)
     table.add_column("Points", justify="right")
