@@ -1,5 +1,5 @@
 """A gallery of memory accesses on a terminal and as JSON: each with its code, a picture of its
-addresses, and what it moved.
+addresses, and the bytes that it moved.
 
 A sign of a picture is a word of 4 bytes and names the lane that reads it: 0 to 9, then a to v for
 the lanes 10 to 31.
@@ -28,7 +28,7 @@ from grader.report.terminal import TEXT_WIDTH, Page
 from grader.report.text import clean_line
 
 MOST_ROWS = 5
-"""Of a picture; of a longer one the first ones and the last one are shown."""
+"""Most rows of a picture; of a longer picture the first rows and the last row are shown."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Exhibits of one memory, on a device. `helpers` are functions that all of their kernels
-    use."""
+    """Exhibits of one memory, on a device. All of their kernels use the functions `helpers`."""
 
     name: str
     memory: Memory
@@ -89,7 +88,7 @@ _LEGENDS: Mapping[Memory, str] = {
 
 
 def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) -> None:
-    """Print all exhibits; `whole`: each with its whole kernel and what that calls."""
+    """Print all exhibits; `whole`: each with its whole kernel and the functions that it calls."""
     page = Page(console)
     width = min(console.width, TEXT_WIDTH)
 
@@ -135,7 +134,7 @@ def format_gallery(gallery: Gallery) -> str:
 
 
 def format_counts(exhibit: Exhibit, memory: Memory) -> str:
-    """What the access took a request, and how much of what it moved was used."""
+    """Sectors or wavefronts per request, and the used fraction of the moved bytes."""
     passes, ideal = exhibit.passes / exhibit.requests, exhibit.passes_ideal / exhibit.requests
     used = (
         f"{exhibit.bytes_used // exhibit.requests:,} of {exhibit.bytes_moved // exhibit.requests:,}"
@@ -163,8 +162,8 @@ def draw(exhibit: Exhibit, memory: Memory) -> list[str]:
 
 
 def _draw_lines(exhibit: Exhibit) -> Iterator[str]:
-    """A row for each line of 128 bytes that is touched, its sectors between bars; lines are
-    numbered from the first one."""
+    """A row for each touched line of 128 bytes, its sectors between bars; lines are numbered from
+    the first."""
     rows = line_rows(exhibit.warp, exhibit.element_bytes)
     yield from shorten(
         [f"line {_distance(rows[0], row):<4} |{format_row(row, Memory.GLOBAL)}|" for row in rows],
@@ -173,7 +172,7 @@ def _draw_lines(exhibit: Exhibit) -> Iterator[str]:
 
 
 def _distance(first: Row, row: Row) -> int:
-    """Lines from the first one to this one."""
+    """Lines between the first line and this line."""
     return ((row.words[0] or 0) - (first.words[0] or 0)) // ROW_WORDS
 
 
@@ -187,6 +186,6 @@ def _draw_banks(exhibit: Exhibit) -> Iterator[str]:
 
 
 def _fold(page: Page, line: str) -> str:
-    """In what the stream can print, with its spaces."""
+    """The line in characters that the stream can print, with its spaces."""
     indent = len(line) - len(line.lstrip())
     return line[:indent] + page.fold(line[indent:])

@@ -1,5 +1,5 @@
-"""A kernel's machine code in groups, one for each source line, and what of it is hot: rows for
-whoever shows them."""
+"""A kernel's machine code in groups, one for each source line, with its hot instructions: rows for
+any renderer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grader.messages.warp_states import STATE_WORDS
 from grader.records import CodeInstruction, CodeListing, States
 
 HOT_CYCLES = 0.05
-"""An instruction is hot that warps spend at least this part of all modelled cycles at."""
+"""An instruction is hot if warps spend at least this fraction of all modelled cycles at it."""
 HOT_EXECUTED = 2.0
-"""Where nothing was modelled: that is executed at least so many times as often as the average."""
+"""Without a model: if it is executed at least this many times as often as the average."""
 MOST_CAUSES = 2
-"""Of what an instruction waits for, so many are named."""
+"""Most causes of waiting that are named."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CodeGroup:
 
     @property
     def share(self) -> float | None:
-        """Of all modelled cycles, None where there are none."""
+        """Of all modelled cycles; None without a model."""
         shares = [row.share for row in self.rows if row.share is not None]
         return sum(shares) if shares else None
 
@@ -43,9 +43,9 @@ class CodeGroup:
 
 @dataclass(frozen=True)
 class CodeRow:
-    """An instruction with its `share` of all modelled cycles of the program, None where nothing was
-    modelled. `waits_for` names what sets the scoreboards that it waits for, and `note` says what
-    keeps warps at a hot one."""
+    """An instruction with its `share` of all modelled cycles of the program, None without a model.
+    `waits_for` names the instructions that set the scoreboards for which it waits; `note` gives the
+    main stall of a hot instruction."""
 
     code: CodeInstruction
     share: float | None
@@ -77,8 +77,8 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """A kernel's groups in the order of the file, code of headers last. `padding` is what is left
-    out at its end: instructions that fill up the last line of the instruction cache."""
+    """A kernel's groups in the order of the file, code of headers last. `padding` counts the
+    omitted instructions at its end, which fill up the last line of the instruction cache."""
 
     listing: CodeListing
     groups: tuple[CodeGroup, ...]
