@@ -116,7 +116,7 @@ def _group(listing: CodeListing, whole: float) -> KernelCode:
 
 
 def _is_padding(each: CodeInstruction) -> bool:
-    """What fills up the last line of the instruction cache: NOP behind a jump to itself."""
+    """Filler at the end of the last line of the instruction cache: NOP behind a jump to itself."""
     return each.text in ("NOP", f"BRA {each.offset:#x}")
 
 
@@ -135,7 +135,7 @@ def _make_row(
 
 
 def describe(states: States) -> str:
-    """The states that take a tenth of the cycles: `LG throttle 91 %, wait 8 %`."""
+    """The states with at least a tenth of the cycles: `LG throttle 91 %, wait 8 %`."""
     whole = sum(states.values())
     largest = sorted(states.items(), key=lambda item: -item[1])
     return ", ".join(
@@ -146,13 +146,13 @@ def describe(states: States) -> str:
 
 
 def _name(cause: CodeInstruction, waiting: CodeInstruction) -> str:
-    """`LDG.E 02e0`, with its line where that is another one."""
+    """`LDG.E 02e0`, with its line if it differs."""
     line = "" if cause.line in (None, waiting.line) else f" (line {cause.line})"
     return f"{cause.opcode} {cause.offset:04x}{line}"
 
 
 def format_share(share: float) -> str:
-    """In per cent, with a digit behind the point below ten; nothing below a thousandth."""
+    """In per cent, with a digit behind the point below ten; 0 below a thousandth."""
     if share < 0.001:
         return ""
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -1,5 +1,5 @@
-"""Draws lines over logarithmic axes as an SVG: panels side by side, one legend, colours that the
-colour-blind can tell apart."""
+"""Draws lines over logarithmic axes as an SVG: panels side by side, one legend, colours that
+colour-blind readers can distinguish."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ LEFT, RIGHT, TOP, BOTTOM = 62, 14, 76, 48
 ZERO = 26
 """Height that is left free above 0, where a panel has one."""
 LEGEND, SAMPLE, CHARACTER = 190, 62, 6.4
-"""Width of the legend at the least, of what stands beside a name there, and of a name's characters
-on the average; in pixels."""
+"""Least width of the legend, width beside a name in it, and average width of a name's characters;
+in pixels."""
 
 COLOURS = ("#000000", "#e69f00", "#d55e00", "#009e73", "#0072b2", "#cc79a7", "#56b4e9")
 """Okabe and Ito's palette, without the yellow that is hard to see on white."""

@@ -52,7 +52,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """The same on one line: every run of white space becomes one space."""
+    """The text as a single line: every run of white space becomes a space."""
     return " ".join(clean_text(text).split())
 
 
