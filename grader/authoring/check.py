@@ -1,5 +1,5 @@
-"""Proves an exercise sound: its files are right, its programs get the marks that they must get, and
-its mistakes are caught."""
+"""Proves an exercise sound: its files are valid, its programs get the expected marks, and mistakes
+in its reference are caught."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ _PLAN_LINE = re.compile(r"^[ \t]*//[ \t]*(?:launch|scratch):.*$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Scope:
-    """What is checked: on which device, from which seed, how many programs at once, and how much.
+    """The extent of a check: the device, the seed, the number of programs at once, and the tests.
 
-    `submissions` is the folder of the known submissions; `try_mutants` whether mutants are tried,
-    `quick` whether only a sample of them is.
+    `submissions` is the folder of the known submissions; `try_mutants`: mutants are tried, `quick`:
+    only a sample of them.
     """
 
     device: str
@@ -57,13 +57,13 @@ class Scope:
 
 
 def default_submissions(folder: Path) -> Path:
-    """Where the known submissions of the exercise in `folder` lie."""
+    """The folder of the known submissions of the exercise in `folder`."""
     return root_of(folder) / "tests" / "submissions" / folder.absolute().name
 
 
 def check_exercise(folder: Path, scope: Scope, show: ShowProgress) -> Soundness:
-    """Everything that can be told of the exercise in `folder`. UsageError and GraderError as
-    `pipeline.grade` raises them."""
+    """All claims about the exercise in `folder`. UsageError and GraderError as in
+    `pipeline.grade`."""
     exercise, problems = read_problems(folder)
     found = "its schema, names, formulas, cases, points and thresholds agree"
     spec = make_claim("spec", "has no mistakes", problems, found)
@@ -89,7 +89,7 @@ def _claim_oracle(problems: list[SpecProblem]) -> Claim:
 
 
 def _check_the_rest(folder: Path, scope: Scope, show: ShowProgress) -> list[Claim]:
-    """Of an exercise with a wrong spec: whether its oracle computes, and whether its reference is
+    """For an exercise with a wrong spec: whether its oracle computes, and whether its reference is
     right."""
     with salvage(folder) as exercise:
         if exercise is None:
@@ -140,7 +140,7 @@ def _check_programs(
 
 
 def _write_baseline(exercise: Exercise, folder: Path) -> Path:
-    """The baseline as a submission: the starter, launched as the spec launches the baseline."""
+    """The baseline as a submission: the starter with the spec's baseline launch."""
     text = _PLAN_LINE.sub("//", exercise.baseline_source.read_text(encoding="utf-8")).rstrip("\n")
     plan = exercise.baseline_plan
     lines = [f"// scratch: {buffer.text}" for buffer in plan.scratch] + [

@@ -1,4 +1,4 @@
-"""How much room the goals of an exercise leave, and which goals would leave enough."""
+"""The margins of an exercise's goals, and proposals for goals with sufficient margins."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from grader.report.soundness import Proof, Room
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
 
 MIN_ROOM = 0.03
-"""Least distance of a timed value from its goal, as a part of the goal: less than that is the noise
-of a busy machine."""
+"""Least distance of a timed value from its goal, as a fraction of the goal: smaller distances are
+the noise of a busy machine."""
 GOOD_ROOM = 0.05
 """The distance from the reference's value at which a goal is proposed."""
 TOO_NEAR = "; no goal is known that lies between: starter and reference are too near"
 DIGITS = 3
-"""Of the figures that are proposed."""
+"""Significant digits of a proposed goal."""
 
 
 def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Room, ...]:
-    """For each check how far the reference lies beyond its goal, and the starter before it."""
+    """For each check, the margin of the reference beyond its goal, and of the starter before it."""
     rows = []
     for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
         before = _distance(own, _goal(check, own, starter.device))
@@ -56,8 +56,8 @@ def _room(
 
 
 def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -> str:
-    """In the spec's own fields the goal that the reference reaches with room, and the starter does
-    not; empty where there is none, or a value is not known."""
+    """In the spec's own fields, a goal that the reference reaches with a margin and the starter
+    misses; empty where there is none, or a value is unknown."""
     best, before = _in_spec(reference), _in_spec(starter)
     if best is None or before is None:
         return ""
@@ -75,7 +75,7 @@ def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -
 
 
 def _in_spec(check: CheckResult) -> float | None:
-    """The value in the spec's own terms: as a multiple, where the goal is one."""
+    """The value in the spec's own terms: as a multiple, where the goal is relative."""
     if check.value is None or check.relative_value is None:
         return check.value
     return check.value / check.relative_value if check.relative_value else None
@@ -90,8 +90,7 @@ def _round(value: float, *, down: bool) -> float:
 
 
 def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Threshold | None:
-    """The goal in the metric's own unit; None where it is a multiple of a value that is not
-    known."""
+    """The goal in the metric's own unit; None where it is a multiple of an unknown value."""
     threshold = check.threshold_on(device)
     if threshold.relative_to is None:
         return threshold
@@ -99,8 +98,8 @@ def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Thre
 
 
 def _distance(check: CheckResult, goal: Threshold | None) -> float | None:
-    """How far the value lies beyond the goal, as a part of it: negative before it; None where that
-    is no question of more or less."""
+    """The distance of the value beyond the goal, as a fraction of the goal: negative before it;
+    None for goals without an order."""
     if check.value is None or goal is None or check.metric == "correctness":
         return None
     if goal.at_least:

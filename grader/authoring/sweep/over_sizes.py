@@ -58,10 +58,10 @@ def run_sweep(
     cache: Path | None = None,
     model: bool = True,
 ) -> Sweep | Failure:
-    """Run all programs at all sizes; a Failure where the submission does not even compile.
+    """Run all programs at all sizes; a Failure where the submission does not compile.
 
-    `model`: the emulated device models times; without, it counts. Errors as of `pipeline.grade`;
-    UsageError for sizes that are none.
+    `model`: the emulated device models times; without, it counts. Errors as in `pipeline.grade`;
+    UsageError for invalid sizes.
     """
     choice = parse_device(
         device, gpu_works=lambda: gpu_works(run_tool, os.environ), has_pycuda=has_pycuda
@@ -90,7 +90,7 @@ def run_sweep(
 
 
 def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]]) -> Sweep:
-    """The rows of the device, with those of the processor and a library in front and behind."""
+    """The rows of the device, with the processor's rows before and the library's row behind."""
     job, exercise, oracle = session.job, session.exercise, session.bench.oracle
     library, loop = load_library(exercise), load_loop(exercise, job.cache)
     timer = LoopTimer(exercise, loop, job.seed) if loop is not None else None
@@ -119,7 +119,7 @@ def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]
 def _notes(
     info: DeviceInfo, *, has_library: bool, has_loop: bool, points: Sequence[SweepPoint]
 ) -> Iterator[str]:
-    """What the figures are, and what is missing and why."""
+    """The meaning of the figures, and the reasons for missing figures."""
     rows = [row for point in points for row in point.rows]
     if any(row.source is Source.MODELLED for row in rows):
         yield (
