@@ -144,7 +144,9 @@ def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -
         details = _first_lines(score.detail)
     elif missing := _untold(score):
         proof = Proof.OPEN
-        found = f"{score.message}; what it should miss cannot be told on this device ({missing})"
+        found = (
+            f"{score.message}; this device cannot decide the checks that it should miss ({missing})"
+        )
     else:
         proof, found = Proof.FAILS, f"it gets {score.message}"
     return Claim(subject, claim, proof, found, details)
@@ -209,7 +211,7 @@ def judge_known(
         for proof in (Proof.FAILS, Proof.OPEN)
     )
     found = f"{len(files) - len(wrong) - len(unsure)} of {len(files)} do"
-    found += f", {len(unsure)} cannot be told on this device" if unsure else ""
+    found += f", {len(unsure)} cannot be decided on this device" if unsure else ""
     details = tuple(
         f"{path.name}: {line}"
         for path in (*wrong, *unsure)
@@ -248,5 +250,5 @@ def _agrees(path: Path, score: Score) -> Proof:
 def _describe(score: Score) -> str:
     missing = _untold(score) if score.status in FAULTLESS else ""
     return f"{score.status.value}: {score.message}" + (
-        f"; cannot be told: {missing}" if missing else ""
+        f"; not decided: {missing}" if missing else ""
     )

@@ -15,7 +15,7 @@ _ON_A_MODEL = "too close to call on a model"
 
 def remark_doubt(source: Source | None) -> str:
     """A short remark beside a verdict with the benefit of the doubt."""
-    close = _ON_A_MODEL if source is Source.MODELLED else "cannot be told from the goal"
+    close = _ON_A_MODEL if source is Source.MODELLED else "too close to call"
     return f"{close}, {_BENEFIT}"
 
 
@@ -27,7 +27,7 @@ def describe_doubt(metric: MetricValue, value: float, goal: str, *, relative: bo
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
     if metric.source is Source.MODELLED:
         return f"{figure} against the goal {goal} is {_ON_A_MODEL}: {_BENEFIT}"
-    return f"{figure} cannot be told from the goal {goal}: {_BENEFIT}"
+    return f"{figure} cannot be distinguished from the goal {goal}: {_BENEFIT}"
 
 
 def describe_unsure(times: Sequence[Timing]) -> str:

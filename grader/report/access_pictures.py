@@ -33,13 +33,12 @@ MOST_ROWS = 5
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One access of one kernel, executed and counted. `addresses` are those of all threads, in
-    bytes; None for an inactive one.
+    """An access of a kernel, executed and counted. `addresses` are those of all threads, in bytes;
+    None for an inactive thread.
 
     `passes` are sectors or wavefronts of all `requests` together, `passes_ideal` the fewest for as
-    many bytes. `bytes_moved` is what a sector holds (32), or a wavefront could bring (128), times
-    these. `bytes_used`: distinct bytes, warp by warp. `lines_touched`: lines of 128 bytes a
-    request.
+    many bytes. `bytes_moved` is `passes` times the bytes of a sector (32) or of a wavefront (128).
+    `bytes_used`: distinct bytes, warp by warp. `lines_touched`: lines of 128 bytes per request.
     """
 
     name: str

@@ -22,10 +22,10 @@ MOST_PICTURES = 8
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of a line, None where the line has none. `titles` are its heading in two lines.
+    """A figure of a line, None where the line has none. `titles` are its heading in two lines.
 
-    `cost` is what lines share, where the figure is a sum; `note` says in words what is wrong with a
-    line's figure, or nothing.
+    `cost` is set where the figure is a sum, of which lines have shares; `note` explains a bad
+    figure of a line, or is empty.
     """
 
     name: str
@@ -75,9 +75,9 @@ class Annotation:
     """The rows of a source. `columns` are those in which any line has a figure; `total` are the
     figures of all lines together.
 
-    `sizes` are those at which it was counted, over all launches of the plan; empty where nothing
-    was counted. `folds` are the kernels that were not launched: of each, the lines of its body.
-    `accesses` are the worst ones of the lines that lose most.
+    `sizes` are the sizes of the counted run, over all launches of the plan; empty where nothing was
+    counted. `folds` are the kernels that were not launched: of each, the lines of its body.
+    `accesses` are the worst accesses of the lines that lose most.
     """
 
     name: str

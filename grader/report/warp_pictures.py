@@ -32,8 +32,8 @@ _LEGENDS = {
     ),
     Memory.GLOBAL: (
         "Rows are the lines of 128 bytes that are touched, in 4 sectors of 8 words. 0-9 and a-v are"
-        f" the lanes 0 to 31 that ask for a word, {SEVERAL} several lanes, {UNUSED} moved for"
-        " nobody, blank not moved."
+        f" the lanes 0 to 31 that ask for a word, {SEVERAL} several lanes, {UNUSED} moved but"
+        " not read, blank not moved."
     ),
 }
 

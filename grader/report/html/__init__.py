@@ -27,8 +27,8 @@ def write_report(out: Path, batch: BatchSummary) -> None:
     """Write `report.html` and `pages/` into the batch's folder, from its entries and the scores and
     sources that they name.
 
-    A score that cannot be read is shown as one that is missing. Pages of students who are no more
-    are removed. Raises UsageError where the folder cannot be written.
+    A score that cannot be read is shown as missing. Pages of removed students are removed. Raises
+    UsageError where the folder cannot be written.
     """
     graded = [*_write_pages(out, batch)]
     own = {out / each.page for each in graded if each.page is not None}
