@@ -16,8 +16,8 @@ from grader.authoring.exercise_files import (
     relocated,
     salvage,
 )
+from grader.authoring.margins import find_margins
 from grader.authoring.mutant_fates import judge_mutants, try_mutants
-from grader.authoring.rooms import find_rooms
 from grader.authoring.verdicts import (
     FAULTLESS,
     Grading,
@@ -134,9 +134,9 @@ def _check_programs(
         judge_mutants(exercise, fates, untried=untried, quick=scope.quick),
     )
     device = reference.device if reference else starter.device
-    rooms = find_rooms(exercise, reference, starter)
+    margins = find_margins(exercise, reference, starter)
     name = device.name if device else scope.device
-    return Soundness(exercise.id, name, claims, rooms, fates)
+    return Soundness(exercise.id, name, claims, margins, fates)
 
 
 def _write_baseline(exercise: Exercise, folder: Path) -> Path:

@@ -32,14 +32,14 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Room:
+class Margin:
     """The margins of one check's goal to the reference and to the starter, in words and figures."""
 
     check: str
     goal: str
     reference: str
     starter: str
-    room: str
+    margin: str
     proof: Proof
 
 
@@ -73,7 +73,7 @@ class Soundness:
     exercise: str
     device: str
     claims: tuple[Claim, ...]
-    rooms: tuple[Room, ...] = ()
+    margins: tuple[Margin, ...] = ()
     mutants: tuple[MutantFate, ...] | None = None
 
     @property
@@ -86,7 +86,7 @@ class Soundness:
         """The number of failed claims and of goals with too small a margin."""
         return [
             *(claim.proof for claim in self.claims),
-            *(room.proof for room in self.rooms),
+            *(each.proof for each in self.margins),
         ].count(Proof.FAILS)
 
 
@@ -101,23 +101,24 @@ _FATES = {
     Fate.NO_PROGRAM: Proof.OPEN,
 }
 
-_ROOM_TITLES = ("Check", "Goal", "Reference", "Starter", "Room")
+_MARGIN_TITLES = ("Check", "Goal", "Reference", "Starter", "Margin")
 _MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "Found by")
 
 
 def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = True) -> None:
     """Print the claims, the margins of the thresholds, the mutants, and the verdict."""
     page = Page(console)
-    if found.rooms:
+    if found.margins:
         rows = [
-            (room.check, room.goal, room.reference, room.starter, room.room) for room in found.rooms
+            (each.check, each.goal, each.reference, each.starter, each.margin)
+            for each in found.margins
         ]
         _write_table(
             page,
-            "How much room the goals leave",
-            _ROOM_TITLES,
+            "Margins of the goals",
+            _MARGIN_TITLES,
             rows,
-            [_STYLES[room.proof] for room in found.rooms],
+            [_STYLES[each.proof] for each in found.margins],
         )
     if found.mutants:
         shown = [

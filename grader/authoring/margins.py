@@ -6,20 +6,20 @@ import math
 
 from grader.metrics import METRICS, format_value
 from grader.records import CheckResult, DeviceInfo, Score, Source
-from grader.report.soundness import Proof, Room
+from grader.report.soundness import Margin, Proof
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
 
-MIN_ROOM = 0.03
+MIN_MARGIN = 0.03
 """Least distance of a timed value from its goal, as a fraction of the goal: smaller distances are
 the noise of a busy machine."""
-GOOD_ROOM = 0.05
+GOOD_MARGIN = 0.05
 """The distance from the reference's value at which a goal is proposed."""
 TOO_NEAR = "; no goal is known that lies between: starter and reference are too near"
 DIGITS = 3
 """Significant digits of a proposed goal."""
 
 
-def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Room, ...]:
+def find_margins(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Margin, ...]:
     """For each check, the margin of the reference beyond its goal, and of the starter before it."""
     rows = []
     for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
@@ -28,31 +28,31 @@ def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> t
         if reference is not None:
             best = reference.checks[index]
             beyond = _distance(best, _goal(check, best, reference.device))
-        rows.append(_room(own, best, beyond, before))
+        rows.append(_margin(own, best, beyond, before))
     return tuple(rows)
 
 
-def _room(
+def _margin(
     starter: CheckResult, reference: CheckResult | None, beyond: float | None, before: float | None
-) -> Room:
+) -> Margin:
     distances = {"reference": beyond, "starter": before}
     known = {who: distance for who, distance in distances.items() if distance is not None}
-    room = ", ".join(f"{who} {100 * distance:+.3g} %" for who, distance in known.items())
+    shown = ", ".join(f"{who} {100 * distance:+.3g} %" for who, distance in known.items())
     timed = reference is not None and reference.source in (Source.MEASURED, Source.MODELLED)
-    narrow = timed and any(abs(distance) < MIN_ROOM for distance in known.values())
+    narrow = timed and any(abs(distance) < MIN_MARGIN for distance in known.values())
     if narrow:
-        room += f": less than {100 * MIN_ROOM:g} %, so noise decides"
+        shown += f": less than {100 * MIN_MARGIN:g} %, so noise decides"
     missed, given = beyond is not None and beyond < 0, before is not None and before >= 0
     if reference is not None and (narrow or missed or given):
         goal = propose_goal(reference, starter, timed=timed)
-        room += f"; {goal}" if goal else "" if given and not narrow else TOO_NEAR
+        shown += f"; {goal}" if goal else "" if given and not narrow else TOO_NEAR
     if narrow:
         proof = Proof.FAILS
     elif reference is None or reference.value is None:
         proof = Proof.OPEN
     else:
         proof = Proof.HOLDS
-    return Room(starter.name, starter.threshold, _value(reference), _value(starter), room, proof)
+    return Margin(starter.name, starter.threshold, _value(reference), _value(starter), shown, proof)
 
 
 def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -> str:
@@ -62,15 +62,17 @@ def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -
     if best is None or before is None:
         return ""
     higher = METRICS[reference.metric].better.value == "higher"
-    room = GOOD_ROOM if timed else 0.0
-    goal = _round(best * (1 - room) if higher else best * (1 + room), down=higher)
+    margin = GOOD_MARGIN if timed else 0.0
+    goal = _round(best * (1 - margin) if higher else best * (1 + margin), down=higher)
     apart = (goal - before if higher else before - goal) / abs(goal or 1.0)
-    if apart < MIN_ROOM:
+    if apart < MIN_MARGIN:
         return ""
     zero = _round(before, down=not higher)
     field = "at_least" if higher else "at_most"
     ends = f', "zero_at": {zero:.12g}' if (zero < goal if higher else zero > goal) else ""
-    leaves = f" leaves {100 * GOOD_ROOM:g} % of room" if timed else " is what the reference reaches"
+    leaves = (
+        f" leaves {100 * GOOD_MARGIN:g} % margin" if timed else " is the value of the reference"
+    )
     return f'"{field}": {goal:.12g}{ends}{leaves}'
 
 
