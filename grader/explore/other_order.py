@@ -28,8 +28,8 @@ from grader.records import (
 from grader.spec.exercise import Case
 
 FACTOR, LEAST_INSTRUCTIONS = 4, 1_000_000
-"""The limit of the opposite order, in warp instructions of the first order: where blocks wait for
-earlier blocks, it never ends."""
+"""The opposite order may execute FACTOR times the warp instructions of the first, plus
+LEAST_INSTRUCTIONS: where blocks wait for earlier blocks, it never ends."""
 PUBLIC = Case("run", {}, hidden=False)
 """A run without an exercise has no secrets."""
 

@@ -16,7 +16,7 @@ _LENGTHENED_BY = (1, 2, 4)
 """Elements by which rows grow: an odd length in words for single floats, 2 and 4 for accesses to
 pairs and fours."""
 _MOST_ARRAYS = 2
-"""Most arrays, by conflicts."""
+"""The arrays with most conflicts."""
 _ASSIGNS = frozenset({"=", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="})
 
 

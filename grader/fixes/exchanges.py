@@ -16,7 +16,7 @@ _THREADS = frozenset({"threadIdx"})
 _ALL = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 _OTHER = {"x": "y", "y": "x"}
 _MOST_STATEMENTS = 3
-"""Most statements, by waste."""
+"""The statements with the largest waste."""
 
 
 def exchanged_axes(text: MendText) -> Iterator[Mend]:

@@ -13,7 +13,7 @@ from grader.records import Mend, MendKind
 
 _LANES = "xyzw"
 _LONGEST_HEADER = 100
-"""Longest loop, in tokens."""
+"""Tokens of the longest loop header."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from grader.records import Printed, Score
 from grader.report.text import escape_controls
 
 _LINES, _COLUMNS = 20, 100
-"""Most lines and characters of each launch's output on the page; the score's JSON has more."""
+"""Most lines, and most columns, of each launch's output in a report; the score's JSON has more."""
 
 
 @dataclass(frozen=True)
