@@ -35,7 +35,7 @@ SENTENCES: dict[str, tuple[str, str]] = {
         "first error first",
     ),
     "compile_error--static_shared_memory": (
-        "65,536 bytes of static __shared__ memory .tile 65,536.; 49,152 are the most",
+        "65,536 bytes of static __shared__ memory .tile 65,536.; at most 49,152 are allowed",
         "smaller tile",
     ),
     "compile_error--no_kernel": ("no __global__ kernel", "__global__ void"),
@@ -210,7 +210,7 @@ def test_a_loop_that_waits_for_what_nobody_does_ends_at_once(grade: Grade) -> No
     code, score, _ = grade(BAD_INPUT / f"{WAITING}.cu")
     assert (code, score["status"]) == (1, "timeout")
     assert (score["findings"][0]["kind"], score["findings"][0]["line"]) == ("endless_wait", 6)
-    assert "waits for ever" in score["message"]
+    assert "waits forever" in score["message"]
 
 
 def test_a_missing_submission_is_bad_usage(

@@ -1,2 +1,2 @@
-"""For authors of exercises: begin one (`new`), prove it sound (`check`, `mutants`), hand it out
-(`handout`), see its sizes (`sweep`)."""
+"""Tools for authors of exercises: start an exercise (`new`), prove it sound (`check`, `mutants`),
+hand it out (`handout`), run it over sizes (`sweep`)."""

@@ -1,8 +1,8 @@
-"""Makes the autograder zip that Gradescope takes: setup.sh, run_autograder, this grader as a wheel,
-and the exercise without its reference.
+"""Makes the autograder zip for Gradescope: setup.sh, run_autograder, this grader as a wheel, and
+the exercise without its reference.
 
-The wheel is made of the installed package, so that the zip grades as this machine does, also from a
-checkout.
+The wheel is made of the installed package, so that the zip grades in the same way as this machine,
+also from a checkout.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def make_autograder(exercise: Exercise, pending: PendingRule | None = None) -> b
 
 
 def make_wheel() -> tuple[str, bytes]:
-    """File name and bytes of a wheel of the running grader, with the exercises that come along
+    """File name and bytes of a wheel of the running grader, with its exercises
     (packaging.python.org, "Binary distribution format")."""
     try:
         distribution = importlib.metadata.distribution(DISTRIBUTION)

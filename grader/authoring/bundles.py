@@ -1,4 +1,4 @@
-"""Templates filled in, and zips whose bytes depend on the files in them alone."""
+"""Filled templates, and zips whose bytes depend only on their files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def fill_template(name: str, **fields: str) -> str:
 def make_zip(
     files: Mapping[str, bytes], *, executable: Collection[str] = (), compress: bool = True
 ) -> bytes:
-    """The archive, in the order of the files. Compressed ones depend on the zlib too."""
+    """The archive, in the order of the files. The bytes of compressed files also depend on zlib."""
     method = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", method) as target:

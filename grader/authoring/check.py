@@ -1,5 +1,5 @@
-"""Proves an exercise sound: its files are right, its programs get the marks that they must get, and
-its mistakes are caught."""
+"""Proves an exercise sound: its files are valid, its programs get the expected marks, and mistakes
+in its reference are caught."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from grader.authoring.exercise_files import (
     relocated,
     salvage,
 )
+from grader.authoring.margins import find_margins
 from grader.authoring.mutant_fates import judge_mutants, try_mutants
-from grader.authoring.rooms import find_rooms
 from grader.authoring.verdicts import (
     FAULTLESS,
     Grading,
@@ -53,13 +53,13 @@ class Scope:
 
 
 def default_submissions(folder: Path) -> Path:
-    """Where the known submissions of the exercise in `folder` lie."""
+    """The folder of the known submissions of the exercise in `folder`."""
     return root_of(folder) / "tests" / "submissions" / folder.absolute().name
 
 
 def check_exercise(folder: Path, scope: Scope) -> Soundness:
-    """Everything that can be told of the exercise in `folder`. UsageError and GraderError as
-    `pipeline.grade` raises them."""
+    """All claims about the exercise in `folder`. UsageError and GraderError as in
+    `pipeline.grade`."""
     exercise, problems = read_problems(folder)
     found = "its schema, names, formulas, cases, points and thresholds agree"
     spec = make_claim("spec", "has no mistakes", problems, found)
@@ -85,7 +85,7 @@ def _claim_oracle(problems: list[SpecProblem]) -> Claim:
 
 
 def _check_the_rest(folder: Path, scope: Scope) -> list[Claim]:
-    """Of an exercise with a wrong spec: whether its oracle computes, and whether its reference is
+    """For an exercise with a wrong spec: whether its oracle computes, and whether its reference is
     right."""
     with salvage(folder) as exercise:
         if exercise is None:
@@ -128,13 +128,13 @@ def _check_programs(exercise: Exercise, scope: Scope, claims: tuple[Claim, ...])
         judge_mutants(exercise, fates, untried=untried, quick=scope.quick),
     )
     device = reference.device if reference else starter.device
-    rooms = find_rooms(exercise, reference, starter)
+    margins = find_margins(exercise, reference, starter)
     name = device.name if device else str(scope.options.device)
-    return Soundness(exercise.id, name, claims, rooms, fates)
+    return Soundness(exercise.id, name, claims, margins, fates)
 
 
 def _write_baseline(exercise: Exercise, folder: Path) -> Path:
-    """The baseline as a submission: the starter, launched as the spec launches the baseline."""
+    """The baseline as a submission: the starter with the spec's baseline launch."""
     text = _PLAN_LINE.sub("//", exercise.baseline_source.read_text(encoding="utf-8")).rstrip("\n")
     plan = exercise.baseline_plan
     lines = [f"// scratch: {buffer.text}" for buffer in plan.scratch] + [

@@ -17,7 +17,7 @@ def make_workflow(
     exercise: Exercise, *, repository: str, ref: str, pending: PendingRule | None = None
 ) -> str:
     """The text of `classroom.yml`; `pending` is the rule for pending points. UsageError where
-    repository or ref are no names of GitHub's."""
+    repository or ref are not valid names of GitHub."""
     if not _REPOSITORY.fullmatch(repository):
         raise UsageError(
             f"--repository {repository!r} is not of the form OWNER/NAME",

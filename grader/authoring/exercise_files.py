@@ -1,5 +1,4 @@
-"""What can be told of an exercise without grading anything: its spec, its oracle, its handout; all
-mistakes at once."""
+"""Checks an exercise without a grading: its spec, its oracle, its handout; all mistakes at once."""
 
 from __future__ import annotations
 
@@ -25,8 +24,8 @@ _STAND_INS: Mapping[str, object] = {
     "useful_bytes": "1",
     "tolerance": {"absolute": 1e-3, "relative": 1e-3},
 }
-"""Fields that can be replaced when they are wrong, so that the oracle and the reference are tried
-all the same."""
+"""Fields that can be replaced when they are wrong, so that the oracle and the reference are still
+tried."""
 _LEFT_OUT = ("useful_flops", "comparisons", "parts", "max_score")
 
 
@@ -41,8 +40,8 @@ def read_problems(folder: Path) -> tuple[Exercise | None, list[SpecProblem]]:
 
 @contextmanager
 def salvage(folder: Path) -> Iterator[Exercise | None]:
-    """The exercise with stand-ins for the parts of its spec that are not needed to compute; None
-    where the rest is wrong too."""
+    """The exercise with stand-ins for the parts of its spec that the computation does not need;
+    None where the rest is wrong too."""
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
         root, id_ = Path(name), folder.absolute().name
         copy = root / "exercises" / id_
@@ -60,8 +59,8 @@ def salvage(folder: Path) -> Iterator[Exercise | None]:
 
 
 def oracle_problems(exercise: Exercise, seed: int) -> list[SpecProblem]:
-    """What goes wrong when the oracle computes all cases and the emulated benchmark: each mistake
-    once, where it came first."""
+    """The mistakes when the oracle computes all cases and the emulated benchmark: each once, at its
+    first place."""
     problems = _task_problems(exercise, None, "$", seed)
     for part in exercise.parts:
         problems += _task_problems(exercise, part, f"$.parts.{part.name}", seed)
@@ -94,7 +93,8 @@ def _task_problems(
 
 
 def handout_problems(exercise: Exercise) -> list[SpecProblem]:
-    """Lines that the handout promises and the spec does not have, or the other way about."""
+    """Promised lines of the handout that the spec lacks, and lines of the spec that the handout
+    lacks."""
     path = exercise.folder / HANDOUT_FILE
     if not path.is_file():
         return [SpecProblem(str(path), "", "this file is missing: it is the handout")]
@@ -124,7 +124,7 @@ def handout_problems(exercise: Exercise) -> list[SpecProblem]:
 
 
 def make_claim(subject: str, claim: str, problems: list[SpecProblem], found: str) -> Claim:
-    """The claim that there are no problems; `found` says what there is when it holds."""
+    """The claim that there are no problems; `found` describes the valid files."""
     if not problems:
         return Claim(subject, claim, Proof.HOLDS, found)
     count = f"{len(problems)} mistake{'s' if len(problems) > 1 else ''}"
@@ -146,7 +146,7 @@ def _copy_if_there(path: Path, folder: Path) -> None:
 
 
 def relocated(problem: SpecProblem, exercise: Exercise, folder: Path) -> SpecProblem:
-    """A problem of a salvaged copy as one of the exercise in `folder`."""
+    """A problem of a salvaged copy, with the paths of the exercise in `folder`."""
     return SpecProblem(
         problem.file.replace(str(exercise.folder), str(folder)), problem.path, problem.message
     )

@@ -1,8 +1,8 @@
-"""Makes what students get of an exercise: the bundle, the same bytes for the same files, or the
-files to start from. Nothing that is secret is in either.
+"""Makes the students' copy of an exercise: the bundle, the same bytes for the same files, or the
+files to start from. Neither contains secrets.
 
-The bundle's folder is laid out as the grader wants an exercise, so that it can be graded in: with
-the public cases only.
+The bundle's folder has the layout of an exercise, so that it can be graded in: with the public
+cases only.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from grader.spec.public import HANDOUT_FILE, is_picture, public_files
 
 
 def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
-    """The ZIP archive, with a wheel of this grader unless `install` is the command that installs
-    one.
+    """The ZIP archive, with a wheel of this grader unless `install` is a command that installs it.
 
     GraderError where a file cannot be read, and where the bundle would hold the reference.
     """
@@ -35,8 +34,8 @@ def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
 
 
 def starting_files(exercise: Exercise) -> dict[str, bytes]:
-    """What somebody starts with in a folder of their own: the handout with its pictures, the file
-    to edit, and the starter where the handout's commands look for it."""
+    """The files to start from in a folder: the handout with its pictures, the file to edit, and the
+    starter at the path in the handout's commands."""
     starter = exercise.baseline_source.read_bytes()
     shown = {
         f"{exercise.id}.md" if name == HANDOUT_FILE else name: content
@@ -64,7 +63,7 @@ def _shown(exercise: Exercise) -> dict[str, bytes]:
 
 
 def _collect(exercise: Exercise) -> dict[str, bytes]:
-    """By their names in the bundle, the contents of its files but for the grader."""
+    """The contents of its files by their names in the bundle, without the grader."""
     starter, shown = exercise.baseline_source.read_bytes(), _shown(exercise)
     inner = {
         f"exercises/{exercise.id}/{name}": content

@@ -1,4 +1,4 @@
-"""Tries the mutants of an exercise's reference: which are caught, and by what."""
+"""Tries the mutants of an exercise's reference, and finds the case that catches each."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from grader.spec.exercise import Exercise, Limits
 from grader.submission.source_file import read_submission
 
 _SURVIVES = re.compile(r"//.*\bsurvives:\s*(?P<why>\S.*)")
-"""The author's word, on a line of the reference, that a mutant of this line does no harm, and
-why."""
+"""The author's note on a line of the reference: a mutant of this line is harmless, with the
+reason."""
 MANY_TIMES, AT_LEAST = 10, 1_000_000
-"""A mutant may execute so many times the reference's warp instructions, and so many at least: what
-takes more does not end."""
+"""A mutant may execute this multiple of the reference's warp instructions, and at least this
+number: a mutant that needs more does not end."""
 QUICK_EACH = 2
 """Mutants of each kind of mistake in a sample."""
 
@@ -37,8 +37,8 @@ QUICK_EACH = 2
 def try_mutants(
     exercise: Exercise, reference: Score, grading: Grading, *, quick: bool = False
 ) -> tuple[MutantFate, ...]:
-    """Grade every mutant of the reference, which got the score `reference`, or a `quick` sample of
-    them; what each came to."""
+    """Grade every mutant of the reference, whose score is `reference`, or a `quick` sample of them;
+    returns their fates."""
     assert exercise.reference_source is not None
     source = read_submission(exercise.reference_source)
     assert isinstance(source, Submission)
@@ -82,8 +82,8 @@ def sample_mutants(mutants: Sequence[Mutant], seed: int) -> tuple[Mutant, ...]:
 
 
 def limit_mutants(limits: Limits, reference: Score) -> Limits:
-    """What a mutant may use: as much more than the reference, graded as mutants are, as no mistake
-    takes that ends."""
+    """The limits of a mutant: a multiple of the reference's use that no mutant exceeds if it
+    ends."""
     count = next(
         (each.value for each in reference.metrics if each.name == "instructions_executed"), None
     )
@@ -94,8 +94,8 @@ def limit_mutants(limits: Limits, reference: Score) -> Limits:
 
 
 def is_as_good(score: Score, reference: Score) -> bool:
-    """Whether a mutant lost nothing in the checks that it was judged by: no bonus either. Mutants
-    are not timed by a model."""
+    """Whether a mutant lost no points in the checks that judged it, bonus included. Mutants are not
+    timed by a model."""
     if score.status not in FAULTLESS:
         return False
     pairs = zip(score.checks, reference.checks, strict=True)
@@ -109,7 +109,7 @@ def _fingerprints(
     reference: Score,
     grading: Grading,
 ) -> list[object]:
-    """Of the reference, then of each mutant, what `_fingerprint` says."""
+    """The fingerprint of the reference, then of each mutant."""
     assert reference.device is not None
     arch, where = reference.device.arch, cache_folder(grading.options)
     tools = find_toolchain(prefer_wheel=reference.device.kind == EMULATED, cache=where)
@@ -124,8 +124,8 @@ def _fingerprints(
 
 
 def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch: str) -> object:
-    """All that decides what a program does: its plan, and its kernels' machine code without line
-    numbers."""
+    """All that determines the behaviour of a program: its plan, and its kernels' machine code
+    without line numbers."""
     try:
         built = build(source, exercise, tools, arch=arch)
     except SubmissionError:
@@ -140,7 +140,7 @@ def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch:
 def _tell_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:
     accepted = _SURVIVES.search(mutant.before)
     if score.status is Status.COMPILE_ERROR:
-        return _fate(mutant, Fate.NO_PROGRAM, "it does not compile, and tells nothing")
+        return _fate(mutant, Fate.NO_PROGRAM, "it does not compile, so it proves nothing")
     if not score.judged_points:
         return _fate(mutant, Fate.UNKNOWN, f"{score.status.value}: {score.message}")
     if not is_as_good(score, reference):
@@ -156,7 +156,7 @@ def _fate(mutant: Mutant, fate: Fate, why: str) -> MutantFate:
 
 
 def _shorten(before: str, after: str) -> str:
-    """What changed between the two lines, with a few characters around it."""
+    """The difference between the two lines, with a few characters around it."""
     start = next(
         (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
         min(len(before), len(after)),
@@ -172,7 +172,7 @@ def _shorten(before: str, after: str) -> str:
 def judge_mutants(
     exercise: Exercise, fates: tuple[MutantFate, ...] | None, *, untried: str, quick: bool
 ) -> Claim:
-    """The claim that mutants lose marks; `untried` says why there are no fates."""
+    """The claim that mutants lose marks; `untried` gives the reason where there are no fates."""
     subject, claim = "mutants", "mistakes put into the reference are caught"
     if fates is None:
         return Claim(subject, claim, Proof.OPEN, f"not tried{untried}")
@@ -197,7 +197,7 @@ def judge_mutants(
 
 
 def _idle_marks(exercise: Exercise, fates: tuple[MutantFate, ...]) -> Iterator[str]:
-    """The lines of the reference that accept a survivor and have none: the mark can go."""
+    """The lines of the reference that accept a survivor and have none: the mark can be removed."""
     source = exercise.reference_source
     assert source is not None
     accepted = {each.line for each in fates if each.fate is Fate.ACCEPTED}

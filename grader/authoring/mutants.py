@@ -1,8 +1,8 @@
-"""Mutants of a kernel's source: the mistakes that students make, put into a program that is right.
+"""Mutants of a kernel's source: the usual mistakes of students, put into a correct program.
 
 Each mutant changes one place. Places are found in the text, with comments, strings and preprocessor
-lines blanked out (launch and scratch lines stay): a change that makes no program of it does not
-compile, and then it tells nothing.
+lines blanked out (launch and scratch lines stay). A change that breaks the syntax does not compile,
+and then it proves nothing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Mistake(StrEnum):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one mistake in its 1-based `line`: what the line said `before` and says
+    """A source with one mistake in its 1-based `line`: the text of the line `before` and
     `after`."""
 
     mistake: Mistake
@@ -59,8 +59,8 @@ SWAPPED_NAMES = (
     ("N", "K"),
     ("M", "K"),
 )
-"""Names of which a line that has both gets them exchanged. Loop counters are none: exchanged, they
-often mean the same."""
+"""Pairs of names that are exchanged in a line that has both. Loop counters are not in the table:
+after an exchange the line often means the same."""
 
 _OFF_BY_ONE = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 _COMPARISON = re.compile(r"(?<![<>=\-])(?:<=|>=|<|>)(?![<>=])")
@@ -80,8 +80,8 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 def make_mutants(source: str) -> tuple[Mutant, ...]:
-    """All mutants of a source, in the order of their lines; no two of the same text, none of the
-    source's own."""
+    """All mutants of a source, in the order of their lines, without equal texts and without the
+    source itself."""
     code = blank_out(source)
     found: dict[str, Mutant] = {}
     for mistake, find in _FINDERS.items():
@@ -93,7 +93,7 @@ def make_mutants(source: str) -> tuple[Mutant, ...]:
 
 
 def blank_out(source: str) -> str:
-    """The source with spaces for all comments but launch and scratch lines, for strings, and for
+    """The source with spaces for all comments except launch and scratch lines, for strings, and for
     preprocessor lines."""
     code, starts_line, is_directive = "", True, False
     for token in read_tokens(source):
@@ -127,8 +127,8 @@ def _drop_barriers(code: str) -> Iterator[Edit]:
 
 
 def _move_bounds(code: str) -> Iterator[Edit]:
-    """Comparisons in the headers of if, for and while; elsewhere only with spaces around them, for
-    template brackets have none."""
+    """Comparisons in the headers of if, for and while; elsewhere only with spaces around them,
+    since template brackets have none."""
     headers = [(match.end(), _closing(code, match.end() - 1)) for match in _HEADER.finditer(code)]
     for match in _COMPARISON.finditer(code):
         start, end = match.span()
@@ -154,8 +154,8 @@ def _swap_indices(code: str) -> Iterator[Edit]:
 
 
 def _exchange(line: str, pair: tuple[str, str]) -> str | None:
-    """The line with the two names exchanged; None unless it has both. Members (`threadIdx.x`) are
-    no names."""
+    """The line with the two names exchanged; None unless it has both. Members (`threadIdx.x`) do
+    not count as names."""
     pattern = rf"(?<![\w.])(?<!->)(?:{'|'.join(pair)})(?!\w)"
     if set(re.findall(pattern, line)) != set(pair):
         return None
@@ -164,13 +164,12 @@ def _exchange(line: str, pair: tuple[str, str]) -> str | None:
 
 
 def _conjuncts(line: str) -> list[str]:
-    """What && joins, in an order of its own: `a < x && a < y` says the same with x and y
-    exchanged."""
+    """The operands of &&, sorted: `a < x && a < y` has the same meaning with x and y exchanged."""
     return sorted(part.strip() for part in re.split(r"&&|[(){};]", line))
 
 
 def _skip_tails(code: str) -> Iterator[Edit]:
-    """Divisions that round up round down, and what an if without an else guards is never done."""
+    """Divisions that round up round down, and the body of an if without an else never runs."""
     yield from (
         Edit(match.start(), match.end(), f"({match['total']} / {match['part']})")
         for match in _ROUNDED_UP.finditer(code)
@@ -187,7 +186,7 @@ def _skip_tails(code: str) -> Iterator[Edit]:
 
 
 def _remove_guards(code: str) -> Iterator[Edit]:
-    """Each part of a condition that && joins, of an if or of a `? :`, is taken for true."""
+    """Each operand of && in the condition of an if or of a `? :` is replaced by true."""
     for start, end in (*_conditions(code, "if"), *_choices(code)):
         for first, last in _split(code, *_inside(code, start, end), "&&"):
             leading = len(code[first:last]) - len(code[first:last].lstrip())
@@ -216,14 +215,15 @@ _FINDERS: Mapping[Mistake, Callable[[str], Iterator[Edit]]] = {
 
 
 def _conditions(code: str, word: str) -> Iterator[tuple[int, int]]:
-    """What stands in the parentheses behind each `word`."""
+    """The text in the parentheses behind each `word`."""
     for match in _HEADER.finditer(code):
         if match["word"] == word:
             yield match.end(), _closing(code, match.end() - 1)
 
 
 def _choices(code: str) -> Iterator[tuple[int, int]]:
-    """The condition of each `? :`: back to what opens or assigns the expression."""
+    """The condition of each `? :`: back to the start of its expression, a bracket or an
+    assignment."""
     for match in _QUESTION.finditer(code):
         depth, start = 0, match.start()
         while start > 0:
@@ -252,8 +252,8 @@ def _assigns(code: str, at: int) -> bool:
 
 
 def _closing(code: str, opening: int) -> int:
-    """The offset of the bracket that closes the one at `opening`; the end of the code where none
-    does."""
+    """The offset of the closing bracket for the bracket at `opening`; the end of the code where
+    there is none."""
     depth = 0
     for at in range(opening, len(code)):
         depth += (code[at] in _OPENING) - (code[at] in _CLOSING)
@@ -263,13 +263,13 @@ def _closing(code: str, opening: int) -> int:
 
 
 def _split(code: str, start: int, end: int, separator: str) -> list[tuple[int, int]]:
-    """The parts of a stretch of code between separators that no brackets enclose."""
+    """The parts of a stretch of code between separators that are outside of brackets."""
     parts = split_outside(code[start:end], separator)
     return [(start + first, start + last) for first, last in parts]
 
 
 def _statement_end(code: str, start: int) -> int:
-    """Behind the statement that begins at `start`: its semicolon, or the brace that closes it."""
+    """Behind the statement that begins at `start`: its semicolon, or its closing brace."""
     depth = 0
     for at in range(start, len(code)):
         depth += (code[at] in _OPENING) - (code[at] in _CLOSING)

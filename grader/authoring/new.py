@@ -1,4 +1,4 @@
-"""Writes the files of a new exercise: a complete one to edit, after a pattern."""
+"""Writes the files of a new exercise: a complete exercise to edit, after a pattern."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PATTERNS: Mapping[str, str] = {
     "histogram": "counts by atomics: bins in shared memory, two launches",
     "graph": "sums over neighbours: inputs that functions of the oracle draw, a warp a vertex",
 }
-"""What there is to begin with, and what each shows. Its files are in `templates/patterns`."""
+"""The patterns, and the subject of each. The files are in `templates/patterns`."""
 
 FILES: Mapping[str, str] = {
     "exercises/@id@/spec.json": "spec.json",
@@ -30,11 +30,11 @@ FILES: Mapping[str, str] = {
     "starter/@id@.cu": "starter.cu",
     "solutions/@id@.cu": "solution.cu",
 }
-"""Where each file goes, and its template. `@id@` is the exercise's id, in names and in texts. A
+"""The path of each file, and its template. `@id@` is the exercise's id, in names and in texts. A
 pattern may lack the `cpu.c`."""
 
 SCHEMA_FILE = "spec.schema.json"
-"""Lies beside the exercises, for editors; one that is there stays as it is."""
+"""For editors, beside the exercises; an existing file is not replaced."""
 MAX_ID_LENGTH = 60
 _ID = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -42,8 +42,8 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 def write_new_exercise(id_: str, root: Path, *, like: str = "elementwise") -> tuple[Path, ...]:
     """Write the files of the exercise `id_` below `root` after a pattern; returns their paths.
 
-    UsageError for an id or a pattern that is none, and where one of the files is there already:
-    nothing is written then.
+    UsageError for an invalid id or an unknown pattern, and where one of the files exists already:
+    then no file is written.
     """
     _check_id(id_)
     if like not in PATTERNS:
@@ -66,7 +66,7 @@ def write_new_exercise(id_: str, root: Path, *, like: str = "elementwise") -> tu
 
 
 def _fill_pattern(pattern: str, id_: str) -> dict[str, str]:
-    """The texts of a pattern's files, by their places."""
+    """The texts of a pattern's files, by their paths."""
     parts = {
         name: fill_template(f"{name}.md", id=id_).rstrip("\n") + "\n" for name in ("run", "reading")
     }

@@ -1,4 +1,4 @@
-"""Writes new files, all or none, and never over one that is there."""
+"""Writes new files, all or none, and never over an existing file."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from grader.errors import GraderError, UsageError
 def write_new_files(files: Mapping[Path, bytes], *, otherwise: str) -> None:
     """Write the files and the folders that they need.
 
-    UsageError where one of them is there already, with the advice `otherwise`; GraderError where
-    one cannot be written. In both cases nothing new is left behind but folders.
+    UsageError where a file exists already, with the advice `otherwise`; GraderError where a file
+    cannot be written. In both cases only new folders are left behind.
     """
     taken = [path for path in files if path.exists() or path.is_symlink()]
     if taken:

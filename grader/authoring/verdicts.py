@@ -1,5 +1,4 @@
-"""Grades programs whose verdict is known beforehand, several at a time, and says which of them it
-does not agree with."""
+"""Grades programs with a known verdict, several at a time, and reports differences."""
 
 from __future__ import annotations
 
@@ -34,8 +33,8 @@ _KNOWN = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>\w+)")
 
 @dataclass(frozen=True)
 class Grading:
-    """How all programs of one check are graded: `jobs` at the same time, with one progress display
-    for all (`options.show`)."""
+    """The options for grading all programs of a check: `jobs` at the same time, with one progress
+    display for all (`options.show`)."""
 
     exercise: Exercise
     options: Options
@@ -85,7 +84,7 @@ def judge_reference(exercise: Exercise, score: Score | None) -> Claim:
 
 
 def judge_starter(exercise: Exercise, score: Score) -> Claim:
-    """The claim that what students get compiles and runs, and does not get full marks."""
+    """The claim that the students' starter compiles and runs, and does not get full marks."""
     return _judge_lacking("starter", "compiles, runs, and misses full marks", exercise, score)
 
 
@@ -101,15 +100,15 @@ def judge_baseline(exercise: Exercise, score: Score) -> Claim:
 
 
 def where_it_is_lost(exercise: Exercise, check: CheckResult) -> str:
-    """What the run shows of a check that lost points: the line, the access and its buffer, or the
-    wrong element; without what a student is advised to try."""
+    """The observation on a check that lost points: the line, the access and its buffer, or the
+    wrong element; without the advice."""
     spec = next(each for each in exercise.checks if each.name == check.name)
     tried = spec.hint or METRICS[check.metric].advice
     return check.hint.removesuffix(tried).rstrip()
 
 
 def _places(exercise: Exercise, score: Score) -> tuple[str, ...]:
-    """Each check that lost points, with where it lost them, as far as the run shows it."""
+    """Each check that lost points, with the place of the loss, if the run shows it."""
     places = ((check.name, where_it_is_lost(exercise, check)) for check in score.checks)
     return tuple(f"{name}: {place}" for name, place in places if place)
 
@@ -124,14 +123,16 @@ def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -
         details = _first_lines(score.detail)
     elif missing := _untold(score):
         proof = Proof.OPEN
-        found = f"{score.message}; what it should miss cannot be told on this device ({missing})"
+        found = (
+            f"{score.message}; this device cannot decide the checks that it should miss ({missing})"
+        )
     else:
         proof, found = Proof.FAILS, f"it gets {score.message}"
     return Claim(subject, claim, proof, found, details)
 
 
 def what_it_misses(score: Score) -> str:
-    """The checks that a score misses in their own names; of a failure its status and message."""
+    """The checks that a score misses in their own names; for a failure its status and message."""
     if score.status.ended_early:
         return f"{score.status.value.replace('_', ' ')}: {score.message}"
     missed = [
@@ -142,7 +143,8 @@ def what_it_misses(score: Score) -> str:
 
 
 def _complaints(exercise: Exercise, score: Score) -> list[str]:
-    """What the reference misses, each with its file and JSON path, and where it is lost."""
+    """The checks that the reference misses, each with its file and JSON path, and the place of the
+    loss."""
     file, spec = exercise.reference_source, exercise.folder / SPEC_FILE
     if score.status is not Status.FAILED:
         return [f"{file}: {line}" for line in _first_lines(score.detail)]
@@ -157,7 +159,7 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
 
 def _untold(score: Score) -> str:
     """The checks that this device leaves open: not measured, or passed because a model cannot
-    tell."""
+    distinguish value and goal."""
     return ", ".join(
         check.name
         for check in score.checks
@@ -176,7 +178,7 @@ def _first_lines(detail: str) -> tuple[str, ...]:
 def judge_known(
     exercise: Exercise, files: Sequence[Path], scores: Mapping[str, Score], folder: Path
 ) -> Claim:
-    """The claim that every known submission gets the verdict that its name says."""
+    """The claim that every known submission gets the verdict in its name."""
     subject, claim = "submissions", "each gets the verdict of its name"
     if not files:
         return Claim(
@@ -188,7 +190,7 @@ def judge_known(
         for proof in (Proof.FAILS, Proof.OPEN)
     )
     found = f"{len(files) - len(wrong) - len(unsure)} of {len(files)} do"
-    found += f", {len(unsure)} cannot be told on this device" if unsure else ""
+    found += f", {len(unsure)} cannot be decided on this device" if unsure else ""
     details = tuple(
         f"{path.name}: {line}"
         for path in (*wrong, *unsure)
@@ -227,5 +229,5 @@ def _agrees(path: Path, score: Score) -> Proof:
 def _describe(score: Score) -> str:
     missing = _untold(score) if score.status in FAULTLESS else ""
     return f"{score.status.value}: {score.message}" + (
-        f"; cannot be told: {missing}" if missing else ""
+        f"; not decided: {missing}" if missing else ""
     )

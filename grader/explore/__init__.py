@@ -1,2 +1,2 @@
-"""What a student explores with: sizes, former versions, small kernels that show one access each,
-and a host program to profile."""
+"""Tools for students: sizes, former versions, small kernels with one access each, and a host
+program for profilers."""

@@ -1,9 +1,9 @@
-"""The galleries: small kernels that read memory in all the ways that a course speaks of, executed
-and counted on the emulated device.
+"""The galleries: small kernels that read memory in all the ways of a course, executed and counted
+on the emulated device.
 
-A file of `gallery/` holds the kernels of one gallery. What they read, the addresses and the
-counters come from the same run: each kernel keeps the addresses of its access in `place`, and
-nothing else of it reads the memory that the gallery is about.
+A file of `gallery/` holds the kernels of one gallery. Its reads, addresses and counters come from
+the same run: each kernel keeps the addresses of its access in `place`, and no other access of the
+kernel reads the gallery's memory.
 """
 
 from __future__ import annotations
@@ -49,12 +49,11 @@ GALLERIES: Mapping[str, tuple[Memory, str]] = {
     "coalescing": (Memory.GLOBAL, "the sectors of global memory that a warp's read moves"),
     "banks": (Memory.SHARED, "the wavefronts that a warp's read of shared memory takes"),
 }
-"""What there is: the file of that name in `gallery/`, the memory that it is about, and what it
-shows."""
+"""The galleries: the file of that name in `gallery/`, its memory, and its subject."""
 
 LIMITS = RunLimits(warp_instructions=10**6, wall_seconds=60.0)
 WORDS = 1 << 16
-"""Floats, and doubles, that the kernels may read."""
+"""Number of floats, and of doubles, that the kernels may read."""
 MOST_THREADS = 1024
 BUFFERS = (
     DeviceBuffer("in", "float32", (WORDS,), Role.INPUT),
@@ -73,7 +72,7 @@ _ACCESS = re.compile(r"^ *const (?P<type>\w+) \*p = (?P<pointer>.+);$", re.MULTI
 
 @dataclass(frozen=True)
 class Sketch:
-    """A kernel of a gallery's file, as it is written, with its launch line."""
+    """A kernel of a gallery's file in its source text, with its launch line."""
 
     name: str
     title: str
@@ -81,7 +80,7 @@ class Sketch:
 
     @property
     def access(self) -> str:
-        """What a thread reads, as code."""
+        """The read of a thread, as code."""
         pointer = self._match["pointer"]
         return pointer[1:] if pointer.startswith("&") else f"*{pointer}"
 
@@ -107,7 +106,7 @@ def read_sketches(gallery: str) -> dict[str, Sketch]:
 
 
 def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path) -> Gallery:
-    """Execute all kernels of a gallery on the emulated GPU with this id, or the one that is named.
+    """Execute all kernels of a gallery, or the named kernel, on the emulated GPU with this id.
 
     UsageError where there is no such gallery or kernel; GraderError where a kernel does not run.
     """
@@ -116,7 +115,7 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
         message = (
             f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, list(sketches))}"
         )
-        raise UsageError(message, f"`grade gallery` lists what there is: {', '.join(sketches)}.")
+        raise UsageError(message, f"`grade gallery` lists all: {', '.join(sketches)}.")
     device = EmulatedDevice(gpu, threads=1)
     binary, launches = _compile(gallery, device, cache)
     wanted = [
@@ -136,8 +135,8 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
 
 
 def _read_helpers(gallery: str) -> str:
-    """The functions that all kernels of a gallery use: what its file holds between its first
-    comment and its first kernel."""
+    """The functions that all kernels of a gallery use: the text of its file between the first
+    comment and the first kernel."""
     text = _read_text(gallery)
     first = _KERNEL.search(text)
     assert first is not None, gallery
@@ -148,7 +147,7 @@ def _read_text(gallery: str) -> str:
     if gallery not in GALLERIES:
         message = f"there is no gallery {gallery!r}{did_you_mean(gallery, list(GALLERIES))}"
         raise UsageError(
-            message, f"There are: {', '.join(GALLERIES)}. `grade gallery` shows what they hold."
+            message, f"There are: {', '.join(GALLERIES)}. `grade gallery` shows their kernels."
         )
     return (resources.files("grader.explore") / "gallery" / f"{gallery}.cu").read_text(
         encoding="utf-8"
@@ -225,7 +224,7 @@ def _run(
 
 
 def _contents() -> Arrays:
-    """What the buffers hold: no thread is at the address 0, which stands for a thread that read
+    """The content of the buffers: no thread is at address 0, which marks threads that read
     nothing."""
     return {buffer.name: np.zeros(buffer.shape, buffer.dtype) for buffer in BUFFERS}
 
@@ -246,8 +245,8 @@ def _count_global(launch: LaunchResult) -> tuple[int, int, int]:
 
 
 def _count_shared(launch: LaunchResult) -> tuple[int, int, int]:
-    """Of the line that reads: the ideal of the stores that filled the tile is in the same
-    counter."""
+    """The counters of the line that reads: the ideal of the stores that filled the tile is in the
+    same counter."""
     reading = (line.counters for line in launch.lines if line.counters.shared_load_instructions)
     counters = sum(reading, Counters())
     return (

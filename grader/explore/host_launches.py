@@ -1,6 +1,6 @@
-"""The launch language in CUDA C++: launch lines and integer expressions as a host program has them.
+"""The launch language in CUDA C++: launch lines and integer expressions for a host program.
 
-A host program has the sizes as variables of 64 bits, the submission's macros as they are, and
+A host program has the sizes as variables of 64 bits, the submission's macros unchanged, and
 functions ceil_div, min and max of 64 bits.
 """
 
@@ -48,15 +48,15 @@ from grader.spec.statements import (
 from grader.submission.names import normalise_type
 
 ANY_POINTER = "AnyPointer"
-"""The host program's class for a buffer whose parameter's type is not known."""
+"""The host program's class for a buffer whose parameter has an unknown type."""
 _INT_LIMIT = 1 << 31
 _ANONYMOUS = "(anonymous namespace)::"
 
 
 @dataclass(frozen=True)
 class Scope:
-    """What a launch line's names stand for in the host program. `taken`: names of the program's
-    own, which hide the submission's. `source`: the submission's text, for its structures."""
+    """The meaning of a launch line's names in the host program. `taken`: the program's own names,
+    which hide the submission's. `source`: the submission's text, for its structures."""
 
     macros: Mapping[str, Value]
     buffers: Mapping[str, DeviceBuffer]
@@ -116,7 +116,7 @@ def _indented(
 
 
 def _format_loop(loop: Loop, kernels: Mapping[LaunchLine, Kernel], scope: Scope) -> list[str]:
-    """The loop in braces of its own, with what it starts with before it."""
+    """The loop in its own braces, with its initialisation before it."""
     condition = "" if loop.condition is None else format_expression(loop.condition, scope.macros)
     steps = ", ".join(_format_simple(step, scope) for step in loop.step)
     start = f"for (; {condition}; {steps}) {{" if loop.step else f"while ({condition or 'true'}) {{"
@@ -130,7 +130,7 @@ def _format_loop(loop: Loop, kernels: Mapping[LaunchLine, Kernel], scope: Scope)
 
 
 def _format_simple(statement: Statement, scope: Scope) -> str:
-    """A statement without others in it, without its semicolon."""
+    """A statement without nested statements, without its semicolon."""
 
     def text(expression: Expression) -> str:
         return format_expression(expression, scope.macros)
@@ -167,7 +167,7 @@ def _format_copy(copy: CopyCall, scope: Scope) -> str:
 def needs_any_pointer(
     launch: LaunchLine, kernel: Kernel, buffers: Mapping[str, DeviceBuffer]
 ) -> bool:
-    """Whether the launch gives a buffer to a parameter whose type is not known."""
+    """Whether the launch passes a buffer to a parameter of unknown type."""
     pairs = zip(launch.arguments, kernel.parameters, strict=True)
     return any(
         argument.bare_name in buffers and parameter.type is None for argument, parameter in pairs
@@ -175,11 +175,10 @@ def needs_any_pointer(
 
 
 def format_expression(expression: Expression, macros: Mapping[str, Value]) -> str:
-    """The expression in C++, computed in 64 bits wherever 32 might not do; as it is written where
-    they do.
+    """The expression in C++, computed in 64 bits wherever 32 might overflow; unchanged elsewhere.
 
-    No partial result of literals and macros is larger than the product of all of them, each made
-    larger by 1.
+    No partial result of literals and macros is larger than the product of all of them, each
+    increased by 1.
     """
     constants = list(_constants(expression.tree, macros))
     plain = None not in constants and not re.search(r"\+\s*\+|-\s*-", expression.text)
@@ -194,8 +193,8 @@ def _format_dim3(extents: Sequence[Expression], scope: Scope) -> str:
 
 
 def _format_argument(argument: Expression, parameter: KernelParameter, scope: Scope) -> str:
-    """An address is cast where the parameter points to something else than the buffer's elements,
-    such as float4."""
+    """An address is cast where the parameter's type is not the buffer's element type, such as
+    float4."""
     text = format_expression(argument, scope.macros)
     if isinstance(argument.tree, Braces):
         return _format_structure(argument.tree, parameter, scope)
@@ -234,8 +233,8 @@ def _format_members(items: deque[Node], layout: Layout, scope: Scope) -> Iterato
 
 
 def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:
-    """The kernel's whole name; with the template arguments of the launch line, where C++ can do
-    with them."""
+    """The kernel's whole name; with the template arguments of the launch line, where they are valid
+    C++."""
     base, bracket, rest = kernel.name.replace(_ANONYMOUS, "").partition("<")
     qualified = f"::{base}" if base.split("::")[0] in scope.taken else base
     written = launch.kernel.template_arguments
@@ -250,13 +249,12 @@ def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:
 
 
 _BOUNDED = frozenset("+-*/%")
-"""Operators whose results are no larger than the product of what they take, each made larger by
-1."""
+"""Operators whose results are at most the product of their operands, each increased by 1."""
 
 
 def _constants(node: Node, macros: Mapping[str, Value]) -> Iterator[int | None]:
-    """The values of the literals and macros: what C++ computes with in 32 bits. None for what is
-    not bounded by them."""
+    """The values of the literals and macros, with which C++ computes in 32 bits. None for
+    expressions that they do not bound."""
     match node:
         case Number(value):
             yield value

@@ -25,20 +25,20 @@ from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
 NATIVE = "native"
-"""nvcc's word for the GPU of the machine that it runs on."""
+"""nvcc's name for the GPU of the machine that it runs on."""
 CHECKED_FOR = "h100"
-"""The GPU, by its name in `devices/gpus.json`, whose limits and machine code a plan is checked
-against, wherever it is to run."""
+"""The GPU, by its name in `devices/gpus.json`, for the limits and the machine code of every
+plan."""
 SIZES = "emulated"
-"""The benchmark whose sizes are the program's defaults: a loop on the processor verifies them in a
-second or so."""
+"""The benchmark with the program's default sizes: a loop on the processor verifies them in a second
+or so."""
 SEED = 1
 
 
 @dataclass(frozen=True)
 class Written:
-    """What is to be written: the program's text, and the bytes of its `.expected` file where it
-    needs one."""
+    """The files to write: the program's text, and the bytes of its `.expected` file if it needs
+    one."""
 
     text: str
     expected: bytes | None
@@ -47,10 +47,10 @@ class Written:
 def make_host_program(
     folder: Path, submission: Path, target: Path, *, arch: str = NATIVE, cache: Path | None = None
 ) -> Written | Failure:
-    """The host program of a submission, to be written to `target`; a Failure where grading would
-    end with the same before anything runs.
+    """The host program of a submission, for `target`; a Failure where grading would fail before
+    anything runs.
 
-    UsageError and SpecError as of `pipeline.grade`.
+    UsageError and SpecError as in `pipeline.grade`.
     """
     exercise = draw_scalars(read_exercise(folder), SEED)
     source = read_submission(submission)
@@ -85,7 +85,7 @@ def make_host_program(
 
 
 def check_replaceable(target: Path, *, force: bool) -> None:
-    """UsageError where the file is there and no host program, unless `force`."""
+    """UsageError where the file exists and is not a host program, unless `force`."""
     if force or not target.exists():
         return
     try:
@@ -103,12 +103,12 @@ def check_replaceable(target: Path, *, force: bool) -> None:
 
 
 def expected_file(target: Path) -> Path:
-    """Where the program finds inputs and outputs that it cannot compute: beside itself."""
+    """The file beside the program with the inputs and outputs that it cannot compute."""
     return target.with_suffix(".expected")
 
 
 def next_commands(target: Path, submission: Path, *, arch: str) -> tuple[str, ...]:
-    """The shell commands to go on with, in order, for the folder that `grade host` ran in."""
+    """The next shell commands, in order, for the folder in which `grade host` ran."""
     program = target.with_suffix("")
     run = shlex.quote(str(program) if program.is_absolute() else f"./{program}")
     profile = shlex.quote(submission.stem)
@@ -126,8 +126,8 @@ def next_commands(target: Path, submission: Path, *, arch: str) -> tuple[str, ..
 
 
 def _compute_expected(exercise: Exercise) -> bytes:
-    """Inputs, then outputs, each kind in the order of the spec, as the machine has their elements
-    in memory."""
+    """Inputs, then outputs, each kind in the order of the spec, with elements in the machine's byte
+    order."""
     case = Case("host program", exercise.benchmark[SIZES], hidden=False)
     inputs = make_inputs(exercise, case, SEED)
     outputs = load_oracle(exercise)(inputs, case.sizes)

@@ -1,5 +1,5 @@
-"""The text of a host program: the template with the exercise's buffers, sizes and rules, and the
-submission, filled in."""
+"""The text of a host program: the template, filled with the exercise's buffers, sizes and rules,
+and the submission."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _DEFAULT_LINE = "the exercise's own launch line"
 
 @dataclass(frozen=True)
 class HostProgram:
-    """What a host program is made of.
+    """The parts of a host program.
 
     `launches` are the plan's kernels in order; `buffers` are the exercise's, then the scratch
     buffers of the plan. `cpu` is the text of the exercise's cpu.c; without it, inputs and outputs
-    are read from a file beside the program. `submission_path` is how compilers are to name the
-    submission's lines, `file` the host program's own path, `program` the name of what it compiles
-    to.
+    are read from a file beside the program. `submission_path` is the name for the submission's
+    lines in compilers' messages, `file` the host program's own path, `program` the name of its
+    executable.
     """
 
     exercise: Exercise
@@ -89,7 +89,7 @@ def _read_template(name: str) -> str:
 
 @cache
 def read_parts() -> Mapping[str, str]:
-    """What only some programs need, or several times, by name."""
+    """The parts that only some programs need, or that occur several times, by name."""
     parts = re.split(r"^//@ (\w+)\n", _read_template("host_parts.cu"), flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
@@ -132,7 +132,7 @@ def _usage(program: HostProgram) -> str:
 
 
 def _format_cpu(text: str) -> str:
-    """cpu.c in a namespace, and what it includes before that."""
+    """cpu.c in a namespace, and its includes before that."""
     includes = re.findall(r"^[ \t]*#[ \t]*include\b.*\n", text, re.MULTILINE)
     code = re.sub(r"^[ \t]*#[ \t]*include\b.*\n\n?", "", text, flags=re.MULTILINE)
     sums, end = "", ""
@@ -142,13 +142,13 @@ def _format_cpu(text: str) -> str:
 
 
 def _rename_main(text: str) -> str:
-    """A macro that keeps a `main` of the submission out of the way, if it may have one."""
+    """A macro that renames a `main` of the submission, if it may have one."""
     return f"#define main {MAIN_AS}\n" if "main" in find_names(text) else ""
 
 
 def _undefine(program: HostProgram, tail: str) -> str:
-    """Lines that undefine the submission's macros which would change what follows: all but those
-    that its plan uses."""
+    """Lines that undefine the submission's macros that would change the rest: all but the macros of
+    its plan."""
     defined = dict.fromkeys(macro.name for macro in find_macros(program.submission_text))
     in_plan = program.plan.names - program.sizes.keys()
     changing = find_names(tail) - in_plan - {"CHECK"}
@@ -240,7 +240,7 @@ def _parenthesised(text: str) -> str:
 
 
 def _inputs(program: HostProgram) -> Iterator[str]:
-    """Statements that make the inputs, and where they come from a file, the expected outputs."""
+    """Statements that make the inputs, and the expected outputs where these come from a file."""
     inputs, outputs = _buffers(program, Role.INPUT), _buffers(program, Role.OUTPUT)
     if program.cpu is not None:
         yield "    std::mt19937 random(seed);\n"
@@ -284,7 +284,7 @@ def _cpu_argument(parameter: BufferSpec | str) -> str:
 
 
 def _tolerance(exercise: Exercise, macros: Mapping[str, Value]) -> Iterator[str]:
-    """The grader's own tolerance (`spec.tolerance`), of whatever sizes the program is given."""
+    """The grader's own tolerance (`spec.tolerance`), for all sizes of the program."""
     rule = exercise.tolerance
     if isinstance(rule, Tolerance):
         yield _part("given_tolerance", absolute=rule.absolute, relative=rule.relative)

@@ -1,5 +1,5 @@
-"""What kernels are run with when there is no exercise: arrays, sizes and scalars by name, checked
-before anything runs."""
+"""The data of a run without an exercise: arrays, sizes and scalars by name, checked before anything
+runs."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from grader.submission.scalars import Scalar
 
 Shape = int | Sequence[int]
 Output = np.ndarray | tuple[str, Shape]
-"""What an output holds before the run, or its type and shape where it holds nothing yet."""
+"""The content of an output before the run, or its type and shape."""
 
 NO_MAPS: Mapping[str, TensorMapFields] = MappingProxyType({})
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _LANGUAGE = ("ceil_div", "dim3", "max", "min")
-"""Names that launch lines have of themselves."""
+"""Names that the launch language defines."""
 _SIZE_BITS = 63
 _PAIRS = {"float32": "float2", "float64": "double2"}
 
 
 @dataclass(frozen=True)
 class KernelData:
-    """The buffers in order, what they hold before the run (outputs that hold nothing are left out),
-    and the numbers that launch lines may use."""
+    """The buffers in order, their contents before the run (without outputs that have none), and the
+    numbers for launch lines."""
 
     buffers: tuple[DeviceBuffer, ...]
     arrays: Arrays
@@ -48,7 +48,7 @@ class KernelData:
 
     @property
     def fills_outputs(self) -> bool:
-        """Whether an output holds something before the run."""
+        """Whether an output has a content before the run."""
         return any(each.role is Role.OUTPUT and each.name in self.arrays for each in self.buffers)
 
 
@@ -59,13 +59,13 @@ def read_data(
     scalars: Mapping[str, Scalar],
     tensor_maps: Mapping[str, TensorMapFields] = NO_MAPS,
 ) -> KernelData:
-    """The data, with its own C-contiguous copies where arrays are none. Raises UsageError, which
-    names the argument, for what no kernel can take."""
+    """The data, with C-contiguous copies where arrays are not contiguous. Raises UsageError, which
+    names the argument, for data that no kernel can take."""
     _check_names({"inputs": inputs, "outputs": outputs, "sizes": sizes, "scalars": scalars})
     if not outputs:
         raise UsageError(
             "outputs: there is no output, so that nothing could be seen of the run",
-            'Name what the kernels write: outputs={"y": ("float32", (n,))}.',
+            'Name the arrays that the kernels write: outputs={"y": ("float32", (n,))}.',
         )
     arrays = {name: _read_array(f"inputs[{name!r}]", array) for name, array in inputs.items()}
     buffers = [_buffer(name, array, Role.INPUT) for name, array in arrays.items()]
@@ -85,7 +85,7 @@ def read_data(
 
 
 def _check_names(given: Mapping[str, Mapping[str, object]]) -> None:
-    """Raises UsageError for a name that launch lines cannot use, or that stands for two things."""
+    """Raises UsageError for a name that launch lines cannot use, or that has two meanings."""
     seen: dict[str, str] = {}
     for argument, names in given.items():
         for name in names:
@@ -128,7 +128,7 @@ def _read_declared(what: str, name: str, declared: tuple[object, ...]) -> Device
     except (TypeError, ValueError):
         raise UsageError(
             f"{what} is neither an array nor a type and a shape",
-            f'Give what it holds before the run, or both: "{name}": ("float32", (n,)).',
+            f'Give its content before the run, or both: "{name}": ("float32", (n,)).',
         ) from None
     _check_dtype(what, dtype)
     _check_extents(what, shape)

@@ -1,4 +1,4 @@
-"""A run of kernels without an exercise: what is asked for, and what is told of it."""
+"""A run of kernels without an exercise: its options, and its record."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
 
 @dataclass(frozen=True)
 class KernelJob:
-    """What is asked: run these launches of this source on this data and device."""
+    """The request: run these launches of this source on this data and device."""
 
     source: Submission
     plan: Plan
@@ -90,8 +90,8 @@ class KernelJob:
 
 @dataclass(frozen=True)
 class Emulated:
-    """What the emulated device says of a run; no outputs where a finding ended it. `notes` are of
-    times."""
+    """The result of a run on the emulated device; no outputs where a finding ended it. `notes` are
+    about times."""
 
     execution: Execution
     outputs: Arrays
@@ -102,8 +102,8 @@ class Emulated:
 
 
 def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
-    """Runs the program on the emulated device: all of its blocks, in the checked mode and both
-    orders if that is asked, and once more for the times. Raises SubmissionError."""
+    """Runs the program on the emulated device: all of its blocks, on request in the checked mode
+    and in both orders, and once more for the times. Raises SubmissionError."""
     detail = job.options.detail
     checked = _run(job, device, program, CheckedMode(detail=detail)) if job.check else None
     if checked is not None and (stopped := _as_findings(checked[0])):
@@ -141,8 +141,8 @@ def tell_run(
     notes: Sequence[str],
     machine: MachineWork | None = None,
 ) -> KernelRun:
-    """The record of a run that came to its end, or that a finding ended. Raises SubmissionError
-    where an input was written to; in the checked mode that is a finding."""
+    """The record of a run that ended normally or by a finding. Raises SubmissionError where an
+    input was written to; in the checked mode that is a finding."""
     modified = [_modified(name) for name in execution.modified_inputs]
     if modified and not job.check:
         raise SubmissionError(_input_failure(modified))
@@ -175,7 +175,7 @@ def tell_launches(
 
 
 def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
-    """The error of a run that did not come to its end, with advice and what was printed before."""
+    """The error of a run that did not end, with advice and its output until then."""
     printed = collect_printed(execution, PUBLIC)
     failure = tell(stop)
     return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
@@ -210,7 +210,7 @@ def _modified(name: str) -> Finding:
 
 def _input_failure(modified: Sequence[Finding]) -> Failure:
     names = [finding.buffer or "" for finding in modified]
-    advice = "Give what kernels write to as an output, with what it holds before the run."
+    advice = "Give an array that kernels write as an output, with its content before the run."
     return Failure(
         Status.RUNTIME_ERROR,
         f"{describe_modified(names).capitalize()}.",

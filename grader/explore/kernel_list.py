@@ -1,5 +1,5 @@
-"""Lists the kernels of source files and cubins: their resources, and what of them the emulated
-device cannot execute."""
+"""Lists the kernels of source files and cubins: their resources, and the instructions that the
+emulated device cannot execute."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def inspect(
     code: bool = False,
 ) -> KernelList:
     """The kernels of `.cu` files, which are compiled for `arch` (`sm_90`) or else for the device,
-    and of `.cubin` files. Nothing is run.
+    and of `.cubin` files. No kernel runs.
 
     `code`: with their machine code. A file that does not compile, or cannot be read, is among the
-    `errors`. Raises UsageError for a device or an architecture that is not known, and ToolMissing.
+    `errors`. Raises UsageError for an unknown device or architecture, and ToolMissing.
     """
     arch = _check_arch(arch or _find_arch(device))
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ), isolated=isolated)
@@ -125,7 +125,7 @@ def _find_unknown(kernel: Kernel, code: Code) -> tuple[UnknownInstruction, ...]:
 
 
 def _find_arch(device: str) -> str:
-    """The architecture of a device; that of a GPU is asked of the GPU."""
+    """The architecture of a device; a GPU reports its own."""
     choice = choose_device(device)
     if choice.kind == EMULATED:
         return read_gpus()[choice.id].arch

@@ -1,5 +1,4 @@
-"""Tensor maps of a run without an exercise: the fields that a spec has, checked before anything
-runs."""
+"""Tensor maps of a run without an exercise: the fields of a spec, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ _ADVICE = "A map has a box, and may have steps, a swizzle, a fill and an element
 def with_maps(
     buffers: Sequence[DeviceBuffer], maps: Mapping[str, TensorMapFields]
 ) -> tuple[DeviceBuffer, ...]:
-    """The buffers with their tensor maps. Raises UsageError for a map of nothing, and for what the
-    driver would refuse."""
+    """The buffers with their tensor maps. Raises UsageError for a map without a buffer, and for
+    values that the driver would refuse."""
     names = [buffer.name for buffer in buffers]
     for name in maps:
         if name not in names:

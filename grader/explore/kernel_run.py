@@ -1,4 +1,4 @@
-"""Runs any kernels, without an exercise: the launches of a source, on arrays of one's own."""
+"""Runs kernels without an exercise: the launches of a source, on the caller's arrays."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from grader.submission.scalars import Scalar
 from grader.submission.source_file import parse_submission, read_submission
 
 TEXT_NAME = "source.cu"
-"""What a source is called in messages that is given as text."""
+"""The file name in messages for a source that is given as text."""
 
 
 def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
@@ -146,7 +146,7 @@ _PAGES: Mapping[str, Callable[[KernelJob], KernelRun]] = {
 
 @contextmanager
 def _noting() -> Iterator[None]:
-    """What a source fails by gets notes, so that a traceback shows all words."""
+    """Adds notes to the error of a source, so that a traceback shows detail and advice."""
     try:
         yield
     except SubmissionError as error:
@@ -163,8 +163,8 @@ def _read_source(source: Path | str) -> Submission | NoSource:
 
 
 def is_path(source: Path | str) -> bool:
-    """Whether a source is a path, or a text that is the name of a file that is there, or looks like
-    one."""
+    """Whether a source is a path: the text is the name of an existing file, or looks like a file
+    name."""
     if isinstance(source, Path):
         return True
     try:
@@ -175,7 +175,7 @@ def is_path(source: Path | str) -> bool:
 
 def _read_plan(source: Submission, data: KernelData) -> Plan:
     """The launch lines. Raises SubmissionError where there are none, and UsageError where a scratch
-    buffer has the name of something that is given."""
+    buffer has the name of an argument."""
     plan = value_of(read_plan(source))
     if plan is None:
         kernel = next(iter(find_kernels(source.text)), "kernel")
@@ -188,7 +188,7 @@ def _read_plan(source: Submission, data: KernelData) -> Plan:
         raise SubmissionError(
             Failure(
                 Status.LAUNCH_ERROR,
-                f"{source.name} has no launch line, which says how its kernels are launched.",
+                f"{source.name} has no launch line, which defines the launches of its kernels.",
                 advice=advice,
             )
         )

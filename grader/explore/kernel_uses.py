@@ -1,5 +1,5 @@
-"""How launch lines use the names that they are given: what a command line need not say, and what
-it has left out."""
+"""The uses of names in launch lines: values that a command line may omit, and values that it
+lacks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Use:
 
     @property
     def is_buffer(self) -> bool:
-        """Whether an array stands for the name."""
+        """Whether the name is an array."""
         return self.parameter.is_pointer
 
 
@@ -35,9 +35,9 @@ Uses = Mapping[str, Use]
 
 
 def find_uses(path: Path) -> dict[str, Use]:
-    """How the launch lines of a file use names that are arguments of kernels of the file, in the
-    order in which they are written; nothing where the file is no text or its lines are wrong: who
-    runs it says so. Raises UsageError where there is no such file."""
+    """The uses of names that are arguments of the file's kernels, in the order of the launch lines;
+    empty where the file is not text or its lines are wrong: the run reports that. Raises UsageError
+    where there is no such file."""
     source = read_submission(path)
     plan = read_plan(source) if isinstance(source, Submission) else None
     if not isinstance(source, Submission) or not isinstance(plan, Plan):
@@ -59,8 +59,8 @@ def find_uses(path: Path) -> dict[str, Use]:
 
 
 def check_given(uses: Uses, given: Collection[str], sizes: Mapping[str, int]) -> None:
-    """Raises UsageError where an array of the launch lines is not given, with the options that
-    would give what is missing."""
+    """Raises UsageError for an array of the launch lines that is not given, with the options that
+    would give it."""
     missing = {name: use for name, use in uses.items() if name not in given}
     arrays = [name for name, use in missing.items() if use.is_buffer]
     if not arrays:
@@ -74,7 +74,7 @@ def check_given(uses: Uses, given: Collection[str], sizes: Mapping[str, int]) ->
 
 
 def _option(name: str, use: Use, sizes: Mapping[str, int]) -> str:
-    """The option that gives an array: what is read only is drawn, the rest written."""
+    """The option for an array: an array that is only read is drawn, other arrays are written."""
     shape = "" if len(sizes) == 1 else f":{','.join(sizes) or 'SHAPE'}"
     if use.parameter.is_const:
         integer = use.parameter.dtype is not None and "int" in use.parameter.dtype

@@ -1,8 +1,8 @@
-"""What kernels are run with, as a command line says it: `n=65536`, `x=normal:n`, `y=float32:n`,
+"""The data of a run in the words of a command line: `n=65536`, `x=normal:n`, `y=float32:n`,
 `alpha=2.0`, `x=points.npy`, `x=8,32:swizzle=128`.
 
-A type that is left out is that of the kernel's parameter. A shape that is left out is the size,
-where one is given alone.
+A missing type is the type of the kernel's parameter. A missing shape is the size, if there is only
+one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,7 @@ from grader.spec.draws import draw_array
 from grader.spec.exercise import Initialisation
 
 DEFAULT_DTYPES = {Initialisation.PERMUTATION: "int32"}
-"""The type of an array where neither a word nor a parameter names one; float32 for what is not
-here."""
+"""The type of an array without a type in its word and its parameter; float32 for all others."""
 NO_USES: Uses = MappingProxyType({})
 _FILE = ".npy"
 
@@ -66,8 +65,8 @@ def read_inputs(
 def read_outputs(
     words: Iterable[str], sizes: Mapping[str, int], *, seed: int, uses: Uses = NO_USES
 ) -> dict[str, Output]:
-    """The outputs of `NAME[=TYPE[:SHAPE]]`, which hold nothing before the run, and those that hold
-    something, as inputs do. Raises UsageError."""
+    """The outputs of `NAME[=TYPE[:SHAPE]]`, without content before the run, and outputs with
+    content, written like inputs. Raises UsageError."""
     outputs: dict[str, Output] = {}
     for name, text in split_names("--output", words, bare=True).items():
         word = _Word("--output", name, text, sizes, uses.get(name))
@@ -79,7 +78,7 @@ def read_outputs(
             outputs[name] = _read_contents(word, seed)
         else:
             raise UsageError(
-                f"{word}: TYPE is missing, and no kernel's parameter says it",
+                f"{word}: TYPE is missing, and no kernel's parameter gives it",
                 f"Write {name}=TYPE:SHAPE, float32:n say.",
             )
     return outputs
@@ -106,7 +105,7 @@ def parse_maps(words: Iterable[str], sizes: Mapping[str, int]) -> dict[str, dict
 
 
 def _parse_field(word: _Word, field: str, text: str) -> object:
-    """The value of a map's field: an integer, a word, or the numbers that steps are."""
+    """The value of a map's field: an integer, a word, or a list of numbers for steps."""
     if field == "steps":
         return _parse_shape(word, text)
     return int(text) if text.isascii() and text.isdecimal() else text
@@ -114,7 +113,7 @@ def _parse_field(word: _Word, field: str, text: str) -> object:
 
 def split_names(option: str, words: Iterable[str], *, bare: bool = False) -> dict[str, str]:
     """`NAME=TEXT` as name and text, `bare`: and `NAME` with an empty text. Raises UsageError for
-    other words, and a name given twice."""
+    other words, and for a repeated name."""
     named: dict[str, str] = {}
     for word in words:
         name, equals, text = word.partition("=")
@@ -137,7 +136,7 @@ def _parse_number(name: str, text: str) -> int | float:
 
 @dataclass(frozen=True)
 class _Word:
-    """An option's word for an array, the sizes, and how the launch lines use the name."""
+    """An option's word for an array, the sizes, and the use of the name in the launch lines."""
 
     option: str
     name: str
@@ -150,12 +149,12 @@ class _Word:
 
     @property
     def parameter_dtype(self) -> str | None:
-        """The type of the elements of the kernel's parameter, where one is known."""
+        """The element type of the kernel's parameter, where it is known."""
         return None if self.use is None else self.use.parameter.dtype
 
 
 def _read_contents(word: _Word, seed: int) -> np.ndarray:
-    """The array that a word describes: a file, or how it is filled, its shape and its type."""
+    """The array of a word: a file, or its initialisation, shape and type."""
     if word.text.endswith(_FILE):
         return _read_file(str(word), Path(word.text))
     kind, *rest = word.text.split(":")
@@ -199,13 +198,13 @@ def _read_file(what: str, path: Path) -> np.ndarray:
 
 
 def _find_dtype(text: str) -> str | None:
-    """NumPy's name of a type that is written so or as in C."""
+    """NumPy's name of a type with a NumPy or C name."""
     return text if text in CPP_NAMES else NUMPY_NAMES.get(text)
 
 
 def _only_shape(word: _Word) -> tuple[int, ...]:
-    """The shape of an array where none is written: the one size that is given, of values of the
-    kernel's parameter."""
+    """The shape of an array without a written shape: the only size, if the kernel's parameter has
+    such values."""
     if len(word.sizes) != 1:
         several = f", and there are several sizes: {', '.join(word.sizes)}" if word.sizes else ""
         raise UsageError(

@@ -31,8 +31,8 @@ from grader.sandbox.process import run_tool
 
 
 def run_on_gpu(job: KernelJob) -> KernelRun:
-    """Runs the job's launches on its GPU, and times them; the emulated device looks for findings
-    and counts, where Nsight Compute does not. Raises SubmissionError."""
+    """Runs the job's launches on its GPU, and times them; the emulated device finds mistakes, and
+    counts where Nsight Compute does not. Raises SubmissionError."""
     with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         tools = find_toolchain(prefer_wheel=False, cache=job.cache, isolated=job.options.isolated)
         info, arrays = device.info, job.data.arrays
@@ -72,8 +72,8 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
 
 
 def _emulate(job: KernelJob, gpu_id: str, built: Built | None) -> Emulated | str:
-    """What the emulated device says of the run, or why it says nothing. It compiles where nothing
-    that it can execute is `built`."""
+    """The result of the emulated device, or the reason why there is none. It compiles the source
+    unless `built` has code that it can execute."""
     job = replace(job, options=replace(job.options, model=False))
     try:
         with RemoteDevice(f"emulated:{gpu_id}", isolated=job.options.isolated) as device:
@@ -94,8 +94,8 @@ def _count(
     emulated: Emulated | str,
     hold: Hold,
 ) -> tuple[list[KernelLaunch], str]:
-    """The launches with the counters of Nsight Compute, or else those of the emulated device, which
-    also counts line by line; and who counted, as a sentence."""
+    """The launches with the counters of Nsight Compute, or else of the emulated device, which also
+    counts line by line; and the source of the counters, as a sentence."""
     seen: Sequence[LaunchResult] = (
         () if isinstance(emulated, str) or not emulated.outputs else emulated.execution.launches
     )

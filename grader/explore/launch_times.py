@@ -25,13 +25,13 @@ from grader.records import (
 
 Times = tuple[LaunchTime | None, ...]
 MOST_NAMED = 6
-"""Launches that a note names by their numbers."""
+"""Most launches that a note names by their numbers."""
 MOST_APART = 12
-"""Launches that are timed apart: each of them is timed with all of those before it."""
+"""Most launches that are timed apart: each is timed together with all launches before it."""
 
 
 def modelled_times(execution: Execution) -> Times:
-    """The modelled time of each launch with its interval; None where the model has none."""
+    """The modelled time of each launch with its interval; None where the model has no time."""
     times: list[LaunchTime | None] = []
     for launch in execution.launches:
         timing = model_timing(launch.kernel, Execution((launch,)))
@@ -47,7 +47,7 @@ def modelled_times(execution: Execution) -> Times:
 
 
 def note_untimed(execution: Execution) -> tuple[str, ...]:
-    """A sentence for the launches that have no modelled time for the same reason."""
+    """A sentence for the launches without a modelled time for the same reason."""
     untimed = (
         (number, describe_unmodelled(launch.unmodelled))
         for number, launch in enumerate(execution.launches, start=1)
@@ -80,7 +80,7 @@ def _by_words(told: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
 
 
 def _name_launches(numbers: Sequence[int]) -> str:
-    """`Launch 3`, `Launches 3, 4`; of many only the first ones and how many there are."""
+    """`Launch 3`, `Launches 3, 4`; of many only the first, and their number."""
     if len(numbers) == 1:
         return f"Launch {numbers[0]}"
     named = ", ".join(map(str, numbers[:MOST_NAMED]))
@@ -97,12 +97,12 @@ def measure_launches(
     seed: int,
     show: ShowProgress,
 ) -> Times | str:
-    """The measured time of each launch of a program that ran well, or why there is none, as a
-    sentence.
+    """The measured time of each launch of a program that ran without an error, or the reason why
+    there is none, as a sentence.
 
-    A launch needs what those before it left, so that what is timed is the first launch, the first
-    two, and so on, in rounds side by side: the time of a launch is what it adds. Of more than
-    MOST_APART launches only the time of all of them is told.
+    A launch needs the results of the launches before it. So the timed sequences are the first
+    launch, the first two, and so on, in rounds side by side: the time of a launch is the time that
+    it adds. With more than MOST_APART launches only the total time is measured.
     """
     apart = len(program.launches) <= MOST_APART
     shorter = [
@@ -134,7 +134,8 @@ def _tell_whole(timing: Timing, launches: int) -> str:
 
 
 def added_times(timings: Sequence[Timing]) -> Times:
-    """What each launch adds, from the times of the first launch, the first two, and so on."""
+    """The time that each launch adds, from the times of the first launch, the first two, and so
+    on."""
     times, before, (least, most) = [], 0.0, (0.0, 0.0)
     for timing in timings:
         low, high = timing.interval_ms

@@ -1,7 +1,8 @@
-"""Whether a run depends on the order of blocks and warps: once more in the opposite one.
+"""Finds dependence of a run on the order of blocks and warps: it runs once more in the opposite
+order.
 
-Some races show in one order only, and a result may depend on the order without any. A grading knows
-what is right; here the outputs of the two orders are compared with each other.
+Some races show in one order only, and a result may depend on the order without a race. A grading
+knows the right result; here the outputs of the two orders are compared with each other.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ from grader.records import (
 from grader.spec.exercise import Case
 
 FACTOR, LEAST_INSTRUCTIONS = 4, 1_000_000
-"""The opposite order gets so many times the warp instructions of the first one: where blocks wait
-for earlier ones, it never ends."""
+"""The opposite order may execute FACTOR times the warp instructions of the first, plus
+LEAST_INSTRUCTIONS: where blocks wait for earlier blocks, it never ends."""
 PUBLIC = Case("run", {}, hidden=False)
-"""Nothing of a run of one's own is secret."""
+"""A run without an exercise has no secrets."""
 
 
 def find_order(
@@ -42,8 +43,8 @@ def find_order(
     limits: RunLimits,
     show: ShowProgress,
 ) -> tuple[Finding, ...]:
-    """What the opposite order brings to light of a program that ran well in the `first` one;
-    nothing where it does not end."""
+    """The findings of the opposite order for a program that ran without an error in the `first`
+    order; none where it does not end."""
     execution, outputs = first
     spent = sum(launch.counters.instructions_executed for launch in execution.launches)
     most = min(limits.warp_instructions, FACTOR * spent + LEAST_INSTRUCTIONS)
@@ -70,14 +71,14 @@ def find_order(
 
 
 def _key(finding: Finding) -> tuple[object, ...]:
-    """The same for two findings of one mistake, whoever came first."""
+    """Equal for two findings of one mistake, whatever the order of their threads."""
     lines = sorted(line or 0 for line in (finding.line, finding.other_line))
     return finding.kind, finding.kernel, *lines
 
 
 def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
-    """Whether two outputs hold the same; of floating-point numbers half of the digits, since a sum
-    in another order is rounded otherwise."""
+    """Whether two outputs are equal; floating-point numbers in half of their digits, since a sum in
+    another order is rounded differently."""
     if not np.issubdtype(first.dtype, np.floating):
         return np.array_equal(first, second)
     finite = np.isfinite(first)

@@ -1,4 +1,4 @@
-"""Grades two versions of a submission alike, and finds the exercise that both are for."""
+"""Grades two versions of a submission alike, and finds their common exercise."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def compare_versions(folder: Path, old: Path, new: Path, options: Options) -> Ve
 
 
 def find_common_exercise(root: Path, old: Path, new: Path) -> Path:
-    """The exercise below `root` that both files are named after; else the only one whose default
-    kernel both define.
+    """The exercise below `root` after which both files are named; else the only exercise whose
+    default kernel both define.
 
-    A file of the exercise's name counts as one that defines the kernel. UsageError where there is
+    A file of the exercise's name counts as a definition of the kernel. UsageError where there is
     none, or more than one.
     """
     folders = sorted(path.parent for path in root.glob(f"*/{SPEC_FILE}"))
@@ -60,7 +60,7 @@ def _is_for(folder: Path, path: Path, kernels: frozenset[str]) -> bool:
 
 
 def _named(path: Path, show: ShowProgress) -> ShowProgress:
-    """Progress that says which of the files it is of."""
+    """Progress with the name of the file."""
     return lambda progress: show(replace(progress, stage=f"{path.name}: {progress.stage}"))
 
 
@@ -74,8 +74,8 @@ def _kernels_of(path: Path) -> frozenset[str]:
 
 
 def _default_kernels(folder: Path) -> frozenset[str]:
-    """The last names of the kernels that the exercise launches by default; none of one with
-    mistakes."""
+    """The last names of the kernels that the exercise launches by default; none for an exercise
+    with mistakes."""
     try:
         plan = read_exercise(folder).default_plan
     except SpecError:

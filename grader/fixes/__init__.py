@@ -1,2 +1,2 @@
-"""Mends: rewritings of a submission's text that may serve where a check lost points. Nothing here
-runs; `grading.what_if` tries them."""
+"""Fixes: edits of a submission's text that may win back the points of a check. Nothing here runs;
+`grading.what_if` tries them."""

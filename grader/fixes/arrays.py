@@ -1,4 +1,4 @@
-"""Mends of how a shared array lies in its banks: another row length, a swizzle, rows and columns
+"""Fixes of a shared array's layout in the banks: another row length, a swizzle, rows and columns
 exchanged."""
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from grader.records import Counters, Edit, Mend, MendKind
 
 BANKS = 32
 _LENGTHENED_BY = (1, 2, 4)
-"""Elements: an odd length in words for single floats, and for those that go by twos and fours."""
+"""Elements by which rows grow: an odd length in words for single floats, 2 and 4 for accesses to
+pairs and fours."""
 _MOST_ARRAYS = 2
-"""Those with the most conflicts."""
+"""The arrays with most conflicts."""
 _ASSIGNS = frozenset({"=", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="})
 
 
 @dataclass(frozen=True)
 class SharedArray:
-    """A declared array: the index of its name, its extents, and where its name stands for it."""
+    """A declared array: the index of its name, its extents, and its uses."""
 
     name: str
     declared: int
@@ -40,8 +41,8 @@ class _Pitched:
 
 
 def other_row_lengths(text: MendText) -> Iterator[Mend]:
-    """Rows longer by some elements, of arrays of two and more dimensions, and of those whose
-    subscripts all have the same pitch."""
+    """Longer rows for arrays of two and more dimensions, and for arrays whose subscripts all have
+    the same pitch."""
     for array in _worst_arrays(text):
         if len(array.extents) > 1:
             places: tuple[Span, ...] = (array.extents[-1],)
@@ -67,8 +68,8 @@ def other_row_lengths(text: MendText) -> Iterator[Mend]:
 
 
 def swizzles(text: MendText) -> Iterator[Mend]:
-    """The column of each access combined with its row by an exclusive or, where rows have a power
-    of two of elements."""
+    """The column of each access combined with its row by an exclusive or, where the row length is a
+    power of two."""
     for array in _worst_arrays(text):
         uses = _whole_uses(text, array)
         length = text.value_of(array.extents[-1])
@@ -104,7 +105,7 @@ def exchanged_subscripts(text: MendText) -> Iterator[Mend]:
 
 
 def find_shared(text: MendText) -> list[SharedArray]:
-    """The arrays that are declared `__shared__`, but for those without extents."""
+    """The arrays that are declared `__shared__`, without arrays that have no extents."""
     found = []
     for index, token in enumerate(text.tokens):
         if token.text != "__shared__":
@@ -123,15 +124,15 @@ def find_shared(text: MendText) -> list[SharedArray]:
 
 
 def _scope_of(text: MendText, index: int) -> Span:
-    """The tokens among which a name declared at a token is known: to the end of the innermost
+    """The tokens of the scope of a name that is declared at a token: up to the end of the innermost
     braces around it."""
     brace = text.around[index][1]
     return Span(index, len(text.tokens) if brace is None else text.closing[brace])
 
 
 def _worst_arrays(text: MendText) -> list[SharedArray]:
-    """The arrays on whose lines are conflicts, those with most of them first; all, where no line
-    tells."""
+    """The arrays with conflicts on their lines, the largest number first; all arrays where no line
+    has conflicts."""
     arrays = find_shared(text)
     names = [array.name for array in arrays]
     weights = text.weights_by_name(names, _excess)
@@ -145,8 +146,8 @@ def _excess(counters: Counters) -> int:
 
 
 def _whole_uses(text: MendText, array: SharedArray) -> list[tuple[Span, ...]] | None:
-    """The subscripts of each use; None where one is not an element with all of its subscripts, or
-    has subscripts that are more than figures."""
+    """The subscripts of each use; None where a use is not an element with all of its subscripts, or
+    where a subscript has side effects."""
     found = []
     for index in text.uses_of(array.name, array.scope):
         if index == array.declared:
@@ -161,8 +162,8 @@ def _whole_uses(text: MendText, array: SharedArray) -> list[tuple[Span, ...]] | 
 
 
 def _does_something(text: MendText, span: Span) -> bool:
-    """Whether to evaluate an expression twice may be another thing: it assigns, or calls what is
-    not known here. A comma is no subscript of one dimension."""
+    """Whether a second evaluation of an expression may have an effect: it assigns, or calls an
+    unknown function. A comma is not a subscript of one dimension."""
     tokens = text.tokens[span.first : span.end]
     calls = any(
         before.kind is Kind.NAME and after.text == "(" for before, after in pairwise(tokens)
@@ -171,7 +172,7 @@ def _does_something(text: MendText, span: Span) -> bool:
 
 
 def _longer(text: MendText, span: Span, more: int) -> str:
-    """An expression, longer by some: `32 + 1`, `(y * 8) + 1` in a product."""
+    """An expression plus a number: `32 + 1`, `(y * 8) + 1` in a product."""
     written = text.text_of(span)
     single = span.end - span.first == 1
     after = text.tokens[span.end].text
@@ -184,7 +185,7 @@ def _longer(text: MendText, span: Span, more: int) -> str:
 
 
 def _find_pitch(text: MendText, array: SharedArray) -> _Pitched | None:
-    """The pitch of an array of one dimension, where all of its uses have the same."""
+    """The pitch of an array of one dimension, where all of its uses have the same pitch."""
     uses = _whole_uses(text, array)
     if uses is None:
         return None
@@ -208,8 +209,8 @@ def _find_pitch(text: MendText, array: SharedArray) -> _Pitched | None:
 
 
 def _factors(text: MendText, span: Span) -> list[Span]:
-    """The factors of the products in a sum: `T` and `y` of `y * T + x`; parenthesised ones
-    whole."""
+    """The factors of the products in a sum: `T` and `y` of `y * T + x`; expressions in parentheses
+    stay whole."""
     parts: list[list[Span]] = [[]]
     at = span.first
     start = at
@@ -227,8 +228,8 @@ def _factors(text: MendText, span: Span) -> list[Span]:
 
 
 def _lengthen_launches(text: MendText, was: int) -> dict[int, tuple[Edit, ...]]:
-    """The edits of launch lines that give a dynamic array its longer rows, by how much longer they
-    are; none where a launch line does not say what it gives in one piece."""
+    """The edits of launch lines that give a dynamic array its longer rows; none where a launch line
+    does not state the size in one piece."""
     found: dict[int, tuple[Edit, ...]] = {}
     for more in _LENGTHENED_BY:
         edits = [

@@ -1,4 +1,4 @@
-"""Mends of a launch's shape: other numbers of threads along x and y."""
+"""Fixes of a launch's shape: other numbers of threads along x and y."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _FLAT = ((256,), (128,), (512,), (64,), (1024,))
 _UPRIGHT = ((32, 8), (32, 16), (32, 32), (32, 4), (64, 4), (16, 16), (64, 8), (128, 2), (64, 16))
 _MOST_LAUNCHES = 2
 _MOST_SHAPES = 6
-"""Of one launch."""
+"""Most shapes for a launch."""
 
 
 def other_blocks(text: MendText) -> Iterator[Mend]:
-    """Usual shapes that the launch can be given: where its sizes are numbers, or names with one
-    definition in the file."""
+    """Usual shapes for the launch, where its sizes are numbers, or names with one definition in the
+    file."""
     seen = set()
     for launch in text.launches[:_MOST_LAUNCHES]:
         kernel = launch.kernel.name.split("::")[-1]
@@ -41,8 +41,8 @@ def other_blocks(text: MendText) -> Iterator[Mend]:
 def _reshape(
     text: MendText, launch: LaunchLine, was: Sequence[int], now: Sequence[int]
 ) -> tuple[Edit, ...] | None:
-    """The edits that give a launch another block; None where a size is more than a number or a
-    name, or one name stands for two sizes."""
+    """The edits that give a launch another block; None where a size is neither a number nor a name,
+    or a name is used for two sizes."""
     named: dict[str, int] = {}
     edits: list[Edit] = []
     kernel = text.kernels[launch.kernel.name.split("::")[-1]]
@@ -78,7 +78,7 @@ def _replace_number(text: MendText, grid: Expression, old: int, new: int) -> lis
 
 
 def _in_kernel(text: MendText, body: Span, axis: str, old: int, new: int) -> Iterator[Edit]:
-    """The number where the kernel multiplies its block's index by it: `blockIdx.x * 16`."""
+    """The number in the kernel that multiplies its block's index: `blockIdx.x * 16`."""
     for index in range(body.first, body.end - 4):
         texts = [token.text for token in text.tokens[index : index + 5]]
         if texts == ["blockIdx", ".", axis, "*", str(old)]:

@@ -1,4 +1,4 @@
-"""Mends that exchange x and y: in a kernel and its launch, among a kernel's threads, in one
+"""Fixes that exchange x and y: in a kernel and its launch, among a kernel's threads, in one
 statement, and in the division of a thread's number into row and column."""
 
 from __future__ import annotations
@@ -16,13 +16,12 @@ _THREADS = frozenset({"threadIdx"})
 _ALL = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
 _OTHER = {"x": "y", "y": "x"}
 _MOST_STATEMENTS = 3
-"""Those that waste most."""
+"""The statements with the largest waste."""
 
 
 def exchanged_axes(text: MendText) -> Iterator[Mend]:
-    """x and y exchanged wherever a kernel asks for them, and in its launches: the same work by
-    other threads. Where the block is no square, once with its shape exchanged and once with it as
-    it is."""
+    """x and y exchanged wherever a kernel uses them, and in its launches: other threads do the same
+    work. If the block is not square, once with its shape exchanged and once with the same shape."""
     for kernel, launches in _launched(text).items():
         body = text.kernels[kernel]
         inside = _exchange(text, body, _ALL)
@@ -50,8 +49,8 @@ def exchanged_threads(text: MendText) -> Iterator[Mend]:
 
 
 def exchanged_divisions(text: MendText) -> Iterator[Mend]:
-    """`/` and `%` exchanged where they make row and column of a thread's number: of threadIdx.x
-    itself, or of a variable that holds it."""
+    """`/` and `%` exchanged where they compute row and column from a thread's number: from
+    threadIdx.x itself, or from a variable that holds it."""
     for kernel in _launched(text):
         body = text.kernels[kernel]
         numbers = {name for name, axis in _thread_variables(text, body).items() if axis == "x"}
@@ -93,7 +92,7 @@ def _launched(text: MendText) -> dict[str, list[LaunchLine]]:
 
 
 def _builtins(text: MendText, span: Span, names: frozenset[str]) -> Iterator[int]:
-    """Where `threadIdx.x` and the like stand."""
+    """The places of `threadIdx.x` and the like."""
     for index in range(span.first, span.end - 2):
         texts = [token.text for token in text.tokens[index : index + 3]]
         if texts[0] in names and texts[1] == "." and texts[2] in _OTHER:
@@ -110,8 +109,8 @@ def _exchange(text: MendText, span: Span, names: frozenset[str]) -> list[Edit]:
 def _exchange_sizes(
     text: MendText, pairs: Iterable[tuple[Expression, Expression]]
 ) -> list[Edit] | None:
-    """The edits that exchange two sizes of launch lines; none where they are alike, None where they
-    do not stand in the text."""
+    """The edits that exchange two sizes of launch lines; none where they are equal, None where the
+    text does not contain them."""
     edits: list[Edit] = []
     for x, y in pairs:
         if x.text == y.text:
@@ -124,7 +123,7 @@ def _exchange_sizes(
 
 
 def _thread_variables(text: MendText, body: Span) -> dict[str, str]:
-    """The variables of a kernel that hold threadIdx.x or .y and nothing else, by name."""
+    """The variables of a kernel that hold only threadIdx.x or .y, by name."""
     found: dict[str, str] = {}
     for index in _builtins(text, body, _THREADS):
         name, equals = text.tokens[index - 2], text.tokens[index - 1]
@@ -148,7 +147,7 @@ def _exchange_variables(text: MendText, span: Span, body: Span) -> list[Edit]:
 
 
 def _ends_number(text: MendText, index: int, numbers: set[str]) -> bool:
-    """Whether what stands before a token is the thread's number."""
+    """Whether the thread's number is directly before a token."""
     before = text.tokens[index - 1]
     if before.kind is Kind.NAME and before.text in numbers:
         return text.tokens[index - 2].text not in (".", "->", "*", "/", "%")
@@ -162,6 +161,6 @@ def _worst_lines(text: MendText) -> list[int]:
 
 
 def _waste(counters: Counters) -> int:
-    """Bytes: a wavefront takes as long as 128."""
+    """Wasted bytes: a wavefront counts as 128, since it takes as long."""
     moved = counters.global_reads.wasted_bytes + counters.global_writes.wasted_bytes
     return moved + 128 * counters.shared_wavefronts_excessive

@@ -1,4 +1,4 @@
-"""Which mends serve which cause of lost points: one row for each kind."""
+"""The fixes for each cause of lost points: one row for each kind."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from grader.metrics import METRICS, Shows
 from grader.records import CodeChange, Counters, Edit, Mend, MendKind
 
 _LONGEST_TEXT = 50_000
-"""Characters: longer ones have no mends, for not all that is looked for costs linear time."""
+"""Characters: longer files get no fixes, since not all searches take linear time."""
 _MOST_MENDS = 64
 _POOR_EFFICIENCY = 0.8
-"""Below this, sectors have a part in a slow kernel."""
+"""An efficiency of sectors below this contributes to a slow kernel."""
 
 
 class Weakness(StrEnum):
-    """What a check lost its points by, on every GPU alike."""
+    """The weakness by which a check lost its points, the same on every GPU."""
 
     CONFLICTS = "conflicts"
     SECTORS = "sectors"
@@ -37,7 +37,8 @@ class Weakness(StrEnum):
 
 @dataclass(frozen=True)
 class MendRow:
-    """What finds the mends of a kind, the likely ones first, and the causes that they serve."""
+    """The function that finds the fixes of a kind, the likely ones first, and the causes that they
+    address."""
 
     find: Callable[[MendText], Iterator[Mend]]
     serves: frozenset[Weakness]
@@ -56,11 +57,11 @@ ROWS: Sequence[MendRow] = (
     MendRow(other_blocks, _SECTORS | _SHAPE),
 )
 ABOUT_TIME = frozenset({MendKind.VECTORS, MendKind.BLOCK_SHAPE})
-"""The kinds of which only times tell."""
+"""The kinds whose effect only times show."""
 
 
 def find_causes(lost: Collection[str], counters: Counters) -> frozenset[Weakness]:
-    """The causes why checks of these metrics may have lost points, in a run that counted so."""
+    """The possible causes for lost points in checks of these metrics, by the counters of a run."""
     causes = {cause for metric in lost for cause in _CAUSES.get(METRICS[metric].shows, ())}
     if Weakness.SHAPE in causes:
         if counters.shared_wavefronts_excessive:
@@ -81,11 +82,11 @@ _CAUSES: dict[Shows, tuple[Weakness, ...]] = {
     Shows.INSTRUCTIONS: (Weakness.SHAPE,),
     Shows.SLOWNESS: (Weakness.SHAPE,),
 }
-"""By what a metric's hint shows of a run."""
+"""By the part of a run that a metric's hint shows."""
 
 
 def find_mends(text: MendText, causes: Collection[Weakness]) -> list[Mend]:
-    """The mends that may serve, the first of each kind before the second ones; each text once."""
+    """The fixes for these causes, the first of each kind before the second; each text once."""
     if len(text.source) > _LONGEST_TEXT:
         return []
     found = [row.find(text) for row in ROWS if row.serves & set(causes)]
@@ -100,7 +101,7 @@ def find_mends(text: MendText, causes: Collection[Weakness]) -> list[Mend]:
 
 
 def apply_edits(source: str, edits: Sequence[Edit]) -> str:
-    """The source with all edits made, which are of it as it is and do not overlap."""
+    """The source after all edits, which refer to the original text and do not overlap."""
     parts, at = [], 0
     for start, end, text in sorted(set(edits)):
         parts += [source[at:start], text]
@@ -109,7 +110,7 @@ def apply_edits(source: str, edits: Sequence[Edit]) -> str:
 
 
 def list_changes(source: str, edits: Sequence[Edit]) -> tuple[CodeChange, ...]:
-    """The lines that edits change, as they are and as they become; edits of one line together."""
+    """The lines that edits change, before and after; edits of one line together."""
     groups: list[list[Edit]] = []
     for edit in sorted(set(edits)):
         if groups and "\n" not in source[groups[-1][-1].end : edit.start]:

@@ -1,5 +1,5 @@
-"""A source text as mends see it: its tokens with their brackets, its kernels, and its launches with
-the places of their expressions."""
+"""A source text for fixes: its tokens with their brackets, its kernels, and its launches with the
+places of their expressions."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class _Body(NamedTuple):
 
 @dataclass(frozen=True)
 class MendText:
-    """What is to be mended: the source text, with all of its launch lines in it, these as they were
-    read, and the counters of its lines."""
+    """The text to be fixed: the source with all of its launch lines, the parsed launch lines, and
+    the counters of its lines."""
 
     source: str
     launches: tuple[LaunchLine, ...] = ()
@@ -48,7 +48,7 @@ class MendText:
 
     @cached_property
     def closing(self) -> Mapping[int, int]:
-        """Of each bracket that opens, by index: the index of the one that closes it."""
+        """For each opening bracket, by index, the index of its closing bracket."""
         found: dict[int, int] = {}
         opened: list[int] = []
         for index, token in enumerate(self.tokens):
@@ -64,7 +64,7 @@ class MendText:
 
     @cached_property
     def around(self) -> Sequence[tuple[int, int | None]]:
-        """Of each token: how many parentheses are open there, and which brace is the innermost."""
+        """For each token, the number of open parentheses, and the innermost brace."""
         found: list[tuple[int, int | None]] = []
         depth, braces, ends = 0, list[int](), set(self.closing.values())
         for index, token in enumerate(self.tokens):
@@ -80,13 +80,13 @@ class MendText:
 
     @cached_property
     def values(self) -> Mapping[str, int]:
-        """The values of the file's macros and integer constants, as far as they are plain."""
+        """The values of the file's macros and integer constants that are plain numbers."""
         return read_constants(self.source)
 
     @cached_property
     def kernels(self) -> Mapping[str, Span]:
-        """The bodies of the `__global__` functions, braces included; none of a name that has
-        several."""
+        """The bodies of the `__global__` functions, with braces; without names that have several
+        bodies."""
         found: dict[str, list[Span]] = {}
         for index, token in enumerate(self.tokens):
             if token.text == "__global__" and (body := self._find_body(index)) is not None:
@@ -117,20 +117,20 @@ class MendText:
         return self.source[self.tokens[span.first].start : self.tokens[span.end - 1].end]
 
     def value_of(self, span: Span) -> int | None:
-        """The value of an integer expression; None where it is not known here."""
+        """The value of an integer expression; None where it is unknown here."""
         return evaluate(self.text_of(span), self.values)
 
     def replace(self, span: Span, text: str) -> Edit:
-        """The edit that puts a text in the place of these tokens."""
+        """The edit that replaces these tokens by a text."""
         return Edit(self.tokens[span.first].start, self.tokens[span.end - 1].end, text)
 
     def replace_token(self, index: int, text: str) -> Edit:
-        """The edit that puts a text in the place of one token."""
+        """The edit that replaces a token by a text."""
         return self.replace(Span(index, index + 1), text)
 
     def replace_expression(self, expression: Expression, text: str) -> Edit | None:
-        """The edit that puts a text in the place of an expression of a launch line; None where it
-        does not stand there in one piece."""
+        """The edit that replaces an expression of a launch line by a text; None where the text does
+        not contain it in one piece."""
         start = self._offset_of(expression)
         if self.source[start : start + len(expression.text)] != expression.text:
             return None
@@ -148,8 +148,8 @@ class MendText:
         return Span(first, bisect_left(self.tokens, line + 1, key=lambda token: token.line))
 
     def statement_around(self, line: int) -> Span | None:
-        """The statement that has most tokens of a line, with the header before it and an `else`
-        behind; None where the line has no code."""
+        """The statement with most tokens of a line, with the header before it and an `else` behind;
+        None where the line has no code."""
         span = self.tokens_of_line(line)
         while span.first < span.end and self.tokens[span.first].text in ("{", "}", ";"):
             span = Span(span.first + 1, span.end)
@@ -163,7 +163,7 @@ class MendText:
         return Span(first, end)
 
     def _starts_here(self, index: int) -> bool:
-        """Whether a statement starts at a token; a `;` in parentheses ends none."""
+        """Whether a statement starts at a token; a `;` in parentheses does not end a statement."""
         before = self.tokens[index - 1].text
         if before in ("{", "}"):
             return True
@@ -180,7 +180,7 @@ class MendText:
         return len(self.tokens)
 
     def subscripts_at(self, index: int) -> tuple[Span, ...]:
-        """What stands between each pair of brackets behind a token: `[y][x]`."""
+        """The text between each pair of brackets behind a token: `[y][x]`."""
         found = []
         while self.tokens[index + 1 : index + 2] and self.tokens[index + 1].text == "[":
             end = self.closing.get(index + 1)
@@ -201,7 +201,7 @@ class MendText:
     def weights_by_name(
         self, names: Sequence[str], weigh: Callable[[Counters], int]
     ) -> dict[str, int]:
-        """What the lines that name each of these cost, summed up."""
+        """For each name, the sum of the costs of the lines that contain it."""
         found: dict[str, int] = {}
         for line in self.lines:
             if line.line is None or not (cost := weigh(line.counters)):

@@ -1,5 +1,5 @@
-"""Mends that move four floats at a time: a loop over elements one by one becomes one over float4,
-and the loop as it was for what is left."""
+"""Fixes that move four floats at a time: a loop over single elements becomes a loop over float4,
+followed by the original loop for the rest."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from grader.records import Mend, MendKind
 
 _LANES = "xyzw"
 _LONGEST_HEADER = 100
-"""Of a loop, in tokens."""
+"""Tokens of the longest loop header."""
 
 
 @dataclass(frozen=True)
 class _Loop:
-    """`for (int i = start; i < count; i += step) body`, whose body uses `i` as a subscript of
-    float arrays only. `reads` are these, and `places` are where they stand."""
+    """`for (int i = start; i < count; i += step) body`, whose body uses `i` as a subscript of float
+    arrays only. `reads` are these arrays, `places` their places."""
 
     whole: Span
     type: str
@@ -33,7 +33,7 @@ class _Loop:
 
 
 def loads_of_four(text: MendText) -> Iterator[Mend]:
-    """Loops of launched kernels that read elements one by one, reading float4."""
+    """Loops of launched kernels that read single elements, with reads of float4."""
     parameters = read_parameters(text.source)
     for kernel in dict.fromkeys(launch.kernel.name.split("::")[-1] for launch in text.launches):
         body = text.kernels.get(kernel)
@@ -92,7 +92,7 @@ def _read_loop(text: MendText, index: int, floats: frozenset[str]) -> _Loop | No
 
 
 def _end_of_body(text: MendText, first: int) -> int | None:
-    """Behind a block in braces, or a single statement without further ones in it."""
+    """Behind a block in braces, or a single statement without nested statements."""
     if text.tokens[first].text == "{":
         end = text.closing.get(first)
         return None if end is None else end + 1
@@ -107,8 +107,8 @@ def _end_of_body(text: MendText, first: int) -> int | None:
 def _find_reads(
     text: MendText, body: Span, variable: str, floats: frozenset[str]
 ) -> tuple[tuple[Span, str], ...]:
-    """Where the body reads `array[i]`, with the array's name; none where it uses the loop's
-    variable otherwise, or leaves the loop."""
+    """The reads `array[i]` of the body, with the array's name; none where it uses the loop's
+    variable in another way, or leaves the loop."""
     found = []
     for index in range(body.first, body.end):
         if text.tokens[index].text in ("break", "continue", "return", "goto", "__syncthreads"):
@@ -123,7 +123,7 @@ def _find_reads(
 
 
 def _write_loops(text: MendText, loop: _Loop) -> str:
-    """The loop over groups of four, and the one for what they leave."""
+    """The loop over groups of four, and the loop for the rest."""
     i, count = loop.variable, f"({loop.count})"
     loads = " ".join(
         f"const float4 four_{name} = reinterpret_cast<const float4*>({name})[{i}];"

@@ -1,2 +1,1 @@
-"""Makes sentences of facts: last, once, and for whoever reads them. What is hidden never becomes
-text."""
+"""Facts become sentences here, at the last stage. Secrets of hidden cases never become text."""

@@ -1,7 +1,8 @@
 """Finds the array accesses in one line of CUDA, so that a hint can quote
 `tile[threadIdx.x][threadIdx.y + j]`.
 
-This is no C++ parser: where it is not sure, it gives nothing, and the hint quotes the whole line.
+This is not a C++ parser: where it is unsure, it returns nothing, and the hint quotes the whole
+line.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ _COMPOUND = frozenset({"+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "++", "--
 _SHIFTS = frozenset({"<<", ">>"})
 _QUOTE_LENGTH = 90
 _LONGEST_LINE = 1000
-"""In longer lines, which nobody writes, no accesses are looked for: those inside of each other make
-texts of the square of its length."""
+"""Longer lines are not searched: nested accesses make texts whose length grows with the square of
+the line's length."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """One subscripted expression. `stored`: it is the target of an assignment (of a compound one:
-    read too)."""
+    """One subscripted expression. `stored`: it is the target of an assignment (a compound
+    assignment also reads it)."""
 
     name: str
     text: str
@@ -32,8 +33,8 @@ class Access:
 
 
 def quote_access(line: str, *, shared: bool, stored: bool, shared_names: frozenset[str]) -> str:
-    """The one access of the wanted kind in a source line, or else the line itself without its
-    comment, in backquotes."""
+    """The access of the wanted kind in a source line; where there is none or several, the line
+    itself without its comment, in backquotes."""
     wanted = [
         access
         for access in find_accesses(line)
@@ -58,8 +59,8 @@ def find_shared_names(source: str) -> frozenset[str]:
 
 
 def find_accesses(line: str) -> tuple[Access, ...]:
-    """The subscripted expressions of a line from left to right, those inside of other subscripts
-    too; none of a very long line."""
+    """The subscripted expressions of a line from left to right, also inside other subscripts; none
+    of a very long line."""
     if len(line) > _LONGEST_LINE:
         return ()
     code = without_comments(line)
@@ -77,8 +78,8 @@ def find_accesses(line: str) -> tuple[Access, ...]:
 
 
 def _ends_of_subscripts(tokens: Sequence[Token]) -> dict[int, int]:
-    """Of each `[` that starts a subscript `[...]` or `[...][...]`, by index: the index behind it.
-    None where a bracket stays open."""
+    """For each `[` that starts a subscript `[...]` or `[...][...]`, by index: the index behind the
+    subscript. None where a bracket stays open."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for index, token in enumerate(tokens):
@@ -100,7 +101,7 @@ def _ends_of_subscripts(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def _assigned(tokens: Sequence[Token], index: int) -> tuple[bool, bool]:
-    """Whether what stands before the index is stored to, and whether it is read."""
+    """Whether the text before the index is stored to, and whether it is read."""
     texts = [token.text for token in tokens[index : index + 4]] + [""] * 4
     if texts[0] == ".":  # a member of the element
         texts = texts[2:]

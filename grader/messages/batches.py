@@ -1,10 +1,10 @@
-"""Why a batch has no grading of a submission, in words."""
+"""Sentences for submissions that a batch could not grade."""
 
 from __future__ import annotations
 
 from grader.records import Failure, GivenUp, OverBatchLimit
 
-_ADVICE = "This is not the submission's doing: see what ails the machine, then use --rerun failed."
+_ADVICE = "The submission is not the cause: repair the machine, then use --rerun failed."
 
 
 def tell_ungraded(mistake: OverBatchLimit | GivenUp) -> Failure:
@@ -14,7 +14,7 @@ def tell_ungraded(mistake: OverBatchLimit | GivenUp) -> Failure:
             return Failure(
                 mistake.status,
                 f"Grading was stopped after {seconds:.0f} s, the time limit of this batch.",
-                advice="Look for what takes so long: the compilation, or the kernels.",
+                advice="Find the slow part: the compilation or the kernels.",
             )
         case GivenUp(tries, said, quoted, advice):
             tried = f"It was tried {tries} times"

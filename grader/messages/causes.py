@@ -1,7 +1,7 @@
-"""Why points were lost: a key for each reason, by which a class is grouped, and a few words on it.
+"""The causes of lost points: a key for each cause, by which a class is grouped, and a few words on
+it.
 
-A key is the same whatever is said of a case with its figures, and neither key nor words have a
-figure of a run: of a hidden case they tell what its message tells, or less.
+Keys and words have no figures of a run: for a hidden case they reveal no more than its message.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from grader.spec.exercise import CheckSpec
 from grader.statuses import CheckStatus, Status
 
 _MOST_TOLD = 3
-"""Causes that one line names."""
+"""Most causes in one line."""
 _LAUNCH, _BOUND, _GOAL = "launch.", "bound.", "goal."
 WRONG, EXCHANGED, UNREPEATABLE = "wrong_values", "arguments_exchanged", "unrepeatable"
 
@@ -65,8 +65,8 @@ CAUSES: Mapping[str, str] = {
     "wavefronts": "many accesses to shared memory",
     "uncoalesced_loads": "loads not coalesced",
     "uncoalesced_stores": "stores not coalesced",
-    "load_sectors": "much is loaded",
-    "store_sectors": "much is stored",
+    "load_sectors": "many sectors loaded",
+    "store_sectors": "many sectors stored",
     "instructions": "many instructions",
     "slow": "too slow",
     # what ends a grading
@@ -74,17 +74,17 @@ CAUSES: Mapping[str, str] = {
     "no_kernel": "the file has no kernel",
     "no_source": "the file is empty or no text",
     "static_shared_memory": "shared arrays too large",
-    "forbidden": "uses what the exercise forbids",
+    "forbidden": "uses a forbidden feature",
     "foreign_include": "includes a file that it may not read",
-    "launch_line": "a launch line that cannot be",
+    "launch_line": "an invalid launch line",
     OTHER_EXERCISE: "written for another exercise",
     "part_left_out": "a part is left out",
     **{status.value: status.row.clause for status in Status if status.row.clause},
     **{kind.value: FINDINGS[kind].cause for kind in FindingKind},
     **{_LAUNCH + obstacle.value: name_obstacle(obstacle) for obstacle in Obstacle},
 }
-"""Words by key. Two families have theirs from elsewhere: what binds a launch on the model, and
-metrics that miss their goals without more."""
+"""Words by key. Two families have their words elsewhere: the resource that bounds a launch on the
+model, and metrics that miss their goals without a known cause."""
 
 _MOVES: Mapping[Move, str] = {
     Move.UNTRANSPOSED: "untransposed",
@@ -113,7 +113,8 @@ _WASTE: Mapping[Shows, tuple[str, Callable[[Counters], int]]] = {
     Shows.STORES: ("store_sectors", lambda c: c.global_writes.sectors),
     Shows.INSTRUCTIONS: ("instructions", lambda c: c.instructions_executed),
 }
-"""The cause where a metric is missed that counts something, and what is counted of a line."""
+"""For each missed metric that counts something: the cause, and the counter by which lines are
+compared."""
 
 
 def name_cause(key: str) -> str:
@@ -155,7 +156,7 @@ def _ends_late(span: Span | None) -> bool:
 
 
 def cause_of_mistake(mistake: Failure | Fact) -> str:
-    """The key of what ends a grading."""
+    """The key of a mistake that ends a grading."""
     if isinstance(mistake, Failure):
         first = mistake.findings[0].kind if mistake.findings else mistake.status
         return mistake.cause or first.value
@@ -171,8 +172,8 @@ def cause_of_mistake(mistake: Failure | Fact) -> str:
 
 
 def failure_causes(failure: Failure, checks: Sequence[CheckResult]) -> tuple[Cause, ...]:
-    """Why a grading ended that gives no points; it costs nothing where it is not the student's
-    doing."""
+    """The cause that ended a grading without points; it costs 0 points where the student is not to
+    blame."""
     lost = (CheckStatus.FAILED, CheckStatus.SKIPPED)
     points = sum(each.max_points for each in checks if each.status in lost and not each.bonus)
     line = failure.line or next((each.line for each in failure.findings), None)
@@ -181,7 +182,7 @@ def failure_causes(failure: Failure, checks: Sequence[CheckResult]) -> tuple[Cau
 
 @dataclass(frozen=True)
 class Loss:
-    """The points that one check lost. `check` is the failed check: the lossy check itself, or the
+    """The points that one check lost. `check` is the failed check: this check itself, or the
     prerequisite for which it was skipped; None where the file leaves a part out."""
 
     check: str | None
@@ -266,8 +267,8 @@ def _find_cause(spec: CheckSpec, facts: HintFacts) -> Cause:
 
 
 def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
-    """Of the first wrong case that is public, else of the first wrong one. Of a race the line
-    shows."""
+    """The first public wrong case, else the first hidden one. For a race, with the line of its
+    finding."""
     wrong = [case for case in cases if case.is_wrong]
     case = next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
     key = (case.cause if case is not None else None) or WRONG
@@ -276,7 +277,7 @@ def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
 
 
 def _slow(facts: HintFacts) -> Cause:
-    """What wastes most; else what binds it on the model."""
+    """The access pattern that wastes most wavefronts; else the bound on the model."""
     if (metric := find_waste(facts.total)) is not None:
         return _waste(METRICS[metric].shows, facts)
     if (bound := find_bound(facts.model)) is None:
@@ -299,8 +300,8 @@ def _make(key: str, points: float = 0.0, line: int | None = None) -> Cause:
 
 
 def tell_why(score: Score) -> str:
-    """Why points were lost, in one line: what ended the grading, else the dearest causes; and how
-    many are pending."""
+    """The causes of lost points in one line: the mistake that ended the grading, else the causes
+    with the highest costs; and the number of pending points."""
     if score.status.ended_early:
         return score.message
     told = [

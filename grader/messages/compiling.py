@@ -1,4 +1,4 @@
-"""Why the compiler made nothing of a submission, in words."""
+"""Sentences for submissions that do not compile."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _ENDS: Mapping[CompilerEnd, tuple[str, str]] = {
     ),
     CompilerEnd.CRASH: (
         "The compiler crashed on {name} (signal {signal}).",
-        "It may have run out of its {memory} of memory; take parts of the code away to find out.",
+        "It may have used up its {memory} of memory; remove parts of the code to find the cause.",
     ),
     CompilerEnd.UNSHOWN: (
         "{name} does not compile; nvcc's messages lie outside of the file and are not shown.",
         "",
     ),
 }
-"""What is said of the compiler's end, and what to try."""
+"""Message and advice by the way in which the compiler ended."""
 
 _FIRST_ERROR = "Correct the first error first: the others may follow from it."
 _ERRORS: Mapping[str, tuple[str, str]] = {
@@ -52,8 +52,8 @@ _ERRORS: Mapping[str, tuple[str, str]] = {
     ),
     "Universal character is not allowed in device entity name": (
         "",
-        "nvcc takes only the letters of ASCII in names of kernels, __device__ functions and"
-        " variables; types, namespaces and local variables may have others.",
+        "nvcc accepts only ASCII letters in names of kernels, __device__ functions and variables;"
+        " types, namespaces and local variables may have other letters.",
     ),
     "curand_kernel.h": (
         "",
@@ -61,12 +61,12 @@ _ERRORS: Mapping[str, tuple[str, str]] = {
         " grades.",
     ),
 }
-"""By a part of what the compiler says of the first error: what is said in its place, if anything,
-and what to try."""
+"""By a part of the compiler's first error: a message that replaces the error, if any, and
+advice."""
 
 
 def tell_compile_mistake(mistake: CompileMistake) -> Failure:
-    """The failure that a submission without machine code is."""
+    """The failure of a submission without machine code."""
     match mistake:
         case CompileErrors(name, said, line, quoted):
             known = (_ERRORS[part] for part in _ERRORS if part in said)
@@ -88,7 +88,7 @@ def tell_compile_mistake(mistake: CompileMistake) -> Failure:
             parts = ", ".join(f"{name} {taken:,}" for name, taken in arrays)
             message = (
                 f"Kernel {kernel} declares {size_bytes:,} bytes of static __shared__ memory"
-                f"{f' ({parts})' if parts else ''}; {most_bytes:,} are the most."
+                f"{f' ({parts})' if parts else ''}; at most {most_bytes:,} are allowed."
             )
             advice = (
                 "Use a smaller tile, or dynamic shared memory (`extern __shared__`, its bytes as"
@@ -97,12 +97,12 @@ def tell_compile_mistake(mistake: CompileMistake) -> Failure:
             return Failure(mistake.status, message, advice=advice)
         case TooLargeVariables(name, size_bytes, most_bytes):
             message = (
-                f"The __device__ variables of {name} take {size_bytes:,} bytes; {most_bytes:,} are"
-                " the most."
+                f"The __device__ variables of {name} take {size_bytes:,} bytes; at most"
+                f" {most_bytes:,} are allowed."
             )
             advice = (
                 "Hand large arrays to the kernel as an argument: `// scratch: float name[n]`"
-                " declares one of the size that is needed."
+                " declares an array of n elements."
             )
             return Failure(mistake.status, message, advice=advice)
 

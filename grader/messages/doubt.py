@@ -1,5 +1,5 @@
-"""What is said of a value that is not known well enough: the benefit of the doubt where its goal is
-within its interval, and why no goal within a wide interval is judged."""
+"""Sentences for values that are not known exactly: the benefit of the doubt where the goal is
+within the interval, and goals within a wide interval, which are not judged."""
 
 from __future__ import annotations
 
@@ -29,32 +29,33 @@ def describe_unmodelled(why: Unmodelled | None) -> str:
 
 
 def remark_doubt(source: Source | None) -> str:
-    """What stands beside a verdict that is the benefit of the doubt, where there is little room."""
-    close = _ON_A_MODEL if source is Source.MODELLED else "cannot be told from the goal"
+    """A short remark beside a verdict with the benefit of the doubt."""
+    close = _ON_A_MODEL if source is Source.MODELLED else "too close to call"
     return f"{close}, {_BENEFIT}"
 
 
 def describe_doubt(metric: MetricValue, value: float, goal: str, *, relative: bool) -> str:
-    """Why a value that cannot be told from its goal passes. A relative goal has the doubt in the
-    other program's value, so that no interval is told."""
+    """The reason why a value passes whose interval holds its goal. A relative goal has its doubt in
+    the other program's value, so the message has no interval."""
     low, high = (format_value(metric.name, end) for end in metric.interval or (value, value))
     ends = "" if relative else f" ({low} to {high})"
     figure = f"{METRICS[metric.name].noun} {format_value(metric.name, value)}{ends}"
     if metric.source is Source.MODELLED:
         return f"{figure} against the goal {goal} is {_ON_A_MODEL}: {_BENEFIT}"
-    return f"{figure} cannot be told from the goal {goal}: {_BENEFIT}"
+    return f"{figure} cannot be distinguished from the goal {goal}: {_BENEFIT}"
 
 
 def describe_unsure(times: Sequence[Timing]) -> str:
-    """Why these modelled times judge no goal within the interval: one of them is hardly known."""
+    """The reason why these modelled times judge no goal within the interval: one of them is hardly
+    known."""
     return "the model does not know this kind of kernel well: " + ", and ".join(
         map(_describe_time, times)
     )
 
 
 def describe_waits(launches: Iterable[LaunchResult]) -> str | None:
-    """That counts depend on time, of the kernels whose threads waited for each other; None where
-    none did."""
+    """A note on the kernels whose threads waited for each other: their counts depend on time. None
+    where no kernel waited."""
     kernels = dict.fromkeys(launch.kernel for launch in launches if launch.waited)
     if not kernels:
         return None

@@ -1,4 +1,4 @@
-"""What to try after a finding: one row a kind."""
+"""Cause, meaning and advice for each kind of finding."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from grader.records import Failure, Finding, FindingKind
 
 @dataclass(frozen=True)
 class FindingRow:
-    """A kind of finding: the `cause` that a class is grouped by, its `meaning` for the
-    documentation, and what to try. `is_limit`: not a mistake that the checked mode looks for, but a
-    limit that ended the run."""
+    """A kind of finding: the `cause` by which a class is grouped, its `meaning` for the
+    documentation, and advice. `is_limit`: a limit that ended the run, not a mistake for the checked
+    mode."""
 
     cause: str
     meaning: str
@@ -21,16 +21,14 @@ class FindingRow:
 
 
 def advise(failure: Failure) -> str:
-    """What to try after a failure: its own advice, else that of its first finding's kind, else
-    nothing."""
+    """The failure's own advice, else the advice for its first finding's kind, else ""."""
     if failure.advice or not failure.findings:
         return failure.advice
     return FINDINGS[failure.findings[0].kind].advice
 
 
 def advise_on_findings(findings: Iterable[Finding]) -> str:
-    """How many findings there are, and what to do about the first one; the findings themselves
-    stand in the report."""
+    """The number of findings, and the advice for the first; the report lists the findings."""
     found = tuple(findings)
     if not found:
         return ""
@@ -40,13 +38,13 @@ def advise_on_findings(findings: Iterable[Finding]) -> str:
 
 
 def tell_finding(finding: Finding) -> str:
-    """A finding with the case in which it was made, if it was in one."""
+    """A finding with its case, if it has one."""
     case = f" (case '{finding.case}')" if finding.case is not None else ""
     return f"{finding.message.removesuffix('.')}{case}" if case else finding.message
 
 
 def describe_place(finding: Finding) -> str:
-    """Where a finding was made: `kernel k, block (1, 0, 0), thread (3, 0, 0)`."""
+    """The place of a finding: `kernel k, block (1, 0, 0), thread (3, 0, 0)`."""
     parts = (
         f"kernel {finding.kernel}" if finding.kernel else "",
         f"block {finding.block}" if finding.block else "",
@@ -61,7 +59,7 @@ def describe_place(finding: Finding) -> str:
 
 
 def describe_finding(finding: Finding) -> str:
-    """A finding with its line, and where it was made: `line 7: race on x[3] (kernel k, ...)`."""
+    """A finding with its line and place: `line 7: race on x[3] (kernel k, ...)`."""
     line = f"line {finding.line}: " if finding.line else ""
     where = describe_place(finding)
     return f"{line}{tell_finding(finding)}{f' ({where})' if where else ''}"
@@ -89,10 +87,10 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         " early.",
     ),
     FindingKind.ENDLESS_WAIT: FindingRow(
-        "waits for ever",
-        "A loop that waits for a value which no thread will write any more.",
-        "Check who writes what the loop waits for, and that this thread, and its block, come to it:"
-        " no barrier or lock may keep them, and their block must be on the GPU, too.",
+        "waits forever",
+        "A loop that waits for a value that no thread will write.",
+        "Find the thread that writes the value for which the loop waits. It must reach that write:"
+        " no barrier or lock may keep it, and its block must be on the GPU, too.",
     ),
     FindingKind.INSTRUCTION_LIMIT: FindingRow(
         "too many instructions: an endless loop?",
@@ -104,7 +102,7 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
     FindingKind.WALL_LIMIT: FindingRow(
         "too much time: an endless loop?",
         "More time than the exercise allows.",
-        "Check that every loop ends, and that no thread waits for another one that never comes.",
+        "Check that every loop ends, and that no thread waits for a thread that never arrives.",
         is_limit=True,
     ),
     FindingKind.TRAP: FindingRow(
@@ -124,8 +122,8 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         " branch.",
     ),
     FindingKind.UNINITIALIZED_READ: FindingRow(
-        "read of what nobody wrote",
-        "A read of memory that nobody wrote.",
+        "read of unwritten memory",
+        "A read of memory that no kernel and no copy wrote.",
         "Write every element before it is read: outputs, scratch and shared memory start with"
         " garbage.",
     ),
@@ -136,15 +134,15 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         " data is used.",
     ),
     FindingKind.ABSENT_LANES: FindingRow(
-        "mask names lanes that do not come",
-        "A mask of a shuffle, vote or barrier names lanes that do not come.",
-        "Name in a mask just the lanes that execute the operation, or move it to where all of them"
-        " do.",
+        "mask names lanes that do not arrive",
+        "A mask of a shuffle, vote or barrier names lanes that do not arrive.",
+        "Name in a mask only the lanes that execute the operation, or move the operation to a place"
+        " that all lanes of the mask reach.",
     ),
     FindingKind.ORDER_DEPENDENT: FindingRow(
         "result depends on the order of the warps",
         "The result differs when the warps run in the opposite order.",
-        "Nothing says which block or warp runs first: look for a missing __syncthreads(), and for"
+        "The order of blocks and warps is not fixed: look for a missing __syncthreads(), and for"
         " blocks that use each other's results.",
     ),
 }

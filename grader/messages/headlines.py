@@ -1,4 +1,4 @@
-"""The lines that a handout promises: `✓ Bank conflicts: PASSED (count == 0)`. Plain text, for any
+"""The lines that a handout promises: `✓ Bank conflicts: PASSED (count == 0)`. Plain text, for every
 kind of report."""
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ def format_headlines(checks: Sequence[CheckResult]) -> tuple[tuple[CheckStatus, 
 
 
 def format_check_value(check: CheckResult) -> str:
-    """The value of a check, which never reads as the goal that it missed; empty without one."""
+    """The value of a check, with enough digits to differ from a missed goal; empty without a
+    value."""
     if check.value is None:
         return ""
     missed = check.threshold if check.status.lost_points else ""
@@ -24,7 +25,7 @@ def format_check_value(check: CheckResult) -> str:
 
 
 def format_headline(check: CheckResult) -> str:
-    """One line: glyph, label, verdict, and in parentheses the figure or the reason."""
+    """Glyph, label, verdict, and in parentheses the figure or the reason."""
     figure = _format_figure(check)
     return (
         f"{check.status.row.glyph} {check.headline or check.title}: {check.status.row.word.upper()}"
@@ -33,15 +34,14 @@ def format_headline(check: CheckResult) -> str:
 
 
 def format_remark(check: CheckResult) -> str:
-    """What a verdict needs beside it to be understood: why there is none, or that it is the benefit
-    of the doubt; mostly nothing."""
+    """The reason why there is no verdict, or the benefit of the doubt; empty for other verdicts."""
     if not check.status.is_verdict:
         return check.message
     return remark_doubt(check.source) if check.in_doubt else ""
 
 
 def explain(check: CheckResult) -> str:
-    """The same in a whole sentence, for where there is room."""
+    """The remark as a whole sentence."""
     return check.message if format_remark(check) else ""
 
 

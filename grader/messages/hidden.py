@@ -1,9 +1,8 @@
-"""Says of a hidden case what may be told of it: new words, made of what no size of the case can
-change.
+"""Messages of hidden cases: new sentences, made only of facts that no size of the case can change.
 
-What is told is the kind of a mistake, its source line, and the names of a kernel and a buffer. The
-words are those of `observations`, `stops`, `plans` and `statuses`; of what else ends a grading, its
-status is told.
+These facts are the kind of a mistake, its source line, and the names of a kernel and a buffer. The
+sentences are in `observations`, `stops`, `plans` and `statuses`; any other end of a grading is
+described by its status.
 """
 
 from __future__ import annotations
@@ -41,8 +40,7 @@ from grader.statuses import GRADE_AGAIN
 
 
 def tell(mistake: Failure | Fact, *, hidden: bool = False) -> Failure:
-    """A mistake in words: with all that is known of it, or with what may be told in a hidden
-    case."""
+    """The message of a mistake: with all facts, or with the facts that a hidden case may reveal."""
     return replace(_tell(mistake, hidden=hidden), cause=cause_of_mistake(mistake))
 
 
@@ -55,13 +53,12 @@ def _tell(mistake: Failure | Fact, *, hidden: bool) -> Failure:
 
 
 def tell_failure(mistake: Failure | Fact, case: Case) -> Failure:
-    """The failure as it may be told: of a hidden case without anything that the run or the launch
-    plan figured out."""
+    """The failure; for a hidden case without values that depend on the run or the launch plan."""
     return name_case(mistake, case) if case.hidden else tell(mistake)
 
 
 def name_case(mistake: Failure | Fact, case: Case) -> Failure:
-    """A failure that says in which case it happened: with its sizes when they are public."""
+    """A failure with the name of its case, and with the sizes of a public case."""
     told = tell(mistake, hidden=case.hidden)
     sizes = f" ({list_sizes(case.sizes)})" if case.sizes and not case.hidden else ""
     message = f"{told.message.removesuffix('.')}. In case '{case.name}'{sizes}."
@@ -69,15 +66,14 @@ def name_case(mistake: Failure | Fact, case: Case) -> Failure:
 
 
 def tell_findings(seen: Iterable[Observation], case: Case) -> tuple[Finding, ...]:
-    """What was seen as it may be told: of a hidden case without threads, blocks, elements and
-    bytes."""
+    """The findings; for a hidden case without threads, blocks, elements and bytes."""
     return tuple(tell_observation(each, hidden=case.hidden) for each in seen)
 
 
 def _tell_whole(
     mistake: Failure | SourceMistake | CompileMistake | Disturbed | OverBatchLimit | GivenUp,
 ) -> Failure:
-    """What no size of a case has a part in."""
+    """The message of a mistake that does not depend on the sizes of a case."""
     if isinstance(mistake, Failure):
         return mistake
     if isinstance(mistake, SourceMistake):
@@ -89,8 +85,8 @@ def _tell_whole(
 
 @contextmanager
 def telling_errors(case: Case) -> Iterator[None]:
-    """Around all that runs a case: what the grader or the worker says of its own failure in a
-    hidden one may hold sizes, too."""
+    """Replaces the grader's or the worker's own error message while a hidden case runs: the message
+    may hold sizes, too."""
     try:
         yield
     except (UsageError, SpecError):

@@ -1,8 +1,7 @@
-"""What a student reads under the table: for each check that lost points, one sentence of what the
-run shows and one of what to try.
+"""The hints under the table: for each check that lost points, a sentence with the observation and a
+sentence with the advice.
 
-What is shown, and what to try, is said in the metric's row; the author's own hint, where a spec has
-one, takes the place of the second.
+The metric's row holds both; the author's hint in the spec replaces the advice.
 """
 
 from __future__ import annotations
@@ -32,14 +31,14 @@ from grader.spec.exercise import Case, CheckSpec
 from grader.statuses import CheckStatus
 
 _SCATTERED = 8
-"""Sectors a request from which on, on the average of a line's loads, lanes read from different
-rows: 32 neighbours take 4."""
+"""Sectors per request, averaged over a line's loads, from which lanes read from different rows: 32
+neighbours take 4."""
 
 
 @dataclass(frozen=True)
 class Copy:
-    """A scratch buffer as a kernel's parameter: which input it is a copy of, and which kernel makes
-    it."""
+    """A scratch buffer as a kernel's parameter: the input that it copies, and the kernel that
+    writes the copy."""
 
     source: str
     maker: str
@@ -47,9 +46,9 @@ class Copy:
 
 @dataclass(frozen=True)
 class HintFacts:
-    """What hints draw on: the cases, the parts, the counted lines of the source, the findings, the
-    timing model's word on each launch, the names of the shared arrays, the kernels' parameters that
-    are copies of inputs, and how many threads all launches have together."""
+    """The facts for hints: cases, parts, counted source lines, findings, the modelled launches, the
+    names of shared arrays, the kernel parameters that are copies of inputs, and the number of
+    threads of all launches."""
 
     cases: Sequence[CaseResult]
     parts: Sequence[PartResult]
@@ -62,15 +61,15 @@ class HintFacts:
 
     @property
     def total(self) -> Counters:
-        """What all lines counted together."""
+        """The sum of all lines."""
         return sum((line.counters for line in self.lines), Counters())
 
 
 def hint_at_misses(
     checks: Sequence[CheckResult], specs: Sequence[CheckSpec], facts: HintFacts
 ) -> tuple[CheckResult, ...]:
-    """The checks, those that lost points with their hints. What one check's hint shows is not shown
-    again: a slow kernel's refers to that of what makes it slow."""
+    """The checks, with hints for those that lost points. No observation is repeated: the hint of a
+    slow kernel refers to the check that shows the cause."""
     by_name = {spec.name: spec for spec in specs}
     told: dict[str, str] = {}
     hints: dict[str, str] = {}
@@ -88,7 +87,7 @@ def _is_timed(check: CheckResult) -> bool:
 
 
 def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:
-    """The checks, the failed one (`correctness`) with what ended the run and what to try."""
+    """The checks; the failed `correctness` gets the failure's message and advice as its hint."""
     hint = " ".join(part for part in (failure.message, advise(failure)) if part)
     failed = (CheckStatus.FAILED, CORRECTNESS)
     return tuple(
@@ -98,8 +97,8 @@ def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[Ch
 
 
 def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult]) -> Failure:
-    """The failure of a case, with what its sizes tell beside those of the cases before it, which
-    went right, first in its advice."""
+    """The failure of a case. Its advice starts with a comparison of the case's sizes with the sizes
+    of the right cases before it."""
     strays = any(finding.kind is FindingKind.OUT_OF_BOUNDS for finding in failure.findings)
     if case.hidden or not strays:
         return failure
@@ -108,8 +107,8 @@ def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult
 
 
 def _write_hint(spec: CheckSpec, facts: HintFacts, told: dict[str, str], label: str) -> str:
-    """What ended a part is told in the place of what its cases show. `told` has what hints have
-    shown, each with the check's label."""
+    """The failure of a part replaces the observation on its cases. `told` maps observations to the
+    labels of the checks that show them."""
     ended = {part.part: part.failure for part in facts.parts}
     if spec.part is not None and (failure := ended.get(spec.part)):
         return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
@@ -125,8 +124,8 @@ def _write_hint(spec: CheckSpec, facts: HintFacts, told: dict[str, str], label: 
 
 
 def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: HintFacts) -> str:
-    """The author's or the metric's advice, unless the run has told the cause: then that of the
-    cause."""
+    """The author's or the metric's advice, unless the run shows the cause: then the cause's
+    advice."""
     if shows is Shows.FINDING and facts.findings:
         return ""
     if shows is Shows.WRONG_CASE and (case := find_told_case(cases)) is not None:
@@ -143,7 +142,7 @@ def _join(parts: Sequence[str]) -> str:
 
 
 def tell_case(case: CaseResult) -> str:
-    """What is wrong with a case: how the hint of a wrong one begins."""
+    """The message of a wrong case: the start of its hint."""
     return f"case {case.name}: {case.message}"
 
 
@@ -156,14 +155,14 @@ def _wrong_case(facts: HintFacts) -> str:
 
 
 def find_told_case(cases: Sequence[CaseResult]) -> CaseResult | None:
-    """The wrong case that is told: the first public one, whose sizes may be told, else the
-    first."""
+    """The wrong case for the report: the first public case, whose sizes may be shown, else the
+    first hidden one."""
     wrong = [case for case in cases if case.is_wrong]
     return next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
 
 
 def _explain_sizes(cases: Sequence[CaseResult]) -> str:
-    """What the sizes of right and wrong cases tell together."""
+    """A conclusion from the sizes of right and wrong cases."""
     public = [case for case in cases if not case.hidden]
     return explain_shapes(
         [case.sizes for case in public if case.passed],
@@ -229,8 +228,8 @@ def _wasted_loads(facts: HintFacts) -> str:
 
 
 def _name_copy(line: SourceLine | None, facts: HintFacts) -> str:
-    """Whether what a line reads so poorly is the copy of an input that the file makes itself: most
-    often a transposed one."""
+    """A note where the badly read buffer is a copy of an input that the file itself makes, mostly a
+    transposed copy."""
     if (
         line is None
         or line.counters.global_reads.sectors < _SCATTERED * line.counters.global_reads.requests
@@ -300,9 +299,9 @@ def _most_instructions(facts: HintFacts) -> str:
 
 
 def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mapping[str, str]) -> str:
-    """What binds the kernel on the model, and the line that wastes most with what to do about it;
-    where none does, the author's hint or a generic one, as far as it fits. What another hint has
-    shown is referred to."""
+    """The bound on the model, and the most wasteful line with advice; without such a line the
+    author's or the metric's advice. An observation of another hint becomes a reference to that
+    hint."""
     total, bound = facts.total, find_bound(facts.model)
     bound_by = "" if bound is None else f"on the model it is bound by {bound.resource}"
     metric = find_waste(total)
@@ -319,7 +318,7 @@ def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = F
 
 
 def _worst(facts: HintFacts, waste: Callable[[Counters], int]) -> SourceLine | None:
-    """The line that wastes most, None when none wastes anything."""
+    """The line with the most waste, None where no line wastes anything."""
     worst = max(facts.lines, key=lambda line: waste(line.counters), default=None)
     return worst if worst is not None and waste(worst.counters) > 0 else None
 

@@ -1,5 +1,5 @@
-"""What a device saw a kernel do, in words: one row an act, told with all figures, and without them
-where the sizes of the run are secret."""
+"""Sentences for the observations of a device, one row for each act: with all figures, and without
+figures where the sizes of the run are secret."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMPARE = "sizes need not be multiples of the tile."
 
 
 def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
-    """The finding that an observation is; `hidden`: its kind, its lines and plain names only."""
+    """The finding of an observation; `hidden`: its kind, its lines and plain names only."""
     if hidden:
         return _hide(observation)
     by, other, spot = observation.by, observation.other or Party(), observation.spot
@@ -36,7 +36,7 @@ def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
 
 
 def tell_fault(observation: Observation) -> tuple[str, str]:
-    """What to say of a run that an observation ended, and what to try."""
+    """Message and advice of a run that an observation ended."""
     row = _ACTS[observation.act]
     advice = row.advice.format(width=observation.width_bytes)
     if observation.act is Act.ACCESS_OUT_OF_BOUNDS and observation.spot.array is not None:
@@ -45,8 +45,8 @@ def tell_fault(observation: Observation) -> tuple[str, str]:
 
 
 def tell_order(kernel: str | None, problem: str | None, *, judged: bool = True) -> Finding:
-    """The finding of a plan that has a problem in the opposite order; None where that must not be
-    told. `judged`: it is known to be right in the one order."""
+    """The finding of a plan that fails in the opposite order; None where a hidden case forbids it.
+    `judged`: the plan is known to be right in the usual order."""
     message = "the result depends on the order in which blocks and warps run"
     if problem is not None:
         known = "right in one order, and " if judged else ""
@@ -67,14 +67,14 @@ def _hide(observation: Observation) -> Finding:
 
 
 def _compare_with_threads(seen: Observation) -> str:
-    """What to try where an index is beyond a shared array: most often that of a thread, of which
-    the launch has more than the array has rows."""
+    """Advice for an index beyond a shared array: mostly a thread index, where the launch has more
+    threads than the array has rows."""
     x, y, z = (1, 1, 1) if seen.threads is None else seen.threads
     threads = f"{x} x {y} x {z}" if z > 1 else f"{x} x {y}" if y > 1 else str(x)
     line = "" if seen.launch_line is None else f" (line {seen.launch_line})"
     return (
-        f"The launch{line} has blocks of {threads} threads: compare what each index of"
-        f" `{seen.spot.array}` comes to with the array's extents."
+        f"The launch{line} has blocks of {threads} threads: compare the range of each index"
+        f" of `{seen.spot.array}` with the array's extents."
     )
 
 
@@ -113,9 +113,9 @@ def _as_it_is(seen: Observation, words: str) -> str:
 
 @dataclass(frozen=True)
 class _Row:
-    """`words` are a finding's, `hidden` those without a figure. Where the act ended the run,
-    `sentence` is made of the words, and `advice` is what to try; empty where the finding's kind
-    says that."""
+    """`words` are the message of a finding, `hidden` the message without figures. Where the act
+    ended the run, `sentence` is made of the words, and `advice` is the next step; empty where the
+    row of the finding's kind has the advice."""
 
     words: Callable[[Observation], str]
     hidden: Callable[[Observation], str]
@@ -124,7 +124,7 @@ class _Row:
 
 
 def _by_cuda(what: str, hidden: Callable[[Observation], str], advice: str) -> _Row:
-    """A fault of which CUDA tells the kernel only."""
+    """A fault for which CUDA gives the kernel only."""
     return _Row(lambda seen: f"{what} (CUDA: {seen.said})", hidden, advice, _ended_badly)
 
 
@@ -158,7 +158,7 @@ _ACTS: Mapping[Act, _Row] = {
     Act.SKIPPED_COLLECTIVE: _Row(
         say.skipped_collective,
         say.absent_hidden,
-        "Name in the mask only lanes that get there, or move the shuffle or __syncwarp() out of the"
+        "Name in the mask only lanes that reach it, or move the shuffle or __syncwarp() out of the"
         " branch.",
     ),
     Act.ABSENT_IN_MASK: _Row(say.absent_in_mask, say.absent_hidden),
@@ -172,8 +172,8 @@ _ACTS: Mapping[Act, _Row] = {
     Act.ENDLESS_WAIT: _Row(
         say.endless_wait,
         say.endless_wait_hidden,
-        "Look who is to write what the loop waits for: is that thread itself kept by a lock or a"
-        " barrier, or did its block not begin?",
+        "Find the thread that must write the value for which the loop waits: does a lock or a"
+        " barrier keep it, or did its block not start?",
     ),
     Act.STACK_OVERFLOW: _Row(
         lambda seen: f"the stack of {seen.spot.size_bytes:,} bytes that a thread has is full",
@@ -182,9 +182,11 @@ _ACTS: Mapping[Act, _Row] = {
         " the recursion.",
     ),
     Act.BAD_FREE: _Row(
-        lambda seen: "free of what malloc or new did not return, or that was freed before",
+        lambda seen: (
+            "free of an address that malloc or new did not return, or that was freed before"
+        ),
         say.trap_hidden,
-        "Free what malloc returned, and once only: let one thread do it.",
+        "Free the address that malloc returned, only once: let one thread do it.",
     ),
     Act.TRAP: _Row(
         lambda seen: "the kernel stopped itself with __trap()",
@@ -194,7 +196,7 @@ _ACTS: Mapping[Act, _Row] = {
     Act.ASSERTION: _Row(
         lambda seen: seen.said,
         say.trap_hidden,
-        "Look at what this thread has in the condition.",
+        "Look at this thread's values in the condition.",
     ),
     Act.RACE: _Row(say.race, say.race_hidden),
     Act.USE_OF_ENDED_BLOCK: _Row(say.ended_block, say.race_hidden),
@@ -206,7 +208,7 @@ _ACTS: Mapping[Act, _Row] = {
         ),
         lambda seen: "the limit of executed warp instructions is spent",
         "Look for a loop whose condition never becomes false: does its counter move towards its"
-        " bound, for every thread? Else for a grid far larger than the matrix.",
+        " bound, for every thread? Or is the grid far larger than the matrix?",
         _not_ended,
     ),
     Act.TOO_LONG: _Row(
@@ -215,8 +217,8 @@ _ACTS: Mapping[Act, _Row] = {
             f"{' of processor time' if seen.of_processor else ''}, is over"
         ),
         say.too_long_hidden,
-        "Look for a loop whose end is never reached: does its counter advance, and towards the"
-        " bound, for every thread? Else for a grid far larger than the matrix.",
+        "Look for a loop that never ends: does its counter advance, and towards the"
+        " bound, for every thread? Or is the grid far larger than the matrix?",
         _not_ended,
     ),
     Act.ILLEGAL_ADDRESS: _by_cuda(
@@ -231,7 +233,7 @@ _ACTS: Mapping[Act, _Row] = {
         f" apart. {_NAME_THE_PLACE}",
     ),
     Act.FAILED_ASSERT: _by_cuda(
-        "an assert() of it did not hold",
+        "an assert() in it failed",
         say.trap_hidden,
         f"Look at the condition of the assert(). {_NAME_THE_PLACE}",
     ),
@@ -251,13 +253,13 @@ _ACTS: Mapping[Act, _Row] = {
         f"Most often that is an access beyond a __shared__ array, or __trap(). {_NAME_THE_PLACE}",
     ),
     Act.OTHER_ADDRESS_SPACE: _by_cuda(
-        "it used an address of another memory than the instruction is for",
+        "it used an address of the wrong memory space",
         say.stray_hidden,
         "Look for a pointer to shared memory that outlived its block, or an index far beyond an"
         f" array. {_NAME_THE_PLACE}",
     ),
     Act.INVALID_JUMP: _by_cuda(
-        "it jumped to where no code is",
+        "it jumped to an address without code",
         say.stray_hidden,
         f"Look for an index beyond a local array. {_NAME_THE_PLACE}",
     ),
@@ -265,7 +267,7 @@ _ACTS: Mapping[Act, _Row] = {
     Act.WATCHDOG: _Row(
         lambda seen: f"Kernel {seen.kernel} ran until the GPU's watchdog ended it.",
         say.too_long_hidden,
-        "Look for a loop whose end is never reached.",
+        "Look for a loop that never ends.",
         _as_it_is,
     ),
 }

@@ -1,5 +1,4 @@
-"""What to try where a wrong output says by itself what is wrong: in the place of the author's hint,
-which does not know it."""
+"""Advice for outputs that show their own cause. It replaces the author's hint, which is general."""
 
 from __future__ import annotations
 
@@ -21,4 +20,5 @@ OUTPUT_ADVICE: Mapping[str, str] = {
     ),
     "race": "",
 }
-"""By the key of the cause (words.causes). Of a race the message has said what is missing."""
+"""By the key of the cause (messages.causes). The message of a race already names the missing
+barrier."""

@@ -1,7 +1,7 @@
-"""Says what is wrong with the outputs of a case.
+"""Describes wrong outputs of a case.
 
-Of a hidden case no total, no share and no number of rows or columns is told: its size could follow
-from them.
+For a hidden case no total, no share and no number of rows or columns appears: the case's size could
+follow from them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from grader.records.diagnoses import Diagnosis, Holds, Move, Span
 
 _WIDEST_EDGE = 64
-"""Rows or columns that are counted as an edge; more are named by their numbers."""
+"""Most rows or columns that count as an edge; more are named by their numbers."""
 _ASKS_FOR_THE_EDGE = ": is the edge handled?"
 
 
@@ -25,8 +25,8 @@ def describe_wrong(
     diagnosis: Diagnosis,
     hidden: bool,
 ) -> str:
-    """How much of an output is wrong, and what explains it: the message of a wrong case in which
-    the inputs `modified` were written to."""
+    """The number of wrong elements and their explanation: the message of a wrong case in which the
+    inputs `modified` were written to."""
     if modified and unwritten == total:
         return (
             f"{describe_modified(modified)}, and never to its output `{buffer}`: are the two"
@@ -47,7 +47,7 @@ def describe_modified(inputs: Sequence[str]) -> str:
 
 
 def describe_other_values(outputs: Sequence[str]) -> str:
-    """What is told of two runs that left different outputs."""
+    """The message where two runs left different outputs."""
     return f"{_quote_names(outputs)} {'holds' if len(outputs) == 1 else 'hold'} other values"
 
 
@@ -61,7 +61,8 @@ def describe_endless_order(message: str) -> str:
 
 
 def describe_raced(message: str, race: str) -> str:
-    """The message of a wrong case in which threads raced: where wrong elements lie is chance."""
+    """The message of a wrong case in which threads raced: the places of wrong elements depend on
+    chance."""
     return f"{race.removesuffix('.')}; so {message}"
 
 
@@ -83,7 +84,7 @@ def _count_hidden(buffer: str, wrong: int, unwritten: int, total: int) -> str:
 
 
 def describe_diagnosis(found: Diagnosis, *, hidden: bool = False) -> str:
-    """One clause, or "" where nothing simple explains the output."""
+    """One clause, or "" where no simple rule explains the output."""
     held = ""
     if found.holds is not None:
         subject = "every element" if found.all_wrong else "every wrong element"
@@ -134,7 +135,7 @@ _HOLDS: Mapping[Holds, str] = {
 
 _MOVES: Mapping[Move, str] = {
     Move.UNTRANSPOSED: (
-        "the output holds the transpose of what is expected (an untransposed copy)"
+        "the output holds the transpose of the expected output (an untransposed copy)"
     ),
     Move.BLOCKS_UNSWAPPED: (
         "each {tile} tile lies where its mirror image belongs: are the block indices swapped for"

@@ -1,5 +1,5 @@
-"""Phrases for what a kernel did wrong: each with all figures, and, as `..._hidden`, of what no size
-of the run can change: kinds, lines and plain names."""
+"""Phrases for mistakes of kernels: each with all figures, and, as `..._hidden`, without anything
+that depends on the sizes of the run: kinds, lines and plain names."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _MANGLED = re.compile(r"(?:\A|\s)_Z")
 
 
 def plain_name(name: str | None) -> str | None:
-    """A kernel's or a buffer's own name without template arguments, which a launch line may make of
-    the sizes; None for a mangled one."""
+    """A kernel's or a buffer's name without template arguments, which a launch line may compute
+    from the sizes; None for a mangled name."""
     return None if name is None or _MANGLED.search(name) else name.partition("<")[0]
 
 
 def outline(
     words: str, line: int | None = None, column: int | None = None, kernel: str | None = None
 ) -> str:
-    """What is told of a failure in a hidden case: words without figures, and where it is."""
+    """The message of a failure in a hidden case: words without figures, and the place."""
     at = "" if column is None else f", column {column}"
     place = "" if line is None else f"line {line}{at}: "
     name = plain_name(kernel)
@@ -31,7 +31,7 @@ def outline(
 def outline_status(
     status: Status, line: int | None = None, column: int | None = None, kernel: str | None = None
 ) -> Failure:
-    """The failure of which no more may be told than its status, and where it is."""
+    """The failure with its status and place only."""
     row = status.row
     return Failure(status, outline(row.unseen, line, column, kernel), advice=row.unseen_advice)
 
@@ -57,7 +57,7 @@ def target(spot: Spot) -> str:
 
 
 def _in_array(spot: Spot) -> str:
-    """Where a byte of a block's shared memory lies, by the indices of the array that is meant."""
+    """The place of a byte of a block's shared memory, by the indices of the array."""
     assert spot.address is not None
     assert spot.size_bytes is not None
     if 0 <= spot.address < spot.size_bytes:
@@ -67,7 +67,7 @@ def _in_array(spot: Spot) -> str:
 
 
 def beside(spot: Spot) -> str:
-    """Where a spot lies in its buffer, or before or behind it."""
+    """The place of a spot in its buffer, or before or behind the buffer."""
     assert spot.offset_bytes is not None
     assert spot.size_bytes is not None
     offset, size = spot.offset_bytes, spot.size_bytes
@@ -169,7 +169,7 @@ def race_hidden(seen: Observation) -> str:
 
 
 def _missing(seen: Observation, first: Party, second: Party) -> str:
-    """What would order the two."""
+    """The missing synchronisation between two accesses."""
     if first.block != second.block and seen.spot.space == "shared":
         return "a cluster.sync() is missing between the two"
     if first.block != second.block:
@@ -192,8 +192,7 @@ def _missing(seen: Observation, first: Party, second: Party) -> str:
     upper, lower = sorted((first.line, second.line))
     if seen.barrier_between:  # the order in which they ran tells nothing: they ran in one interval
         return (
-            f"a {barrier} is missing behind line {lower}, before the loop comes round to line"
-            f" {upper}"
+            f"a {barrier} is missing behind line {lower}, before the loop returns to line {upper}"
         )
     return f"a {barrier} is missing between line {upper} and line {lower}"
 
@@ -236,7 +235,9 @@ def during_copy_hidden(seen: Observation) -> str:
 def skipped_barrier(seen: Observation) -> str:
     if not seen.lanes:
         return skipped_barrier_hidden(seen)
-    where = "" if seen.other_line is None else f", which go another way at line {seen.other_line}"
+    where = (
+        "" if seen.other_line is None else f", which take another branch at line {seen.other_line}"
+    )
     return (
         f"__syncthreads() that not all threads reach: some wait at it for {_lanes(seen.lanes)} of a"
         f" warp{where}"
@@ -256,7 +257,7 @@ def absent_hidden(seen: Observation) -> str:
 
 
 def endless_wait(seen: Observation) -> str:
-    words = "a loop waits for ever: all threads that are left wait, so that nobody ends it"
+    words = "a loop waits forever: all remaining threads wait, and none can end it"
     if not seen.unstarted_blocks:
         return words
     return (
@@ -266,7 +267,7 @@ def endless_wait(seen: Observation) -> str:
 
 
 def endless_wait_hidden(seen: Observation) -> str:
-    return "a loop waits for ever for what no thread will do"
+    return "a loop waits forever for a write that no thread will make"
 
 
 def trap_hidden(seen: Observation) -> str:
@@ -282,10 +283,8 @@ def too_long_hidden(seen: Observation) -> str:
 
 
 def _others(seen: Observation) -> str:
-    """Where those are that do not come to where some wait."""
-    missing = (
-        "have gone another way" if seen.other_line is None else f"are at line {seen.other_line}"
-    )
+    """The places of the threads that do not reach the barrier."""
+    missing = "took another branch" if seen.other_line is None else f"are at line {seen.other_line}"
     return f"some wait at it, others {missing}"
 
 
@@ -293,7 +292,7 @@ def absent_in_mask(seen: Observation) -> str:
     verb = "does" if len(seen.lanes) == 1 else "do"
     return (
         f"the mask of the operation at {_line(seen.line)} names {_lanes(seen.lanes)} of the warp,"
-        f" which {verb} not get there"
+        f" which {verb} not reach it"
     )
 
 

@@ -1,5 +1,5 @@
-"""Launch lines that cannot be, in words: one row an obstacle, told with its figures, and without
-them where the sizes are secret."""
+"""Sentences for invalid launch lines: one row for each obstacle, with its figures, and without
+figures where the sizes are secret."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ OTHER_EXERCISE = "other_exercise"
 
 
 def tell_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
-    """The failure that a mistake in a launch plan is; `hidden`: its kind and its place only."""
+    """The failure of a mistake in a launch plan; `hidden`: its kind and its place only."""
     return _outline(mistake) if hidden else _tell(mistake)
 
 
 def name_obstacle(obstacle: Obstacle) -> str:
-    """What keeps a launch from being made, without figures."""
+    """The obstacle without figures."""
     return _OBSTACLES[obstacle].hidden
 
 
@@ -59,8 +59,8 @@ def _outline(mistake: PlanMistake) -> Failure:
 
 @dataclass(frozen=True)
 class _Row:
-    """What is said of an obstacle: `words` with its figures, `hidden` without. Where `words` and
-    `advice` are empty, the reader's are told."""
+    """The sentences on an obstacle: `words` with its figures, `hidden` without. Where `words` and
+    `advice` are empty, the reader's own message and advice stay."""
 
     words: str
     hidden: str
@@ -73,13 +73,16 @@ _OBSTACLES: Mapping[Obstacle, _Row] = {
         "", "division by zero", "", "Give the divisor a value at every size."
     ),
     Obstacle.BEYOND_64_BITS: _Row(
-        "", "the value fits no integer type", "", "Multiply fewer sizes with each other."
+        "",
+        "the value is too large for an integer type",
+        "",
+        "Multiply fewer sizes with each other.",
     ),
     Obstacle.NO_INSTANCE: _Row(
         "there is no instance {instance}; the file has {shown}",
         "there is no instance of the kernel with these template arguments",
         "Add the explicit instantiation `template __global__ void {instance}(...);` to the file, or"
-        " launch one of those.",
+        " launch an existing instance.",
         "Give template arguments that do not depend on the sizes, or add the missing"
         " instantiations.",
     ),
@@ -96,7 +99,7 @@ _OBSTACLES: Mapping[Obstacle, _Row] = {
     ),
     Obstacle.EXTENT_TOO_LARGE: _Row(
         "the {what}'s {axis} is {value}: at most {most} can be launched",
-        "the grid or the block is larger than what can be launched",
+        "the grid or the block is larger than the device allows",
         "Let each thread do more, or spread the {what} over x, y and z.",
         "Let each thread do more, or spread it over x, y and z.",
     ),
@@ -147,7 +150,7 @@ _OBSTACLES: Mapping[Obstacle, _Row] = {
     ),
     Obstacle.OUTSIDE_COPY: _Row(
         "{size_bytes} bytes from byte {offset} on do not lie in {name}, which has {all_bytes}",
-        "what is copied or set does not lie in its buffer",
+        "a copy or memset goes outside of its buffer",
         "Sizes and offsets of copies are bytes: multiply by sizeof(the element).",
     ),
     Obstacle.OVERLAPPING_COPY: _Row(
@@ -168,8 +171,8 @@ _OBSTACLES: Mapping[Obstacle, _Row] = {
     ),
     Obstacle.TOO_MANY_STEPS: _Row(
         "the launch lines have taken {most} steps without an end",
-        "the launch lines do not come to an end",
-        "Look at the conditions of the loops: does what they compare change?",
+        "the launch lines do not end",
+        "Look at the conditions of the loops: do the values that they compare change?",
     ),
     Obstacle.TOO_MANY_LAUNCHES: _Row(
         "this is launch {most} + 1: at most {most} can be made",

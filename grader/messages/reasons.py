@@ -1,4 +1,4 @@
-"""Says of a check what its goal is, and why it passed, failed or was not judged."""
+"""Describes the goal of a check, and the reason why it passed, failed or was not judged."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ PART_NOT_RUN = "it did not run"
 EXCLUDED = "the instructor excluded it"
 PUBLIC_ONLY = "by the public cases: your course's grading adds hidden ones"
 _MOST_CASES = 3
-"""Wrong cases that a message names."""
+"""Most wrong cases that a message names."""
 
 
 def format_goal(metric: str, threshold: Threshold, other: MetricValue | None) -> str:
-    """`>= 80 %`, `== 0`, `<= 0.5 x the baseline's 400`; `other` is the value that a relative
-    threshold is a multiple of, as far as it is known."""
+    """`>= 80 %`, `== 0`, `<= 0.5 x the baseline's 400`; `other` is the value to which a relative
+    threshold refers, where it is known."""
     full = threshold.full_mark
     sign = ">=" if threshold.at_least is not None else "<="
     if threshold.relative_to is not None:
@@ -34,7 +34,7 @@ def format_goal(metric: str, threshold: Threshold, other: MetricValue | None) ->
 
 
 def describe_verdict(metric: MetricValue, value: float, goal: str, *, passed: bool) -> str:
-    """Value and goal, with the sizes where these are those of the timed run."""
+    """Value and goal, with the sizes if the value is from the timed run."""
     shown = format_value(metric.name, value, missed="" if passed else goal)
     figure = f"{METRICS[metric.name].noun} {shown}"
     sizes = "" if metric.sizes is None else f", at the timed size ({list_sizes(metric.sizes)})"
@@ -42,7 +42,7 @@ def describe_verdict(metric: MetricValue, value: float, goal: str, *, passed: bo
 
 
 def describe_cases(cases: Sequence[CaseResult]) -> str:
-    """How many cases are wrong, and the first of them."""
+    """The number of wrong cases, and the names of the first."""
     wrong = [case.name for case in cases if case.is_wrong]
     if not wrong:
         return f"all {len(cases)} cases are right"
@@ -51,7 +51,7 @@ def describe_cases(cases: Sequence[CaseResult]) -> str:
 
 
 def describe_unknown(yardstick: Yardstick, other: MetricValue | None) -> str:
-    """Why the value that a threshold is relative to is not there."""
+    """The reason why the value is missing to which a threshold refers."""
     reason = (other.reason if other is not None else None) or "it was not counted"
     return (
         reason if reason == NOT_SHIPPED else f"the value of the {yardstick} is not known: {reason}"
@@ -59,12 +59,13 @@ def describe_unknown(yardstick: Yardstick, other: MetricValue | None) -> str:
 
 
 def describe_prerequisites(titles: Sequence[str], *, missed: bool) -> str:
-    """Which checks must pass before this one is judged, or could not be judged themselves."""
+    """The checks that must pass before this check is judged, or that could not be judged
+    themselves."""
     return f"{' and '.join(titles)} {'must pass first' if missed else 'could not be judged'}"
 
 
 def describe_open(points: float, unsure: str) -> str:
-    """Which part of partial credit the interval leaves open, and why."""
+    """The partial credit that the interval leaves open, and the reason."""
     return f"; {points:g} more points are pending: {unsure}"
 
 

@@ -1,4 +1,5 @@
-"""Says sizes, and of a kernel that is right for squares only, which sizes it seems to exchange."""
+"""Lists sizes, and finds sizes that a kernel seems to exchange because it is right for squares
+only."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ def list_sizes(sizes: Sizes) -> str:
 
 
 def explain_shapes(right: Sequence[Sizes], wrong: Sequence[Sizes]) -> str:
-    """A sentence, or "" where the cases tell something else. All cases are public: a relation of
-    sizes is told.
+    """A sentence, or "" where the cases do not support it. All cases are public, so that a relation
+    of sizes may be shown.
 
-    Two sizes may be exchanged where every right case has them equal, as far as tiles tell, and
-    every wrong one has not; one right case must be a square of more than one element, or else
-    nothing was seen to be right.
+    Two sizes may be exchanged if they are equal (rounded to tiles) in every right case and differ
+    in every wrong case. A right case must be a square of several elements, or else it proves
+    nothing.
     """
     if not wrong or not any(
         len(set(sizes.values())) == 1 and max(sizes.values()) > 1 for sizes in right

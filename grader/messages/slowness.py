@@ -1,5 +1,5 @@
-"""Why a kernel is slow, in words about this kernel: what binds it on the model, and what would move
-its time."""
+"""The reasons why a kernel is slow: its bound on the model, and the changes that would reduce its
+time."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from grader.records import Bound, Counters, Modelled
 
 SEVERAL_BYTES = 16
-"""Bytes that a thread loads, on the average of a launch's threads, from which on it loads several
+"""Bytes that a thread loads, averaged over a launch's threads, from which it loads several
 elements."""
 _POOR_EFFICIENCY = 0.5
-"""Below this, an access pattern is named as the reason for a slow kernel."""
+"""An efficiency below this is named as the reason for a slow kernel."""
 _ASKS_FOR_SEVERAL = re.compile(r"in flight|several elements")
 FURTHER_AHEAD = "Load further ahead of where it is used, or let more warps be resident."
 
 
 def list_uses(launch: Modelled) -> str:
-    """`92 % used; L2 stores 24 %, ...`, of what binds a launch and what it uses besides; latency,
-    where it binds, is no resource with a part in use."""
+    """`92 % used; L2 stores 24 %, ...`: the use of the bounding resource and of the next ones;
+    latency has no use in percent."""
     first, *others = launch.bounds
     besides = ", ".join(f"{bound.resource} {100 * bound.used:.0f} %" for bound in others)
     own = "" if first.resource == "latency" else f"{100 * first.used:.0f} % used"
@@ -27,14 +27,14 @@ def list_uses(launch: Modelled) -> str:
 
 
 def find_bound(model: Sequence[Modelled]) -> Bound | None:
-    """What binds the launch that takes longest, if the model says it."""
+    """The bound of the longest launch, where the model has one."""
     longest = max(model, key=lambda launch: launch.time_ms, default=None)
     return longest.bounds[0] if longest is not None and longest.bounds else None
 
 
 def find_waste(total: Counters) -> str | None:
-    """The metric of what makes a kernel slow: conflicts, poor stores or poor loads, whichever
-    costs most wavefronts beyond the ideal (4 sectors are one)."""
+    """The metric of the largest waste: conflicts, poor stores or poor loads, by wavefronts beyond
+    the ideal (4 sectors count as one)."""
     reads, writes = total.global_reads, total.global_writes
     poor_writes = (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY
     poor_reads = (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY
@@ -48,15 +48,15 @@ def find_waste(total: Counters) -> str | None:
 
 
 def loads_several(total: Counters, threads: int) -> bool:
-    """Whether each of so many threads loads several elements."""
+    """Whether each of this many threads loads several elements."""
     return threads > 0 and total.global_load_bytes >= SEVERAL_BYTES * threads
 
 
 def choose_advice(
     authors: str, generic: str, bound: Bound | None, total: Counters, threads: int
 ) -> str:
-    """What to try: the author's hint, else what the model says, else the metric's generic advice;
-    nothing that asks for what the kernel does."""
+    """The author's hint, else the model's advice, else the metric's general advice; never advice
+    that the kernel already follows."""
     several = loads_several(total, threads)
     if authors and not (several and _ASKS_FOR_SEVERAL.search(authors)):
         return authors
@@ -66,8 +66,8 @@ def choose_advice(
 
 
 def advise_on_bound(bound: Bound, total: Counters, *, several: bool) -> str:
-    """What would move the time of a kernel that is bound so, without what it has done or does not
-    have."""
+    """Advice for a kernel with this bound, without changes that it already has or that do not apply
+    to it."""
     row = _ADVICE.get(bound.resource)
     return bound.advice if row is None else row(total, several)
 
@@ -102,4 +102,5 @@ _ADVICE: Mapping[str, Callable[[Counters, bool], str]] = {
     "load/store unit": _on_load_store,
     "latency": _on_latency,
 }
-"""By the model's name of the resource; of others its own advice fits every kernel."""
+"""By the model's name of the resource; for other resources the metric's advice fits every
+kernel."""

@@ -1,5 +1,5 @@
-"""What is wrong with a submission's text, in words: one row for each way in which it is no source,
-looks for files unseen, or uses what its exercise forbids."""
+"""Sentences for mistakes in a submission's text: one row for each way in which it is not source,
+looks for files secretly, or breaks a rule of its exercise."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _EVASIONS: Mapping[Evasion, tuple[str, str]] = {
 
 
 def tell_source_mistake(mistake: SourceMistake) -> Failure:
-    """The failure that a mistake in the text is."""
+    """The failure of a mistake in the text."""
     match mistake:
         case NoSource():
             words, advice = _UNREADABLE[mistake.why]
@@ -80,7 +80,7 @@ def tell_source_mistake(mistake: SourceMistake) -> Failure:
 
 
 def _tell_file(file: str | None) -> tuple[str, str]:
-    """What is said of a file that is no header, and what to try."""
+    """Message and advice for an included file that is not a header."""
     if file is None:
         return (
             "The submission includes a file that belongs neither to the CUDA toolkit nor to the C++"
@@ -101,7 +101,8 @@ def _tell_use(breach: Breach) -> tuple[str, str, str]:
     match breach.use:
         case HeaderUse(header, name, line):
             who = f"line {line} includes" if line else "another header includes"
-            return f"no header of {header}", f"{who} {name}", "Write what you need of it yourself."
+            advice = "Write the functions that you need yourself."
+            return f"no header of {header}", f"{who} {name}", advice
         case ScratchUse(most, declared, line):
             where = f"line {line}" if line else "the launch plan"
             return (

@@ -1,4 +1,4 @@
-"""Why a run stopped, in words: with all figures, and without them where its sizes are secret."""
+"""Sentences for stopped runs: with all figures, and without figures where the sizes are secret."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from grader.records import (
 
 _ASK_FOR_LESS = "Ask for less scratch memory, and for smaller __device__ and local arrays."
 _NOT_YOURS = "This is the grader's limit, not your mistake: grade it on a GPU"
-_ANY_REFUSAL = "Compare the launch with what the GPU allows."
-_COMPARE = "Compare grid, block and dynamic shared memory with what the GPU allows."
+_ANY_REFUSAL = "Compare the launch with the limits of the GPU."
+_COMPARE = "Compare grid, block and dynamic shared memory with the limits of the GPU."
 _REFUSALS = {
     "too many blocks in cooperative": (
         "A kernel of the file synchronises its grid, so that all kernels of the file are launched"
@@ -32,11 +32,11 @@ _REFUSALS = {
     "invalid argument": _COMPARE,
     "invalid configuration": _COMPARE,
 }
-"""What to try, by a part of CUDA's words."""
+"""Advice by a part of CUDA's message."""
 
 
 def tell_stop(stop: Stop, *, hidden: bool) -> Failure:
-    """The failure that a stop is; `hidden`: its kind, its line and plain names only."""
+    """The failure of a stop; `hidden`: its kind, its line and plain names only."""
     return _outline_stop(stop) if hidden else _tell_stop(stop)
 
 
@@ -78,7 +78,7 @@ def _outline_stop(stop: Stop) -> Failure:
             return outline_status(stop.status, line, kernel=kernel)
         case Refused(kernel, line):
             message = outline("the GPU refused the launch", line, kernel=kernel)
-            advice = "Compare grid, block and shared memory with what the GPU allows."
+            advice = "Compare grid, block and shared memory with the limits of the GPU."
             return Failure(stop.status, message, advice=advice)
         case OutOfMemory() | OutOfGpuMemory():
             return Failure(stop.status, outline("out of device memory"), advice=_ASK_FOR_LESS)

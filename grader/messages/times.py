@@ -1,4 +1,4 @@
-"""Says why a time cannot be, and why a measurement says nothing."""
+"""The reasons why a time is impossible, and why a measurement is unusable."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from grader.statuses import Status
 
 
 def reject_time(time_ms: float, floor_ms: float, limit: str) -> Failure:
-    """The failure of a submission whose time is below the physical floor; `limit` is what sets
-    it."""
+    """The failure of a submission whose time is below the physical floor; `limit` is the hardware
+    limit of that floor."""
     return Failure(
         Status.REJECTED,
         f"Faster than {limit}: {time_ms:.4g} ms, where the task cannot take less than"
         f" {floor_ms:.4g} ms.",
         advice=(
-            "Nothing that does all of the work is that fast: compute every element in every launch,"
+            "No kernel that does all of the work is so fast: compute every element in every launch,"
             " and keep nothing for the next one."
         ),
     )
 
 
 def tell_disturbed(disturbed: Disturbed) -> Failure:
-    """The failure of a submission whose times nobody could measure."""
+    """The failure of a submission whose times could not be measured."""
     return Failure(
         disturbed.status,
-        f"The times say nothing: {disturbed.measurements} measurements were disturbed; in the last"
+        f"The times are unusable: {disturbed.measurements} measurements were disturbed; in the last"
         f" one {disturbed.how}.",
         advice=(
             "This is not the submission's doing: let nothing else run on the GPU, see that it is"
@@ -36,28 +36,27 @@ def tell_disturbed(disturbed: Disturbed) -> Failure:
 
 
 def name_memory_limit(bandwidth_gbps: float) -> str:
-    """The floor that the memory sets."""
+    """The floor of the memory."""
     return f"the memory allows ({bandwidth_gbps:,.0f} GB/s)"
 
 
 def name_arithmetic_limit(tflops: float) -> str:
-    """The floor that the arithmetic units set."""
+    """The floor of the arithmetic units."""
     return f"the arithmetic units allow ({tflops:g} TFLOP/s)"
 
 
 def describe_throttling(reasons: Sequence[str]) -> str:
-    """NVML's names of what slowed the GPU down, as a clause."""
+    """NVML's names of the causes that slowed the GPU down, as a clause."""
     return f"the GPU was slowed down ({', '.join(reason.replace('_', ' ') for reason in reasons)})"
 
 
 def describe_clock(low_mhz: int, high_mhz: int) -> str:
-    """That the clock moved too far, as a clause."""
+    """A clause for a clock that moved too far."""
     return f"the GPU's clock moved between {low_mhz:,} and {high_mhz:,} MHz"
 
 
 def describe_spread(spread: float) -> str:
-    """That the baseline's times are spread too far, as a clause; `spread` is a part of the
-    median."""
+    """A clause for baseline times that are spread too far; `spread` is a fraction of the median."""
     return (
         f"the times of the grader's own kernel are spread by {100 * spread:.0f} %, so something"
         " else uses the GPU"

@@ -1,4 +1,4 @@
-"""What a picture of an access is told with."""
+"""The sentences beside the picture of an access."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def describe_cost(access: WarpAccess) -> str:
 
 
 def describe_bank(access: WarpAccess, bank: int, lanes: Sequence[int]) -> str:
-    """Which words meet in a bank, each of which one of the lanes asks for: `bank 0 is asked for 32
-    words, and brings one at a time: tile[0][0], tile[1][0], ...`. Of an atomic, how many lanes meet
-    at a word, where that takes more."""
+    """The words of one bank, each for one of the lanes: `bank 0 holds 32 of the words, and delivers
+    one per wavefront: tile[0][0], tile[1][0], ...`. For an atomic, the number of lanes at one word,
+    where that takes more wavefronts."""
     if access.operation is Operation.ATOMIC and (met := _describe_meeting(access)):
         return met
     if len(lanes) < 2:
@@ -41,12 +41,13 @@ def describe_bank(access: WarpAccess, bank: int, lanes: Sequence[int]) -> str:
     names = [access.elements[lane] or f"byte {access.addresses[lane]:,}" for lane in lanes]
     shown = names if len(names) <= _MOST_NAMED else [*names[: _MOST_NAMED - 1], "...", names[-1]]
     return (
-        f"bank {bank} is asked for {len(lanes)} words, and brings one at a time: {', '.join(shown)}"
+        f"bank {bank} holds {len(lanes)} of the words, and delivers one per wavefront:"
+        f" {', '.join(shown)}"
     )
 
 
 def _describe_meeting(access: WarpAccess) -> str:
-    """`20 lanes update bins[3], one at a time`, where each of them has a wavefront of its own."""
+    """`20 lanes update bins[3], one at a time`, where each lane has a wavefront of its own."""
     lanes: dict[int, list[int]] = {}
     for lane, address in enumerate(access.addresses):
         if address is not None:
@@ -68,7 +69,7 @@ def describe_warp(access: WarpAccess) -> str:
 
 
 def describe_lanes(access: WarpAccess, lanes: Sequence[int]) -> str:
-    """`lane 5, thread (5, 0, 0): tile[5][0], byte 640 of shared memory`, of lanes that ask for the
+    """`lane 5, thread (5, 0, 0): tile[5][0], byte 640 of shared memory`, for lanes that read the
     same word."""
     first, address = lanes[0], access.addresses[lanes[0]]
     name = access.elements[first]

@@ -1,4 +1,4 @@
-"""What a warp does in a cycle, in words: one row a state."""
+"""The state of a warp in a cycle: one row for each state."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from grader.records import LineCycles, States, WarpState
 
 @dataclass(frozen=True)
 class StateWords:
-    """A state as reports tell it: the letter that bars are made of, what Nsight Compute calls it,
-    and what that means."""
+    """A state in reports: its letter in bars, its name in Nsight Compute, and its meaning."""
 
     letter: str
     name: str
@@ -60,10 +59,10 @@ STATE_WORDS: Mapping[WarpState, StateWords] = {
         "N", "not selected", "could go on, but its scheduler issues another warp's instruction"
     ),
 }
-"""In the order in which bars show them."""
+"""In the order of the bars."""
 
 LEAST_SHARE = 0.01
-"""Of all cycles, the part below which a line or a state is left out of tables."""
+"""Tables leave out lines and states with a smaller fraction of all cycles."""
 
 
 def order_states(states: States) -> dict[WarpState, float]:
@@ -81,7 +80,7 @@ def sum_states(lines: Iterable[LineCycles]) -> dict[WarpState, float]:
 
 
 def describe_states(states: States, most: int = 3) -> str:
-    """The states that take the most cycles: `long scoreboard 61 %, barrier 20 %`."""
+    """The states with the most cycles: `long scoreboard 61 %, barrier 20 %`."""
     whole = sum(states.values())
     largest = sorted(states.items(), key=lambda item: -item[1])[:most]
     shown = [(state, cycles / whole) for state, cycles in largest if cycles >= LEAST_SHARE * whole]

@@ -1,4 +1,4 @@
-"""What mends of a submission would give, in words: the mend, its figures, and what was tried."""
+"""Sentences on the effects of fixes: the fix, its figures, and the fixes that were tried."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ EXPLANATION = (
 
 
 def name_mend(mend: TriedMend) -> str:
-    """The mend in few words: `tile: rows of 33, not 32`."""
+    """The fix in few words: `tile: rows of 33, not 32`."""
     what = _NAMES[mend.kind](mend)
     return f"{mend.name}: {what}" if mend.name else what
 
 
 def describe_best(what_if: WhatIf, checks: Sequence[CheckResult]) -> str:
-    """The best mend in a sentence, beside others of its kind: what it is, and what it gives; empty
-    where none is better."""
+    """The best fix and its gain in a sentence, beside others of its kind; empty where none improves
+    the score."""
     if not what_if.mends:
         return ""
     best = what_if.mends[0]
@@ -37,7 +37,7 @@ def describe_best(what_if: WhatIf, checks: Sequence[CheckResult]) -> str:
 
 
 def format_effect(effect: MendEffect) -> str:
-    """A value with the verdict that it would have: `✓ 85.1 %`."""
+    """A value with its verdict after the fix: `✓ 85.1 %`."""
     if effect.value is None:
         return "–"
     return f"{effect.status.row.glyph} {format_value(effect.metric, effect.value)}"
@@ -49,23 +49,24 @@ def format_gain(gain: float) -> str:
 
 
 def tell_others(what_if: WhatIf) -> str:
-    """What came of the mends that are not shown, and who counted: a sentence or two."""
+    """The results of the fixes that are not shown, and the device that counted: a sentence or
+    two."""
     kinds = (
         (what_if.no_better, "is no better", "are no better"),
         (what_if.broken, "is not right", "are not right"),
         (what_if.untried, "was not tried for want of time", "were not tried for want of time"),
     )
     parts = [f"{count} {one if count == 1 else more}" for count, one, more in kinds if count]
-    others = f"Of other mends, {_join(parts)}. " if parts else ""
+    others = f"Of other fixes, {_join(parts)}. " if parts else ""
     modelled = any(mend.time_ms is not None for mend in what_if.mends)
     did = "Counted and modelled" if modelled else "Counted"
     return f"{others}{did} for {what_if.device}, in {what_if.seconds:.0f} s."
 
 
 def tell_none(what_if: WhatIf) -> str:
-    """Where no mend is better: what was tried."""
+    """The fixes that were tried, where none improves the score."""
     tried = what_if.broken + what_if.no_better
-    return f"None of {tried} mends that the grader knows brings a check nearer to its goal."
+    return f"None of {tried} fixes that the grader knows brings a check nearer to its goal."
 
 
 def _list_effects(mend: TriedMend, checks: Sequence[CheckResult]) -> str:

@@ -1,1 +1,1 @@
-"""A score as words for a person and as JSON for a machine."""
+"""Renders a score: as text and pages for readers, as JSON for programs."""

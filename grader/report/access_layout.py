@@ -1,5 +1,5 @@
-"""Where the words of an access lie, row by row: wavefronts by banks, or lines of 128 bytes by their
-sectors. Every picture of an access is drawn from these rows."""
+"""The words of an access, row by row: wavefronts by banks, or lines of 128 bytes by their sectors.
+Every picture of an access is drawn from these rows."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Lanes = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Row:
-    """32 words of 4 bytes: those that the banks bring in a wavefront, or those of a line. `lanes`
-    are who asks for each, `words` its number in memory; None for a bank that brings nothing.
-    `moved`: whether the word's sector, or the word, is moved at all."""
+    """32 words of 4 bytes: the words that the banks deliver in a wavefront, or the words of a line.
+    `lanes` lists the lanes that read each word, `words` its number in memory; None for a bank
+    without a word. `moved`: whether the word, or its sector, is moved."""
 
     number: int
     lanes: tuple[Lanes, ...]
@@ -30,7 +30,7 @@ class Row:
 
 
 def actual_rows(access: WarpAccess) -> list[Row]:
-    """The rows of an access as it was executed."""
+    """The rows of an access as executed."""
     if access.memory is Memory.GLOBAL:
         return line_rows(access.addresses, access.width_bytes)
     return [
@@ -40,7 +40,8 @@ def actual_rows(access: WarpAccess) -> list[Row]:
 
 
 def ideal_rows(access: WarpAccess) -> list[Row]:
-    """The same words, laid side by side: as many rows as the fewest wavefronts or sectors take."""
+    """The same words, laid side by side: as many rows as the smallest possible number of wavefronts
+    or sectors."""
     if access.memory is Memory.GLOBAL:
         return line_rows(_pack(access.addresses, access.width_bytes), access.width_bytes)
     units = _units_in_turn(access)
@@ -59,7 +60,7 @@ def ideal_rows(access: WarpAccess) -> list[Row]:
 
 
 def line_rows(addresses: Sequence[int | None], width_bytes: int) -> list[Row]:
-    """A row for each line of 128 bytes that is touched."""
+    """A row for each touched line of 128 bytes."""
     readers = readers_of(addresses, width_bytes)
     sectors = {word // SECTOR_WORDS for word in readers}
     lines = sorted({word // ROW_WORDS for word in readers})
@@ -93,7 +94,8 @@ def stacked_rows(addresses: Sequence[int | None], width_bytes: int) -> Iterator[
 def readers_of(
     addresses: Sequence[int | None], width_bytes: int, *, lanes: Sequence[int] | None = None
 ) -> dict[int, Lanes]:
-    """The lanes, of some or of all, that ask for each word, by the word's number in memory."""
+    """By the word's number in memory, the lanes that read it, among all lanes or the given
+    lanes."""
     found: dict[int, Lanes] = {}
     for lane in range(len(addresses)) if lanes is None else lanes:
         address = addresses[lane]
@@ -106,7 +108,8 @@ def readers_of(
 
 
 def busiest_bank(access: WarpAccess) -> tuple[int, tuple[int, ...]]:
-    """The bank of shared memory that is asked for the most words, and of each of these a lane."""
+    """The bank of shared memory from which most words are read, and one lane for each of these
+    words."""
     first: dict[int, dict[int, int]] = {}
     for word, lanes in readers_of(access.addresses, access.width_bytes).items():
         first.setdefault(word % BANKS, {})[word] = lanes[0]
@@ -128,7 +131,7 @@ def _bank_row(number: int, readers: Mapping[int, Lanes]) -> Row:
 
 
 def _units_in_turn(access: WarpAccess) -> list[Lanes]:
-    """The lanes that are served together with one word, or with one element that is wider."""
+    """The lanes that are served together: with one word, or with one wider element."""
     unit_bytes = max(access.width_bytes, WORD_BYTES)
     units: dict[tuple[int, int], Lanes] = {}
     served: set[int] = set()
@@ -143,7 +146,7 @@ def _units_in_turn(access: WarpAccess) -> list[Lanes]:
 
 
 def _pack(addresses: Sequence[int | None], width_bytes: int) -> list[int | None]:
-    """The addresses moved together in the order of the lanes, so that nothing lies between them."""
+    """The addresses moved together in the order of the lanes, without gaps."""
     distinct = dict.fromkeys(address for address in addresses if address is not None)
     place = {address: number * width_bytes for number, address in enumerate(distinct)}
     return [None if address is None else place[address] for address in addresses]

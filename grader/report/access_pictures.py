@@ -1,5 +1,5 @@
 """A gallery of memory accesses on a terminal and as JSON: each with its code, a picture of its
-addresses, and what it moved.
+addresses, and the bytes that it moved.
 
 A sign of a picture is a word of 4 bytes and names the lane that reads it: 0 to 9, then a to v for
 the lanes 10 to 31.
@@ -28,18 +28,17 @@ from grader.report.terminal import TEXT_WIDTH, Page
 from grader.report.text import clean_line
 
 MOST_ROWS = 5
-"""Of a picture; of a longer one the first ones and the last one are shown."""
+"""Most rows of a picture; of a longer picture the first rows and the last row are shown."""
 
 
 @dataclass(frozen=True)
 class Exhibit:
-    """One access of one kernel, executed and counted. `addresses` are those of all threads, in
-    bytes; None for an inactive one.
+    """An access of a kernel, executed and counted. `addresses` are those of all threads, in bytes;
+    None for an inactive thread.
 
     `passes` are sectors or wavefronts of all `requests` together, `passes_ideal` the fewest for as
-    many bytes. `bytes_moved` is what a sector holds (32), or a wavefront could bring (128), times
-    these. `bytes_used`: distinct bytes, warp by warp. `lines_touched`: lines of 128 bytes a
-    request.
+    many bytes. `bytes_moved` is `passes` times the bytes of a sector (32) or of a wavefront (128).
+    `bytes_used`: distinct bytes, warp by warp. `lines_touched`: lines of 128 bytes per request.
     """
 
     name: str
@@ -64,8 +63,7 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Exhibits of one memory, on a device. `helpers` are functions that all of their kernels
-    use."""
+    """Exhibits of one memory, on a device. All of their kernels use the functions `helpers`."""
 
     name: str
     memory: Memory
@@ -89,7 +87,7 @@ _LEGENDS: Mapping[Memory, str] = {
 
 
 def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) -> None:
-    """Print all exhibits; `whole`: each with its whole kernel and what that calls."""
+    """Print all exhibits; `whole`: each with its whole kernel and the functions that it calls."""
     page = Page(console)
     width = min(console.width, TEXT_WIDTH)
 
@@ -135,7 +133,7 @@ def format_gallery(gallery: Gallery) -> str:
 
 
 def format_counts(exhibit: Exhibit, memory: Memory) -> str:
-    """What the access took a request, and how much of what it moved was used."""
+    """Sectors or wavefronts per request, and the used fraction of the moved bytes."""
     passes, ideal = exhibit.passes / exhibit.requests, exhibit.passes_ideal / exhibit.requests
     used = (
         f"{exhibit.bytes_used // exhibit.requests:,} of {exhibit.bytes_moved // exhibit.requests:,}"
@@ -163,8 +161,8 @@ def draw(exhibit: Exhibit, memory: Memory) -> list[str]:
 
 
 def _draw_lines(exhibit: Exhibit) -> Iterator[str]:
-    """A row for each line of 128 bytes that is touched, its sectors between bars; lines are
-    numbered from the first one."""
+    """A row for each touched line of 128 bytes, its sectors between bars; lines are numbered from
+    the first."""
     rows = line_rows(exhibit.warp, exhibit.element_bytes)
     yield from shorten(
         [f"line {_distance(rows[0], row):<4} |{format_row(row, Memory.GLOBAL)}|" for row in rows],
@@ -173,7 +171,7 @@ def _draw_lines(exhibit: Exhibit) -> Iterator[str]:
 
 
 def _distance(first: Row, row: Row) -> int:
-    """Lines from the first one to this one."""
+    """Lines between the first line and this line."""
     return ((row.words[0] or 0) - (first.words[0] or 0)) // ROW_WORDS
 
 
@@ -187,6 +185,6 @@ def _draw_banks(exhibit: Exhibit) -> Iterator[str]:
 
 
 def _fold(page: Page, line: str) -> str:
-    """In what the stream can print, with its spaces."""
+    """The line in characters that the stream can print, with its spaces."""
     indent = len(line) - len(line.lstrip())
     return line[:indent] + page.fold(line[indent:])

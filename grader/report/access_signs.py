@@ -1,4 +1,4 @@
-"""Accesses in characters: a sign is a word of 4 bytes and names the lane that asks for it: 0 to 9,
+"""Accesses in characters: a sign is a word of 4 bytes and names the lane that reads it: 0 to 9,
 then a to v for the lanes 10 to 31."""
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ ROW_WIDTH = {Memory.SHARED: BANKS, Memory.GLOBAL: ROW_WORDS + ROW_WORDS // SECTO
 
 
 def format_row(row: Row, memory: Memory) -> str:
-    """The signs of a row; those of a line of global memory with bars between its sectors, and blank
-    where nothing is moved."""
+    """The signs of a row; a line of global memory has bars between its sectors, and blanks for
+    sectors that are not moved."""
     if memory is Memory.SHARED:
         return "".join(_sign(lanes) for lanes in row.lanes)
     signs = [
@@ -33,7 +33,7 @@ def _sign(lanes: Lanes) -> str:
 
 
 def shorten(rows: Sequence[str], most: int) -> Iterator[str]:
-    """The first rows and the last one, of more than so many."""
+    """The first rows and the last row where there are more than `most`."""
     if len(rows) <= most:
         yield from rows
         return

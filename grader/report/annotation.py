@@ -1,8 +1,7 @@
-"""A source with what each of its lines cost, as the profiler's source page has it: rows for whoever
-shows them.
+"""A source with the cost of each line, like the source page of a profiler: rows for any renderer.
 
 Pure data: nothing here is coloured, cut or escaped. `source_page` shows it on a terminal,
-`html.source_table` on a page; each has columns of its own.
+`html.source_table` on a page; each has its own columns.
 """
 
 from __future__ import annotations
@@ -16,18 +15,17 @@ from grader.records import Counters, Finding, KernelRun, LineCounters, Score, Wa
 from grader.report.worst_accesses import POOR_EFFICIENCY, accesses_of_lines
 
 HOT_SHARE = 0.2
-"""A line is hot that has at least this share of what all lines together cost in one of the
-columns."""
+"""A line is hot if it has at least this share of a column's total cost."""
 MOST_PICTURES = 8
-"""Accesses of a source that are drawn."""
+"""Most accesses of a source that are drawn."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One figure of a line, None where the line has none. `titles` are its heading in two lines.
+    """A figure of a line, None where the line has none. `titles` are its heading in two lines.
 
-    `cost` is what lines share, where the figure is a sum; `note` says in words what is wrong with a
-    line's figure, or nothing.
+    `cost` is set where the figure is a sum, of which lines have shares; `note` explains a bad
+    figure of a line, or is empty.
     """
 
     name: str
@@ -59,13 +57,13 @@ class AnnotatedLine:
 
     @property
     def hot(self) -> bool:
-        """Whether one of the costs lies here to a large part."""
+        """Whether the line has a large part of one of the costs."""
         return any(share >= HOT_SHARE for share in self.shares.values())
 
 
 @dataclass(frozen=True)
 class Fold:
-    """A kernel that was not launched, by the first and the last line of what needs no showing."""
+    """A kernel that was not launched: the first and the last line that need not be shown."""
 
     kernel: str
     first: int
@@ -77,9 +75,9 @@ class Annotation:
     """The rows of a source. `columns` are those in which any line has a figure; `total` are the
     figures of all lines together.
 
-    `sizes` are those at which it was counted, over all launches of the plan; empty where nothing
-    was counted. `folds` are the kernels that were not launched: of each, the lines of its body.
-    `accesses` are the worst ones of the lines that lose most.
+    `sizes` are the sizes of the counted run, over all launches of the plan; empty where nothing was
+    counted. `folds` are the kernels that were not launched: of each, the lines of its body.
+    `accesses` are the worst accesses of the lines that lose most.
     """
 
     name: str
@@ -92,7 +90,7 @@ class Annotation:
 
 
 def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Annotation:
-    """The rows of the source that was graded; without it, of the lines that the score holds."""
+    """The rows of the graded source; without the source, the rows of the lines in the score."""
     if source is None:
         texts = {line.line: line.text for line in score.lines if line.line is not None}
     else:
@@ -106,7 +104,7 @@ def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Ann
 
 
 def annotate_run(run: KernelRun, columns: Sequence[Column]) -> Annotation:
-    """The rows of a source that was run without an exercise, with what all launches counted."""
+    """The rows of a source that ran without an exercise, with the counters of all launches."""
     counted: dict[int | None, Counters] = {}
     lines: list[LineCounters] = [line for launch in run.launches for line in launch.lines]
     for line in lines:
@@ -145,8 +143,8 @@ def _annotate(
 
 
 def _find_folds(texts: Mapping[int, str], lines: Sequence[AnnotatedLine]) -> Iterator[Fold]:
-    """The kernels without machine code that ran and without a finding. Where only some lines are at
-    hand, none is told."""
+    """The kernels without machine code that ran and without a finding. Where only some lines are
+    available, there are no folds."""
     if [*texts] != [*range(1, len(texts) + 1)]:
         return
     used = {line.number for line in lines if line.figures or line.named}
@@ -212,7 +210,7 @@ def _format_count(value: float) -> str:
 
 
 def _format_ratio(value: float) -> str:
-    """One decimal, rounded down: 31.97 lanes are not all of them."""
+    """One decimal, rounded down: 31.97 lanes must not look like 32."""
     return f"{int(10 * value) / 10:.1f}"
 
 
@@ -282,7 +280,7 @@ TERMINAL_COLUMNS = (
         _format_share,
     ),
 )
-"""What fits beside the source: of memory, what one access takes."""
+"""The columns that fit beside the source: for memory, the cost of one access."""
 
 
 def _explain_waste(efficiency: float | None) -> str:
@@ -335,4 +333,4 @@ PAGE_COLUMNS = (
         note=_explain_conflicts,
     ),
 )
-"""What a page has room for: sums, whose notes say what is wrong."""
+"""The columns of a page: sums, whose notes explain high values."""

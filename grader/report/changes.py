@@ -1,5 +1,5 @@
-"""What has changed from one grading of a file to the next, in a line: points first, then what is
-right, then counters, then times."""
+"""The differences between one grading of a file and the next, in a line: points, then correctness,
+then counters, then times."""
 
 from __future__ import annotations
 
@@ -44,13 +44,12 @@ _DIFFERENT = (Change.BETTER, Change.WORSE)
 
 
 def _outcome(score: Score) -> str:
-    """What ended the grading, or that nothing did."""
+    """The mistake that ended the grading, or a note that none did."""
     return score.status.row.word if score.status.ended_early else "it runs"
 
 
 def _changed_cases(old: Score, new: Score) -> Iterator[str]:
-    """How many cases are wrong, and how much the checked mode finds, where both gradings came so
-    far."""
+    """The number of wrong cases and of findings, where both gradings reached them."""
     if old.status.ended_early or new.status.ended_early:
         return
     before, after = (sum(case.is_wrong for case in score.cases) for score in (old, new))
@@ -62,7 +61,7 @@ def _changed_cases(old: Score, new: Score) -> Iterator[str]:
 
 
 def _label_metrics(score: Score) -> dict[str, str]:
-    """What the exercise calls each metric that it grades."""
+    """The exercise's names of the metrics that it grades."""
     return {
         check.metric: check.headline or check.title
         for check in score.checks

@@ -1,4 +1,4 @@
-"""A class on a terminal: how far its grading is, and what came out."""
+"""A class on a terminal: the progress of its grading, and the results."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Prints machine code by source line: how often each instruction is executed, what its control bits
-say, and which ones are hot."""
+"""Prints machine code by source line: the number of executions of each instruction, its control
+bits, and the hot instructions."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def print_code(
     *,
     console: Console,
 ) -> None:
-    """Print the machine code of kernels, under each line of a source, whose `texts` are by number,
-    what it was compiled to. `sizes` are those at which it was counted."""
+    """Print the machine code of kernels under each source line; `texts` are the lines by number.
+    `sizes` are the sizes at which it was counted."""
     page = Page(console)
     kernels = group_code(listings)
     for number, kernel in enumerate(kernels):
@@ -60,7 +60,7 @@ def _title(kernel: KernelCode) -> str:
 
 
 def _explain(kernel: KernelCode, sizes: Mapping[str, int]) -> Iterator[tuple[str, str]]:
-    """What the columns mean."""
+    """The meaning of the columns."""
     at = f", at {list_sizes(sizes)}" if sizes else ""
     if kernel.counted:
         yield "executed", f"warps that executed it{at}"
@@ -109,7 +109,7 @@ class _Layout:
             self._write_row(self.titles, Text("instruction", style="dim"), "dim")
 
     def write_group(self, group: CodeGroup, texts: Mapping[int, str]) -> None:
-        """A source line, and what it was compiled to."""
+        """A source line, and its machine code."""
         number = "–" if group.line is None else str(group.line)
         text = "code of headers" if group.line is None else texts.get(group.line, "")
         known = group.share is not None and group.share >= LEAST_SHARE
@@ -144,7 +144,7 @@ class _Layout:
         self._write_wrapped(Text(f"{mark} {start}", style=style), text)
 
     def _write_wrapped(self, head: Text, body: Text) -> None:
-        """Text beside its head, further lines under the first one."""
+        """Text beside its head; further lines start below the first."""
         width = max(20, self.width - len(head))
         for number, part in enumerate(body.wrap(self.page.console, width)):
             part.rstrip()

@@ -1,4 +1,4 @@
-"""What went wrong in a class, most often: submissions grouped by why they lost points."""
+"""The most frequent causes of lost points in a class."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ MOST_EXAMPLES = 3
 
 @dataclass(frozen=True)
 class CauseGroup:
-    """Submissions that lost points for one cause. `part` is their part of those that points follow
-    from, 0 to 1; `points` is what each lost, on average. `examples` are submissions of different
-    files, the one that lost most first, each with the line where it shows.
-    """
+    """Submissions that lost points for one cause. `part` is their fraction, 0 to 1, of the
+    submissions with points; `points` is the average loss. `examples` are submissions of different
+    files, the largest loss first, each with its line."""
 
     text: str
     submissions: int
@@ -26,7 +25,7 @@ class CauseGroup:
 
 def group_by_cause(entries: Iterable[BatchEntry]) -> tuple[CauseGroup, ...]:
     """The groups of one exercise's entries, the largest first. A submission is in the group of each
-    of its causes; what is no student's doing is in none."""
+    of its causes; failures of the grader are in no group."""
     judged = [each for each in entries if each.status is not None and each.status.has_points]
     found: dict[str, list[tuple[BatchEntry, Cause]]] = {}
     for entry in judged:

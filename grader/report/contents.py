@@ -1,4 +1,4 @@
-"""Tables of what there is to name: exercises, and the metrics of checks."""
+"""Tables of the known names: exercises, and the metrics of checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.report.terminal import Page
 
 @dataclass(frozen=True)
 class Listed:
-    """An exercise that can be named; `title` is None where its spec cannot be read."""
+    """An exercise and its place; `title` is None where its spec cannot be read."""
 
     name: str
     title: str | None
@@ -21,7 +21,6 @@ class Listed:
 
 
 def print_exercises(rows: Sequence[Listed], *, console: Console) -> None:
-    """Print the exercises' names, titles and places."""
     page = Page(console)
     table = page.make_table()
     for title in ("Exercise", "Title", "Where"):
@@ -36,7 +35,7 @@ def print_exercises(rows: Sequence[Listed], *, console: Console) -> None:
 
 
 def print_metrics(*, console: Console) -> None:
-    """Print every metric: unit, which way is better, how devices come by it, and its meaning."""
+    """Print every metric: unit, better direction, source on each kind of device, and meaning."""
     page = Page(console)
     for metric in METRICS.values():
         ways = sources(metric)

@@ -1,5 +1,4 @@
-"""What all SVG pictures are drawn with: logarithmic axes with their ticks, short numbers, and
-elements."""
+"""Tools for all SVG pictures: logarithmic axes with their ticks, short numbers, and elements."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ class LogAxis:
         return self.length * math.log(value / self.low) / math.log(self.high / self.low)
 
     def ticks(self) -> list[float]:
-        """Powers of ten on the axis, not all of many; with 2 and 5 times them where those are fewer
+        """Powers of ten on the axis, at most a few; with 2 and 5 times them where there are fewer
         than three."""
         decades = range(math.floor(math.log10(self.low)) - 1, math.ceil(math.log10(self.high)) + 1)
         coarse, fine = (
@@ -38,7 +37,7 @@ class LogAxis:
 
 
 def format_short(value: float, *, digits: int = 3) -> str:
-    """`2048`, `0.05`, `1.5M`, `1e-5`, with so many significant digits."""
+    """`2048`, `0.05`, `1.5M`, `1e-5`, with this many significant digits."""
     for factor, letter in ((1e12, "T"), (1e9, "G"), (1e6, "M")):
         if value >= factor:
             return f"{value / factor:.{digits}g}{letter}"

@@ -18,7 +18,7 @@ from grader.report.text import clean_line, clean_text
 
 MAX_DETAIL = 4000
 _MOST = 5
-"""Findings and wrong cases that are named."""
+"""Most findings and wrong cases that are named."""
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _LINK = re.compile(r"\](?=\()")
 
@@ -36,7 +36,7 @@ def describe_grade(entry: BatchEntry) -> tuple[str, ...]:
 
 
 def format_nothing(reason: str, *, student: str, title: str, notes: Sequence[str] = ()) -> str:
-    """The file of one whose submission could not be graded, and why."""
+    """The file for a submission that could not be graded, with the reason."""
     parts = [f"# {_plain(title)}: not graded", _plain(student), f"{_plain(reason)}.", *notes]
     return "\n\n".join(parts) + "\n"
 
@@ -74,7 +74,8 @@ def _list_parts(score: Score, student: str, title: str, notes: Sequence[str]) ->
 
 
 def _list_tries(score: Score) -> Iterator[str]:
-    """What to try for each check that lost points; then those that were not judged, by reason."""
+    """The advice for each check that lost points; then the checks that were not judged, by
+    reason."""
     waiting: dict[str, list[str]] = {}
     for check in score.checks:
         if check.status.is_verdict:
@@ -110,13 +111,13 @@ def _name(check: CheckResult) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text on one line that makes no tag and no link; else as it is, for it is read as it is,
-    too."""
+    """One line without tags and links; otherwise unchanged, since readers also see it as plain
+    text."""
     return _LINK.sub(r"]\\", _TAG.sub(r"\\<", clean_line(text)))
 
 
 def _fence(text: str) -> str:
-    """A block with a fence that is longer than any in it."""
+    """A block whose fence is longer than any fence in it."""
     shown = clean_text(text)[:MAX_DETAIL].strip("\n")
     longest = max((len(found) for found in re.findall(r"`+", shown)), default=0)
     fence = "`" * max(3, longest + 1)

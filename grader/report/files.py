@@ -1,5 +1,5 @@
-"""Writes a file that somebody asked for, so that a reader sees the old one or the whole new one,
-never a part."""
+"""Writes a requested file atomically: a reader sees the old file or the whole new file, never a
+part."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from grader.plumbing.atomic import replace_file
 
 
 def write_file(path: Path, content: bytes, what: str) -> None:
-    """Write the content. What is no regular file (`/dev/stdout`, a pipe) is written to as it is.
+    """Write the content. A pipe or device (`/dev/stdout`) is written directly.
 
-    `what` is how the UsageError calls it, which is raised where the path cannot be written.
+    `what` names the file in the UsageError that is raised where the path cannot be written.
     """
     try:
         if path.exists() and not path.is_file():

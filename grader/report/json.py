@@ -1,7 +1,7 @@
-"""The score as JSON, in the form that `schemas/score.schema.json` describes.
+"""The score as JSON, in the form of `schemas/score.schema.json`.
 
-JSON knows no NaN and no infinity: a figure that is not finite becomes the string "NaN", "Infinity"
-or "-Infinity". The sizes of hidden cases are left out; who knows the seed can draw them again.
+JSON has no NaN and no infinity: a figure that is not finite becomes the string "NaN", "Infinity" or
+"-Infinity". The sizes of hidden cases are left out; the seed draws them again.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ def format_score(score: Score) -> str:
 
 
 def write_score(score: Score, path: Path) -> None:
-    """Write the score's JSON so that a reader sees the old file or the whole new one, never a part.
+    """Write the score's JSON so that a reader sees the old file or the whole new file, never a
+    part.
 
-    What is no regular file (`/dev/stdout`, a pipe) is written to as it is. Raises UsageError when
-    the path cannot be written.
+    A pipe or device (`/dev/stdout`) is written directly. Raises UsageError when the path cannot be
+    written.
     """
     write_file(path, format_score(score).encode("ascii"), "the score")
 
@@ -81,8 +82,8 @@ def _plain_score(score: Score) -> dict[str, object]:
 
 
 def _plain_machine(score: Score) -> dict[str, object]:
-    """Where modelled cycles go by line; nothing where that was not asked for. The machine code is
-    left out: it is long, and a compiler makes it again."""
+    """The modelled cycles by line; empty where they were not requested. The machine code is left
+    out: it is long, and a compiler makes it again."""
     machine = score.machine
     return {"machine": plain_lines(machine)} if machine is not None and machine.lines else {}
 
@@ -96,7 +97,7 @@ def _plain_fields(record: DataclassInstance) -> dict[str, object]:
 
 
 def _plain(value: object) -> object:
-    """A record, or anything in one, as what JSON holds. A NamedTuple (Dim3) becomes a list."""
+    """A record, or a value in a record, as JSON types. A NamedTuple (Dim3) becomes a list."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _plain_fields(value)
     if isinstance(value, Enum):

@@ -1,5 +1,5 @@
-"""What kernels did that ran without an exercise, and what a list of kernels says: on a terminal and
-as JSON."""
+"""The results of kernels that ran without an exercise, and lists of kernels: on a terminal and as
+JSON."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ from grader.report.run_tables import are_figures, list_launch_tables, list_outpu
 from grader.report.terminal import Page
 
 COUNTER_NAMES = tuple(name for name, row in COUNTERS.items() if row.shown)
-"""The counters of a launch and of a line that JSON holds."""
+"""The counters of a launch and of a line in the JSON."""
 
 
 # --- a run ----------------------------------------------------------------------------------------
 
 
 def print_run(run: KernelRun, *, console: Console) -> None:
-    """Print launches, counters, findings, what the kernels printed, and a summary of the
-    outputs."""
+    """Print launches, counters, findings, the kernels' own output, and a summary of the outputs."""
     page = Page(console)
     page.write(run.device)
     for table in list_launch_tables(run):
@@ -70,7 +69,7 @@ def format_run(run: KernelRun) -> str:
 
 
 def print_failure(failure: Failure, *, console: Console) -> None:
-    """Print why a source does not run, with what it had printed before."""
+    """Print the reason why a source does not run, and its output until then."""
     page = Page(console)
     page.write(f"{failure.status.row.word}: {failure.message}", style="bold")
     if failure.detail:
@@ -127,7 +126,7 @@ def _print_finding(finding: Finding, page: Page) -> None:
 
 
 def print_list(found: KernelList, *, console: Console) -> None:
-    """Print a table of the kernels; the files that could not be listed are told elsewhere."""
+    """Print a table of the kernels, without the files that could not be listed."""
     page = Page(console)
     titles = ["file", "kernel", "registers", "shared B", "local B", "instructions", "unsupported"]
     _write_table(page, titles, [_kernel_cells(kernel) for kernel in found.kernels])
@@ -135,7 +134,7 @@ def print_list(found: KernelList, *, console: Console) -> None:
 
 def format_list(found: KernelList) -> str:
     """The list as indented JSON; it has `errors` only where a file could not be listed, and `code`
-    where that was asked for."""
+    where that was requested."""
     plain = asdict(found)
     if not found.errors:
         del plain["errors"]

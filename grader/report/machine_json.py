@@ -1,4 +1,4 @@
-"""Machine code, and where the cycles of warps go, as what JSON holds."""
+"""Machine code, and the cycles of warps, as JSON types."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from grader.records import CodeInstruction, CodeListing, LineCycles, MachineWork
 
 
 def plain_machine(work: MachineWork) -> dict[str, object]:
-    """All of it but what is told in time: cycles are whole ones, by line as far as they were
-    modelled."""
+    """All fields without times: cycles are whole numbers, by line where they were modelled."""
     kernels = [
         {"kernel": each.kernel, "launches": each.launches, "instructions": plain_code(each)}
         for each in work.listings
@@ -16,7 +15,7 @@ def plain_machine(work: MachineWork) -> dict[str, object]:
 
 
 def plain_lines(work: MachineWork) -> dict[str, object]:
-    """The cycles of each source line, and the sizes that they were modelled at."""
+    """The cycles of each source line, and the sizes at which they were modelled."""
     lines = [_plain_line(each) for each in work.lines]
     return {"modelled_sizes": dict(work.modelled_sizes), "lines": lines}
 

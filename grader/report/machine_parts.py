@@ -1,4 +1,5 @@
-"""Shows what `grade doctor` found: one row for each part, then how to mend what is lacking."""
+"""Shows the result of `grade doctor`: one row for each part, then the repair of each missing
+part."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from grader.report.terminal import Page
 
 
 class Condition(StrEnum):
-    """How a part is: `absent` parts are optional, `missing` ones are needed by the emulated
-    device."""
+    """The condition of a part: `absent` parts are optional, `missing` parts are needed by the
+    emulated device."""
 
     FOUND = "found"
     ABSENT = "absent"
@@ -24,8 +25,8 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """A program, package, file or right that the grader uses. `costs` and `mend` are empty where it
-    was found."""
+    """A program, package, file or permission that the grader uses. `costs` and `mend` are empty
+    where it was found."""
 
     name: str
     condition: Condition
@@ -39,7 +40,7 @@ _STYLES = {Condition.FOUND: "green", Condition.ABSENT: "yellow", Condition.MISSI
 
 
 def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
-    """Print the parts, what each lack costs and how to mend it, and whether this machine can
+    """Print the parts, the effect and the repair of each missing part, and whether this machine can
     grade."""
     page = Page(console)
     console.print(_make_table(parts, page))

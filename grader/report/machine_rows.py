@@ -1,5 +1,5 @@
-"""A kernel's machine code in groups, one for each source line, and what of it is hot: rows for
-whoever shows them."""
+"""A kernel's machine code in groups, one for each source line, with its hot instructions: rows for
+any renderer."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grader.messages.warp_states import STATE_WORDS
 from grader.records import CodeInstruction, CodeListing, States
 
 HOT_CYCLES = 0.05
-"""An instruction is hot that warps spend at least this part of all modelled cycles at."""
+"""An instruction is hot if warps spend at least this fraction of all modelled cycles at it."""
 HOT_EXECUTED = 2.0
-"""Where nothing was modelled: that is executed at least so many times as often as the average."""
+"""Without a model: if it is executed at least this many times as often as the average."""
 MOST_CAUSES = 2
-"""Of what an instruction waits for, so many are named."""
+"""Most causes of waiting that are named."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class CodeGroup:
 
     @property
     def share(self) -> float | None:
-        """Of all modelled cycles, None where there are none."""
+        """Of all modelled cycles; None without a model."""
         shares = [row.share for row in self.rows if row.share is not None]
         return sum(shares) if shares else None
 
@@ -43,9 +43,9 @@ class CodeGroup:
 
 @dataclass(frozen=True)
 class CodeRow:
-    """An instruction with its `share` of all modelled cycles of the program, None where nothing was
-    modelled. `waits_for` names what sets the scoreboards that it waits for, and `note` says what
-    keeps warps at a hot one."""
+    """An instruction with its `share` of all modelled cycles of the program, None without a model.
+    `waits_for` names the instructions that set the scoreboards for which it waits; `note` gives the
+    main stall of a hot instruction."""
 
     code: CodeInstruction
     share: float | None
@@ -77,8 +77,8 @@ class CodeRow:
 
 @dataclass(frozen=True)
 class KernelCode:
-    """A kernel's groups in the order of the file, code of headers last. `padding` is what is left
-    out at its end: instructions that fill up the last line of the instruction cache."""
+    """A kernel's groups in the order of the file, code of headers last. `padding` counts the
+    omitted instructions at its end, which fill up the last line of the instruction cache."""
 
     listing: CodeListing
     groups: tuple[CodeGroup, ...]
@@ -116,7 +116,7 @@ def _group(listing: CodeListing, whole: float) -> KernelCode:
 
 
 def _is_padding(each: CodeInstruction) -> bool:
-    """What fills up the last line of the instruction cache: NOP behind a jump to itself."""
+    """Filler at the end of the last line of the instruction cache: NOP behind a jump to itself."""
     return each.text in ("NOP", f"BRA {each.offset:#x}")
 
 
@@ -135,7 +135,7 @@ def _make_row(
 
 
 def describe(states: States) -> str:
-    """The states that take a tenth of the cycles: `LG throttle 91 %, wait 8 %`."""
+    """The states with at least a tenth of the cycles: `LG throttle 91 %, wait 8 %`."""
     whole = sum(states.values())
     largest = sorted(states.items(), key=lambda item: -item[1])
     return ", ".join(
@@ -146,13 +146,13 @@ def describe(states: States) -> str:
 
 
 def _name(cause: CodeInstruction, waiting: CodeInstruction) -> str:
-    """`LDG.E 02e0`, with its line where that is another one."""
+    """`LDG.E 02e0`, with its line if it differs."""
     line = "" if cause.line in (None, waiting.line) else f" (line {cause.line})"
     return f"{cause.opcode} {cause.offset:04x}{line}"
 
 
 def format_share(share: float) -> str:
-    """In per cent, with a digit behind the point below ten; nothing below a thousandth."""
+    """In per cent, with a digit behind the point below ten; 0 below a thousandth."""
     if share < 0.001:
         return ""
     return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -1,5 +1,5 @@
-"""What a report says of the times: medians with their intervals, the peaks beside them, and who
-counted."""
+"""The times of a report: medians with their intervals, the peaks beside them, and the source of the
+counters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from grader.records import SUBMISSION, MetricValue, Score, Timing
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure for information: its value with a unit, or why there is none."""
+    """A figure for information: its value with a unit, or the reason why it is missing."""
 
     label: str
     value: str
@@ -22,8 +22,8 @@ class Figure:
 
 
 def list_figures(score: Score) -> tuple[Figure, ...]:
-    """The rates of a timed run, and what it asked of caches and DRAM; none without a time. No
-    arithmetic is no missing figure."""
+    """The rates of a timed run, and its traffic in caches and DRAM; none without a time. A kernel
+    without arithmetic has no missing figure."""
     metrics = {metric.name: metric for metric in score.metrics}
     if metrics.get("time_ms") is None or metrics["time_ms"].value is None:
         return ()
@@ -42,7 +42,7 @@ def _make_figure(metric: MetricValue) -> Figure:
 
 
 def format_measurement(score: Score) -> tuple[str, ...]:
-    """The lines on times and on counters, as far as there are any; plain text."""
+    """The lines on times and on counters that are known; plain text."""
     return tuple(_lines(score))
 
 
@@ -85,7 +85,7 @@ def _format_figures(figures: Sequence[Figure]) -> str:
 
 
 def _format_model(score: Score) -> str:
-    """What binds the longest launch on the timing model, and how much was run for it."""
+    """The bound of the longest launch on the timing model, and the blocks that were run for it."""
     longest = max(score.model, key=lambda launch: launch.time_ms)
     first, rest = longest.bounds[0], list_uses(longest)
     ran, blocks = (
@@ -97,7 +97,7 @@ def _format_model(score: Score) -> str:
 
 
 def _format_limits(score: Score) -> Iterator[str]:
-    """What a time is compared with: a copy's bandwidth, and the peak with its source."""
+    """The limits to which a time is compared: a copy's bandwidth, and the peak with its source."""
     if "copy_bandwidth" in score.environment:
         yield f"copy kernel {score.environment['copy_bandwidth']}"
     if score.device is not None:
@@ -113,5 +113,6 @@ def _format_own(timing: Timing) -> str:
 
 
 def _ms(milliseconds: float) -> str:
-    """Four significant digits: a clock's 0.5 microseconds are in the last one of a short kernel."""
+    """Four significant digits: a clock's 0.5 microseconds are in the last digit of a short
+    kernel."""
     return f"{milliseconds:.4g}"

@@ -11,7 +11,7 @@ WRONG = "wrong outputs"
 
 
 def describe_outcome(score: Score) -> tuple[str, Badge]:
-    """Word and badge: those of the status, but for a graded program whose outputs are wrong."""
+    """Word and badge of the status; a graded program with wrong outputs has its own."""
     wrong = not score.status.ended_early and any(
         check.metric == CORRECTNESS and check.status.lost_points and not check.bonus
         for check in score.checks

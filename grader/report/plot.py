@@ -1,5 +1,5 @@
-"""Draws lines over logarithmic axes as an SVG: panels side by side, one legend, colours that the
-colour-blind can tell apart."""
+"""Draws lines over logarithmic axes as an SVG: panels side by side, one legend, colours that
+colour-blind readers can distinguish."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from grader.report.drawing import LogAxis, draw_text, format_short
 
 WIDTH, HEIGHT = 300, 240
-"""Of the plotting area of one panel, in pixels."""
+"""Width and height of a panel's plotting area, in pixels."""
 LEFT, RIGHT, TOP, BOTTOM = 62, 14, 76, 48
 ZERO = 26
-"""Height that is left free above 0, where a panel has one."""
+"""Pixels above a panel's zero line."""
 LEGEND, SAMPLE, CHARACTER = 190, 62, 6.4
-"""Width of the legend at the least, of what stands beside a name there, and of a name's characters
-on the average; in pixels."""
+"""Least width of the legend, width beside a name in it, and average width of a name's characters;
+in pixels."""
 
 COLOURS = ("#000000", "#e69f00", "#d55e00", "#009e73", "#0072b2", "#cc79a7", "#56b4e9")
 """Okabe and Ito's palette, without the yellow that is hard to see on white."""
@@ -34,8 +34,8 @@ Series = Mapping[str, Sequence[tuple[float, float]]]
 
 @dataclass(frozen=True)
 class Panel:
-    """One diagram: (x, y) by the name of their line, x positive. Lines of the same name look alike
-    in all panels. A y of 0, which no logarithm has, lies on the lower edge, apart from the rest."""
+    """A diagram: (x, y) by the name of their line, x positive. Lines of the same name look alike in
+    all panels. A y of 0, which no logarithm has, lies on the lower edge, apart from the rest."""
 
     title: str
     unit: str
@@ -43,7 +43,7 @@ class Panel:
 
 
 def format_svg(panels: Sequence[Panel], *, title: str, x_title: str, subtitle: str = "") -> str:
-    """The panels as one picture; at least one, each with a line."""
+    """The panels as a picture; at least one panel, each with a line."""
     names = list(dict.fromkeys(name for panel in panels for name in panel.series))
     legend = max(LEGEND, math.ceil(SAMPLE + CHARACTER * max(map(len, names))))
     width = len(panels) * (LEFT + WIDTH + RIGHT) + legend

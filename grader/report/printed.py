@@ -1,4 +1,5 @@
-"""What a submission printed with `printf`, shown so that nobody takes it for the grader's words."""
+"""The output of a submission's `printf`, displayed so that it cannot be mistaken for the grader's
+words."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from grader.records import Printed, Score
 from grader.report.text import escape_controls
 
 _LINES, _COLUMNS = 20, 100
-"""Of each launch's output that a person is shown; the score's JSON has more."""
+"""Most lines, and most columns, of each launch's output in a report; the score's JSON has more."""
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""What is told of a run of kernels, as tables of cells: whoever shows them, on a terminal or on a
-page, adds the look."""
+"""The results of a run of kernels, as tables of cells; the renderer for a terminal or a page adds
+the style."""
 
 from __future__ import annotations
 
@@ -13,25 +13,23 @@ from grader.metrics import METRICS, format_value
 from grader.records import COUNTERS, Counters, KernelLaunch, KernelRun, LaunchTime, Shown
 
 MOST_FIRST, MOST_SHOWN = 8, 4
-"""Elements of an output that a summary holds, and that a table shows."""
+"""Elements of an output in a summary, and in a table."""
 MOST_LAUNCHES = 6
-"""More launches than these are told together, where they are of one kernel and shape."""
+"""More launches than these are grouped, if they have the same kernel and shape."""
 _SHOWN = tuple(name for name, row in COUNTERS.items() if row.shown is Shown.ON_PAGES)
-"""Rows of the table. A row is left out where all launches have 0, but for `shared_bank_conflicts`
-where they access shared memory."""
+"""The displayed counters, if a launch has any; `shared_bank_conflicts` wherever there are accesses
+to shared memory."""
 
 
 @dataclass(frozen=True)
 class RunTable:
-    """A table with a heading for each column."""
-
     title: str
     headings: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
 
     @property
     def figure_columns(self) -> list[bool]:
-        """Of each column whether it holds figures: all of its cells begin with a digit."""
+        """For each column whether it holds figures: all of its cells begin with a digit."""
         return [are_figures(column) for column in zip(*self.rows, strict=True)]
 
 
@@ -42,14 +40,14 @@ def are_figures(cells: Iterable[str]) -> bool:
 
 @dataclass(frozen=True)
 class _Group:
-    """Launches that are told together; `label` numbers them, or says how many they are."""
+    """A group of launches; `label` is their number or their count."""
 
     label: str
     launches: tuple[KernelLaunch, ...]
 
 
 def list_launch_tables(run: KernelRun) -> list[RunTable]:
-    """The launches, their times and their counters; no table that would have no rows."""
+    """The launches, their times and their counters; tables without rows are left out."""
     groups = _group(run.launches)
     counted = [
         sum((each.counters or Counters() for each in group.launches), Counters())
@@ -82,9 +80,9 @@ def list_output_table(run: KernelRun) -> list[RunTable]:
 
 
 def summarise(array: np.ndarray) -> dict[str, object]:
-    """Type, shape, and of the finite elements their number, the smallest and largest one and their
-    mean (None where there is none); the first elements in row-major order. What is not finite is a
-    string, since JSON does not know it."""
+    """Type and shape; the number, minimum, maximum and mean of the finite elements (None where
+    there is none); the first elements in row-major order. A value that is not finite is a string,
+    since JSON has none."""
     flat = array.reshape(-1)
     finite = flat[np.isfinite(flat)]
     known = finite.size > 0
@@ -100,7 +98,8 @@ def summarise(array: np.ndarray) -> dict[str, object]:
 
 
 def _group(launches: Sequence[KernelLaunch]) -> list[_Group]:
-    """Each launch for itself, or, of many, those of one kernel, shape and resources together."""
+    """Each launch alone; where there are many, launches of the same kernel, shape and resources
+    together."""
     if len(launches) <= MOST_LAUNCHES:
         return [_Group(str(number), (each,)) for number, each in enumerate(launches, start=1)]
     alike: dict[tuple[str, ...], list[KernelLaunch]] = {}
@@ -130,7 +129,7 @@ def _launch_cells(group: _Group) -> tuple[str, ...]:
 
 
 def _time_cells(group: _Group) -> tuple[str, ...]:
-    """Of several launches the sum, and what binds them where that is one thing."""
+    """The sum of several launches, and their bound where it is the same."""
     times = [launch.time for launch in group.launches if launch.time is not None]
 
     def told(of: Callable[[LaunchTime], float]) -> str:

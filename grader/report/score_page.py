@@ -99,7 +99,7 @@ def _print_check(check: CheckResult, page: Page) -> None:
 
 
 def _label(check: CheckResult) -> str:
-    """One name for a check in every part of the page: that of its promised line, if it has one."""
+    """The name of a check in every part of the page: that of its promised line, if it has one."""
     return check.headline or check.title
 
 
@@ -114,8 +114,7 @@ def _points(check: CheckResult) -> str:
 
 
 def _verdict(check: CheckResult) -> str:
-    """The verdict in the table, with its remark where that does not stand at the head of the page
-    already."""
+    """The verdict in the table, with its remark unless the head of the page already has it."""
     remark = "" if check.headline and not check.in_doubt else format_remark(check)
     return f"{check.status.row.glyph} {check.status.row.word}" + (f": {remark}" if remark else "")
 
@@ -155,7 +154,7 @@ def _print_failure(score: Score, page: Page) -> None:
 
 
 def _print_findings(score: Score, known: str, page: Page) -> None:
-    """What the checked mode found in a submission that ran to its end; `known` has been said."""
+    """The findings of a submission that ran to its end; the text `known` is not repeated."""
     if not score.findings:
         return
     page.write_heading("Found in the checked mode")
@@ -180,7 +179,7 @@ def _print_finding(
         page.write(tell_finding(finding), indent=2)
     where = describe_place(finding)
     if where and not (said and f"thread {finding.thread})" in known):
-        page.write(f"{'as told above, ' if said else ''}at {where}", indent=2, hanging=2)
+        page.write(f"{'as above, ' if said else ''}at {where}", indent=2, hanging=2)
     for line in dict.fromkeys((finding.other_line, finding.line)):
         if line is not None and texts.get(line):
             left = 7 - len(str(line))
@@ -203,8 +202,8 @@ def _print_wrong_case(case: CaseResult, page: Page) -> None:
 
 
 def _print_hints(checks: Sequence[CheckResult], known: str, page: Page) -> None:
-    """What to try for each check that has a hint, less its beginning where that has been said, and
-    the points that it is worth."""
+    """The advice for each check that has a hint, with the cost; the beginning `known` is not
+    repeated."""
     hints = [(check, check.hint.removeprefix(known).lstrip(". ")) for check in checks]
     if any(hint for _, hint in hints):
         page.write_heading("What to try")

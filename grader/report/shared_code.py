@@ -11,11 +11,11 @@ from grader.records import Comparison, SimilarPair
 from grader.report.terminal import Page
 
 _PASSAGES = 4
-"""That a row of the table names; the JSON and the page have all."""
+"""Most passages in a row of the table; the JSON and the page have all."""
 
 
 def percent(part: float) -> str:
-    """A part of 1 in whole per cent, rounded down: only what is all the same is 100 %."""
+    """A fraction in whole per cent, rounded down: only equal files have 100 %."""
     return f"{math.floor(100 * part + 1e-9)} %"
 
 

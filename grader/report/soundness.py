@@ -1,4 +1,5 @@
-"""Shows an author what `grade check` proved of an exercise, and what it could not."""
+"""The report of `grade check` for the author: the proven claims, and the claims that this device
+cannot prove."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from grader.report.terminal import Page
 
 
 class Proof(StrEnum):
-    """How a claim about an exercise fared; `open`: this device cannot tell."""
+    """The result of a claim about an exercise; `open`: this device cannot decide it."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -21,8 +22,7 @@ class Proof(StrEnum):
 
 @dataclass(frozen=True)
 class Claim:
-    """Something that must hold of an exercise, and what was found; `details` has a line for each
-    thing that is amiss."""
+    """A claim about an exercise, and the result; `details` has a line for each problem."""
 
     subject: str
     claim: str
@@ -32,20 +32,19 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Room:
-    """How far one check's goal lies from the reference and the starter: all in words and
-    figures."""
+class Margin:
+    """The margins of one check's goal to the reference and to the starter, in words and figures."""
 
     check: str
     goal: str
     reference: str
     starter: str
-    room: str
+    margin: str
     proof: Proof
 
 
 class Fate(StrEnum):
-    """What became of a mutant. `survived` is the one that an exercise must not have."""
+    """The fate of a mutant. An exercise must have no `survived` mutant."""
 
     CAUGHT = "caught"
     SURVIVED = "survived"
@@ -57,7 +56,8 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class MutantFate:
-    """A mutant of the reference: where, what was changed, and what caught it or why not."""
+    """A mutant of the reference: its line, its change, and the case that caught it, or the reason
+    why none did."""
 
     line: int
     mistake: str
@@ -68,25 +68,25 @@ class MutantFate:
 
 @dataclass(frozen=True)
 class Soundness:
-    """All that was found of an exercise. `mutants` is None where they were not tried."""
+    """The results for an exercise. `mutants` is None where they were not tried."""
 
     exercise: str
     device: str
     claims: tuple[Claim, ...]
-    rooms: tuple[Room, ...] = ()
+    margins: tuple[Margin, ...] = ()
     mutants: tuple[MutantFate, ...] | None = None
 
     @property
     def sound(self) -> bool:
-        """Whether nothing that was tried failed."""
+        """Whether no test failed."""
         return self.failures == 0
 
     @property
     def failures(self) -> int:
-        """How many claims fail, and how many goals leave too little room."""
+        """The number of failed claims and of goals with too small a margin."""
         return [
             *(claim.proof for claim in self.claims),
-            *(room.proof for room in self.rooms),
+            *(each.proof for each in self.margins),
         ].count(Proof.FAILS)
 
 
@@ -101,23 +101,24 @@ _FATES = {
     Fate.NO_PROGRAM: Proof.OPEN,
 }
 
-_ROOM_TITLES = ("Check", "Goal", "Reference", "Starter", "Room")
-_MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "What told")
+_MARGIN_TITLES = ("Check", "Goal", "Reference", "Starter", "Margin")
+_MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "Found by")
 
 
 def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = True) -> None:
-    """Print the claims, the room of the thresholds, the mutants, and the verdict."""
+    """Print the claims, the margins of the thresholds, the mutants, and the verdict."""
     page = Page(console)
-    if found.rooms:
+    if found.margins:
         rows = [
-            (room.check, room.goal, room.reference, room.starter, room.room) for room in found.rooms
+            (each.check, each.goal, each.reference, each.starter, each.margin)
+            for each in found.margins
         ]
         _write_table(
             page,
-            "How much room the goals leave",
-            _ROOM_TITLES,
+            "Margins of the goals",
+            _MARGIN_TITLES,
             rows,
-            [_STYLES[room.proof] for room in found.rooms],
+            [_STYLES[each.proof] for each in found.margins],
         )
     if found.mutants:
         shown = [
@@ -147,7 +148,7 @@ def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = T
     else:
         things = "one thing" if found.failures == 1 else f"{found.failures} things"
         page.write_whole(
-            f"{found.exercise} is not sound: {things} to mend, in red or marked ✗ above.",
+            f"{found.exercise} is not sound: {things} to fix, in red or marked ✗ above.",
             style="bold red",
         )
 

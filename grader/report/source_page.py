@@ -1,5 +1,5 @@
-"""Prints a submission's source with what each line cost: aligned, coloured on a terminal, plain in
-a pipe."""
+"""Prints a submission's source with the cost of each line: aligned, coloured on a terminal, plain
+in a pipe."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ _HOTTEST_SHARE = 0.5
 def print_annotation(
     annotation: Annotation, *, console: Console, drawn: Collection[WarpAccess] = ()
 ) -> None:
-    """Print the page, at most 120 columns wide; what is said of the submission is in the order of
-    its lines. Then pictures of the worst accesses, but for those that are `drawn` already."""
+    """Print the page, at most 120 columns wide; findings follow their lines. Then pictures of the
+    worst accesses that are not `drawn` already."""
     page = Page(console)
     rows = _Rows(annotation, page)
     console.print()
@@ -64,7 +64,7 @@ def _explain(annotation: Annotation) -> Iterator[tuple[str, str]]:
         return
     sizes = f" at {list_sizes(annotation.sizes)}" if annotation.sizes else ""
     yield (
-        f"{name}: what each line cost in all launches, counted by the emulated device{sizes}",
+        f"{name}: the cost of each line in all launches, counted by the emulated device{sizes}",
         "bold",
     )
     meanings = (
@@ -119,8 +119,8 @@ class _Rows:
             )
 
     def write_row(self, line: AnnotatedLine) -> None:
-        """A line of the source with its figures. One that matters is never cut: it goes on below,
-        indented. In a narrow terminal the figures stand below the source."""
+        """A line of the source with its figures. An important line is never cut: it continues
+        below, indented. In a narrow terminal the figures are below the source."""
         number = "" if line.number is None else str(line.number)
         start = f"{'>' if line.hot else ' '} {number.rjust(self.number_width)}  "
         beside = bool(line.figures) and not self.stacked
@@ -178,7 +178,8 @@ class _Rows:
         return max(map(len, texts))
 
     def _wrap(self, source: str, width: int) -> list[str]:
-        """A source line in pieces that fit, all but the first indented further than the line."""
+        """A source line in pieces that fit; all but the first are indented further than the
+        line."""
         text = self.page.fold(clean_text(source.expandtabs(4)))
         if cell_len(text) <= width:
             return [set_cell_size(text, width)]

@@ -1,4 +1,4 @@
-"""Reads a score back from its JSON: what `report.json` wrote."""
+"""Reads a score from the JSON that `report.json` wrote."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from grader.records import CaseResult, Dim3, MetricValue, Score
 
 
 def read_score(path: Path) -> Score:
-    """The score in a file. GraderError where it cannot be read or is none; the sizes of hidden
-    cases are empty."""
+    """The score in a file. GraderError where it cannot be read or is not a score; the sizes of
+    hidden cases are empty."""
     try:
         return parse_score(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -25,7 +25,7 @@ def read_score(path: Path) -> Score:
 
 
 def parse_score(text: str) -> Score:
-    """The score in a JSON text; ValueError, TypeError or KeyError where it is none."""
+    """The score in a JSON text; ValueError, TypeError or KeyError where it is not a score."""
     plain: dict[str, Any] = json.loads(text)
     submission = plain.pop("submission")
     metrics = [{"name": name, **metric} for name, metric in plain.pop("metrics").items()]

@@ -15,18 +15,18 @@ from grader.report.plot import Panel
 from grader.report.terminal import Page
 
 C_LOOP, NUMPY = "CPU (C loop, one core)", "CPU (NumPy)"
-"""The programs of the processor."""
+"""The programs that run on the processor."""
 
 
 @dataclass(frozen=True)
 class SweepRow:
-    """One program at one point. `right` is None where its outputs were not compared; figures are
-    None where there are none.
+    """One program at one point. `right` is None where its outputs were not compared; missing
+    figures are None.
 
-    `note` says why, in words. `source` is that of the time, or of the counters where there is no
-    time. Of `blocks`, `blocks_run` were executed where the time is modelled; the counters of fewer
-    than all are made up for the others. The speed-ups are how many times as fast the program is as
-    the naive kernel, the C loop and NumPy.
+    `note` gives the reason in words. `source` belongs to the time, or to the counters where there
+    is no time. With a modelled time, `blocks_run` of `blocks` were executed; the counters of the
+    others are estimated. The speed-ups compare the program with the naive kernel, the C loop and
+    NumPy.
     """
 
     program: str
@@ -46,13 +46,13 @@ class SweepRow:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether the counters are made up from a sample of the blocks."""
+        """Whether the counters are estimated from a sample of the blocks."""
         return self.blocks_run is not None and self.blocks_run != self.blocks
 
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """All programs at the same sizes. `useful_bytes` is what the task has to move there."""
+    """All programs at the same sizes. `useful_bytes` are the bytes that the task must move."""
 
     sizes: Mapping[str, int]
     useful_bytes: int
@@ -61,8 +61,8 @@ class SweepPoint:
 
 @dataclass(frozen=True)
 class Sweep:
-    """A submission beside others over sizes. `notes` say what the figures are, and what is missing
-    and why."""
+    """A submission beside others over sizes. `notes` explain the figures, and the reasons for
+    missing figures."""
 
     exercise: str
     submission: str
@@ -100,7 +100,7 @@ _COUNTS: Mapping[str, _Figure] = {
 }
 _SHARES = ("load %", "store %")
 _MAY_BE_ZERO = ("Bank conflicts",)
-"""The panels in which a 0 is a value like any other."""
+"""The panels in which 0 is a usual value."""
 
 
 def print_sweep(sweep: Sweep, *, console: Console) -> None:
@@ -142,8 +142,8 @@ def _times_table(
     page: Page,
     widths: Mapping[str, int],
 ) -> Table:
-    """The times at one size: those of the processor, then those of the kernels, each under what
-    they are."""
+    """The times at one size: first the processor's rows, then the kernels', each with the source of
+    its times."""
     table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, page, widths)
     for rows in _by_kind(point.rows):
         source = next((row.source for row in rows if row.time_ms is not None), None)
@@ -157,8 +157,7 @@ def _times_table(
 
 
 def _by_kind(rows: Sequence[SweepRow]) -> Iterator[list[SweepRow]]:
-    """Rows of the processor and rows of kernels, as far as there is something to say of their
-    times."""
+    """Rows of the processor and rows of kernels that have a time or a note."""
     for of_processor in (True, False):
         some = [row for row in rows if (row.program in (C_LOOP, NUMPY)) is of_processor]
         if any(row.time_ms is not None or row.note for row in some):
@@ -166,7 +165,8 @@ def _by_kind(rows: Sequence[SweepRow]) -> Iterator[list[SweepRow]]:
 
 
 def _counts_table(sweep: Sweep, figures: Mapping[str, _Figure], page: Page) -> Table:
-    """What every program counted at every size; `~` for what a sample of the blocks stands for."""
+    """The counters of every program at every size; `~` marks values that are estimated from a
+    sample of the blocks."""
     table = _make_table("counted", figures, page)
     for point in sweep.points:
         table.add_row(Text(f"{format_sizes(point.sizes)}:", style="dim"))
@@ -189,8 +189,8 @@ def _make_table(
     page: Page,
     widths: Mapping[str, int] | None = None,
 ) -> Table:
-    """An empty table; `widths` are the least ones of its columns, so that the tables of all sizes
-    look alike."""
+    """An empty table; `widths` are the minimum widths of its columns, so that the tables of all
+    sizes are aligned."""
     table = page.make_table(framed=False)
     table.add_column(title, no_wrap=True)
     for figure in figures:
@@ -228,7 +228,8 @@ def format_sizes(sizes: Mapping[str, int]) -> str:
 
 
 def title_plot(sweep: Sweep) -> tuple[str, str]:
-    """The title of the sweep's plot, and below it what its lines are and where times are from."""
+    """The title of the sweep's plot, and below it the meaning of its lines and the source of the
+    times."""
     programs = dict.fromkeys(row.program for row in _rows(sweep))
     others = [name for name in programs if name != SUBMISSION]
     of_kernels = {
@@ -246,7 +247,7 @@ def title_plot(sweep: Sweep) -> tuple[str, str]:
 
 
 def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
-    """The panels of the sweep's plot, those without any figure left out, and the title of their
+    """The panels of the sweep's plot, without panels that have no figure, and the title of their
     common x axis."""
     square = all(len(set(point.sizes.values())) == 1 for point in sweep.points)
     names = ", ".join(sweep.points[0].sizes)

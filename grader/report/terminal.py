@@ -1,7 +1,7 @@
-"""A terminal, or a pipe: its console, the page that all reports are written on, and progress.
+"""A terminal, or a pipe: its console, the page of all reports, and progress.
 
-Verdicts are words and glyphs first and colour second. Nothing of a submission is taken for markup
-or terminal control.
+Verdicts are words and glyphs first and colour second. No text of a submission is interpreted as
+markup or terminal control.
 """
 
 from __future__ import annotations
@@ -58,20 +58,20 @@ class Page:
         self.ascii = not console.encoding.lower().startswith("utf")
 
     def fold(self, line: str) -> str:
-        """The line in what the stream can print; `text` and `clean` take out control, too."""
+        """The line in characters of the stream; `text` and `clean` also remove control
+        characters."""
         return fold_to_ascii(line) if self.ascii else line
 
     def clean(self, line: str) -> str:
-        """One line without terminal control."""
+        """The line without terminal control."""
         return self.fold(clean_line(line))
 
     def text(self, line: str, style: str = "") -> Text:
-        """The same as a styled text; nothing in it is markup."""
+        """The cleaned line as a styled text; nothing in it is markup."""
         return Text(self.clean(line), style=style)
 
     def write(self, line: str, *, style: str = "", indent: int = 0, hanging: int = 0) -> None:
-        """Write one paragraph, wrapped; its further lines are indented by `hanging` more
-        columns."""
+        """Write a paragraph, wrapped; its further lines are indented by `hanging` more columns."""
         width = max(20, min(self.console.width, TEXT_WIDTH) - indent - hanging)
         for number, part in enumerate(self.text(line, style).wrap(self.console, width)):
             part.rstrip()
@@ -80,7 +80,7 @@ class Page:
             )
 
     def write_beside(self, head: str, line: str, *, style: str = "") -> None:
-        """Write a paragraph beside its head, which stands as it is."""
+        """Write a paragraph beside its head, which is not wrapped."""
         width = max(20, min(self.console.width, TEXT_WIDTH) - len(head))
         for number, part in enumerate(self.text(line, style).wrap(self.console, width)):
             part.rstrip()
@@ -88,7 +88,7 @@ class Page:
             self.console.print(start + part, soft_wrap=True)
 
     def write_cut(self, line: str, *, style: str = "") -> None:
-        """Write one row; a line that is wider than the page ends in `...`."""
+        """Write a row; a line that is wider than the page ends in `...`."""
         text, width = self.text(line, style), min(self.console.width, TEXT_WIDTH)
         if text.cell_len > width:
             text.truncate(width - 3)
@@ -96,11 +96,11 @@ class Page:
         self.console.print(text, soft_wrap=True)
 
     def write_whole(self, line: str, *, style: str = "", indent: str = "") -> None:
-        """Write one line, however long."""
+        """Write a line, however long."""
         self.console.print(Text(indent + self.clean(line), style=style), soft_wrap=True)
 
     def write_verbatim(self, text: str, *, style: str = "", indent: int = 0) -> None:
-        """Write lines as they are: a caret under a column must stay there."""
+        """Write lines unchanged: a caret under a column must stay there."""
         for line in clean_text(text).rstrip("\n").split("\n"):
             self.console.print(
                 Text(" " * indent) + Text(self.fold(line), style=style), soft_wrap=True
@@ -112,7 +112,7 @@ class Page:
         self.write(line, style=style)
 
     def make_table(self, *, framed: bool | None = None) -> Table:
-        """An empty table; `framed`, with a rule under its head, by default where that can be
+        """An empty table; `framed`, with a rule under its head, by default where it can be
         drawn."""
         if framed is None:
             framed = self.console.is_terminal and not self.ascii
@@ -140,8 +140,8 @@ def progress_display(console: Console, *, quiet: bool = False) -> Iterator[ShowP
 def grading_display(
     console: Console, *, quiet: bool = False, in_lines: bool = False
 ) -> Iterator[tuple[ShowProgress, ShowChecks | None]]:
-    """Yields what shows progress, as `progress_display` does, and, on a terminal, what shows the
-    lines of a score above the bar as far as they are known. All of it vanishes in the end.
+    """Yields the callable that shows progress (see `progress_display`), and, on a terminal, a
+    callable that shows the decided lines of a score above the bar. All of it vanishes in the end.
     `in_lines`: in a pipe, too, each line is shown as soon as it is known."""
     if quiet:
         yield lambda progress: None, None

@@ -1,8 +1,9 @@
-"""Makes text of others safe to show: a submission, its name and a compiler's output may hold
+"""Makes foreign text safe to display: a submission, its name and a compiler's output may contain
 anything.
 
-Terminal control is taken out, not escaped: an ANSI sequence in a file name must not colour, move or
-hide what we print. Only what a submission prints is shown with its control characters made visible.
+Terminal control is removed, not escaped: an ANSI sequence in a file name must not colour, move or
+hide the grader's output. Only a submission's own output is shown with its control characters made
+visible.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_line(text: str) -> str:
-    """The same on one line: every run of white space becomes one space."""
+    """The text as a single line: every run of white space becomes a space."""
     return " ".join(clean_text(text).split())
 
 

@@ -26,7 +26,7 @@ from grader.report.files import write_file
 from grader.report.text import clean_line
 
 TRACED_SPANS = 60_000
-"""Of a launch, and of all launches of a trace together: some 15 MB of JSON."""
+"""Most spans of a launch, and of all launches of a trace together: some 15 MB of JSON."""
 SCHEDULERS = 4
 GAP_CYCLES = 1_000
 """Between two launches."""
@@ -54,7 +54,7 @@ class _Span:
 
 @dataclass(frozen=True)
 class Trace:
-    """The text of a trace, and what it leaves out, as sentences."""
+    """The text of a trace, and sentences on its omissions."""
 
     text: str
     notes: tuple[str, ...]
@@ -62,7 +62,7 @@ class Trace:
 
 def write_trace(path: Path, work: MachineWork, texts: Mapping[int, str]) -> tuple[str, ...]:
     """Write the trace of simulated launches, compressed where the file is a `.gz`; `texts` are the
-    source lines by number. Returns what is to be said of it. UsageError where it cannot be
+    source lines by number. Returns a sentence on the trace. UsageError where it cannot be
     written."""
     trace = format_trace(work, texts)
     content = trace.text.encode()
@@ -71,7 +71,7 @@ def write_trace(path: Path, work: MachineWork, texts: Mapping[int, str]) -> tupl
 
 
 def format_trace(work: MachineWork, texts: Mapping[int, str]) -> Trace:
-    """The trace of the simulated launches, one behind the other, as far as there is room."""
+    """The trace of the simulated launches in sequence, as many as fit."""
     listings = {listing.kernel: listing for listing in work.listings}
     events: list[Event] = []
     notes: list[str] = []
@@ -111,7 +111,7 @@ def _read_spans(launch: SimulatedLaunch) -> list[_Span]:
 
 
 def _cut(spans: list[_Span], end: int, room: int) -> tuple[list[_Span], int]:
-    """Those of the first cycles for which there is room, and up to which cycle that is."""
+    """Truncates spans to the first cycles that fit; returns them and the last cycle kept."""
     if len(spans) <= room:
         return spans, end
     end = sorted(span.start for span in spans)[room]
@@ -144,8 +144,8 @@ def _trace_launch(
 
 
 class _Turn:
-    """Numbers the instructions that a warp executes one after another. Each ends as it issues, but
-    a barrier, which the warp waits at then."""
+    """Numbers the instructions of a warp in the order of their execution. Each ends as it issues; a
+    barrier, at which the warp then waits, ends later."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -168,8 +168,8 @@ def _trace_instruction(
     offset: int,
     texts: Mapping[int, str],
 ) -> Iterator[Event]:
-    """A slice from when a warp comes to an instruction until it has issued it, in it one for each
-    state that kept it from that, and one of its scheduler."""
+    """A slice from the cycle in which a warp reaches an instruction until it has issued it, with a
+    slice inside for each state that stalled it, and a slice of its scheduler."""
     first, last = spans[0], spans[-1]
     code = listing.instructions[first.code]
     what: Event = {"instruction": code.text, "block": first.block}
@@ -192,7 +192,7 @@ def _trace_instruction(
 
 
 def _track_of(number: int, warp: int) -> tuple[int, int]:
-    """The process and the thread that a warp's slot is shown as."""
+    """The process and the thread for a warp's slot."""
     return number * SCHEDULERS + warp % SCHEDULERS + 1, warp // SCHEDULERS + 1
 
 

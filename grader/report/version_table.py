@@ -1,4 +1,4 @@
-"""Two versions of a submission side by side: points, figures, how they differ and which is better;
+"""Two versions of a submission side by side: points, figures, differences, and the better version;
 as a table and as JSON."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.report.terminal import Page
 
 
 class Change(StrEnum):
-    """How the new value stands to the old one. UNCLEAR: their intervals overlap."""
+    """The new value, compared with the old value. UNCLEAR: their intervals overlap."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -39,8 +39,8 @@ class Versions:
 
 @dataclass(frozen=True)
 class Row:
-    """One metric of both versions. `ratio` is new over old, None where one is missing, the old one
-    is 0, or their sizes differ."""
+    """A metric of both versions. `ratio` is new over old, None where a value is missing, the old
+    value is 0, or their sizes differ."""
 
     name: str
     old: MetricValue
@@ -50,7 +50,7 @@ class Row:
 
 
 def compare_metrics(versions: Versions) -> tuple[Row, ...]:
-    """A row for every metric that one of them has, in the order of `METRICS`."""
+    """A row for every metric that either version has, in the order of `METRICS`."""
     before, after = (
         {metric.name: metric for metric in score.metrics} for score in (versions.old, versions.new)
     )
@@ -66,12 +66,13 @@ def compare_metrics(versions: Versions) -> tuple[Row, ...]:
 
 
 def summarise(versions: Versions) -> str:
-    """One line: how much faster, what has changed of what the exercise grades, and the points."""
-    return "; ".join(_summary(versions)) or "no difference in what the exercise grades"
+    """In a line: the speed-up, the changes of the graded figures, and the points."""
+    return "; ".join(_summary(versions)) or "no difference in the graded figures"
 
 
 def print_versions(versions: Versions, *, console: Console) -> None:
-    """Print how each one did, the points of each check, the metrics, and the line that sums up."""
+    """Print the results of both versions, the points of each check, the metrics, the summary, and
+    the ending."""
     page = Page(console)
     scores = (versions.old, versions.new)
     for which, score in zip(("old", "new"), scores, strict=True):
@@ -166,7 +167,7 @@ def _summary(versions: Versions) -> Iterator[str]:
 
 def _format_speed(ratio: float, change: Change) -> str:
     if change in (Change.SAME, Change.UNCLEAR):
-        return "as fast as before, as far as can be told"
+        return "no clear difference in time"
     return f"{1 / ratio:.3g} x as fast" if ratio < 1 else f"{ratio:.3g} x as slow"
 
 
@@ -174,7 +175,7 @@ def _format_speed(ratio: float, change: Change) -> str:
 
 
 def _outcome(score: Score) -> str:
-    """What became of it: its points and the first case that is wrong, or what ended it."""
+    """The points and the first wrong case, or the mistake that ended the grading."""
     if score.status.ended_early:
         return f"{score.status.row.word}: {score.message}"
     wrong = next((case for case in score.cases if case.is_wrong), None)

@@ -1,5 +1,5 @@
-"""Pictures of a warp's worst accesses on a terminal: what is there beside what would do, within 80
-columns."""
+"""Pictures of a warp's worst accesses on a terminal: the executed access beside the ideal access,
+within 80 columns."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from grader.report.terminal import Page
 from grader.report.text import clean_line
 
 MOST_ROWS = 6
-"""Of a picture; of a longer one the first ones and the last one are shown."""
+"""Most rows of a picture; of a longer picture the first rows and the last row are shown."""
 _LABEL, _GAP = 4, "   "
 _LOST, _USED, _QUIET = "red", "green", "dim"
 _LEGENDS = {
@@ -32,8 +32,8 @@ _LEGENDS = {
     ),
     Memory.GLOBAL: (
         "Rows are the lines of 128 bytes that are touched, in 4 sectors of 8 words. 0-9 and a-v are"
-        f" the lanes 0 to 31 that ask for a word, {SEVERAL} several lanes, {UNUSED} moved for"
-        " nobody, blank not moved."
+        f" the lanes 0 to 31 that ask for a word, {SEVERAL} several lanes, {UNUSED} moved but"
+        " not read, blank not moved."
     ),
 }
 
@@ -47,8 +47,8 @@ def print_pictures(
     emulated_beside: bool = False,
 ) -> None:
     """Print a picture of each access, with the text of its line; the signs are explained once for
-    each memory. `sizes` are those at which it was executed; `emulated_beside`: by the emulated
-    device, while a GPU was asked for."""
+    each memory. `sizes` are the sizes of the execution; `emulated_beside`: the emulated device
+    executed it, although a GPU was requested."""
     if not accesses:
         return
     where = f" at {list_sizes(sizes)}" if sizes else ""
@@ -94,8 +94,8 @@ def _print_picture(access: WarpAccess, page: Page, text: str) -> None:
 
 
 def draw_access(access: WarpAccess, *, width: int = 80) -> Iterator[Text]:
-    """The rows of a picture: on the left what was executed, on the right, where there is room, the
-    same words laid side by side."""
+    """The rows of a picture: on the left the executed access, on the right, if it fits, the same
+    words laid side by side."""
     actual, ideal = actual_rows(access), ideal_rows(access)
     row_width = ROW_WIDTH[access.memory]
     beside = access.passes_ideal < access.passes and width >= _LABEL + 2 * row_width + len(_GAP)
@@ -129,7 +129,7 @@ def _head(access: WarpAccess, row_width: int, *, beside: bool) -> Text:
 
 
 def _style_row(row: Row, access: WarpAccess, *, actual: bool) -> Text:
-    """Red: wavefronts beyond the ideal, and words that nobody asked for."""
+    """Red: wavefronts beyond the ideal, and words that no lane reads."""
     text = Text(format_row(row, access.memory))
     lost = actual and access.memory is Memory.SHARED and row.number > access.passes_ideal
     for place, sign in enumerate(text.plain):
@@ -143,7 +143,7 @@ def _style_row(row: Row, access: WarpAccess, *, actual: bool) -> Text:
 
 
 def _fold(row: Text, page: Page) -> Text:
-    """In what the stream can print: every sign of a picture folds to one character."""
+    """In characters that the stream can print: every sign of a picture folds to a character."""
     folded = row.copy()
     if page.ascii:
         folded.plain = row.plain.translate({ord(UNUSED): "."})

@@ -1,5 +1,4 @@
-"""Prints where the modelled cycles of warps go: a bar for each source line that has a part in
-them."""
+"""Prints the modelled cycles of warps: a bar for each source line that has a part in them."""
 
 from __future__ import annotations
 
@@ -36,8 +35,8 @@ COLOURS: Mapping[WarpState, str] = {
 
 
 def print_warp_time(work: MachineWork, texts: Mapping[int, str], *, console: Console) -> None:
-    """Print a bar beside each line of a source, whose `texts` are by number, that warps spend a
-    hundredth of their cycles at; nothing where nothing was modelled."""
+    """Print a bar beside each line of a source with at least a hundredth of the warps' cycles;
+    `texts` are the lines by number. Nothing without a model."""
     total = sum_states(work.lines)
     whole = sum(total.values())
     if not whole:
@@ -61,8 +60,8 @@ def print_warp_time(work: MachineWork, texts: Mapping[int, str], *, console: Con
 
 
 def make_bar(states: States, width: int) -> list[tuple[WarpState, int]]:
-    """The states of a bar of so many cells with the cells of each, in order: rounded so that they
-    fill the bar, and the largest ones have at least one."""
+    """The states of a bar of this many cells with the cells of each, in order: rounded so that they
+    fill the bar, and the largest states have at least a cell."""
     ordered = order_states(states)
     whole = sum(ordered.values())
     cells, passed, taken = [], 0.0, 0
@@ -90,7 +89,7 @@ class _Rows:
         self._print(Text(f"{title}  {'cycles':>{_SHARE_WIDTH}}", style="bold"))
 
     def write(self, line: LineCycles, text: str, whole: float, largest: float) -> None:
-        """A line; the longest bar is that of the line with the most cycles."""
+        """A line; the longest bar belongs to the line with the most cycles."""
         number = "" if line.line is None else str(line.line)
         share = f"{100 * line.cycles / whole:.0f} %"
         row = Text(f"{number:>{self.number_width}}  ", style="dim")
@@ -116,7 +115,7 @@ class _Rows:
 
 
 def _explain(total: States) -> Iterator[tuple[str, str]]:
-    """What the letters mean, of the states that have a hundredth of all cycles."""
+    """The meaning of the letters, for states with at least a hundredth of all cycles."""
     whole = sum(total.values())
     for state, cycles in total.items():
         if cycles >= LEAST_SHARE * whole:

@@ -1,5 +1,4 @@
-"""What mends of a submission would give, on a terminal: a table, and the code where the exercise
-shows it."""
+"""The effects of fixes on a terminal: a table, and the code where the exercise shows it."""
 
 from __future__ import annotations
 
@@ -24,16 +23,16 @@ MOST_SHOWN = 6
 _TABLE_WIDTH = 70
 """Below this many columns the table becomes a list."""
 _MOST_CODE = 24
-"""Lines of the best mend's code."""
+"""Most lines of the best fix's code."""
 AS_IT_IS = "as it is"
-NO_MEND = "no mend that the grader knows fits this file"
-NOT_SHOWN = "this exercise does not show what mends would give"
-NOTHING_LOST = "no check that a mend could serve lost points by its figures"
-"""Why there is no report."""
+NO_MEND = "no fix that the grader knows applies to this file"
+NOT_SHOWN = "this exercise does not show the effect of fixes"
+NOTHING_LOST = "no check lost points that a fix could win back"
+"""The reasons for a missing report."""
 
 
 def print_what_if(score: Score, *, console: Console) -> None:
-    """Print what the score's mends would give; nothing where none were asked for."""
+    """Print the effects of the score's fixes; nothing where none were requested."""
     what_if, page = score.what_if, Page(console)
     if what_if is None:
         return
@@ -54,19 +53,18 @@ def print_what_if(score: Score, *, console: Console) -> None:
 
 
 def shown_mends(what_if: WhatIf) -> Sequence[TriedMend]:
-    """The mends that a report has room for."""
+    """The fixes that fit in a report."""
     return what_if.mends[:MOST_SHOWN]
 
 
 def label_effects(effects: Sequence[MendEffect], checks: Sequence[CheckResult]) -> list[str]:
-    """The names of the checks that effects are on."""
+    """The names of the checks with effects."""
     labels = {check.name: check.headline or check.title for check in checks}
     return [labels.get(effect.check, effect.check) for effect in effects]
 
 
 def list_code(mend: TriedMend) -> list[str]:
-    """The lines that a mend changes, as they are and as they become; none where the exercise does
-    not show them."""
+    """The lines that a fix changes, before and after; none where the exercise hides them."""
     return [
         f"{change.line + offset:>5} {mark} {text}"
         for change in mend.code
@@ -77,7 +75,7 @@ def list_code(mend: TriedMend) -> list[str]:
 
 def _print_table(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> None:
     table = page.make_table()
-    table.add_column("Mend")
+    table.add_column("Fix")
     for label in label_effects(what_if.effects, checks):
         table.add_column(page.text(label), justify="right", overflow="fold", max_width=18)
     table.add_column("Points", justify="right")
@@ -104,7 +102,7 @@ def _print_list(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> N
 
 
 def _print_code(mend: TriedMend, page: Page) -> None:
-    """The changed lines of the best mend, where the exercise shows them."""
+    """The changed lines of the best fix, where the exercise shows them."""
     lines = list_code(mend)
     if not lines:
         return

@@ -1,5 +1,5 @@
-"""Which accesses of a run are worth a picture: those of the line that loses most, for each check
-that was lost to them, and those of all lines that lose something."""
+"""The accesses of a run that are worth a picture: for each check that lost points, the accesses of
+the most expensive line, and all accesses of lines with waste."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from grader.records import (
 )
 
 POOR_EFFICIENCY = 0.9
-"""Of the bytes that a line moves, the useful part below which its accesses are worth a picture."""
+"""The useful fraction of a line's moved bytes below which its accesses are worth a picture."""
 Way = tuple[Memory, frozenset[Operation]]
 SHARED: Way = (Memory.SHARED, frozenset(Operation))
 READS: Way = (Memory.GLOBAL, frozenset({Operation.LOAD}))
@@ -43,7 +43,7 @@ _SHOWN: Mapping[Shows, Way] = {
 
 def accesses_of_checks(score: Score) -> tuple[WarpAccess, ...]:
     """For each check that lost points to bank conflicts or sectors, the worst access of the line
-    that loses most; each once."""
+    with the largest loss; each once."""
     found: dict[WarpAccess, None] = {}
     for check in score.checks:
         if not check.status.lost_points:
@@ -59,7 +59,7 @@ def accesses_of_checks(score: Score) -> tuple[WarpAccess, ...]:
 def accesses_of_lines(
     accesses: Iterable[WarpAccess], lines: Iterable[LineCounters | SourceLine], most: int
 ) -> tuple[WarpAccess, ...]:
-    """The worst accesses of the lines that lose most, at most so many, in the order of the
+    """The worst accesses of the lines with the largest losses, at most `most`, in the order of the
     lines."""
     counters: dict[int | None, Counters] = {}
     for line in lines:
@@ -74,8 +74,8 @@ def accesses_of_lines(
 
 
 def _sectors_lost(access: WarpAccess, line: Counters) -> float:
-    """Wavefronts or sectors that the line loses in this way, one for the other; 0 where it is
-    hardly any."""
+    """The line's wasted wavefronts or sectors, which count alike; 0 where the waste is
+    negligible."""
     if access.memory is Memory.SHARED:
         return line.shared_wavefronts_excessive
     moved = line.global_reads if access.operation is Operation.LOAD else line.global_writes
@@ -87,7 +87,7 @@ def _is_poor(moved: GlobalAccesses, limit: float) -> bool:
 
 
 def _why_slow(lines: Sequence[SourceLine]) -> Way | None:
-    """What the hint for a slow kernel speaks of."""
+    """The kind of waste in the hint for a slow kernel."""
     waste = find_waste(sum((line.counters for line in lines), Counters()))
     return None if waste is None else _SHOWN[METRICS[waste].shows]
 
@@ -95,7 +95,7 @@ def _why_slow(lines: Sequence[SourceLine]) -> Way | None:
 def _worst(
     accesses: Sequence[WarpAccess], lines: Sequence[SourceLine], way: Way
 ) -> WarpAccess | None:
-    """The worst access of this kind at the line that loses most by them."""
+    """The worst access of this kind at the line with the largest loss of that kind."""
     memory, operations = way
     loses = _LOSES[way]
     named = [line for line in lines if line.line is not None]

@@ -1,5 +1,5 @@
-"""Where an output is wrong, in plain lines: the first wrong element, the worst error, and a map of
-the matrix."""
+"""The places of wrong elements in plain lines: the first wrong element, the worst error, and a map
+of the matrix."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _LEGEND: Mapping[str, str] = {
 
 
 def find_wrong_case(cases: Sequence[CaseResult]) -> CaseResult | None:
-    """The first wrong case, one of the exercise itself if there is one, and a public one if there
-    is one: its sizes may be told."""
+    """The first wrong case: of the exercise itself before its parts, and public before hidden,
+    since public sizes may be shown."""
     return min(
         (case for case in cases if case.is_wrong),
         key=lambda case: (case.part is not None, case.hidden),
@@ -36,8 +36,8 @@ def describe_mismatch(mismatch: Mismatch) -> Iterator[str]:
 
 
 def draw_mismatch(mismatch: Mismatch) -> tuple[str, ...]:
-    """The map, a cell two characters wide: about as wide as it is high; then what its signs
-    mean."""
+    """The map, a cell two characters wide: about as wide as it is high; then the meaning of its
+    signs."""
     picture = mismatch.picture
     if not picture:
         return ()
@@ -50,6 +50,6 @@ def draw_mismatch(mismatch: Mismatch) -> tuple[str, ...]:
 
 
 def _two_figures(expected: float, got: float) -> tuple[str, str]:
-    """Both with as few digits as tell them apart."""
+    """Both with as few digits as distinguish them."""
     pairs = ((f"{expected:.{digits}g}", f"{got:.{digits}g}") for digits in (6, 9, 12, 17))
     return next((pair for pair in pairs if pair[0] != pair[1]), (repr(expected), repr(got)))

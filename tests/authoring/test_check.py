@@ -292,7 +292,7 @@ def test_the_command_prints_a_table_and_answers_with_its_exit_code(
         main(["check", str(exercise), "--device", "emulated", "--no-mutants", "--seed", "5"]) == 0
     )
     shown = capsys.readouterr().out
-    assert "How much room the goals leave" in shown
+    assert "Margins of the goals" in shown
     assert "add_up is sound" in shown
     edit_spec(exercise, BROKEN_SPECS[1][0])
     assert main(["check", str(exercise), "--device", "emulated", "--no-mutants"]) == 1

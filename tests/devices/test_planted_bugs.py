@@ -61,7 +61,7 @@ def test_says_what_is_missing_and_where() -> None:
 
 def test_says_which_barrier_of_a_loop_is_missing() -> None:
     assert find("race--no_barrier_behind_the_loop").endswith(
-        "a __syncthreads() is missing behind line 12, before the loop comes round to line 10"
+        "a __syncthreads() is missing behind line 12, before the loop returns to line 10"
     )
 
 

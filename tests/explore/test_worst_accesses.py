@@ -138,7 +138,7 @@ What a warp does there (its worst access at n = 512)
 
      19 | code;
   A warp's load from tile[32][32] takes 32 wavefronts where 1 would do.
-  Bank 3 is asked for 32 words, and brings one at a time: tile[0][3],
+  Bank 3 holds 32 of the words, and delivers one per wavefront: tile[0][3],
   tile[1][3], tile[2][3], ..., tile[31][3].
 
       executed: 32 wavefronts            ideal: 1 wavefront
@@ -183,7 +183,7 @@ def test_a_narrow_page_leaves_the_ideal_out(run: KernelRun) -> None:
     ("comment", "operation", "words"),
     [
         ("lanes meet", Operation.ATOMIC, "16 lanes update bins[0], one at a time."),
-        ("a bank, twice", Operation.ATOMIC, "Bank 0 is asked for 32 words,"),
+        ("a bank, twice", Operation.ATOMIC, "Bank 0 holds 32 of the words,"),
         ("broadcast", Operation.LOAD, "moves 1 sector, 32 bytes, and uses 4."),
         (
             "five lanes of a column",

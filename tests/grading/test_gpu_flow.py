@@ -277,7 +277,10 @@ def test_a_goal_within_the_interval_is_the_students(grade: Grade) -> None:
     )
     bandwidth = check(score, "bandwidth_fraction")
     assert (bandwidth.status, bandwidth.points) == (CheckStatus.PASSED, bandwidth.max_points)
-    assert "cannot be told from the goal >= 80 %: the benefit of the doubt" in bandwidth.message
+    assert (
+        "cannot be distinguished from the goal >= 80 %: the benefit of the doubt"
+        in bandwidth.message
+    )
     assert (
         len(next(timing for timing in score.timings if timing.plan == "submission").samples_ms)
         == LOOKS[-1]

@@ -151,10 +151,10 @@ LAUNCHES: dict[str, tuple[str, str]] = {
     "threads": (K.format("1, dim3(64, rows)"), "line 1, column 24: the block has more threads"),
     "negative": (K.format("1, dim3(32 - rows, 8)"), "at least one thread wide"),
     "no blocks": (K.format("dim3(rows / 1000, 1), 32"), "at least one thread wide"),
-    "depth of the block": (K.format("1, dim3(1, 1, rows)"), "larger than what can be launched"),
+    "depth of the block": (K.format("1, dim3(1, 1, rows)"), "larger than the device allows"),
     "height of the grid": (
         K.format("dim3(1, rows * cols), 32"),
-        "larger than what can be launched",
+        "larger than the device allows",
     ),
     "shared memory": (K.format("1, 32, rows * cols * 4"), "more shared memory than the device has"),
     "negative shared memory": (
@@ -163,7 +163,7 @@ LAUNCHES: dict[str, tuple[str, str]] = {
     ),
     "registers": (K.format("1, rows"), "more registers than the device has"),
     "division by zero": (K.format("rows / (cols - cols), 32"), "division by zero"),
-    "64 bits": (K.format("rows * 9223372036854775807, 32"), "fits no integer type"),
+    "64 bits": (K.format("rows * 9223372036854775807, 32"), "too large for an integer type"),
     "launch bounds": (
         "// launch: bounded<<<1, rows>>>(out)",
         "more threads than the kernel's __launch_bounds__",

@@ -63,7 +63,7 @@ MISTAKES: dict[str, Mistake] = {
     ),
     "a_barrier_in_a_branch": (
         [("    __syncthreads();\n", "    if (threadIdx.x < 16) __syncthreads();\n")],
-        "some wait at it for lanes 16 to 31 of a warp, which go another way at line 8",
+        "some wait at it for lanes 16 to 31 of a warp, which take another branch at line 8",
     ),
     "too_much_shared_memory": (
         [
@@ -73,7 +73,7 @@ MISTAKES: dict[str, Mistake] = {
             ),
             ("    __syncthreads();", "    __syncthreads(); out[0] = more[rows % 200][3];"),
         ],
-        "55,424 bytes of static __shared__ memory (tile 4,224, more 51,200); 49,152 are the most",
+        "55,424 bytes of static __shared__ memory (tile 4,224, more 51,200); at most 49,152 are allowed",
     ),
 }
 

@@ -349,7 +349,7 @@ def test_a_doubt_is_told_with_its_interval() -> None:
     )[1]
     assert (
         result.message
-        == "bandwidth 79.9 % (79.5 % to 80.4 %) cannot be told from the goal >= 80 %: the benefit"
+        == "bandwidth 79.9 % (79.5 % to 80.4 %) cannot be distinguished from the goal >= 80 %: the benefit"
         " of the doubt"
     )
 
@@ -453,7 +453,7 @@ def test_a_ratio_within_its_doubt_is_the_students_and_needs_both_programs() -> N
     noise = [0.9 + 0.2 * (round_ % 7) / 6 for round_ in range(50)]
     result, still_open = judge_speed([0.25 * n for n in noise], [0.2] * 50)
     assert (result.status, result.points) == (CheckStatus.PASSED, 25)
-    assert "cannot be told from the goal >= 0.8 x the reference's" in result.message
+    assert "cannot be distinguished from the goal >= 0.8 x the reference's" in result.message
     assert still_open == (SUBMISSION, REFERENCE)
 
 

@@ -241,7 +241,7 @@ def test_a_missing_output_is_the_workers_fault() -> None:
 
 def test_a_large_transpose_that_was_not_transposed_is_told() -> None:
     expected = np.arange(2048 * 2048, dtype=np.float32).reshape(2048, 2048)
-    assert "the transpose of what is expected" in judge(expected, expected.T.copy()).message
+    assert "the transpose of the expected output" in judge(expected, expected.T.copy()).message
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (255, 257), (256, 256), (700, 300)])

@@ -32,7 +32,7 @@ MISSES_A_BRACE = "__global__ void k(int *out) { out[0] = 1;\n"
         (
             "__global__ void größe(int *out) {}\n",
             "file.cu does not compile: line 1: Universal character",
-            "nvcc takes only the letters of ASCII in names of kernels",
+            "nvcc accepts only ASCII letters in names of kernels",
         ),
         (MISSES_A_BRACE, "file.cu does not compile: expected a", "first error first"),
     ],

@@ -42,7 +42,7 @@ CASES = replace(CONFLICTS, metric="correctness", value=0.5, headline=None, title
         (replace(CONFLICTS, status=CheckStatus.FAILED, value=1048576), "✗ Bank conflicts: FAILED (count == 1,048,576)"),
         (BANDWIDTH, "✓ Bandwidth: PASSED (bandwidth 83.1 % of peak)"),
         (replace(BANDWIDTH, in_doubt=True), "✓ Bandwidth: PASSED (bandwidth 83.1 % of peak; too close to call on a model, the benefit of the doubt)"),
-        (replace(BANDWIDTH, in_doubt=True, source=Source.MEASURED), "✓ Bandwidth: PASSED (bandwidth 83.1 % of peak; cannot be told from the goal, the benefit of the doubt)"),
+        (replace(BANDWIDTH, in_doubt=True, source=Source.MEASURED), "✓ Bandwidth: PASSED (bandwidth 83.1 % of peak; too close to call, the benefit of the doubt)"),
         (CASES, "✓ Right results: PASSED"),
         (replace(CASES, status=CheckStatus.FAILED, message="1 of 2 cases is wrong"), "✗ Right results: FAILED (1 of 2 cases is wrong)"),
     ],

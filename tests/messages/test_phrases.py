@@ -33,8 +33,8 @@ def told(seen: Observation) -> str:
         (
             replace(RACE, barrier_between=True),
             "thread (3, 0, 0) stores it at line 7, and thread (4, 0, 0) reads it at line 9 without"
-            " having waited; a __syncthreads() is missing behind line 9, before the loop comes"
-            " round to line 7",
+            " having waited; a __syncthreads() is missing behind line 9, before the loop"
+            " returns to line 7",
         ),
         (
             replace(RACE, by=replace(READ, block=NEXT_BLOCK)),
@@ -92,10 +92,10 @@ def test_a_race_of_a_hidden_case_names_the_lines_alone() -> None:
 @pytest.mark.parametrize(
     ("lanes", "words"),
     [
-        ((5,), "names lane 5 of the warp, which does not get there"),
-        ((4, 5, 6), "names lanes 4 to 6 of the warp, which do not get there"),
-        ((1, 3, 5, 7), "names lanes 1, 3, 5, 7 of the warp, which do not get there"),
-        ((1, 3, 5, 7, 9), "names lanes 1, 3, 5, 7 ... of the warp, which do not get there"),
+        ((5,), "names lane 5 of the warp, which does not reach it"),
+        ((4, 5, 6), "names lanes 4 to 6 of the warp, which do not reach it"),
+        ((1, 3, 5, 7), "names lanes 1, 3, 5, 7 of the warp, which do not reach it"),
+        ((1, 3, 5, 7, 9), "names lanes 1, 3, 5, 7 ... of the warp, which do not reach it"),
     ],
 )
 def test_lanes_that_are_absent_are_listed(lanes: tuple[int, ...], words: str) -> None:

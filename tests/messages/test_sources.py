@@ -172,7 +172,7 @@ def test_no_two_facts_are_told_alike() -> None:
         ),
         (
             Disturbed(3, "the GPU's clock moved"),
-            "The times say nothing: 3 measurements were disturbed; in the last one the GPU's clock"
+            "The times are unusable: 3 measurements were disturbed; in the last one the GPU's clock"
             " moved.",
             "",
         ),

@@ -169,7 +169,7 @@ def test_the_benefit_of_the_doubt_is_said_beside_the_verdict() -> None:
     assert re.search(rf"Performance +79 % +>= 80 % +25 / 25 +✓ passed: {remark}\n", text)
     assert f"✓ Performance: passed: {remark}" in " ".join(show(DOUBTFUL, width=60).split())
     measured = with_last(DOUBTFUL, replace(DOUBTFUL.checks[-1], source=Source.MEASURED))
-    remark = "cannot be told from the goal, the benefit of the doubt"
+    remark = "too close to call, the benefit of the doubt"
     assert f"(bandwidth 79 % of peak; {remark})" in show(measured, width=110)
 
 

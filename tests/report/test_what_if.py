@@ -65,11 +65,11 @@ def test_the_best_mend_is_a_sentence_and_all_are_rows() -> None:
     (row,) = [line for line in text.splitlines() if line.startswith("tile: rows of 33")]
     assert row.split()[-5:] == ["83", "%", "✓", "0", "+20"]
     assert "Your points stay as they are." in words
-    assert "Of other mends, 1 is no better and 2 are not right." in words
+    assert "Of other fixes, 1 is no better and 2 are not right." in words
 
 
 def test_no_better_mend_is_said() -> None:
-    assert "None of 3 mends that the grader knows" in show(make_score())
+    assert "None of 3 fixes that the grader knows" in show(make_score())
 
 
 def test_nothing_is_printed_where_nobody_asked() -> None:

@@ -124,7 +124,7 @@ template __global__ void k<200>(float*);
     assert failure.status is Status.COMPILE_ERROR
     assert (
         failure.message
-        == "Kernel k<200> declares 102,400 bytes of static __shared__ memory; 49,152 are the most."
+        == "Kernel k<200> declares 102,400 bytes of static __shared__ memory; at most 49,152 are allowed."
     )
     assert "extern __shared__" in failure.advice
 
@@ -227,8 +227,8 @@ def test_more_variables_than_nvdisasm_reads_are_the_students_mistake(
     assert failure.status is Status.COMPILE_ERROR
     assert (
         failure.message
-        == f"The __device__ variables of student.cu take {size_bytes:,} bytes; 4,294,967,295 are"
-        " the most."
+        == f"The __device__ variables of student.cu take {size_bytes:,} bytes; at most"
+        " 4,294,967,295 are allowed."
     )
     assert "// scratch:" in failure.advice
 

@@ -1,5 +1,5 @@
-"""A sweep without a GPU: every program run, counted and, unless that is left out, its time modelled
-at every size."""
+"""A sweep without a GPU: every program is run, counted and, on request, its time modelled at every
+size."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ _RunOne = Callable[[Session, Bench, str, Sizes], SweepRow]
 def sweep_emulated(
     session: Session, built: Mapping[str, Built], points: Sequence[Sizes]
 ) -> list[list[SweepRow]]:
-    """Program by program; a row list for each point, with modelled times where the job asks for
-    them."""
+    """Program by program; a list of rows for each point, with modelled times on request."""
     run_one = _model if session.job.options.model else _counting(session.bench.oracle)
     rows: list[list[SweepRow]] = [[] for _ in points]
     runs = [(label, each, index) for label, each in built.items() for index in range(len(points))]
@@ -44,8 +43,7 @@ def sweep_emulated(
 
 
 def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow:
-    """Runs one program as a grading does at the timed size; of a long run a sample of the
-    blocks."""
+    """Runs a program at the timed size, like a grading; for a long run a sample of the blocks."""
     exercise = session.exercise
     if label == SUBMISSION:
         return _model_own(session, bench, sizes)
@@ -78,7 +76,7 @@ def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
 def _describe_run(
     exercise: Exercise, label: str, execution: Execution, timing: Timing | None, sizes: Sizes
 ) -> SweepRow:
-    """The modelled time and the counters of a run, or why there is no time."""
+    """The modelled time and the counters of a run, or the reason for a missing time."""
     if timing is None:
         row = SweepRow(
             label, None, source=Source.COUNTED, note=f"no time: {why_untimed(execution)}"
@@ -101,8 +99,8 @@ def _describe_run(
 
 @dataclass
 class KnownOutputs:
-    """The exercise's oracle, which computes each size once for all programs, for all have the same
-    inputs."""
+    """The exercise's oracle, which computes each size once for all programs, since all have the
+    same inputs."""
 
     oracle: Oracle
     outputs: dict[tuple[tuple[str, int], ...], Arrays] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""A sweep on a GPU: all programs timed in rounds at every size, and the GPU's library where one is
+"""A sweep on a GPU: all programs timed in rounds at every size, and the GPU's library if it is
 installed."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from grader.spec.oracle import Operation
 def sweep_gpu(
     session: Session, built: Mapping[str, Built], points: Sequence[Sizes]
 ) -> list[list[SweepRow]]:
-    """A row list for each point."""
+    """A list of rows for each point."""
     rows = []
     for index, sizes in enumerate(points):
         session.job.options.show(Progress("timing the programs at all sizes", index, len(points)))
@@ -39,8 +39,8 @@ def sweep_gpu(
 
 
 def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) -> Iterator[SweepRow]:
-    """The submission's row, then those of the others; these have no times where the submission does
-    not run."""
+    """The submission's row, then the others'; these have no times where the submission does not
+    run."""
     bench, exercise, device = session.bench, session.exercise, session.bench.device
     assert isinstance(device, TimingDevice)
     case = Case(BENCHMARK, sizes, hidden=False)

@@ -53,7 +53,7 @@ def run_sweep(
 ) -> Sweep | Failure:
     """Runs all programs at all sizes; a Failure if the submission does not compile.
 
-    `options` have a seed. Errors as of `grade`; UsageError for sizes that no program can have.
+    `options` have a seed. Errors as of `grade`; UsageError for invalid sizes.
     """
     choice, seed = choose_device(str(options.device)), options.fixed_seed
     exercise = draw_scalars(read_exercise(folder), seed)
@@ -80,7 +80,7 @@ def run_sweep(
 
 
 def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]]) -> Sweep:
-    """The rows of the device, with those of the processor and a library in front and behind."""
+    """The rows of the device, with the processor's rows before and the library's row behind."""
     job, exercise, oracle = session.job, session.exercise, session.bench.oracle
     library, loop = load_library(exercise), load_loop(exercise, job.cache)
     timer = LoopTimer(exercise, loop, job.seed) if loop is not None else None
@@ -109,7 +109,7 @@ def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]
 def _notes(
     info: DeviceInfo, *, has_library: bool, has_loop: bool, points: Sequence[SweepPoint]
 ) -> Iterator[str]:
-    """What the figures are, and what is missing and why."""
+    """The meaning of the figures, and the reasons for missing figures."""
     rows = [row for point in points for row in point.rows]
     if any(row.source is Source.MODELLED for row in rows):
         yield (

@@ -1,4 +1,4 @@
-"""The sizes of a sweep: what --sizes says, and a job at one of them."""
+"""The sizes of a sweep: the values of --sizes, and a job at one point."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ Sizes = dict[str, int]
 
 
 def parse_sizes(texts: Sequence[str], names: Sequence[str]) -> list[Sizes]:
-    """The points of --sizes: `128,512` are two, with all sizes the same; `rows=512,cols=1024` is
-    one. UsageError for anything else."""
+    """The points of --sizes: `128,512` are two points, with all sizes equal; `rows=512,cols=1024`
+    is one point. UsageError for other text."""
     points: list[Sizes] = []
     for text in texts:
         points += (
@@ -57,5 +57,5 @@ def _bad_sizes(message: str, names: Sequence[str]) -> UsageError:
 
 
 def sweep_case(sizes: Sizes) -> Case:
-    """These sizes as a case, whose inputs all programs of a sweep share."""
+    """These sizes as a case; all programs of a sweep share its inputs."""
     return Case(f"sweep {format_sizes(sizes)}", sizes, hidden=False)

@@ -1,7 +1,7 @@
 """The processor's part of a sweep: the exercise's plain loop in C on one core, and NumPy, both
 timed on this computer.
 
-`cpu.c` is the instructor's own file, trusted as oracle.py is: it is compiled with g++ and called in
+`cpu.c` is the instructor's own file, trusted like oracle.py: it is compiled with g++ and called in
 this process.
 """
 
@@ -33,14 +33,14 @@ from grader.spec.oracle import Operation, load_oracle
 from grader.spec.tolerance import tolerance_at
 
 CPU_SECONDS, CPU_REPEATS = 1.0, 5
-"""An operation is repeated until either is reached."""
+"""An operation is repeated until either limit is reached."""
 MOST_SECONDS = 10.0
-"""A C loop that would take longer, going by a smaller size, is not run."""
+"""A C loop that would take longer, by the time of a smaller size, is not run."""
 SURE_STEP = 8
-"""A size is foretold by one of which it has at most so many times the work: further away, the
-caches make another machine of it."""
+"""A size with up to this multiple of a measured size's work is predicted: over a wider range, the
+caches change the speed."""
 QUICK_WORK = 1 << 24
-"""Operations, or bytes, that every processor does in well under a second."""
+"""Operations, or bytes, that take every processor much less than a second."""
 C_OPTIONS = ("-x", "c", "-O2", "-fPIC", "-shared")
 
 
@@ -51,8 +51,8 @@ def time_numpy(exercise: Exercise, operation: Operation, inputs: Arrays, sizes: 
 
 @dataclass
 class LoopTimer:
-    """Times an exercise's loop in C. `known` are the milliseconds of sizes that it has run, by
-    their work."""
+    """Times an exercise's loop in C. `known` are the milliseconds of the sizes that ran, by their
+    work."""
 
     exercise: Exercise
     loop: Operation
@@ -77,8 +77,8 @@ class LoopTimer:
         return row
 
     def _foretell(self, sizes: Sizes) -> float:
-        """Milliseconds, in proportion to the largest size below that was run; 0 for what is quick
-        on any processor."""
+        """Milliseconds, in proportion to the largest smaller size that ran; 0 for sizes that are
+        quick on every processor."""
         work = _work(self.exercise, sizes)
         if work <= QUICK_WORK:
             return 0.0
@@ -92,7 +92,7 @@ class LoopTimer:
 
 def load_loop(exercise: Exercise, cache: Path) -> Operation | None:
     """The exercise's `cpu.c` as a function like its oracle, compiled in the cache's folder; None
-    where it brings none.
+    without the file.
 
     SpecError where it does not compile, or has no function `reference`.
     """
@@ -128,7 +128,7 @@ def load_loop(exercise: Exercise, cache: Path) -> Operation | None:
 
 
 def check_loop(exercise: Exercise, loop: Operation, inputs: Arrays, sizes: Sizes) -> None:
-    """Raise SpecError where the loop does not compute what the oracle does."""
+    """Raise SpecError where the loop and the oracle differ."""
     case, got = sweep_case(sizes), loop(inputs, sizes)
     expected = load_oracle(exercise)(inputs, sizes)
     result = judge_case(
@@ -142,7 +142,7 @@ def check_loop(exercise: Exercise, loop: Operation, inputs: Arrays, sizes: Sizes
 
 
 def _compile(path: Path, cache: Path) -> Path:
-    """The shared library of a C file; its name holds all that it depends on."""
+    """The shared library of a C file; its name contains a hash of all its inputs."""
     library = cache / f"cpu-{cache_key(path.read_text(encoding='utf-8'), *C_OPTIONS)}.so"
     if library.is_file():
         return library

@@ -1,5 +1,4 @@
-"""The rows of a sweep: a time with the rates that it means, and how many times as fast as others
-each program is."""
+"""The rows of a sweep: a time with its rates, and the speed-ups of each program over others."""
 
 from __future__ import annotations
 
@@ -22,7 +21,7 @@ def timed_row(
     *,
     source: Source = Source.MEASURED,
 ) -> SweepRow:
-    """A row with the rates that a time means."""
+    """A row with the rates that follow from a time."""
     flops = exercise.useful_flops.evaluate(sizes) if exercise.useful_flops is not None else None
     return SweepRow(
         label,
@@ -36,8 +35,8 @@ def timed_row(
 
 
 def compare_rows(rows: Sequence[SweepRow]) -> tuple[SweepRow, ...]:
-    """The rows of one size with their speed-ups over the naive kernel, the C loop and NumPy, as far
-    as those have times."""
+    """The rows of one size with their speed-ups over the naive kernel, the C loop and NumPy, where
+    those have times."""
     times = {row.program: row.time_ms for row in rows}
 
     def ratio(row: SweepRow, other: str) -> float | None:

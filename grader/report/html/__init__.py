@@ -1,7 +1,7 @@
-"""A class's results as HTML: a report, and a page per submission. One file each, needing nothing
-else and no network.
+"""A class's results as HTML: a report, and a page per submission. Each is one file that needs no
+other file and no network.
 
-All texts may be hostile; see `pages` for what keeps them harmless.
+All texts may be hostile; `pages` makes them harmless.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def write_report(out: Path, batch: BatchSummary) -> None:
     """Write `report.html` and `pages/` into the batch's folder, from its entries and the scores and
     sources that they name.
 
-    A score that cannot be read is shown as one that is missing. Pages of students who are no more
-    are removed. Raises UsageError where the folder cannot be written.
+    A score that cannot be read is shown as missing. Pages of removed students are removed. Raises
+    UsageError where the folder cannot be written.
     """
     graded = [*_write_pages(out, batch)]
     own = {out / each.page for each in graded if each.page is not None}
@@ -88,8 +88,7 @@ def write_page(path: Path, score: Score, *, title: str, source: str | None) -> N
 
 
 def _name_page(score_path: str, taken: set[str]) -> str:
-    """`scores/jane.json` -> `pages/jane.html`: whoever named the score made a safe name of the
-    student's; unique all the same."""
+    """`scores/jane.json` -> `pages/jane.html`: the name of the score is already safe and unique."""
     parts = PurePosixPath(score_path).with_suffix("").parts[1:]
     name, number = "/".join((PAGES_FOLDER, *parts)), 1
     while f"{name}.html" in taken:
@@ -100,7 +99,7 @@ def _name_page(score_path: str, taken: set[str]) -> str:
 
 
 def read_source(out: Path, entry: BatchEntry) -> str | None:
-    """The file as it was handed in, as far as it is text; None where it is not there any more."""
+    """The submitted file as text; None where it is gone."""
     if entry.source_path is None:
         return None
     try:
@@ -111,7 +110,7 @@ def read_source(out: Path, entry: BatchEntry) -> str | None:
 
 
 def _write_page(path: Path, text: str) -> None:
-    """Not flushed to the disk as a score is: a page is made again from its score."""
+    """Without a flush to the disk: a page can be made again from its score."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8", "replace"))

@@ -22,7 +22,7 @@ MARKS = {
     "reference": "M-5.5,0a5.5,5.5 0 1,0 11,0a5.5,5.5 0 1,0 -11,0",
     "other": "M0,-6L5.5,4.5L-5.5,4.5z",
 }
-"""SVG paths by what a point stands for; shapes tell them apart without colour."""
+"""SVG paths by the kind of a point; the shapes differ without colour, too."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Roof:
 
 
 def draw_score_histogram(parts: Sequence[float], *, title: str) -> Markup:
-    """How many scores lie in each tenth of the attainable points; `parts` are 0 to 1, full marks
+    """The number of scores in each tenth of the attainable points; `parts` are 0 to 1, full marks
     have a bar of their own."""
     counts = [0] * 11
     for part in parts:
@@ -79,7 +79,7 @@ def draw_score_histogram(parts: Sequence[float], *, title: str) -> Markup:
 def draw_log_histogram(
     values: Sequence[float], markers: Sequence[Marker], *, title: str, x_title: str, bins: int = 24
 ) -> Markup:
-    """How values are distributed over a logarithmic axis, with vertical lines at the markers."""
+    """A histogram over a logarithmic axis, with vertical lines at the markers."""
     everything = [*values, *(marker.value for marker in markers)]
     low, high = min(everything) / 1.15, max(everything) * 1.15
     axis = LogAxis(low, high, PLOT_WIDTH)
@@ -112,8 +112,8 @@ def draw_log_histogram(
 
 
 def draw_roofline(roof: Roof, points: Sequence[Point], *, title: str) -> Markup:
-    """Attained rates under the roof that bandwidth and peak make, over logarithmic axes; at least
-    one point."""
+    """Attained rates below the roof of bandwidth and peak, over logarithmic axes; at least one
+    point."""
     ridge = roof.ceiling / roof.slope
     xs = [*(point.x for point in points), ridge]
     across = LogAxis(min(xs) / 4, max(xs) * 4, PLOT_WIDTH)
@@ -187,7 +187,7 @@ def _draw_slope_label(
     text: str, start: tuple[float, float], end: tuple[float, float], ceiling: Box
 ) -> tuple[str, list[Box]]:
     """A text along the slope of the roof and above it, nearer to its start where it would meet the
-    ceiling's label; with what it covers."""
+    ceiling's label; with the box that it covers."""
     (x0, y0), (x1, y1) = start, end
     angle = math.atan2(y1 - y0, x1 - x0)
     half = LETTER_WIDTH * len(text) / 2

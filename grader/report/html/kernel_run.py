@@ -1,4 +1,4 @@
-"""A run of kernels as a notebook shows it: a fragment of HTML that needs nothing else."""
+"""A run of kernels in a notebook: a fragment of HTML that needs no other file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class FindingRow:
 
 @dataclass(frozen=True)
 class TableView:
-    """`figures` says of each column whether its cells are numbers."""
+    """`figures` gives for each column whether its cells are numbers."""
 
     title: str
     headings: list[str]
@@ -36,8 +36,8 @@ class TableView:
 
 
 def render_run(run: KernelRun) -> str:
-    """The run as markup: launches, times, counters, outputs, findings, and the source with what
-    each line cost. All texts are escaped, and there is no script in it."""
+    """The run as markup: launches, times, counters, outputs, findings, and the source with the cost
+    of each line. All texts are escaped; there is no script."""
     annotation = annotate_run(run, PAGE_COLUMNS)
     return render_fragment(
         "kernel_run.html",

@@ -1,4 +1,4 @@
-"""A class's leaderboard: made-up names, points and speed, and nothing that tells who is who."""
+"""A class's leaderboard: made-up names, points and speed; it does not reveal any student."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Board:
-    """The places of one exercise; `source` says where its times are from."""
+    """The places of one exercise; `source` is the source of its times."""
 
     title: str
     places: tuple[Place, ...]
@@ -61,7 +61,7 @@ def render_leaderboard(
 def _place(
     found: Sequence[tuple[BatchEntry, Digest]], handles: Mapping[str, str]
 ) -> Iterator[Place]:
-    """Equal points and times share a rank, and lie in the order of their names."""
+    """Equal points and times share a rank, in the order of their names."""
 
     def key(each: tuple[BatchEntry, Digest]) -> tuple[float, float]:
         entry, digest = each

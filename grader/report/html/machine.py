@@ -1,5 +1,5 @@
-"""What a page shows of machine code beside the source: bars of the modelled cycles of each line,
-and its instructions, folded."""
+"""Machine code on a page, beside the source: bars of the modelled cycles of each line, and its
+instructions, folded."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class MachineRow:
 
 @dataclass(frozen=True)
 class KernelRows:
-    """The instructions of one line in one kernel, whose name is there where there are several."""
+    """The instructions of one line in one kernel; the name is set where there are several
+    kernels."""
 
     kernel: str
     rows: tuple[MachineRow, ...]
@@ -47,8 +48,8 @@ class KernelRows:
 
 @dataclass(frozen=True)
 class MachineLine:
-    """What stands beside and below a source line: its part of the cycles with a bar, and its
-    instructions with what the fold says."""
+    """The parts beside and below a source line: its share of the cycles with a bar, and its
+    instructions with the title of the fold."""
 
     share: str
     bar: Markup
@@ -59,8 +60,8 @@ class MachineLine:
 
 @dataclass(frozen=True)
 class Machine:
-    """What a page shows of machine code. `timed`: there are bars; `folded`: there is code. `legend`
-    are the states that have a hundredth of the cycles: class, share, name, meaning."""
+    """Machine code on a page. `timed`: there are bars; `folded`: there is code. `legend` lists the
+    states with at least a hundredth of the cycles: class, share, name, meaning."""
 
     lines: Mapping[int | None, MachineLine]
     timed: bool
@@ -70,7 +71,7 @@ class Machine:
 
 
 def make_machine(work: MachineWork | None) -> Machine | None:
-    """What is shown of machine code, by source line; None where nobody asked for it."""
+    """The machine code by source line; None where it was not requested."""
     if work is None or not (work.listings or work.lines):
         return None
     kernels = group_code(work.listings) if _is_listed(work) else []
@@ -103,7 +104,7 @@ def make_machine(work: MachineWork | None) -> Machine | None:
 
 
 def _is_listed(work: MachineWork) -> bool:
-    """Whether the instructions were counted: else only their cycles by line were asked for."""
+    """Whether the instructions were counted; otherwise only their cycles by line were requested."""
     return any(
         each.executed is not None for kernel in work.listings for each in kernel.instructions
     )
@@ -164,7 +165,7 @@ def _make_row(row: CodeRow) -> MachineRow:
 
 
 def draw_bar(line: LineCycles, largest: float) -> Markup:
-    """A bar of the states of a line, as long as its part of the line with the most cycles."""
+    """A bar of the states of a line; its length is relative to the line with the most cycles."""
     parts, at = [], 0.0
     for state, cycles in order_states(line.states).items():
         width = 100 * cycles / largest

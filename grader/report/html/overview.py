@@ -39,7 +39,7 @@ NOT_GRADED = "not graded"
 IN_DOUBT = "≈"
 """Beside the glyph of a check that passed with the benefit of the doubt."""
 _RATES = tuple(METRICS[name] for name in FIGURES if name in TIMED)
-"""What the table shows of a submission's speed: the first that it has."""
+"""The speed column of the table: the first of these rates that a submission has."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Digest:
 
 @dataclass(frozen=True)
 class Graded:
-    """An entry of the batch, its page where it has one, and what is known of its score."""
+    """An entry of the batch, its page where it has one, and the digest of its score."""
 
     entry: BatchEntry
     page: str | None
@@ -89,7 +89,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Rate:
-    """How often a check passed."""
+    """The fraction of submissions that passed a check."""
 
     title: str
     passed: str
@@ -104,7 +104,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class CauseRow:
-    """Why points were lost, by how many; `examples` are names with the way to the page."""
+    """A cause of lost points, and the points; `examples` are names with links to their pages."""
 
     text: str
     submissions: str
@@ -114,7 +114,7 @@ class CauseRow:
 
 @dataclass(frozen=True)
 class Section:
-    """One exercise's plots and causes; `judged` is how many submissions came as far as the
+    """One exercise's plots and causes; `judged` is the number of submissions that reached the
     checks."""
 
     title: str
@@ -154,7 +154,7 @@ def digest_score(score: Score) -> Digest:
 
 
 def _source_of(score: Score) -> Source | None:
-    """Of times by which nothing could be judged."""
+    """The source of times that could not be judged."""
     return Source.MODELLED if any(each.kind is not None for each in score.timings) else None
 
 
@@ -227,7 +227,7 @@ def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
 
 
 def _parts(graded: Sequence[Graded]) -> Iterator[float]:
-    """The final grades, as parts of all points."""
+    """The final grades, as fractions of all points."""
     for each in graded:
         if each.digest is not None and each.entry.points is not None:
             yield each.entry.points / each.entry.max_score
@@ -360,13 +360,14 @@ def _with_figures(row: Row, digest: Digest) -> Row:
 
 
 def _describe(entry: BatchEntry) -> str:
-    """What the table does not say already: why points were lost, and whose file it is as well."""
+    """The facts that the table does not show elsewhere: the causes of lost points, and the student
+    with the same file."""
     same = f"the same file as {entry.duplicate_of}'s" if entry.duplicate_of else ""
     return clean_line("; ".join(part for part in (same, entry.reason) if part))
 
 
 def _show_check(status: CheckStatus, remark: str) -> tuple[str, str, str]:
-    """Its words, kind and glyph. A verdict with a remark has a mark that the page explains."""
+    """Words, kind and glyph. A verdict with a remark has a mark that the page explains."""
     row = status.row
     if remark:
         return f"{row.word}: {remark}", row.badge.value, f"{row.glyph} {IN_DOUBT}"

@@ -1,9 +1,8 @@
-"""Turns templates into pages: one file each, everything escaped, and a policy that lets nothing run
-or load but what is ours.
+"""Turns templates into pages: one file each, everything escaped, with a policy that runs and loads
+only our own script and style sheet.
 
-Submissions are hostile text. Jinja escapes whatever is put in; the Content-Security-Policy allows
-one style sheet and one script by their hashes, so that even markup that got through could do
-nothing.
+Submissions are hostile text. Jinja escapes all values; the Content-Security-Policy allows one style
+sheet and one script by their hashes, so that markup that got through would have no effect.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ def render_page(template: str, *, script: bool = False, **values: object) -> str
 
 
 def render_fragment(template: str, **values: object) -> str:
-    """Markup for a part of somebody else's page, a notebook say: the style sheet applies to it
-    alone, and there is no script."""
+    """Markup inside another page, for example a notebook: the style sheet applies to it alone, and
+    there is no script."""
     style = Markup(_scoped_style())
     return _environment().get_template(template).render(style=style, frame=FRAME, **values)
 

@@ -1,4 +1,4 @@
-"""Pairs of submissions side by side, with the passages that they share marked."""
+"""Pairs of submissions side by side, with their shared passages marked."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from grader.report.shared_code import percent
 from grader.report.text import clean_line, clean_text
 
 MAX_PAIRS = 200
-"""That are shown side by side: the table has all."""
+"""Most pairs that are shown side by side; the table has all."""
 MAX_LINES = 2000
 _SHADES = 4
 
 
 @dataclass(frozen=True)
 class Line:
-    """A source line; `kind` is the shade of the passage that it is in, the same in both files."""
+    """A source line; `kind` is the shade of its passage, the same in both files."""
 
     number: int
     text: str
@@ -36,7 +36,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """A pair as the page shows it; `anchor` is None where only the table has it."""
+    """A pair on the page; `anchor` is None where only the table has it."""
 
     number: int
     similarity: str

@@ -23,7 +23,7 @@ OWN, NAIVE, REFERENCE = "submission", "naive", "reference"
 
 @dataclass(frozen=True)
 class Roofline:
-    """The plot and what is to be said of it."""
+    """The plot and the sentences on it."""
 
     picture: Markup
     note: str
@@ -31,9 +31,9 @@ class Roofline:
 
 @dataclass(frozen=True)
 class _Work:
-    """What is useful in the exercise's work, per millisecond of the submission's time, and per
-    byte. `dram_x`: by its real traffic. `peak`: the GFLOP/s of the units that do it; None where
-    there is no arithmetic."""
+    """The useful work of the exercise, per millisecond of the submission's time, and per byte.
+    `dram_x`: by its real traffic. `peak`: the GFLOP/s of the units that do it; None without
+    arithmetic."""
 
     rate: float
     x: float
@@ -53,7 +53,7 @@ def make_roofline(score: Score) -> Roofline | None:
 
 
 def plan_times(score: Score) -> dict[str, float]:
-    """The median time in ms of every program that was timed, the submission's first."""
+    """The median time in ms of every timed program, the submission's first."""
     times = {timing.plan: timing.median_ms for timing in score.timings}
     for plan, name in ((OWN, "time_ms"), (NAIVE, "naive_time_ms")):
         metric = metric_value(score, name)

@@ -1,14 +1,15 @@
-"""The style sheet of the pages for a part of somebody else's page: its rules apply there alone."""
+"""The style sheet of the pages for a part of another page: its rules apply to that part alone."""
 
 from __future__ import annotations
 
 import re
 
 FRAME = "grade-run"
-"""The class of the element that the rules apply to, and to what is in it."""
+"""The class of the element that limits the rules."""
 
 _SCOPE = f".{FRAME}.{FRAME}"
-"""Named twice, so that its rules count more than those of a notebook's own style sheet."""
+"""The class is named twice, so that its rules count more than those of a notebook's own style
+sheet."""
 _PRELUDE = re.compile(r"([^{}]+)\{")
 _COMMA = re.compile(r",(?![^()]*\))")
 _WHOLE = re.compile(r":root\b|\A(?:html|body)\Z")
@@ -17,14 +18,14 @@ _THEMES = (
     ("[data-jp-theme-light=true] :root,.vscode-light :root", 0),
     ("[data-jp-theme-light=false] :root,.vscode-dark :root", 1),
 )
-"""Where Jupyter and VS Code say which theme is on, and which colours that takes."""
+"""The attributes by which Jupyter and VS Code mark the theme, and the colours of each theme."""
 
 
 def scope_style(sheet: str) -> str:
-    """The rules of a sheet for FRAME. Its colours are those of the theme that the notebook says is
-    on, or else of the one that the browser prefers.
+    """The rules of a sheet for FRAME. The colours follow the notebook's theme, or else the theme
+    that the browser prefers.
 
-    The sheet gives the colours of `:root` twice, those of the light theme first.
+    The sheet gives the colours of `:root` twice, the light theme first.
     """
     colours = _COLOURS.findall(sheet)
     themes = "".join(f"{where}{{{colours[which]}}}" for where, which in _THEMES)

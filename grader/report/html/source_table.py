@@ -1,4 +1,4 @@
-"""A submission's source as a table, with what each of its lines did."""
+"""A submission's source as a table, with the figures of each line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ MAX_WIDTH = 1000
 
 @dataclass(frozen=True)
 class Cell:
-    """A value as shown; `kind` shades it by its share of the column's largest, or marks it."""
+    """A displayed value; `kind` shades it by its share of the column's largest value, or marks
+    it."""
 
     text: str
     kind: str = ""
@@ -22,8 +23,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One source line with a cell per column; `hit`: a finding names it; `picture`: there is one of
-    its accesses."""
+    """One source line with a cell per column; `hit`: a finding names it; `picture`: one of its
+    accesses has a picture."""
 
     number: int
     text: str

@@ -1,5 +1,5 @@
-"""Draws a warp's accesses as inline SVG: wavefronts by banks, lines by sectors. A cell says who
-asks for which word when the pointer or the keyboard is on it; the style sheet shows that without a
+"""Draws a warp's accesses as inline SVG: wavefronts by banks, lines by sectors. A cell shows its
+lanes and its word under the pointer or the keyboard focus; the style sheet does that without a
 script."""
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from grader.report.text import clean_line
 
 CELL, LABEL, HEAD, FOOT, SECTOR_GAP = 14, 24, 18, 20, 6
 Tell = Callable[[Row, int, Lanes], str] | None
-"""What a cell says, by its place in the row and its lanes."""
+"""The text of a cell, by its place in the row and its lanes."""
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """Neighbouring words that the same lanes ask for."""
+    """Neighbouring words with the same lanes."""
 
     place: int
     words: int
@@ -40,7 +40,7 @@ class _Cell:
 
 
 def draw_actual(access: WarpAccess) -> Markup:
-    """The access as it was executed."""
+    """The access as executed."""
 
     def tell(row: Row, place: int, lanes: Lanes) -> str:
         where = f"bank {place}" if access.memory is Memory.SHARED else f"sector {place // 8}"
@@ -77,7 +77,7 @@ def _draw(access: WarpAccess, rows: Sequence[Row], tell: Tell, *, lost_from: int
 
 
 def _head(memory: Memory, rows: int) -> Iterator[str]:
-    """Numbers of banks, or of sectors, and what the cells lie on."""
+    """Numbers of banks, or of sectors, and the background of the cells."""
     step = 8 if memory is Memory.SHARED else SECTOR_WORDS
     for place in range(0, BANKS, step):
         x = _x(memory, place)
@@ -93,8 +93,7 @@ def _head(memory: Memory, rows: int) -> Iterator[str]:
 
 
 def _sectors(row: Row, y: int) -> Iterator[str]:
-    """The sectors of a line: those that are moved, with how much of them is used, and the
-    others."""
+    """The sectors of a line: the moved sectors with their used fraction, and the others."""
     for start in range(0, ROW_WORDS, SECTOR_WORDS):
         moved = row.moved[start]
         used = sum(bool(lanes) for lanes in row.lanes[start : start + SECTOR_WORDS])
@@ -107,7 +106,7 @@ def _sectors(row: Row, y: int) -> Iterator[str]:
 
 
 def _cells(row: Row) -> Iterator[_Cell]:
-    """Words side by side that the same lanes ask for; a sector ends them."""
+    """Neighbouring words with the same lanes; a sector ends them."""
     place = 0
     groups = groupby(enumerate(row.lanes), key=lambda each: (each[1], each[0] // SECTOR_WORDS))
     for (lanes, _), words in groups:
@@ -137,7 +136,7 @@ def _draw_cell(
 
 
 def _bytes_asked(access: WarpAccess, lanes: Lanes) -> int:
-    """Distinct bytes of one word."""
+    """Distinct bytes that are read of one word."""
     starts = {access.addresses[lane] for lane in lanes}
     return min(WORD_BYTES, access.width_bytes * len(starts))
 

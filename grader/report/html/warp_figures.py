@@ -1,4 +1,4 @@
-"""What a warp does to memory at the lines that lose most: pictures with their words, for pages."""
+"""Pictures of a warp's accesses at the lines that lose most, with their captions, for pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from grader.report.text import clean_line
 
 @dataclass(frozen=True)
 class WarpFigure:
-    """`ideal` is None where nothing fewer would do. `first`: of its line."""
+    """`ideal` is None where no smaller number is possible. `first`: the first figure of its
+    line."""
 
     line: int
     text: str
@@ -35,15 +36,15 @@ class WarpFigure:
 
 @dataclass(frozen=True)
 class WarpFigures:
-    """All figures of a source, and at which sizes it ran, in words."""
+    """All figures of a source, and the sizes of the run, in words."""
 
     figures: tuple[WarpFigure, ...]
     sizes: str
 
 
 def make_figures(annotation: Annotation, lost: Collection[WarpAccess] = ()) -> WarpFigures:
-    """A figure of each access of a source; those are shown at once that points were `lost` to, or
-    else the first one."""
+    """A figure of each access of a source; the figures of accesses that cost points (`lost`) are
+    open at once, or else the first figure."""
     texts = {line.number: line.text for line in annotation.lines}
     shown = lost or annotation.accesses[:1]
     figures = (

@@ -1,4 +1,4 @@
-"""What mends of a submission would give, as a page shows it."""
+"""The effects of fixes on a page."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WhatIfSection:
 
 
 def make_what_if(score: Score) -> WhatIfSection | None:
-    """The section; None where no mends were asked for."""
+    """The section; None where no fixes were requested."""
     what_if = score.what_if
     if what_if is None:
         return None

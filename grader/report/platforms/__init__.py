@@ -1,4 +1,4 @@
-"""A score as other programs take it: `--format NAME`, and gradebooks for Canvas and Moodle."""
+"""A score for other programs: `--format NAME`, and gradebooks for Canvas and Moodle."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ FORMATS: Mapping[str, str] = {
     "junit": "JUnit's XML",
     "markdown": "a pull request's comment in GitHub's Markdown",
 }
-"""What each format is. The module of its name, which loads on use, has
-`format_NAME(score, rule)`."""
+"""The meaning of each format. The module of its name, which loads on use, has `format_NAME(score,
+rule)`."""
 
 
 def format_for_platform(score: Score, name: str, rule: PendingRule | None = None) -> str:
-    """The score as the platform takes it, by a rule for pending points. GraderError where the
-    platform has no way to say that there is no final grade."""
+    """The score in the platform's format, by a rule for pending points. GraderError where the
+    platform cannot represent a missing final grade."""
     module = import_module(f"{__name__}.{name}")
     format_score: Callable[[Score, PendingRule | None], str] = getattr(module, f"format_{name}")
     return format_score(score, rule)

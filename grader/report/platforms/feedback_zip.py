@@ -1,10 +1,10 @@
-"""Feedback for each student, packed as a platform takes it back: a page and a Markdown file.
+"""Feedback for each student, packed for a platform: a page and a Markdown file.
 
 Moodle (the assignment's "Upload multiple feedback files in a zip") finds a student by the folder
-`NAME_NUMBER_assignsubmission_file_`, as its own download has it: NAME without underscores, NUMBER
-the participant's. Canvas (Assignments > "Upload submissions") finds a submission by the first two
-numbers between underscores of a file's name, the student's and the attachment's, and shows it under
-the name of the file that was handed in.
+`NAME_NUMBER_assignsubmission_file_`, the same as in its own download: NAME without underscores,
+NUMBER the participant's. Canvas (Assignments > "Upload submissions") finds a submission by the
+first two numbers between underscores of a file's name, the student's and the attachment's, and
+shows it under the name of the submitted file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.report.stored import read_score
 
 
 class Packing(StrEnum):
-    """How the files are named: as a platform finds its students, or in a folder for each."""
+    """The names of the files: by the rules of a platform, or in a folder for each student."""
 
     MOODLE = "moodle"
     CANVAS = "canvas"
@@ -35,7 +35,7 @@ class Packing(StrEnum):
 
 
 class Content(StrEnum):
-    """Which files each student gets."""
+    """The files for each student."""
 
     BOTH = "both"
     PAGE = "page"
@@ -44,7 +44,7 @@ class Content(StrEnum):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A submission without feedback, and why."""
+    """A submission without feedback, and the reason."""
 
     entry: BatchEntry
     reason: str
@@ -64,11 +64,11 @@ _MOODLE_FOLDER = re.compile(r"(?P<folder>[^_]+_\d+_assignsubmission_file_?)", re
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]")
 _NO_NAME = "{platform} did not name its file: give its roster, or pack it as folders"
 _DATE = (2000, 1, 1, 0, 0, 0)
-"""Of all files: the same feedback makes the same zip."""
+"""The modification time of all files: the same feedback makes the same zip."""
 
 
 def guess_packing(batch: BatchSummary) -> Packing:
-    """The platform that the submissions came from, where all came from one that takes feedback."""
+    """The platform of the submissions, where all came from one platform that accepts feedback."""
     platforms = {entry.platform for entry in batch.entries if entry.submission}
     known = {packing.value for packing in Packing}
     found = platforms.pop() if len(platforms) == 1 else None
@@ -84,10 +84,10 @@ def pack_feedback(
     find_row: FindRow | None = None,
     note: Callable[[BatchEntry], Sequence[str]] = lambda entry: (),
 ) -> PackedFeedback:
-    """Feedback on all entries of a batch in its folder `out`. Those whose grading failed, and those
-    whom the platform would not find, are left out.
+    """Feedback on all entries of a batch in its folder `out`. Failed gradings, and students whom
+    the platform would not find, are left out.
 
-    `note` gives sentences on an entry's points. Raises UsageError where nobody is left.
+    `note` gives sentences on an entry's points. Raises UsageError where no student is left.
     """
     titles = {exercise.id: exercise.title for exercise in batch.exercises}
     find = find_row or (lambda student, student_id: {})
@@ -178,7 +178,7 @@ def _name_stem(entry: BatchEntry, packing: Packing, find_row: FindRow) -> str | 
 
 
 def _safe(name: str) -> str:
-    """A name that every system can give to a file."""
+    """A name that every system accepts for a file."""
     return _UNSAFE.sub(" ", name).strip(" .") or "unnamed"
 
 

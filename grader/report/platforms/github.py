@@ -1,9 +1,9 @@
-"""A score as GitHub Classroom's graders hand it to `autograding-grading-reporter`: a runner's
-result, with partial points.
+"""A score in the form that GitHub Classroom's graders pass to `autograding-grading-reporter`: a
+runner's result, with partial points.
 
 The reporter adds up `tests[].score` and `max_score` of its runners, each the base64 of this JSON in
 the step output `result`. Where `max_score` is 0 it reports no points at all: so a fault of the
-grader is no zero, and pending points make no grade.
+grader does not become a zero, and pending points make no grade.
 """
 
 from __future__ import annotations

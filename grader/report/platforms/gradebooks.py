@@ -147,8 +147,8 @@ def _format_csv(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _harmless(cell: str) -> str:
-    """A cell on one line that no spreadsheet takes for a formula (OWASP, "CSV Injection"); indented
-    ones, like Canvas's, stay."""
+    """A cell on a single line that spreadsheets do not take for a formula (OWASP, "CSV Injection");
+    indented cells, like Canvas's, stay."""
     indent = cell[: len(cell) - len(cell.lstrip(" "))]
     line = indent + clean_line(cell)
     return f"'{line}" if line.startswith(("=", "+", "-", "@")) and line != "-" else line

@@ -23,7 +23,7 @@ from grader.report.platforms.texts import (
 
 def format_gradescope(score: Score, rule: PendingRule | None = None) -> str:
     """The JSON. GraderError where no grade follows from the score: without a file Gradescope
-    reports an autograder's fault, no zero."""
+    reports a fault of the autograder, not a zero."""
     factor = find_factor(score, rule)
     if factor is None:
         raise GraderError(

@@ -1,6 +1,6 @@
-"""A score as JUnit's XML, as continuous integration and test reports read it: a suite of checks.
+"""A score as JUnit's XML for continuous integration and test reports: a suite of checks.
 
-JUnit knows no points: they are in the suite's properties, and in the text of a check that failed.
+JUnit has no points: they are in the suite's properties, and in the text of a failed check.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from grader.report.text import clean_line, clean_text
 
 def format_junit(score: Score, rule: PendingRule | None = None) -> str:
     """The XML document, by a rule for pending points. Checks that lost points are failures, skipped
-    and excluded ones are skipped; ours are errors. A check with pending points is an error without
-    a rule, lost or skipped by it."""
+    and excluded checks are skipped; the grader's faults are errors. A check with pending points is
+    an error without a rule, lost or skipped by it."""
     ended = score.status.ended_early
     kinds = [_kind(check, rule) for check in score.checks]
     ours = not score.status.has_points
@@ -52,7 +52,7 @@ def format_junit(score: Score, rule: PendingRule | None = None) -> str:
 
 
 def _kind(check: CheckResult, rule: PendingRule | None) -> str:
-    """The element that tells a check's outcome, empty where it passed."""
+    """The element of a check's outcome, empty where it passed."""
     if check.pending_points and rule is not PendingRule.SCALED and not check.status.lost_points:
         return "error" if rule is None else "failure"
     if check.status.lost_points and not check.bonus:

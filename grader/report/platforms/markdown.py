@@ -1,7 +1,7 @@
 """A score as a comment on a pull request, in GitHub's Markdown: a table of the checks, with their
-points, and what to try.
+points and advice.
 
-Every text but ours is escaped: a submission's words are never taken for markup, links or mentions.
+All other text is escaped: a submission's words never become markup, links or mentions.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _CALLS = re.compile(r"&#(?:35|64);")
 
 
 def format_markdown(score: Score, rule: PendingRule | None = None) -> str:
-    """The comment, by a rule for pending points. Where no points follow from the score, it says
-    why, and shows none."""
+    """The comment, by a rule for pending points. Where no points follow from the score, it gives
+    the reason, and shows none."""
     row = score.status.row
     names = _escape(score.exercise), _escape(clean_line(score.submission_name))
     said = _escape(describe_score(score, rule))
@@ -56,7 +56,7 @@ def _cells(score: Score, check: CheckResult) -> tuple[str, ...]:
 
 
 def _format_text(check: CheckResult, score: Score) -> str:
-    """What is told of a check; a map of the output keeps its spaces."""
+    """The text on a check; a map of the output keeps its spaces."""
     drawn = draw_wrong_case(check, score)
     lines = describe_check(check, score).split("\n")
     words = [_escape(line) for line in lines[: len(lines) - len(drawn)]]
@@ -71,7 +71,7 @@ def _points(check: CheckResult) -> str:
 
 
 def _escape(text: str) -> str:
-    """The text with each character that may be markup as a reference, which never is markup. GitHub
+    """The text with each character that may be markup as a reference, which is never markup. GitHub
     looks for mentions (`@name`, `#12`) after that: a space of no width keeps them apart."""
     references = _MARKUP.sub(lambda match: f"&#{ord(match[0])};", text)
     return _CALLS.sub(lambda match: f"{match[0]}&#8203;", references)

@@ -1,4 +1,4 @@
-"""What every platform is told of a check, and of a whole score, in plain text."""
+"""The text on a check, and on a whole score, for every platform, in plain text."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ MAX_FINDINGS = 4
 
 
 def describe_check(check: CheckResult, score: Score) -> str:
-    """Value and goal, why there is no value or no verdict, the benefit of the doubt, what was
-    found, and what to try for how many points; of wrong outputs, where they are wrong."""
+    """Value and goal, the reason for a missing value or verdict, the benefit of the doubt, the
+    findings, the cost and the advice; for wrong outputs, their places."""
     if check.value is not None:
         first = f"{format_check_value(check)} (goal: {check.threshold})"
         source = f", {check.source.value}" if check.source is not None else ""
@@ -35,8 +35,8 @@ def describe_check(check: CheckResult, score: Score) -> str:
 
 
 def draw_wrong_case(check: CheckResult, score: Score) -> tuple[str, ...]:
-    """Where the first wrong case that the check judges is wrong: figures, and a map; of a hidden
-    one nothing."""
+    """The places of the wrong elements in the check's first wrong case: figures, and a map; nothing
+    for a hidden case."""
     if check.metric != CORRECTNESS or not check.status.lost_points:
         return ()
     case = find_wrong_case([case for case in score.cases if case.part == check.part])
@@ -47,13 +47,13 @@ def draw_wrong_case(check: CheckResult, score: Score) -> tuple[str, ...]:
 
 
 def find_factor(score: Score, rule: PendingRule | None) -> float | None:
-    """What makes grades of the points of checks that are no bonus; None without a final grade."""
+    """The factor from points (without bonus) to grades; None without a final grade."""
     return score.marks.factor(rule) if score.status.has_points else None
 
 
 def describe_score(score: Score, rule: PendingRule | None = None) -> str:
-    """The result in a sentence, and the grade where that is another figure; where the grading ended
-    early, why, with the tool's own words and what to try."""
+    """The result in a sentence, and the grade where it differs; where the grading ended early, the
+    reason, with the tool's own output and advice."""
     parts = [clean_line(score.message)]
     grade, marks = score.marks.grade(rule), score.marks
     if grade is not None and (grade, marks.full) != (score.score, score.max_score):
@@ -68,5 +68,5 @@ def describe_score(score: Score, rule: PendingRule | None = None) -> str:
 
 
 def check_name(check: CheckResult) -> str:
-    """The name that the handout and the terminal use too."""
+    """The name in the handout and on the terminal."""
     return clean_line(check.headline or check.title)

@@ -243,7 +243,7 @@ def test_the_page_says_that_a_time_is_hardly_known(tmp_path: Path) -> None:
 
 def test_a_class_of_nobody_and_one_of_many(tmp_path: Path) -> None:
     write_report(tmp_path, make_summary([]))
-    assert "Nobody has handed anything in." in Page(tmp_path / "report.html").text
+    assert "No submissions." in Page(tmp_path / "report.html").text
     write_report(tmp_path, write_class(tmp_path, make_scores(60)))
     page = Page(tmp_path / "report.html")
     assert sum(tag == "tr" and "data-status" in a for tag, a in page.tags) == 60

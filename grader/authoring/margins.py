@@ -1,4 +1,4 @@
-"""How much room the goals of an exercise leave, and which goals would leave enough."""
+"""The margins of an exercise's goals, and proposals for goals with sufficient margins."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import math
 
 from grader.metrics import METRICS, format_value
 from grader.records import CheckResult, DeviceInfo, Score, Source
-from grader.report.soundness import Proof, Room
+from grader.report.soundness import Margin, Proof
 from grader.spec.exercise import CheckSpec, Exercise, Threshold
 
-MIN_ROOM = 0.03
-"""Least distance of a timed value from its goal, as a part of the goal: less than that is the noise
-of a busy machine."""
-GOOD_ROOM = 0.05
+MIN_MARGIN = 0.03
+"""Least distance of a timed value from its goal, as a fraction of the goal: smaller distances are
+the noise of a busy machine."""
+GOOD_MARGIN = 0.05
 """The distance from the reference's value at which a goal is proposed."""
 TOO_NEAR = "; no goal is known that lies between: starter and reference are too near"
 DIGITS = 3
-"""Of the figures that are proposed."""
+"""Significant digits of a proposed goal."""
 
 
-def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Room, ...]:
-    """For each check how far the reference lies beyond its goal, and the starter before it."""
+def find_margins(exercise: Exercise, reference: Score | None, starter: Score) -> tuple[Margin, ...]:
+    """For each check, the margin of the reference beyond its goal, and of the starter before it."""
     rows = []
     for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
         before = _distance(own, _goal(check, own, starter.device))
@@ -28,54 +28,56 @@ def find_rooms(exercise: Exercise, reference: Score | None, starter: Score) -> t
         if reference is not None:
             best = reference.checks[index]
             beyond = _distance(best, _goal(check, best, reference.device))
-        rows.append(_room(own, best, beyond, before))
+        rows.append(_margin(own, best, beyond, before))
     return tuple(rows)
 
 
-def _room(
+def _margin(
     starter: CheckResult, reference: CheckResult | None, beyond: float | None, before: float | None
-) -> Room:
+) -> Margin:
     distances = {"reference": beyond, "starter": before}
     known = {who: distance for who, distance in distances.items() if distance is not None}
-    room = ", ".join(f"{who} {100 * distance:+.3g} %" for who, distance in known.items())
+    shown = ", ".join(f"{who} {100 * distance:+.3g} %" for who, distance in known.items())
     timed = reference is not None and reference.source in (Source.MEASURED, Source.MODELLED)
-    narrow = timed and any(abs(distance) < MIN_ROOM for distance in known.values())
+    narrow = timed and any(abs(distance) < MIN_MARGIN for distance in known.values())
     if narrow:
-        room += f": less than {100 * MIN_ROOM:g} %, so noise decides"
+        shown += f": less than {100 * MIN_MARGIN:g} %, so noise decides"
     missed, given = beyond is not None and beyond < 0, before is not None and before >= 0
     if reference is not None and (narrow or missed or given):
         goal = propose_goal(reference, starter, timed=timed)
-        room += f"; {goal}" if goal else "" if given and not narrow else TOO_NEAR
+        shown += f"; {goal}" if goal else "" if given and not narrow else TOO_NEAR
     if narrow:
         proof = Proof.FAILS
     elif reference is None or reference.value is None:
         proof = Proof.OPEN
     else:
         proof = Proof.HOLDS
-    return Room(starter.name, starter.threshold, _value(reference), _value(starter), room, proof)
+    return Margin(starter.name, starter.threshold, _value(reference), _value(starter), shown, proof)
 
 
 def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -> str:
-    """In the spec's own fields the goal that the reference reaches with room, and the starter does
-    not; empty where there is none, or a value is not known."""
+    """In the spec's own fields, a goal that the reference reaches with a margin and the starter
+    misses; empty where there is none, or a value is unknown."""
     best, before = _in_spec(reference), _in_spec(starter)
     if best is None or before is None:
         return ""
     higher = METRICS[reference.metric].better.value == "higher"
-    room = GOOD_ROOM if timed else 0.0
-    goal = _round(best * (1 - room) if higher else best * (1 + room), down=higher)
+    margin = GOOD_MARGIN if timed else 0.0
+    goal = _round(best * (1 - margin) if higher else best * (1 + margin), down=higher)
     apart = (goal - before if higher else before - goal) / abs(goal or 1.0)
-    if apart < MIN_ROOM:
+    if apart < MIN_MARGIN:
         return ""
     zero = _round(before, down=not higher)
     field = "at_least" if higher else "at_most"
     ends = f', "zero_at": {zero:.12g}' if (zero < goal if higher else zero > goal) else ""
-    leaves = f" leaves {100 * GOOD_ROOM:g} % of room" if timed else " is what the reference reaches"
+    leaves = (
+        f" leaves {100 * GOOD_MARGIN:g} % margin" if timed else " is the value of the reference"
+    )
     return f'"{field}": {goal:.12g}{ends}{leaves}'
 
 
 def _in_spec(check: CheckResult) -> float | None:
-    """The value in the spec's own terms: as a multiple, where the goal is one."""
+    """The value in the spec's own terms: as a multiple, where the goal is relative."""
     if check.value is None or check.relative_value is None:
         return check.value
     return check.value / check.relative_value if check.relative_value else None
@@ -90,8 +92,7 @@ def _round(value: float, *, down: bool) -> float:
 
 
 def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Threshold | None:
-    """The goal in the metric's own unit; None where it is a multiple of a value that is not
-    known."""
+    """The goal in the metric's own unit; None where it is a multiple of an unknown value."""
     threshold = check.threshold_on(device)
     if threshold.relative_to is None:
         return threshold
@@ -99,8 +100,8 @@ def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Thre
 
 
 def _distance(check: CheckResult, goal: Threshold | None) -> float | None:
-    """How far the value lies beyond the goal, as a part of it: negative before it; None where that
-    is no question of more or less."""
+    """The distance of the value beyond the goal, as a fraction of the goal: negative before it;
+    None for goals without an order."""
     if check.value is None or goal is None or check.metric == "correctness":
         return None
     if goal.at_least:

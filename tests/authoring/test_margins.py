@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.authoring.rooms import propose_goal
+from grader.authoring.margins import propose_goal
 from grader.records import CheckResult, CheckStatus, Source
 
 
@@ -33,15 +33,15 @@ def check(metric: str, value: float | None, relative: float | None = None) -> Ch
             0.851,
             0.4567,
             True,
-            '"at_least": 0.808, "zero_at": 0.457 leaves 5 % of room',
+            '"at_least": 0.808, "zero_at": 0.457 leaves 5 % margin',
         ),
-        ("time_ms", 2.0, 8.0, True, '"at_most": 2.1, "zero_at": 8 leaves 5 % of room'),
+        ("time_ms", 2.0, 8.0, True, '"at_most": 2.1, "zero_at": 8 leaves 5 % margin'),
         (
             "shared_bank_conflicts",
             0,
             65_011_712,
             False,
-            '"at_most": 0, "zero_at": 65000000 is what the reference reaches',
+            '"at_most": 0, "zero_at": 65000000 is the value of the reference',
         ),
         (
             "speedup_over_naive",
@@ -65,4 +65,4 @@ def test_a_multiple_is_proposed_where_the_goal_is_one() -> None:
         check("global_load_sectors", 900.0, 1000.0),
         timed=False,
     )
-    assert found == '"at_most": 0.3, "zero_at": 0.9 is what the reference reaches'
+    assert found == '"at_most": 0.3, "zero_at": 0.9 is the value of the reference'
