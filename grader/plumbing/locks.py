@@ -1,7 +1,7 @@
-"""Locks between processes: a file that one process holds at a time, and that the system frees
-however its holder ends.
+"""Locks between processes: a file that one process holds at a time. The system frees it when its
+holder ends for any reason.
 
-filelock opens the file for writing, and so cannot share one with other users of the machine.
+filelock opens the file for writing, so that other users of the machine cannot share it.
 """
 
 from __future__ import annotations

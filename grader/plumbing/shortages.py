@@ -1,4 +1,5 @@
-"""What this machine can lack: room, files, processes, memory; each with a message and advice."""
+"""Shortages of this machine: disk space, open files, processes, memory; each with a message and
+advice."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ ROOM_BYTES = 32 << 20
 """The intermediate files of a compilation take less (`#include <cub/cub.cuh>`: 14 MB). With less
 room a file may have been cut short."""
 _NO_FOLDER = "No usable temporary directory"
-"""How tempfile says that there is none."""
+"""The message of tempfile when no folder for temporary files is usable."""
 
 
 def machine_fault(error: BaseException) -> GraderError | None:

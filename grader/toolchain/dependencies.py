@@ -1,8 +1,7 @@
-"""Which files a submission includes, as the preprocessor that opened them tells.
+"""The files that a submission includes, as recorded by the preprocessor that opened them.
 
-gcc's own list (`-MD`) is read, not the line markers of its output: a `#line` directive of the
-submission forges the latter, and `#embed` leaves none. nvcc's `-M` would not do, since it is made
-from the markers.
+The source is gcc's own list (`-MD`), not the line markers of its output: a `#line` directive of the
+submission forges the markers, and `#embed` leaves none. nvcc's `-M` is made from the markers.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from grader.toolchain.workspace import (
 )
 
 _FORBIDDEN = re.compile(r"fatal error: .*: Permission denied$", re.MULTILINE)
-"""What gcc says of a file that Landlock keeps it from."""
+"""gcc's message about a file that Landlock hides."""
 _DIRECTIVES = "include|include_next|import|embed|if|ifn?def|elif|else|endif|define|undef"
 _MADE_DIRECTIVE = re.compile(rf"^[ \t]*(?:#|%:)[ \t]*(?:{_DIRECTIVES})\b", re.MULTILINE)
 _FOREIGN = ForeignFile(None)
@@ -42,8 +41,8 @@ def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
     """Absolute, resolved paths of the included files that the last run of nvcc opened, without the
     submission itself.
 
-    With `-MG` gcc lists missing files too: of these, those that only a path out of the submission's
-    folder can have named.
+    With `-MG` gcc lists missing files too: of these, only files that a path out of the submission's
+    folder must have named.
     """
     text = (workspace.out / DEPENDENCIES_NAME).read_text(errors="surrogateescape")
     # os.path, because pathlib raises where a student's name is too long or a link leads to itself.

@@ -31,15 +31,15 @@ _OLDEST, _NEWEST = 2, 4
 
 @dataclass(frozen=True)
 class LineTable:
-    """Where the code of a section stands in the submission: from `starts[i]`, in bytes, to the next
-    one it is of `lines[i]`; None where it is of no line."""
+    """Lines of the submission for the code of a section: code from byte `starts[i]` up to the next
+    start belongs to `lines[i]`; None for code without a line."""
 
     starts: tuple[int, ...]
     lines: tuple[int | None, ...]
 
     def line_at(self, offset: int, *, since: int = 0) -> int | None:
-        """The line of the instruction at an offset; None where nothing from `since` on, the start
-        of its function, says one."""
+        """The line of the instruction at an offset; None if no row from `since` on, the start of
+        its function, has a line."""
         index = bisect_right(self.starts, offset) - 1
         return self.lines[index] if index >= 0 and self.starts[index] >= since else None
 
@@ -100,7 +100,7 @@ def _read_symbols(elf: Elf) -> dict[int, int]:
 
 
 def _find_line(row: _Row, rows: Sequence[_Row], own: Set[int]) -> int | None:
-    """The line of a row, if its file is the submission, else that of the call that it is inlined
+    """The line of a row if its file is the submission; else the line of the call that it is inlined
     at, and so on outwards."""
     while row.line is not None:
         if row.file in own:
@@ -117,9 +117,8 @@ _START = _Row(symbol=0, address=0, file=1, line=1, call=0)
 
 
 class _Program:
-    """One line-number program, from an offset of the section to `end`. `files` are the names of its
-    files without their folders, by number; `sequences` are the rows that it has made so far, those
-    of one function after the other's."""
+    """A line-number program, from an offset of the section to `end`. `files` are its file names
+    without folders, by number; `sequences` are the rows made so far, function by function."""
 
     def __init__(self, data: bytes, start: int, symbols: Mapping[int, int]) -> None:
         structs = DWARFStructs(little_endian=True, dwarf_format=32, address_size=_ADDRESS_BYTES)
