@@ -1,9 +1,9 @@
-"""C++ source as tokens, in one pass: what everybody who looks at a submission's text reads, so that
-no text costs more than linear time, and no two readers see another thing in it.
+"""C++ source as tokens, in one pass. All readers of a submission's text use it, so that no text
+costs more than linear time, and all readers see the same tokens.
 
-Every character is in exactly one token. Repetitions are possessive, or end at the first place where
-they can, so that nothing is tried twice: a token costs its own length. Lines are as they stand: a
-backslash at the end of one is a token of its own, or goes on in a `//` comment and a literal.
+Every character is in exactly one token. Repetitions are possessive, or end at the first possible
+place, so that no text is tried twice: a token costs its own length. Lines stay: a backslash at the
+end of a line is a token of its own, or continues a `//` comment and a literal.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """What a token is. NEWLINE ends a line, SPLICE is a backslash that lets it go on, END stands
-    behind the last token where a parser wants one."""
+    """The kind of a token. NEWLINE ends a line, SPLICE is a backslash that continues it, END stands
+    behind the last token if a parser wants it."""
 
     SPACE = "space"
     NEWLINE = "newline"
@@ -90,8 +90,8 @@ _SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
 
 
 def read_tokens(source: str, *, line: int = 1, column: int = 1) -> Iterator[Token]:
-    """All tokens; joined they are the source. `line` and `column` say where it starts in its
-    file."""
+    """All tokens; joined they are the source. `line` and `column` are the start of the source in
+    its file."""
     line_start = 1 - column
     for match in _TOKEN.finditer(source):
         text, start = match[0], match.start()

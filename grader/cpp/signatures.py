@@ -16,9 +16,9 @@ _LANES = {"2": 2, "3": 3, "4": 4}
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel. `dtype` is NumPy's name of the type of one element, of what it
-    points to where it is a pointer, and None where that is not known; `lanes` is how many of these
-    a value has (2 of a `float2`). `is_const`: what it points to cannot be written to."""
+    """A parameter of a kernel. `dtype` is NumPy's name of the element type, for a pointer of its
+    target's element type; None if unknown. `lanes` is the number of elements of a value (2 of a
+    `float2`). `is_const`: the pointer's target cannot be written."""
 
     name: str
     text: str
@@ -29,8 +29,8 @@ class Parameter:
 
 
 def read_parameters(source: str) -> dict[str, tuple[Parameter, ...]]:
-    """The parameters of each `__global__` function of a file, by its name; of several with one
-    name, those of the first."""
+    """The parameters of each `__global__` function of a file, by its name; of overloads the
+    first."""
     found: dict[str, tuple[Parameter, ...]] = {}
     tokens = read_code(source)
     for place, token in enumerate(tokens):

@@ -1,5 +1,5 @@
-"""An exercise's oracle: load `oracle.py`, and hold what it returns to the shapes and dtypes of the
-spec."""
+"""An exercise's oracle: loads `oracle.py`, and checks its results against the shapes and dtypes of
+the spec."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ BLOCK_FUNCTION = "expected_block"
 _STRIPE = 128
 """Columns that are asked for at once."""
 _SMALL = 1 << 20
-"""Elements of all inputs up to which one thread is enough: a product of 700³ takes it 20 ms."""
+"""Elements of all inputs up to which one BLAS thread is used: a product of 700³ takes 20 ms with
+it."""
 _CHECKED_AT_ONCE = 1 << 16
 """Elements that stay in the caches."""
 
@@ -44,7 +45,7 @@ class Oracle:
 
     Each output is in the buffer's dtype: a float64 result of a float buffer is rounded to it, any
     other difference is a mistake. It may be a view of the inputs, which are read-only to the
-    oracle: a transpose is not copied. SpecError for whatever is wrong, with the oracle's line.
+    oracle: a transpose is not copied. SpecError for any mistake, with the oracle's line.
     """
 
     path: Path
@@ -55,7 +56,7 @@ class Oracle:
     scalars: Arrays = field(default_factory=dict)
 
     def __call__(self, inputs: Arrays, sizes: Sizes) -> Arrays:
-        """What is expected of the outputs."""
+        """The expected outputs."""
         answer = self._ask(inputs, sizes)
         return {
             buffer.name: _rounded(self.path, buffer, answer[buffer.name]) for buffer in self.outputs
@@ -76,8 +77,8 @@ class Oracle:
         }
 
     def check(self, inputs: Arrays, sizes: Sizes) -> None:
-        """Raises SpecError where it does not compute, or says something else of some elements than
-        of all."""
+        """Raises SpecError if it fails, or if it returns other values for some elements than for
+        all."""
         whole = self(inputs, sizes)
         every = {name: np.arange(array.size, dtype=np.uint32) for name, array in whole.items()}
         for name, some in self.at(inputs, sizes, every).items():
@@ -89,7 +90,7 @@ class Oracle:
                 )
 
     def _ask(self, inputs: Arrays, sizes: Sizes) -> Arrays:
-        """What the function returns, of the right names, shapes and types."""
+        """The function's result, with the right names, shapes and types."""
         small = sum(array.size for array in inputs.values()) <= _SMALL
         with running(self.path), one_thread() if small else nullcontext():
             answer = self.expected({**_read_only(inputs), **self.scalars}, dict(sizes))
@@ -206,15 +207,15 @@ def _check_array(path: Path, buffer: BufferSpec, array: object, shape: tuple[int
 
 
 def _pick(array: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Elements of an array by their flat indices; of one that is not contiguous, a view of the
-    inputs say, no copy is made."""
+    """Elements of an array by their flat indices; a non-contiguous array, such as a view of the
+    inputs, is not copied."""
     if array.flags.c_contiguous:
         return np.asarray(array.reshape(-1)[places])
     return np.asarray(array[np.unravel_index(places, array.shape)])
 
 
 def _rounded(path: Path, buffer: BufferSpec, array: np.ndarray) -> np.ndarray:
-    """What the oracle says in the buffer's dtype."""
+    """The oracle's output in the buffer's dtype."""
     dtype = np.dtype(buffer.dtype)
     with np.errstate(over="ignore"):
         result = array.astype(dtype, copy=False)
@@ -226,8 +227,8 @@ def _rounded(path: Path, buffer: BufferSpec, array: np.ndarray) -> np.ndarray:
 
 
 def _is_finite(array: np.ndarray) -> bool:
-    """Whether all values are finite. A sum is, unless one of them is not, or they are very large:
-    it takes a fifth of the time."""
+    """Whether all values are finite. The sum is checked first, in a fifth of the time: it is finite
+    unless a value is not, or values are very large."""
     flat = array.ravel(order="K")  # no copy of a transpose
     parts = (flat[at : at + _CHECKED_AT_ONCE] for at in range(0, len(flat), _CHECKED_AT_ONCE))
     with np.errstate(over="ignore", invalid="ignore"):

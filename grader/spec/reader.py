@@ -48,7 +48,7 @@ from grader.spec.tensor_map_rules import read_tensor_map
 from grader.spec.texture_rules import read_texture
 
 ORACLE_FUNCTION = "expected"
-"""Of the exercise itself; that of a part is `expected_<part>`."""
+"""Of the exercise itself; a part's function is `expected_<part>`."""
 
 Built = TypeVar("Built")
 
