@@ -109,8 +109,8 @@ def assigns(source: str, name: str) -> bool:
 
 
 def find_constants(source: str) -> frozenset[str]:
-    """Names that may stand for a constant or a type: of `const` and `constexpr` values,
-    enumerators, classes and namespaces, and of types that `using` and `typedef` name."""
+    """Names that may be constants or types: of `const` and `constexpr` values, enumerators, classes
+    and namespaces, and of types that `using` and `typedef` name."""
     found: set[str] = set()
     statement: set[str] = set()
     before = Token(Kind.END, "", 0)

@@ -56,8 +56,8 @@ _NAMED_CASTS = ("static_cast", "reinterpret_cast", "const_cast")
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression: its text, where it starts, its tree, and the first place of each
-    name that it needs."""
+    """A parsed expression: its text, its start, its tree, and the first place of each name that it
+    needs."""
 
     text: str
     position: Position
@@ -85,7 +85,7 @@ class Expression:
         return self.tree.name if isinstance(self.tree, Name) else None
 
     def place_of(self, name: str) -> Position:
-        """Where the name is used first; the start of the expression where it is not."""
+        """The first place of the name; the start of the expression if it does not occur."""
         return self.places.get(name, self.position)
 
 
@@ -299,7 +299,7 @@ def _uncallable(name: str, position: Position) -> LanguageError:
 
 
 def take_qualified_name(cursor: Cursor) -> str:
-    """A name with the namespaces and classes before it: `ns::Tile<8>::size`. LanguageError where
+    """A name with the namespaces and classes before it: `ns::Tile<8>::size`. LanguageError if
     there is none."""
     parts = [""] if cursor.accept("::") else []
     while True:

@@ -34,15 +34,14 @@ class Kind(StrEnum):
 
 
 class Position(NamedTuple):
-    """Where something stands: line and column, both 1-based, columns in characters."""
+    """A place: line and column, both 1-based, columns in characters."""
 
     line: int
     column: int
 
 
 class Token(NamedTuple):
-    """A token, the 0-based offset where it starts, and the 1-based line and column of that
-    place."""
+    """A token, its 0-based offset, and its 1-based line and column."""
 
     kind: Kind
     text: str
@@ -125,7 +124,7 @@ def find_names(source: str) -> frozenset[str]:
 
 
 def symbol_name(name: str) -> str:
-    """A name as nvcc spells it in symbols: `_u00f6` stands for ö, however the source writes it."""
+    """A name as nvcc spells it in symbols: `_u00f6` is ö, in any spelling of the source."""
 
     def spell(match: re.Match[str]) -> str:
         number = int(match["short"] or match["long"] or f"{ord(match[0][0]):x}", 16)

@@ -1,5 +1,5 @@
-"""The parameters of a file's kernels as they are written, read without a compiler: a type that a
-macro, a typedef or a template stands for is not known."""
+"""The parameters of a file's kernels, read without a compiler: types behind macros, typedefs or
+template parameters are unknown."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_parameters(source: str) -> dict[str, tuple[Parameter, ...]]:
 
 
 def _find_list(tokens: Sequence[Token], place: int) -> int | None:
-    """Where the parameters begin: the first parenthesis behind a name that is no attribute."""
+    """The start of the parameters: the first parenthesis behind a name that is no attribute."""
     for index in range(place + 1, len(tokens)):
         text, before = tokens[index].text, tokens[index - 1]
         if text in (";", "{", "}"):

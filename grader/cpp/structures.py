@@ -45,7 +45,7 @@ class Layout:
 
 
 def find_layout(type_: str, source: str) -> Layout | None:
-    """The layout of the type of this name; None where it is not known. Of an instance of a template
+    """The layout of the type of this name; None if it is not known. Of an instance of a template
     it is known where there are no members."""
     name, template, _ = type_.partition("<")
     layout = _Reader(source).layout_of(symbol_name(name.rsplit("::", 1)[-1].strip()), 0)
@@ -148,8 +148,8 @@ def _matching_braces(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 _Read = tuple[str | None, Sequence[int], bool]
-"""The type of a member (None where it is none that is understood), the extents of an array of them,
-and whether it has an initialiser."""
+"""The type of a member (None if it is not understood), the extents of an array of them, and whether
+it has an initialiser."""
 _UNKNOWN: _Read = (None, (), False)
 
 

@@ -84,7 +84,7 @@ def normal_integer_type(words: Sequence[str]) -> str:
 
 
 def element_of(name: str) -> str | None:
-    """NumPy's name of the type, and of the elements of a vector type (`float4`); None where the
+    """NumPy's name of the type, and of the elements of a vector type (`float4`); None if the
     type is not known."""
     if (vector := _VECTOR.fullmatch(name)) is None:
         return NUMPY_NAMES.get(name)

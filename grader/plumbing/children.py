@@ -36,7 +36,7 @@ def python_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str
 
 
 def kill_group(group: int) -> None:
-    """End all of a process group at once, if there is any of it left."""
+    """Kill all processes of a group that are left."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 
@@ -96,7 +96,7 @@ class Child:
         return self._process.poll() is not None
 
     def wait(self) -> int:
-        """The exit code of a child that has closed its end; it is killed where it does not end."""
+        """The exit code of a child that has closed its end; if it does not end, it is killed."""
         try:
             return self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:

@@ -15,10 +15,10 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def hold_lock(path: Path, when_taken: Callable[[], None], *, mode: int = 0o600) -> Iterator[None]:
-    """Hold a lock alone. Its file is made if there is none, with these permissions.
+    """Hold a lock alone. Creates its file, if missing, with these permissions.
 
-    While another process holds it, `when_taken` is called again and again: it waits a little, or
-    raises. Raises OSError where the file cannot be opened.
+    While another process holds the lock, `when_taken` is called repeatedly: it waits a little, or
+    raises. Raises OSError if the file cannot be opened.
     """
     descriptor = _open(path, mode)
     try:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @cache
 def converter() -> Converter:
-    """The converter of all records, for who registers no hooks."""
+    """The converter of all records. Callers must not register hooks: see `make_converter`."""
     return make_converter()
 
 

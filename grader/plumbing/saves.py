@@ -64,7 +64,7 @@ class Saves:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _read(self, stamp: Stamp) -> bytes | None:
-        """The content, which is read once for a stamp; None where it cannot be read now."""
+        """The content, which is read once for a stamp; None if it cannot be read now."""
         if self._seen is not None and self._seen[0] == stamp:
             return self._seen[1]
         try:

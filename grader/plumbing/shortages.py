@@ -96,8 +96,8 @@ def find_small_bound(limits: ToolLimits) -> GraderError | None:
 
 
 def find_full_folder(size_bytes: int) -> GraderError | None:
-    """Whether the folder for temporary files lacks so many bytes. They are taken for a moment:
-    quotas and limits of file sizes count."""
+    """Whether the folder for temporary files lacks so many bytes. A temporary file of that size is
+    allocated, so that quotas and limits of file sizes count."""
     try:
         with tempfile.TemporaryFile() as file:
             os.posix_fallocate(file.fileno(), 0, size_bytes)

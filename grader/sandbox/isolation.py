@@ -143,7 +143,7 @@ def restrict_emulating_process(readable: Sequence[Path] = ()) -> str:
     """Confine this process, an emulated device's worker with all that it loads: it may read
     Python's files and these folders, and write and start nothing.
 
-    Returns the layer's name, empty where the kernel has no Landlock. Threads that run already are
+    Returns the layer's name, empty if the kernel has no Landlock. Threads that run already are
     not confined: call it first.
     """
     if landlock_version() == 0:

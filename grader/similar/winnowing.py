@@ -142,7 +142,8 @@ def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
 def _choose_starter(
     grams: Sequence[Hashes], starters: Mapping[str, str]
 ) -> tuple[str | None, Hashes]:
-    """The starter that the files hold the most of, and its grams; none where no file holds any."""
+    """The starter that the files share the most with, and its grams; empty if no file shares
+    any."""
     held: dict[str, float] = {}
     hashes = {
         name: np.unique(_hash_grams(read_tokens(text).codes)) for name, text in starters.items()

@@ -20,7 +20,7 @@ SIZE_TYPE = "int"
 
 
 def find_cpu_file(exercise: Exercise) -> Path | None:
-    """The exercise's `cpu.c`, or None where it brings none."""
+    """The exercise's `cpu.c`, or None if it brings none."""
     path = exercise.folder / CPU_FILE
     return path if path.is_file() else None
 

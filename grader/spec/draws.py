@@ -38,7 +38,7 @@ POOL, WINDOW = 1 << 18, 16_381
 """Deviates of each of the two parts of the pool, and of a window: a prime number, so that no
 matrix has the windows' borders at the same place of each row or tile."""
 WINDOWS_AT_ONCE = 16
-"""A piece of so many windows stays in the caches."""
+"""A piece of so many windows fits the caches."""
 LARGEST_INTEGER = 9_999
 DENSITY = 0.1
 """The part of a sparse row that is not 0."""
@@ -126,7 +126,7 @@ def scalars_of(task: Task) -> dict[str, np.ndarray]:
 
 
 def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
-    """The task's buffers with concrete shapes; SpecError where a shape has no positive extent at
+    """The task's buffers with concrete shapes; SpecError if a shape has no positive extent at
     these sizes, or none that its tensor map can have."""
     return tuple(_device_buffer(buffer, sizes) for buffer in task.buffers)
 
@@ -262,7 +262,7 @@ def _largest(dtype: np.dtype) -> int:
 
 
 def _fill_index(_rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
-    """Each element's own number; in a float type it starts again at 0 where the type can no longer
+    """Each element's own number; in a float type it restarts at 0 when the type can no longer
     count."""
     numbers = np.arange(count, dtype=np.int64)
     if dtype.kind == "f":

@@ -252,7 +252,7 @@ class Exercise(Task):
     of the sizes.
 
     `baseline_source` is the grader's starter, which `baseline_plan` and the further plans of
-    `comparisons` launch; `reference_source` is None where the hidden reference is not shipped.
+    `comparisons` launch; `reference_source` is None if the hidden reference is not shipped.
     """
 
     id: str

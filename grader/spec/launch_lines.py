@@ -27,7 +27,7 @@ class TypeName:
 
 @dataclass(frozen=True)
 class KernelName:
-    """A kernel as a launch line names it. `template_arguments` is None where none are written."""
+    """A kernel as a launch line names it. `template_arguments` is None if none are written."""
 
     name: str
     template_arguments: tuple[Expression | TypeName, ...] | None

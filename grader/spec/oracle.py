@@ -63,7 +63,7 @@ class Oracle:
         }
 
     def at(self, inputs: Arrays, sizes: Sizes, places: Places) -> Arrays:
-        """The same of some elements only, as flat rows; the others are not looked at."""
+        """The same for some elements only, as flat rows."""
         if self.block is not None:
             (buffer,) = self.outputs
             chosen = self._ask_blocks(inputs, sizes, places[buffer.name])
@@ -128,7 +128,7 @@ class Oracle:
 
 
 def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
-    """The oracle of the exercise, or of a part. SpecError where there is none."""
+    """The oracle of the exercise, or of a part. SpecError if there is none."""
     path, function = (
         exercise.folder / ORACLE_FILE,
         (ORACLE_FUNCTION if part is None else oracle_function(part.name)),
@@ -149,7 +149,7 @@ def load_library(exercise: Exercise) -> Operation | None:
     """The optional `library(inputs, sizes)` of oracle.py: the task with operators that NumPy, CuPy
     and PyTorch arrays share, in float32.
 
-    It serves comparisons only (`@` is cuBLAS on a GPU), never correctness. None where there is
+    It serves comparisons only (`@` is cuBLAS on a GPU), never correctness. None if there is
     none.
     """
     path = exercise.folder / ORACLE_FILE

@@ -19,7 +19,7 @@ from grader.spec.exercise import InputFunction
 
 
 def load_module(path: Path) -> ModuleType:
-    """The module of an oracle. SpecError where it does not load."""
+    """The module of an oracle. SpecError if it does not load."""
     spec = importlib.util.spec_from_file_location(f"oracle_of_{path.parent.name}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise oracle_error(path, "this file is missing: it computes the expected outputs")

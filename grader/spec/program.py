@@ -118,7 +118,7 @@ class _Reader:
             raise cursor.expected("';' or the end of the line")
 
     def _take_simple(self) -> list[Statement]:
-        """A statement without others in it."""
+        """A statement that contains no other."""
         cursor = self._cursor
         start, index, word = cursor.token, cursor.index, cursor.token.text
         if word in ("break", "continue"):

@@ -65,7 +65,7 @@ def _public_cases(cases: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_title(folder: Path) -> str | None:
-    """The title of the exercise in the folder; None where its spec has none that can be read."""
+    """The title of the exercise in the folder; None if its spec has none that can be read."""
     try:
         title = json.loads((folder / SPEC_FILE).read_text(encoding="utf-8"))["title"]
     except (OSError, ValueError, KeyError, TypeError):

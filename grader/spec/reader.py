@@ -71,7 +71,7 @@ def read_exercise(folder: Path) -> Exercise:
 
 
 def starter_of(folder: Path) -> Path:
-    """Where the starter of the exercise in `folder` lies."""
+    """The path of the starter of the exercise in `folder`."""
     return root_of(folder) / "starter" / f"{_id_of(folder)}.cu"
 
 

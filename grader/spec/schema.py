@@ -61,10 +61,10 @@ class Violation(NamedTuple):
 
 
 def schema_problems(document: object) -> tuple[list[Problem], Json]:
-    """All violations in document order, and a sound copy: None stands where a value has the wrong
-    form, unknown fields are gone.
+    """All violations in document order, and a sound copy: a value of a wrong form is None in it,
+    unknown fields are dropped.
 
-    In the copy every value that is not None has the right form; a field that was missing still is.
+    In the copy every value that is not None has the right form; missing fields stay missing.
     """
     violations = [violation for fault in _find_faults(document) for violation in _explain(fault)]
     violations.sort(key=lambda violation: _document_order(document, violation.place))
@@ -211,7 +211,7 @@ def _repair(value: Any, place: Place, *, drop: bool) -> None:  # noqa: ANN401 - 
 
 
 def fields(parent: Json, name: str) -> Json:
-    """The object in this field; empty where it is missing or unsound."""
+    """The object in this field; empty if it is missing or unsound."""
     return parent.get(name) or {}
 
 

@@ -12,7 +12,7 @@ from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer
 
 
 class Written(Protocol):
-    """Where something of a plan is written: its line in the submission (None where the plan is the
+    """The place of a part of a plan: its line in the submission (None if the plan is the
     exercise's), the column at which `text` starts."""
 
     @property
@@ -168,7 +168,7 @@ class Plan:
 
     @cached_property
     def every(self) -> tuple[Statement, ...]:
-        """All statements, those within others too, in the order in which they are written."""
+        """All statements, also nested ones, in the order of the text."""
         return tuple(_walk(self.statements))
 
     @property

@@ -243,7 +243,7 @@ def _largest(choice: Json | list[int | None] | int | None) -> int | None:
 
 
 def _buffer_bytes(task: Json, sizes: Mapping[str, int]) -> int:
-    """Bytes of the sound buffers together; 0 where a shape has no value, which is complained about
+    """Bytes of the sound buffers together; 0 if a shape has no value, which is reported
     elsewhere."""
     whole = {name: int(value) for name, value in sizes.items()}
     total = 0

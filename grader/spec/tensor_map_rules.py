@@ -30,7 +30,7 @@ _FLOATS = ("float16", "float32", "float64", "bfloat16", "tfloat32")
 
 
 def read_tensor_map(buffer: Json) -> TensorMap | None:
-    """The map of a buffer of a sound spec; None where it has none."""
+    """The map of a buffer of a sound spec; None if it has none."""
     if "tensor_map" not in buffer:
         return None
     found = fields(buffer, "tensor_map")
@@ -108,7 +108,7 @@ def box_mistakes(map_: TensorMap, dtype: str, axes: int) -> Iterator[str]:
 
 
 def shape_mistake(dtype: str, shape: Sequence[int]) -> str | None:
-    """Why a buffer of this shape can have no map; None where it can."""
+    """Why a buffer of this shape can have no map; None if it can."""
     row_bytes = shape[-1] * np.dtype(dtype).itemsize
     if len(shape) > 1 and row_bytes % UNIT_BYTES:
         return (

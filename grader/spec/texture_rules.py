@@ -19,7 +19,7 @@ _REPEATED = (Addressing.WRAP, Addressing.MIRROR)
 
 
 def read_texture(buffer: Json) -> Texture | None:
-    """How a buffer of a sound spec is bound; None where it is not."""
+    """How a buffer of a sound spec is bound; None if it is not."""
     if "surface" in buffer:
         surface = fields(buffer, "surface")
         return Texture(surface.get("channels", 1), surface.get("layered", False), surface=True)

@@ -54,7 +54,7 @@ def bind_arguments(
     scalars: Mapping[str, Scalar] = NO_SCALARS,
     source: str = "",
 ) -> tuple[Argument, ...]:
-    """The kernel's arguments in order; LanguageError where their number, kind, type or size does
+    """The kernel's arguments in order; LanguageError if their number, kind, type or size does
     not fit the parameters. `value_of` gives addresses in `buffers`; `source` is looked up for
     structures."""
     if len(launch.arguments) != len(kernel.parameters):

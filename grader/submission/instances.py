@@ -51,7 +51,7 @@ def find_open_templates(source: str) -> set[str]:
 
 
 def _base(kernel: KernelName) -> str | None:
-    """The name without its namespaces; None where no template arguments are written."""
+    """The name without its namespaces; None if no template arguments are written."""
     return None if kernel.template_arguments is None else kernel.name.rpartition("::")[2]
 
 

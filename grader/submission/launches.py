@@ -36,7 +36,8 @@ MAX_SCRATCH_BYTES = 4 << 30
 
 
 def resolve_scratch(declared: ScratchBuffer, scope: Scope, *, free_bytes: int) -> DeviceBuffer:
-    """The buffer, of at most so many bytes. LanguageError where it cannot be."""
+    """The buffer, of at most so many bytes. LanguageError if it is larger, its name is taken or its
+    shape has no value."""
     start = Position(declared.line or 1, declared.column)
     if (kind := scope.is_taken(declared.name)) is not None:
         message = f"{quote(declared.name)} is already the name of a {kind} of the exercise"

@@ -32,7 +32,7 @@ _BEGINNINGS = frozenset(name[:end] for name in _ASKING for end in range(1, len(n
 
 
 def check_lookups(source: str) -> Evaded | None:
-    """How the source looks for files in other ways than plain `__has_include(<header>)`."""
+    """The way in which the source looks for files, if not by plain `__has_include(<header>)`."""
     source = join_lines(source)
     tokens = read_code(source)
     words = _find_words(tokens, source)
@@ -66,8 +66,8 @@ def _is_asking(name: str) -> bool:
 
 
 def _end_of_harmless(tokens: Sequence[Token], index: int, source: str) -> int | None:
-    """Where a use of an asking name ends that only asks for a plain header, or whether the name is
-    defined; None for all others."""
+    """The end of a harmless use of an operator's name: a question for a plain header, or whether
+    the name is defined. None for other uses."""
     before = [token.text for token in tokens[max(0, index - 2) : index]]
     if (
         before[-1:] == ["defined"]

@@ -82,8 +82,8 @@ class _Reader:
         return [(start, end) for _, start, end in sorted(found)]
 
     def read(self, start: int, end: int, depth: int = 0) -> list[_Item]:
-        """The statements between two tokens that mean something in launch lines; none where blocks
-        are nested deeper than these may be."""
+        """The statements between two tokens that launch lines support; empty if blocks are nested
+        too deep."""
         items: list[_Item] = []
         at = start if depth < MAX_NESTING else end
         while at < end:
@@ -101,7 +101,7 @@ class _Reader:
         return items
 
     def _read_compound(self, at: int, end: int, depth: int) -> tuple[_Item, int]:
-        """A loop or a branch, and where it ends."""
+        """A loop or a branch, and its end."""
         word = self._tokens[at].text
         head = self._partners.get(at + 1, at) if word not in ("do", "else") else at
         body = head + 1
@@ -240,7 +240,7 @@ def _find_partners(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def _parse(text: str) -> Sequence[Statement]:
-    """The statements of a text; none where it cannot be read or has no effect."""
+    """The statements of a text; none if it cannot be read or has no effect."""
     try:
         return parse_program([PlanLine(text, 1, 1)])
     except LanguageError:

@@ -29,14 +29,14 @@ QUALIFIER = re.compile(r"\b(?:const|volatile)\b")
 
 
 class Place(NamedTuple):
-    """Which argument of a launch it is, from 1 on, and where that is written."""
+    """The number of an argument of a launch, from 1 on, and its position."""
 
     number: int
     position: Position
 
 
 def value_of_scalar(scalar: Scalar) -> Value:
-    """The scalar where an expression computes with it."""
+    """The scalar as a value in expressions."""
     if isinstance(scalar, np.generic):
         if scalar.dtype.kind == "f":
             return Real(float(scalar), 8 if scalar.dtype.itemsize == 8 else 4)
@@ -48,8 +48,8 @@ def bind_number(
     value: int | Real, text: str, parameter: KernelParameter, place: Place
 ) -> ScalarArgument:
     """The value of the expression `text` as an argument. An integer may be given for a
-    floating-point parameter, as in C++; never the other way round, which loses digits.
-    LanguageError where the parameter takes no such number, or none that large."""
+    floating-point parameter, as in C++; never the reverse, which loses digits. LanguageError if the
+    parameter takes no such number, or is too small for it."""
     if isinstance(value, Real):
         what = f"{describe(value)}, {quote(text)}"
         _check_takes(what, parameter, place, "f", "Write (int)(...) around it, if that is meant.")

@@ -48,7 +48,7 @@ class Scope:
 
     @property
     def values(self) -> frozenset[str]:
-        """The names that stand for numbers."""
+        """The names with a numeric value."""
         return frozenset(
             name for name, each in self._values.items() if isinstance(each, int | Real)
         )
@@ -59,7 +59,7 @@ class Scope:
         return self._scalars
 
     def add_buffer(self, buffer: DeviceBuffer) -> None:
-        """Let a buffer's name stand for its address."""
+        """Make a buffer's name the name of its address."""
         self.buffers[buffer.name] = buffer
         self._values.setdefault(buffer.name, address_of(buffer))
 

@@ -18,7 +18,7 @@ _SHOWN = 8
 
 
 def read_submission(path: Path) -> Submission | NoSource:
-    """The submission at `path`, or why it is no CUDA source text; UsageError where there is no
+    """The submission at `path`, or why it is no CUDA source text; UsageError if there is no
     readable file."""
     return parse_submission(_read_bytes(path), path.name)
 

@@ -27,7 +27,7 @@ class Artifacts:
 
 
 def read_artifacts(folder: Path, key: str) -> Artifacts | None:
-    """The entry, or None where there is none or where it is damaged."""
+    """The entry, or None if it is absent or damaged."""
     content = cache.read_entry(folder, key)
     return None if content is None else _parse(content)
 

@@ -39,7 +39,7 @@ _FAULTY_READ = re.compile(
     r": fatal error: .*: (?:Input/output error|Too many open files|Stale file handle)$",
     re.MULTILINE,
 )
-"""gcc on a header that is there and cannot be read."""
+"""gcc's message about a header that exists and cannot be read."""
 
 
 def settle(attempt: Callable[[], Made], compiler: Compiler) -> Made:

@@ -65,8 +65,7 @@ class Order:
 
 
 class Compilation:
-    """The tools at work, in a thread of their own. Who closes it before they have ended stops
-    them."""
+    """The running tools, in a thread of their own. `close` stops them."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -89,7 +88,7 @@ class Compilation:
         self.close()
 
     def result(self) -> Artifacts | NotCompiled:
-        """The result, as soon as it is there. Raises as `find_artifacts` does."""
+        """Waits for the result. Raises as `find_artifacts` does."""
         return self._made.result()
 
     def close(self) -> None:

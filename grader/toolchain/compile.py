@@ -96,7 +96,7 @@ def read_compiled(
     cache: Path | None = None,
 ) -> Binary:
     """The kernels of a cubin that an nvcc of this version made of the submission. Raises
-    GraderError where it is no such cubin."""
+    GraderError if it is no such cubin."""
     artifacts = list_cubin(cubin, nvdisasm=nvdisasm, arch=arch, run=run, cache=cache)
     return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
 
@@ -176,8 +176,8 @@ def _read_binary(
 
 
 def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:
-    """Places from the cubin, types from the symbol; without types where the two do not count the
-    same."""
+    """Offsets from the cubin, types from the symbol; without types if the two have different
+    numbers of parameters."""
     types: tuple[str | None, ...] | None = signature.types
     if types is None or len(types) != len(found.parameters):
         types = (None,) * len(found.parameters)

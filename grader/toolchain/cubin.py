@@ -78,7 +78,8 @@ def read_cubin(elf: Elf, *, arch: str) -> tuple[CubinKernel, ...]:
 
 
 def read_labels(elf: Elf) -> dict[str, Label]:
-    """Where every function of a cubin stands, kernels and those inside their sections."""
+    """The position of every function of a cubin: of kernels, and of functions inside their
+    sections."""
     labels = {}
     for _, symbol in elf.functions():
         place = symbol["st_shndx"]  # a word where the function lies elsewhere
@@ -138,7 +139,7 @@ def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
 
 def _constants(elf: Elf, symbol: str) -> Iterator[tuple[int, bytes, tuple[Pointer, ...]]]:
     """Constant banks whose contents the file holds, with the addresses that a loader fills in,
-    where it fills in no more than that."""
+    unless it fills in anything else."""
     names = {
         _LITERAL_BANK: f".nv.constant{_LITERAL_BANK}.{symbol}",
         _VARIABLE_BANK: ".nv.constant3",

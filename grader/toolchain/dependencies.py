@@ -59,11 +59,11 @@ def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
 
 
 def check_failed_run(compiler: Compiler, workspace: Workspace) -> ForeignFile | None:
-    """A rejection where the submission, which nvcc refused, includes a file that nvcc's messages
-    must not speak of.
+    """A rejection if the submission, which nvcc refused, includes a file that nvcc's messages must
+    not mention.
 
-    The list is made anew, past missing headers (`-MG`): gcc writes none where the first missing
-    header stopped it.
+    The list is made anew, past missing headers (`-MG`): gcc writes no list if a missing header
+    stops it.
     """
     (workspace.out / DEPENDENCIES_NAME).unlink(missing_ok=True)
     again = run_nvcc(compiler, workspace, "-E", output="again.ii", dependencies="-M,-MG")
@@ -75,16 +75,16 @@ def check_failed_run(compiler: Compiler, workspace: Workspace) -> ForeignFile | 
 
 
 def check_files(files: Sequence[str], nvcc: Nvcc) -> ForeignFile | None:
-    """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and
-    contents stay unsaid."""
+    """A rejection if a file is neither the toolkit's nor the C++ compiler's; it contains neither
+    name nor contents of the file."""
     roots = nvcc.include_roots
     allowed = all(any(Path(file).is_relative_to(root) for root in roots) for file in files)
     return None if allowed else _FOREIGN
 
 
 def check_directives(preprocessed: str) -> Evaded | None:
-    """A rejection where macros have made directives: gcc leaves them alone, and the compiler proper
-    would obey them unseen."""
+    """A rejection if macros have made directives: gcc's preprocessor ignores them, and the compiler
+    proper would obey them unnoticed."""
     if not _MADE_DIRECTIVE.search(preprocessed):
         return None
     tokens = read_tokens(preprocessed)  # nearly all that look like directives are in raw strings

@@ -85,7 +85,7 @@ def explain_failed_run(
 ) -> CompileErrors | CompilerEnded | TooMuchStaticShared:
     """Why nvcc made nothing of the submission: a limit that it ran into, or its errors, at most 20.
 
-    Raises GraderError where nvcc does not know the GPU: the grader asked for its architecture, not
+    Raises GraderError if nvcc does not know the GPU: the grader asked for its architecture, not
     the student.
     """
     output = completed.stderr + completed.stdout

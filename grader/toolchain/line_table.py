@@ -1,10 +1,11 @@
-"""Which line of the submission each instruction is from: the cubin's `.debug_line`.
+"""The line of the submission for each instruction: the cubin's `.debug_line`.
 
-That is a line-number program as DWARF 3 has it (section 6.2), with an operation of NVIDIA's beside,
+It is a DWARF 3 line-number program (section 6.2) with an additional operation of NVIDIA,
 `DW_LNE_inlined_call` (LLVM's NVPTX backend writes it, too): from here on, code is inlined at the
-call that the row of this number is; 0 ends that. Rows are numbered from 1 in each sequence.
-pyelftools reads the header and knows no such operation. nvdisasm prints the lines (`-gi -c`), but
-takes half a second to, and misses a row whose file and line are those before, inlined elsewhere.
+call in the row of this number; 0 ends that. Rows are numbered from 1 in each sequence. pyelftools
+reads the header, but does not know this operation. nvdisasm prints the lines (`-gi -c`), but takes
+half a second, and misses a row with the same file and line as the previous row if it is inlined
+elsewhere.
 """
 
 from __future__ import annotations
@@ -60,8 +61,8 @@ def read_lines(elf: Elf, source_name: str) -> dict[str, LineTable]:
 
 @dataclass(frozen=True)
 class _Row:
-    """Code from `address` on, in the section of a symbol, is of this line of a file, inlined at the
-    call of another row, 0 for none. `line` is None where a run of code ends."""
+    """Code from `address` on, in the section of a symbol, belongs to this line of a file, inlined
+    at the call of another row, 0 for none. `line` is None at the end of a run of code."""
 
     symbol: int
     address: int

@@ -34,8 +34,8 @@ _VERSIONS_ADVICE = "Is nvdisasm older than nvcc? `grade doctor` shows both versi
 
 @dataclass(frozen=True)
 class Label:
-    """Where a function stands: `section` is the function that its section is named after, `offset`
-    in bytes from there."""
+    """The position of a function: `section` is the function that its section is named after,
+    `offset` in bytes from its start."""
 
     section: str
     offset: int

@@ -36,7 +36,7 @@ _ENDS = (";", "__shared__")
 _NO_TYPE = frozenset("={}()")
 """Tokens that no declaration has before its first name."""
 _LONGEST_DECLARATION, _MOST_ARRAYS = 200, 64
-"""In tokens, and of a kernel: who writes more gets no names."""
+"""Limits, in tokens of a declaration and arrays of a kernel: beyond them arrays get no names."""
 Shape = tuple[str, list[str], Mapping[str, int]]
 """A declaration: its type, its extents as text, and the constants of the file."""
 Shapes = Mapping[str, Shape]
@@ -58,7 +58,7 @@ def read_shared_arrays(elf: Elf, source: str) -> dict[str, tuple[SharedArray, ..
 
 
 def read_ptx(elf: Elf) -> list[str]:
-    """The lines of the PTX text in a cubin; none where it was made without `-lineinfo`."""
+    """The lines of the PTX text in a cubin; none if it was made without `-lineinfo`."""
     section = elf.named.get(_PTX_SECTION)
     return [] if section is None else section.data().decode("utf-8", "replace").split("\0")
 
@@ -126,7 +126,7 @@ def _plain_name(symbol: str) -> str:
 def _describe(
     name: str, offset: int, size_bytes: int | None, shapes: Shapes, solved: Solved
 ) -> SharedArray:
-    """The array with its extents, where a declaration of this name fits its size."""
+    """The array with its extents, if a declaration of this name fits its size."""
     known = shapes.get(name)
     if known is None:
         return SharedArray(name, offset, size_bytes)
@@ -187,7 +187,7 @@ def list_takers(source: str, size_bytes: int) -> tuple[tuple[str, int], ...]:
 
 
 def _element_bytes(type_: str) -> int | None:
-    """The bytes of a declaration's type (`const float`), where it is CUDA's."""
+    """The bytes of a declaration's type (`const float`), if it is CUDA's."""
     sizes = (size_of(word) for word in reversed(type_.split()))
     return next((size for size in sizes if size is not None), None)
 

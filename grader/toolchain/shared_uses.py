@@ -234,7 +234,7 @@ def _read_access(opcode: str, operands: str) -> Iterator[_Access]:
 
 
 def _solve(definitions: Sequence[_Definition], arrays: Mapping[str, int]) -> dict[str, int]:
-    """Where each register's value may come from, over all its definitions."""
+    """The possible origins of each register's value, over all its definitions."""
     origins = dict(arrays) | {each.target: 0 for each in definitions}
     changed = True
     while changed:

@@ -62,7 +62,7 @@ def _stamp(program: Path) -> str | None:
 
 
 def _stamp_host_compiler(path: str) -> str | None:
-    """The stamp of the gcc that nvcc calls; None where it is none, or a stand-in."""
+    """The stamp of the gcc that nvcc calls; None if it is none, or a stand-in."""
     found = shutil.which(HOST_COMPILER, path=path)
     if found is None or HOST_COMPILER not in Path(found).resolve().name:
         return None

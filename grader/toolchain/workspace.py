@@ -66,7 +66,7 @@ def run_nvcc(
     compiler: Compiler, workspace: Workspace, action: str, *, output: str, dependencies: str = "-MD"
 ) -> Completed:
     """Run `nvcc action` (`-E`, `-cubin`) on the submission. The limits' time is processor time.
-    Raises GraderError where the compiler gets less than half of it in four times as long.
+    Raises GraderError if the compiler gets less than half of it in four times as long.
 
     `dependencies` are options of gcc's preprocessor; its list of files is the workspace's
     `dependencies`.
