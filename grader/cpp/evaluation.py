@@ -303,7 +303,7 @@ def _apply_to_integers(
 def _apply_to_reals(sign: str, left: int | Real, right: int | Real, position: Position) -> Real:
     function = _OF_REALS.get(sign)
     if function is None:
-        advice = "Write (int)(...) around what is to be an integer."
+        advice = "Write (int)(...) around the part that must be an integer."
         raise error_at(position, f"{quote(sign)} takes integers, not floats", advice)
     size = max(each.size_bytes for each in (left, right) if isinstance(each, Real))
     try:

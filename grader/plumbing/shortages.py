@@ -48,24 +48,24 @@ def machine_fault(error: BaseException) -> GraderError | None:
         error = OSError(errno.EAGAIN, "")
     if not isinstance(error, OSError):
         return None
-    said, step = error.strerror, _STEPS.get(error.errno)
+    message, step = error.strerror, _STEPS.get(error.errno)
     if _NO_FOLDER in str(error):
-        said, step = "there is no folder for temporary files", "Set TMPDIR to one"
+        message, step = "there is no folder for temporary files", "Set TMPDIR to a writable folder"
     elif (
         isinstance(error, FileNotFoundError) and not Path(folder := tempfile.gettempdir()).is_dir()
     ):
-        said, step = f"the folder for temporary files, {folder}, was removed", "Make it"
+        message, step = f"the folder for temporary files, {folder}, was removed", "Make it"
     elif error.errno == errno.EAGAIN:
-        said = "no further process or thread can be started"
+        message = "no further process or thread can be started"
     elif error.filename:
-        said = f"{error.filename}: {said}"
-    return None if step is None else GraderError(str(said), f"{step}, {AGAIN}")
+        message = f"{error.filename}: {message}"
+    return None if step is None else GraderError(str(message), f"{step}, {AGAIN}")
 
 
-def told_fault(text: str) -> GraderError | None:
+def reported_fault(text: str) -> GraderError | None:
     """The lack of this machine that a tool reports; not for text that a submission can print."""
-    told = (number for number in _STEPS if number and os.strerror(number) in text)
-    return next((machine_fault(OSError(number, os.strerror(number))) for number in told), None)
+    reported = (number for number in _STEPS if number and os.strerror(number) in text)
+    return next((machine_fault(OSError(number, os.strerror(number))) for number in reported), None)
 
 
 def keep_temporary_folder() -> None:

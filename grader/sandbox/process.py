@@ -62,7 +62,7 @@ def run_tool(
         if program is None:
             raise ToolMissing(
                 f"There is no program {argv[0]}.",
-                "`grade doctor` tells how to get what is missing.",
+                "`grade doctor` shows how to install it.",
             )
         writable = [Path(private), *([cwd.parent.resolve()] if cwd else [])]
         tool = [program, *argv[1:]]

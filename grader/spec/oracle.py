@@ -86,7 +86,7 @@ class Oracle:
             if not np.allclose(some, whole[name].reshape(-1), rtol=1e-6, atol=room):
                 raise oracle_error(
                     self.path,
-                    f"{BLOCK_FUNCTION} says something else of {quote(name)} than {self.function}",
+                    f"{BLOCK_FUNCTION} returns other values for {quote(name)} than {self.function}",
                 )
 
     def _ask(self, inputs: Arrays, sizes: Sizes) -> Arrays:
@@ -181,7 +181,7 @@ def _check_names(
     for name in names:
         if name not in answer:
             raise oracle_error(
-                path, f"the output {quote(name)} is missing from what {function} returns"
+                path, f"the output {quote(name)} is missing from the result of {function}"
             )
     return answer
 
@@ -196,13 +196,15 @@ def _check_array(path: Path, buffer: BufferSpec, array: object, shape: tuple[int
     if array.shape != shape:
         raise oracle_error(
             path,
-            f"the output {quote(buffer.name)} has the shape {array.shape}; the spec says {shape}",
+            f"the output {quote(buffer.name)} has the shape {array.shape}; the spec requires"
+            f" {shape}",
         )
     rounds = array.dtype == np.float64 and dtype.kind == "f"
     if array.dtype != dtype and not rounds:
         raise oracle_error(
             path,
-            f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec says {dtype}",
+            f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec requires"
+            f" {dtype}",
         )
 
 

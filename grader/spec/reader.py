@@ -177,7 +177,7 @@ def _file_problems(
         yield SpecProblem(
             str(starter),
             "",
-            "this file is missing: it is what students start from, and holds the naive baseline",
+            "this file is missing: students start from it, and it holds the naive baseline",
         )
 
 

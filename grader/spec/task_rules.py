@@ -122,14 +122,14 @@ def _init_problems(path: str, buffer: Json, *, is_part: bool) -> Iterator[Proble
     if role == Role.INPUT and "init" not in buffer and "function" not in buffer:
         yield Problem(
             path,
-            f"this field is missing: say how the input is filled ({', '.join(Initialisation)}), or"
-            " give the function that fills it",
+            "this field is missing: it names how the input is filled"
+            f" ({', '.join(Initialisation)}); or give the function that fills it",
         )
     if role == Role.OUTPUT and (init or function) is not None and not is_part:
         given = "init" if init is not None else "function"
         yield Problem(path, f"an output is not filled, but in a part: leave {given} out")
     if init is not None and function is not None:
-        yield Problem(path, "the buffer has a function that fills it: leave one of the two out")
+        yield Problem(path, "the buffer has a function that fills it: remove either of them")
     if init in FRACTIONAL and "int" in dtype:
         yield Problem(path, f"{dtype} cannot hold {init} values: use small_integers or index")
     if init == Initialisation.SMALL_INTEGERS and dtype.startswith("uint"):

@@ -75,7 +75,7 @@ def find_kernel(
         shown = _show_list([_show_signature(instance.kernel) for instance in fitting])
         message = f"{written} with {argument_count} arguments may be any of {shown}"
         advice = (
-            "The number of arguments must tell overloads apart; give one of the kernels another"
+            "The number of arguments must distinguish overloads; give one of the kernels another"
             " name."
         )
     else:

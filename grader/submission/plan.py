@@ -248,7 +248,7 @@ def _check_semicolon(comment: Comment, start: int) -> None:
         position = Position(comment.line, comment.column + text.index(";", len(without)))
         raise error_at(
             position,
-            "expected the end of the line before ';': a scratch line ends without one",
+            "expected the end of the line before ';': a scratch line has no semicolon",
             "Take the ';' out.",
         )
 

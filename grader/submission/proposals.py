@@ -16,7 +16,7 @@ from grader.spec.program import MAX_NESTING, PlanLine, parse_program
 from grader.spec.statements import Declaration, Statement
 
 MOST_LINES = 24
-PROPOSING = "What the host code of the file does, as launch lines (look whether the names fit):"
+PROPOSING = "Launch lines for the host code of the file (check the names):"
 _OPENING, _CLOSING = {"(": ")", "{": "}", "[": "]"}, (")", "}", "]")
 _DEVICE = ("__global__", "__device__")
 _DECLARING = TYPE_WORDS | {"const", "constexpr", "dim3", "auto"}

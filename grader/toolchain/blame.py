@@ -22,7 +22,7 @@ from grader.plumbing.shortages import (
     find_small_bound,
     keep_temporary_folder,
     machine_fault,
-    told_fault,
+    reported_fault,
 )
 from grader.records import CompileErrors, CompilerEnd, CompilerEnded
 from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
@@ -103,7 +103,7 @@ def _try_tools(compiler: Compiler) -> GraderError | None:
         done = run_nvcc(compiler, workspace, "-cubin", output="empty.cubin")
     if done.limit is None and done.returncode == 0:
         return None
-    if (fault := told_fault(done.stderr)) is not None:
+    if (fault := reported_fault(done.stderr)) is not None:
         return fault
     said = " ".join((done.stderr + done.stdout).split())[-300:]
     return GraderError(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import ToolMissing
-from grader.plumbing.shortages import ROOM_BYTES, find_full_folder, told_fault
+from grader.plumbing.shortages import ROOM_BYTES, find_full_folder, reported_fault
 from grader.records import Completed, RunTool, ToolLimits
 
 _LIMITS = ToolLimits(wall_seconds=60.0)
@@ -27,7 +27,7 @@ _NVCC_ADVICE = (
 )
 _NVDISASM_ADVICE = (
     "Install the package nvidia-cuda-nvdisasm (`pip install` of the grader brings it), or set"
-    " GRADER_NVDISASM to one."
+    " GRADER_NVDISASM to its path."
 )
 
 
@@ -143,7 +143,7 @@ def _include_search(path: Path, run: RunTool) -> str:
             limits=_LIMITS,
         )
     if completed.returncode != 0:
-        fault = find_full_folder(ROOM_BYTES) or told_fault(completed.stderr)
+        fault = find_full_folder(ROOM_BYTES) or reported_fault(completed.stderr)
         raise fault or ToolMissing(
             f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE
         )
