@@ -1,9 +1,9 @@
 """Decides whether a failed compilation is the submission's or this machine's fault.
 
-It is the submission's fault if a diagnostic names one of its lines, or if a second try fails alike
-although the machine has everything that the limits allow, no signal from outside ended a tool, and
-the same tools compile an empty kernel. In all other cases it raises a GraderError. No text that a
-submission can print makes it the machine's fault.
+It is the submission's where a diagnostic names one of its lines, or where a second try ends alike
+although the machine has all that the limits allow, no signal from outside ended a tool, and the
+same tools compile an empty kernel. Everything else is a GraderError. No text that a submission can
+print decides for the machine.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ _OWN_SIGNALS = frozenset(
     getattr(signal, f"SIG{name}")
     for name in ("ILL", "TRAP", "ABRT", "BUS", "FPE", "SEGV", "SYS", "XCPU", "XFSZ")
 )
-"""Signals that a process causes itself. All others come from outside: SIGKILL from the kernel when
-the machine is out of memory; a process that exceeds its own memory limit gets no signal."""
+"""What a process brings upon itself. All others come from outside: SIGKILL from the kernel that is
+out of memory, since a process that exceeds its own limit of memory gets none."""
 _FAULTY_READ = re.compile(
     r": fatal error: .*: (?:Input/output error|Too many open files|Stale file handle)$",
     re.MULTILINE,
