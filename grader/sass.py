@@ -1,9 +1,8 @@
-"""What can be read off machine code without running it: by its opcodes what they access, and which
-of them name places in the code; by their encoding the control bits.
+"""Facts that can be read off machine code without execution: memory accesses and code addresses by
+opcode, control bits by encoding.
 
-The toolchain and the rules for submissions read code and must not load the emulator with LLVM;
-the rows of the emulator's opcodes are made from what is here, and hold all else. So this is a leaf
-that all of them import.
+The toolchain and the rules for submissions read code and must not load the emulator with LLVM; the
+rows of the emulator's opcodes build on this module. So it is a leaf that all of them import.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from enum import Enum, auto
 
 
 class Way(Enum):
-    """How memory is accessed. A FETCH is an atomic that returns what was there, a REDUCTION one
-    that does not; a FENCE orders other accesses, and may count as a store request."""
+    """How memory is accessed. A FETCH is an atomic that returns the old value, a REDUCTION an
+    atomic that does not; a FENCE orders other accesses, and may count as a store request."""
 
     LOAD = auto()
     STORE = auto()
@@ -27,9 +26,9 @@ class Way(Enum):
 
 
 OPERANDS = "operands"
-"""What products of warp groups read of shared memory. Nsight Compute has it in no count of loads,
-but in the sum of wavefronts, and as many are ideal: one for each 128 bytes of each matrix, however
-they lie (tests/emulator/kernels/warp_group_layouts.cu)."""
+"""Shared memory reads of products of warp groups. Nsight Compute leaves them out of the counts of
+loads, but includes them in the sum of wavefronts, and as many are ideal: one for each 128 bytes of
+each matrix, in any layout (tests/emulator/kernels/warp_group_layouts.cu)."""
 
 
 BULK_LOAD, BULK_STORE, REMOTE = "bulk load", "bulk store", "asynchronous"
@@ -40,7 +39,7 @@ Compute counts neither sectors nor wavefronts of them (tests/emulator/kernels/bu
 @dataclass(frozen=True)
 class Access:
     """An access to `global` or `shared` memory (generic addresses and surfaces are `global`, too),
-    or to OPERANDS, BULK_LOAD, BULK_STORE or REMOTE. An `asynchronous` one ends later than the
+    or to OPERANDS, BULK_LOAD, BULK_STORE or REMOTE. An `asynchronous` access ends later than the
     instruction."""
 
     space: str
@@ -110,8 +109,8 @@ GRID_WORKSPACE: Mapping[str, int] = {
     "sm_90": 0x44,
     **dict.fromkeys(("sm_100", "sm_120"), 0x254),
 }
-"""By architecture where constant bank 0 holds the address of what a cooperative grid synchronises
-with, its upper word first (`%envreg1`, `%envreg2`; seen in code of `grid.sync()`)."""
+"""By architecture, the offset in constant bank 0 of the address that a cooperative grid
+synchronises with, its upper word first (`%envreg1`, `%envreg2`; seen in code of `grid.sync()`)."""
 
 _WITH_ADDRESSES = ("BRA", "BSSY", "CALL", "WARPSYNC.COLLECTIVE")
 _CALL = "CALL"
@@ -125,17 +124,17 @@ _BRANCHES = frozenset(
 INSTRUCTION_BYTES = 16
 _CONTROL_BIT = 105
 """Where an instruction's control bits begin (notes of Volta's micro-benchmarks; unchanged since):
-four bits of a stall count, one that is 0 for an instruction that yields, three for each of two
+four bits of a stall count, one bit that is 0 for an instruction that yields, three for each of two
 scoreboards that it sets, six of scoreboards that it waits for, and four of reuse."""
 _SCOREBOARDS = 6
 
 
 @dataclass(frozen=True)
 class Control:
-    """The control bits of an instruction: cycles until the next one of the warp may be issued,
-    whether the scheduler is to prefer another warp then, the scoreboards that are set until its
-    result is there (`writes`) and until its registers are read (`reads`), those that it waits for,
-    and a mask of the operands that the register cache keeps."""
+    """The control bits of an instruction: cycles until the warp's next instruction may be issued,
+    whether the scheduler then prefers another warp, the scoreboards that are set until its result
+    is there (`writes`) and until its registers are read (`reads`), the scoreboards that it waits
+    for, and a mask of the operands that the register cache keeps."""
 
     stall_cycles: int
     yields: bool
@@ -172,7 +171,7 @@ def base_of(opcode: str) -> str:
 
 @functools.cache  # asked for each instruction of each run
 def accesses_of(opcode: str) -> tuple[Access, ...]:
-    """What an instruction may access, by its opcode with or without modifiers."""
+    """The accesses that an instruction may make, by its opcode with or without modifiers."""
     return ACCESSES.get(base_of(opcode), ())
 
 
@@ -186,7 +185,7 @@ def is_cooperative(kernels: Iterable[Iterable[str]], arch: str) -> bool:
 
 
 def reads_words(operands: Iterable[str], places: Iterable[int]) -> bool:
-    """Whether code with these operands reads one of these words of constant bank 0."""
+    """Whether code with these operands reads any of these words of constant bank 0."""
     names = "|".join(f"{place:#x}" for place in places)
     words = re.compile(rf"c\[0x0\]\[(?:U?R\d+\+)?(?:{names})\]")
     return any(words.search(each) for each in operands)
@@ -198,7 +197,8 @@ def may_name_code(opcode: str) -> bool:
 
 
 def is_branch(opcode: str) -> bool:
-    """Whether it decides alone what is executed next: a jump, a call, a return, an exit."""
+    """Whether the opcode alone decides which instruction is next: a jump, a call, a return, an
+    exit."""
     return base_of(opcode) in _BRANCHES
 
 

@@ -6,10 +6,10 @@ _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
 def split_outside(text: str, separator: str, *, templates: bool = False) -> list[tuple[int, int]]:
-    """The parts of the text between separators outside of brackets, as (start, end); one part
-    where there is no separator.
+    """The parts of the text between separators outside brackets, as (start, end); a single part if
+    there is no separator.
 
-    With `templates`, a `<` right behind a name opens a bracket too; behind a parenthesis or a
+    With `templates`, a `<` directly behind a name opens a bracket too; behind a parenthesis or a
     space it compares.
     """
     parts, first, at = [], 0, 0

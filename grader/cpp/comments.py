@@ -1,5 +1,5 @@
-"""Find the comments of a C++ source text, and leave out what only looks like one inside strings and
-other comments."""
+"""Finds the comments of a C++ source text; comment signs inside strings and other comments do not
+count."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grader.cpp.lexer import Kind, Token, read_tokens
 
 @dataclass(frozen=True)
 class Comment:
-    """A `//` comment, or one line of a block comment: `text` is what follows `opening`, and starts
-    at `line` and `column` (1-based).
+    """A `//` comment, or a line of a block comment: `text` follows `opening`, and starts at `line`
+    and `column` (1-based).
 
-    `own_line`: nothing but white space stands before a `//` comment. `opening` is `//`, `/*`, or
-    empty in the further lines of a block.
+    `own_line`: only white space stands before a `//` comment. `opening` is `//`, `/*`, or empty in
+    the further lines of a block.
     """
 
     text: str

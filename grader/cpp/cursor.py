@@ -1,5 +1,4 @@
-"""What parsers of C++ text are built on: a cursor over its tokens, and mistakes with line and
-column."""
+"""The base of parsers of C++ text: a cursor over its tokens, and mistakes with line and column."""
 
 from __future__ import annotations
 
@@ -21,8 +20,8 @@ class LanguageError(Exception):
     """A mistake in a text of this language. `str()` gives `line 3, column 12: message`; line and
     column are 1-based.
 
-    `advice`, where there is any, says what to try. `obstacle` is the kind of a mistake that depends
-    on the values of names, `figures` are those that its words are made with.
+    `advice`, if any, suggests a fix. `obstacle` is the kind of a mistake that depends on the values
+    of names; `messages` makes its sentence with `figures`.
     """
 
     def __init__(
@@ -44,9 +43,9 @@ class LanguageError(Exception):
 
 
 class Cursor:
-    """Walks over the tokens of one text, or of several `more` that follow, each with its place: an
-    end stands behind each. `variables` are the names that its reader has seen declared: they are no
-    types, whatever they are called."""
+    """Walks over the tokens of a text, or of several texts (`more`), each with its place: an END
+    token follows each. `variables` are the names that the reader has declared: a declared name is
+    no type."""
 
     def __init__(
         self,
@@ -85,7 +84,7 @@ class Cursor:
         return len(self._tokens) - self._index
 
     def ahead(self, count: int) -> Token:
-        """The token `count` places after the next one, or the end."""
+        """The token `count` places after the next token, or the end."""
         return self._tokens[min(self._index + count, len(self._tokens) - 1)]
 
     def taken_since(self, index: int) -> tuple[Token, ...]:
@@ -93,12 +92,12 @@ class Cursor:
         return tuple(self._tokens[index : self._index])
 
     def text_since(self, index: int) -> str:
-        """The text from the token at `index` to the last one taken."""
+        """The text from the token at `index` to the last token taken."""
         tokens = self.taken_since(index)
         return self.text[tokens[0].start : tokens[-1].end] if tokens else ""
 
     def at(self, *symbols: str) -> bool:
-        """Whether the next token is one of these symbols."""
+        """Whether the next token is any of these symbols."""
         return self.token.kind is Kind.SYMBOL and self.token.text in symbols
 
     @property
@@ -113,12 +112,12 @@ class Cursor:
         return token
 
     def split(self) -> None:
-        """Take the next token, a symbol of several characters, as one symbol for each: `>>` may
-        close two brackets."""
+        """Take the next token, a symbol of several characters, as separate symbols: `>>` may close
+        two brackets."""
         self._tokens[self._index : self._index + 1] = _characters(self.token)
 
     def accept(self, symbol: str) -> bool:
-        """Take the next token if it is this symbol; say whether."""
+        """Take the next token if it is this symbol. Returns whether it was."""
         found = self.at(symbol)
         if found:
             self.take()

@@ -1,7 +1,7 @@
-"""What a file defines and declares, read without a preprocessor: macros, constants, kernels.
+"""Definitions and declarations of a file, read without a preprocessor: macros, constants, kernels.
 
-A name that is defined by other means (a condition, a header) is not seen, and one that a condition
-leaves out is: who must know asks nvcc.
+Names defined by other means (a header) are missing, and names that a condition excludes are
+included: callers that need certainty ask nvcc.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMING = frozenset({"struct", "class", "enum", "using", "namespace"})
 _LONGEST_VALUE = 40
 """Of a constant, in tokens."""
 LONGEST_EXPRESSION = 200
-"""Characters of a constant or an extent: longer ones have no value here."""
+"""Most characters of a constant or an extent: a longer text has no value here."""
 _INCLUDED = re.compile(r'[<"]([^<>"]*)[>"]')
 
 
@@ -62,8 +62,8 @@ def find_includes(source: str) -> Iterator[tuple[int, str]]:
 def find_kernels(source: str) -> dict[str, bool]:
     """The names of a file's `__global__` functions, and whether they are templates.
 
-    The first name before a parenthesis is that of the function; further ones, of its parameters,
-    harm nobody who looks a kernel up.
+    The first name before a parenthesis is the function's. Names of its parameters may be listed
+    too; for a look-up of kernels they are harmless.
     """
     found: dict[str, bool] = {}
     template, kernel = False, False
@@ -109,8 +109,8 @@ def assigns(source: str, name: str) -> bool:
 
 
 def find_constants(source: str) -> frozenset[str]:
-    """Names that may stand for a constant or a type: of `const` and `constexpr` values,
-    enumerators, classes and namespaces, and of types that `using` and `typedef` name."""
+    """Names that may be constants or types: of `const` and `constexpr` values, enumerators, classes
+    and namespaces, and of types that `using` and `typedef` name."""
     found: set[str] = set()
     statement: set[str] = set()
     before = Token(Kind.END, "", 0)
@@ -135,8 +135,8 @@ def find_constants(source: str) -> frozenset[str]:
 
 
 def read_constants(source: str) -> dict[str, int]:
-    """The values of macros and of integer constants, as far as they are plain expressions of
-    earlier ones; macros first."""
+    """The values of macros and of integer constants that are plain expressions of earlier
+    constants; macros first."""
     values: dict[str, int] = {}
     macros = ((macro.name, macro.value) for macro in find_macros(source) if not macro.is_function)
     for name, tokens in (*macros, *_list_constants(source)):

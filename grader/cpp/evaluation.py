@@ -48,8 +48,8 @@ _REAL_BYTES = {"float32": 4, "float64": 8}
 
 
 def evaluate(node: Node, values: Mapping[str, Value]) -> Value:
-    """The value of a tree, given those of its names. LanguageError for an unknown name, a division
-    by zero, an integer beyond 64 bits, or operands that an operator does not take."""
+    """The value of a tree, given the values of its names. LanguageError for an unknown name, a
+    division by zero, an integer beyond 64 bits, or operands that an operator does not take."""
     match node:
         case Number(value):
             return value
@@ -106,7 +106,7 @@ def integer_of(value: Value, position: Position, text: str) -> int:
 
 
 def describe(value: Value) -> str:
-    """What kind of value it is, with an article."""
+    """The kind of a value, with an article."""
     match value:
         case int():
             return "an integer"
@@ -144,8 +144,7 @@ def normal_type(text: str) -> str:
 
 
 def cast_to(type_: str, value: Value, position: Position) -> Value:
-    """The value as one of another type, as C's casts have it: integers wrap, fractions are cut
-    off."""
+    """The value converted to another type by C's casts: integers wrap, fractions are cut off."""
     name = normal_type(type_)
     if name.endswith("*"):
         return _cast_pointer(name.removesuffix("*"), value, position)
@@ -166,7 +165,7 @@ def cast_to(type_: str, value: Value, position: Position) -> Value:
 
 
 def wrap(value: int, bits: int, *, signed: bool) -> int:
-    """What is left of an integer in a type of so many bits."""
+    """An integer wrapped to a type of so many bits."""
     value %= 1 << bits
     return value - (1 << bits) if signed and value >> (bits - 1) else value
 
@@ -304,7 +303,7 @@ def _apply_to_integers(
 def _apply_to_reals(sign: str, left: int | Real, right: int | Real, position: Position) -> Real:
     function = _OF_REALS.get(sign)
     if function is None:
-        advice = "Write (int)(...) around what is to be an integer."
+        advice = "Write (int)(...) around the part that must be an integer."
         raise error_at(position, f"{quote(sign)} takes integers, not floats", advice)
     size = max(each.size_bytes for each in (left, right) if isinstance(each, Real))
     try:
@@ -316,7 +315,8 @@ def _apply_to_reals(sign: str, left: int | Real, right: int | Real, position: Po
 
 
 def _apply_to_addresses(sign: str, left: Value, right: Value, position: Position) -> Value:
-    """An offset to an address, and what can be said of two addresses in one buffer."""
+    """An offset to an address, or a comparison or difference of two addresses in the same
+    buffer."""
     match sign, left, right:
         case "+", Address(), int():
             return _move(left, right, position)

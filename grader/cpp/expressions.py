@@ -1,9 +1,9 @@
-"""Expressions of C++ text: the parser, every error with line and column; see `evaluation` for what
-they mean.
+"""Expressions of C++ text: the parser, with line and column for every error; `evaluation` computes
+their values.
 
-Two dialects share it. The language of launch lines, macros and a spec's formulas has numbers as C
-writes them, names, C's operators, casts, and the functions `ceil_div`, `min` and `max`. What is
-read of declarations in code has no functions. Nothing here calls Python's `eval`.
+There are two dialects. The language of launch lines, macros and a spec's formulas has C's numbers,
+names, C's operators, casts, and the functions `ceil_div`, `min` and `max`. The dialect for
+declarations in code has no functions. No module calls Python's `eval`.
 """
 
 from __future__ import annotations
@@ -56,8 +56,8 @@ _NAMED_CASTS = ("static_cast", "reinterpret_cast", "const_cast")
 
 @dataclass(frozen=True)
 class Expression:
-    """A parsed expression: its text, where it starts, its tree, and the first place of each
-    name that it needs."""
+    """A parsed expression: its text, its start, its tree, and the first place of each name that it
+    needs."""
 
     text: str
     position: Position
@@ -65,8 +65,8 @@ class Expression:
     places: Mapping[str, Position] = field(hash=False)
 
     def evaluate(self, values: Mapping[str, Value]) -> int:
-        """The integer that it comes to, given the values of the names. LanguageError for an unknown
-        name, a division by zero, a result beyond 64 bits, or one that is no integer."""
+        """The integer value, given the values of the names. LanguageError for an unknown name, a
+        division by zero, a result beyond 64 bits, or a result that is no integer."""
         return integer_of(self.value(values), self.position, self.text)
 
     def value(self, values: Mapping[str, Value]) -> Value:
@@ -81,11 +81,11 @@ class Expression:
 
     @property
     def bare_name(self) -> str | None:
-        """The name, where the whole expression is one name and nothing else."""
+        """The name, if the whole expression is a single name."""
         return self.tree.name if isinstance(self.tree, Name) else None
 
     def place_of(self, name: str) -> Position:
-        """Where the name is used first; the start of the expression where it is not."""
+        """The first place of the name; the start of the expression if it does not occur."""
         return self.places.get(name, self.position)
 
 
@@ -110,9 +110,9 @@ class Dialect:
 
 
 PLAN = Dialect(calls=True)
-"""What launch lines, macros and a spec's formulas are written in."""
+"""The dialect of launch lines, macros and a spec's formulas."""
 CODE = Dialect(calls=False)
-"""What is read of the constants and extents that code declares."""
+"""The dialect of constants and extents that code declares."""
 
 _LEVELS: Mapping[str, int] = {
     operator: level
@@ -127,7 +127,7 @@ _LEVELS: Mapping[str, int] = {
 def parse_expression(
     text: str, *, line: int = 1, column: int = 1, dialect: Dialect = PLAN
 ) -> Expression:
-    """Parse a text that is one expression and nothing else; LanguageError where it is not."""
+    """Parse a text that consists of an expression; LanguageError otherwise."""
     cursor = Cursor(text, line=line, column=column)
     expression = take_expression(cursor, dialect)
     cursor.expect_end("an operator or the end")
@@ -141,7 +141,7 @@ def take_expression(cursor: Cursor, dialect: Dialect = PLAN) -> Expression:
 
 
 def take_constructed(cursor: Cursor, type_: str) -> Expression:
-    """Parse what initialises a variable of this type in parentheses or braces: `(n, 2)`."""
+    """Parse the initialiser of a variable of this type in parentheses or braces: `(n, 2)`."""
     start, position = cursor.index, cursor.token.position
     if cursor.at("{"):
         tree = _take_braces(cursor, PLAN, 0, type_, position)
@@ -175,7 +175,7 @@ def _take_choice(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
 
 @dataclass
 class _Open:
-    """A chain of one level that is not complete: what it begins with, its steps, and the operator
+    """An incomplete chain of one precedence level: its first operand, its steps, and the operator
     that waits for its right operand."""
 
     level: int
@@ -205,7 +205,7 @@ def _take_chain(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
 
 
 def _close(opened: list[_Open], node: Node, level: int) -> Node:
-    """Complete the chains of tighter levels than this one, which the node ends."""
+    """Complete the chains of tighter levels than this, which the node ends."""
     while opened and opened[-1].level > level:
         chain = opened.pop()
         chain.add(node)
@@ -254,7 +254,7 @@ def _take_operand(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
 
 
 def _take_named(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
-    """A name and what follows it: a call, a cast, braces."""
+    """A name and the syntax behind it: a call, a cast, braces."""
     if cursor.at_type_word and cursor.ahead(1).text == "(":
         type_ = cursor.take()
         return Cast(type_.text, _take_operand(cursor, dialect, depth + 1), type_.position)
@@ -299,7 +299,7 @@ def _uncallable(name: str, position: Position) -> LanguageError:
 
 
 def take_qualified_name(cursor: Cursor) -> str:
-    """A name with the namespaces and classes before it: `ns::Tile<8>::size`. LanguageError where
+    """A name with the namespaces and classes before it: `ns::Tile<8>::size`. LanguageError if
     there is none."""
     parts = [""] if cursor.accept("::") else []
     while True:

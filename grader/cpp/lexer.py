@@ -1,9 +1,9 @@
-"""C++ source as tokens, in one pass: what everybody who looks at a submission's text reads, so that
-no text costs more than linear time, and no two readers see another thing in it.
+"""C++ source as tokens, in one pass. All readers of a submission's text use it, so that no text
+costs more than linear time, and all readers see the same tokens.
 
-Every character is in exactly one token. Repetitions are possessive, or end at the first place where
-they can, so that nothing is tried twice: a token costs its own length. Lines are as they stand: a
-backslash at the end of one is a token of its own, or goes on in a `//` comment and a literal.
+Every character is in exactly one token. Repetitions are possessive, or end at the first possible
+place, so that no text is tried twice: a token costs its own length. Lines stay: a backslash at the
+end of a line is a token of its own, or continues a `//` comment and a literal.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 
 class Kind(StrEnum):
-    """What a token is. NEWLINE ends a line, SPLICE is a backslash that lets it go on, END stands
-    behind the last token where a parser wants one."""
+    """The kind of a token. NEWLINE ends a line, SPLICE is a backslash that continues it, END stands
+    behind the last token if a parser wants it."""
 
     SPACE = "space"
     NEWLINE = "newline"
@@ -34,15 +34,14 @@ class Kind(StrEnum):
 
 
 class Position(NamedTuple):
-    """Where something stands: line and column, both 1-based, columns in characters."""
+    """A place: line and column, both 1-based, columns in characters."""
 
     line: int
     column: int
 
 
 class Token(NamedTuple):
-    """A token, the 0-based offset where it starts, and the 1-based line and column of that
-    place."""
+    """A token, its 0-based offset, and its 1-based line and column."""
 
     kind: Kind
     text: str
@@ -90,8 +89,8 @@ _SPLICE = re.compile(r"\\[ \t\f\v]*+\r?\n")
 
 
 def read_tokens(source: str, *, line: int = 1, column: int = 1) -> Iterator[Token]:
-    """All tokens; joined they are the source. `line` and `column` say where it starts in its
-    file."""
+    """All tokens; joined they are the source. `line` and `column` are the start of the source in
+    its file."""
     line_start = 1 - column
     for match in _TOKEN.finditer(source):
         text, start = match[0], match.start()
@@ -125,7 +124,7 @@ def find_names(source: str) -> frozenset[str]:
 
 
 def symbol_name(name: str) -> str:
-    """A name as nvcc spells it in symbols: `_u00f6` stands for ö, however the source writes it."""
+    """A name as nvcc spells it in symbols: `_u00f6` is ö, in any spelling of the source."""
 
     def spell(match: re.Match[str]) -> str:
         number = int(match["short"] or match["long"] or f"{ord(match[0][0]):x}", 16)

@@ -1,5 +1,5 @@
-"""The parameters of a file's kernels as they are written, read without a compiler: a type that a
-macro, a typedef or a template stands for is not known."""
+"""The parameters of a file's kernels, read without a compiler: types behind macros, typedefs or
+template parameters are unknown."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _LANES = {"2": 2, "3": 3, "4": 4}
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a kernel. `dtype` is NumPy's name of the type of one element, of what it
-    points to where it is a pointer, and None where that is not known; `lanes` is how many of these
-    a value has (2 of a `float2`). `is_const`: what it points to cannot be written to."""
+    """A parameter of a kernel. `dtype` is NumPy's name of the element type, for a pointer of its
+    target's element type; None if unknown. `lanes` is the number of elements of a value (2 of a
+    `float2`). `is_const`: the pointer's target cannot be written."""
 
     name: str
     text: str
@@ -29,8 +29,8 @@ class Parameter:
 
 
 def read_parameters(source: str) -> dict[str, tuple[Parameter, ...]]:
-    """The parameters of each `__global__` function of a file, by its name; of several with one
-    name, those of the first."""
+    """The parameters of each `__global__` function of a file, by its name; of overloads the
+    first."""
     found: dict[str, tuple[Parameter, ...]] = {}
     tokens = read_code(source)
     for place, token in enumerate(tokens):
@@ -42,7 +42,7 @@ def read_parameters(source: str) -> dict[str, tuple[Parameter, ...]]:
 
 
 def _find_list(tokens: Sequence[Token], place: int) -> int | None:
-    """Where the parameters begin: the first parenthesis behind a name that is no attribute."""
+    """The start of the parameters: the first parenthesis behind a name that is no attribute."""
     for index in range(place + 1, len(tokens)):
         text, before = tokens[index].text, tokens[index - 1]
         if text in (";", "{", "}"):

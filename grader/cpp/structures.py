@@ -1,5 +1,5 @@
-"""Where the members of a structure lie: of CUDA's vectors, and of plain structures that a file
-defines. What is not plain (bit fields, base classes, templates) has no layout here."""
+"""Layouts of structures: of CUDA's vectors, and of plain structures that a file defines. Others
+(with bit fields, base classes, templates) have no layout here."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Layout:
 
 
 def find_layout(type_: str, source: str) -> Layout | None:
-    """The layout of the type of this name; None where it is not known. Of an instance of a template
+    """The layout of the type of this name; None if it is not known. Of an instance of a template
     it is known where there are no members."""
     name, template, _ = type_.partition("<")
     layout = _Reader(source).layout_of(symbol_name(name.rsplit("::", 1)[-1].strip()), 0)
@@ -53,7 +53,7 @@ def find_layout(type_: str, source: str) -> Layout | None:
 
 
 class _Reader:
-    """Reads the structures of one file."""
+    """Reads the structures of a file."""
 
     def __init__(self, source: str) -> None:
         self._bodies: dict[str, Sequence[Token] | None] = {}
@@ -91,7 +91,7 @@ class _Reader:
 
 
 def _member(type_: str, layout: Layout) -> Member:
-    """A member of this type and layout, at 0. A number is the one member of its layout."""
+    """A member of this type and layout, at offset 0. A number is the only member of its layout."""
     if layout.members and layout.members[0].type == type_:
         return layout.members[0]
     initialised = any(each.initialised for each in layout.members)
@@ -148,8 +148,8 @@ def _matching_braces(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 _Read = tuple[str | None, Sequence[int], bool]
-"""The type of a member (None where it is none that is understood), the extents of an array of them,
-and whether it has an initialiser."""
+"""The type of a member (None if it is not understood), the extents of an array of them, and whether
+it has an initialiser."""
 _UNKNOWN: _Read = (None, (), False)
 
 
@@ -173,7 +173,7 @@ def _without_body(statement: list[Token]) -> list[Token]:
 
 
 def _take_statements(body: Sequence[Token]) -> Iterator[list[Token]]:
-    """What stands up to each `;`, or to the end of a function's body."""
+    """The text up to each `;`, or to the end of a function's body."""
     statement: list[Token] = []
     depth, called = 0, False
     for token in body:

@@ -29,15 +29,14 @@ class Address:
 
 @dataclass(frozen=True)
 class Group:
-    """What stands in braces, or is a `dim3(...)`; `type` is the name before it, where there is
-    one."""
+    """Values in braces, or a `dim3(...)`; `type` is the name before the braces, if any."""
 
     type: str | None
     items: tuple[Value, ...]
 
 
 Value = int | Real | Address | Group
-"""What an expression comes to. Integers have 64 bits."""
+"""The value of an expression. Integers have 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +75,7 @@ class Unary:
 
 @dataclass(frozen=True)
 class Step:
-    """One operator of a chain and its right operand."""
+    """An operator of a chain and its right operand."""
 
     operator: str
     operand: Node
@@ -85,7 +84,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Chain:
-    """Operators of one precedence, left to right: `first - a + b`. A list, so that a long sum is
+    """Operators of equal precedence, left to right: `first - a + b`. A list, so that a long sum is
     not a deep tree."""
 
     first: Node
@@ -104,7 +103,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Call:
-    """A call of one of `FUNCTIONS`."""
+    """A call of a function in `FUNCTIONS`."""
 
     function: str
     left: Node
@@ -114,7 +113,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Cast:
-    """A value made one of another type: `(int)x`, `float(x)`, `reinterpret_cast<float4 *>(x)`."""
+    """A conversion to another type: `(int)x`, `float(x)`, `reinterpret_cast<float4 *>(x)`."""
 
     type: str
     operand: Node

@@ -1,5 +1,4 @@
-"""Element types: what C++ and CUDA call them on 64-bit Linux, what NumPy calls them, and their
-sizes."""
+"""Element types: their names in C++ and CUDA on 64-bit Linux and in NumPy, and their sizes."""
 
 from __future__ import annotations
 
@@ -56,7 +55,7 @@ TYPE_WORDS = frozenset(word for name in NUMPY_NAMES for word in name.split())
 LIBRARY_TYPES = frozenset(
     {"half", "__half", *(name for name in NUMPY_NAMES if name.endswith("_t"))}
 )
-"""Those of `TYPE_WORDS` that are no keywords of C++: a variable may have such a name."""
+"""Names in `TYPE_WORDS` that are no keywords of C++: a variable may have such a name."""
 
 _LONG = {"int64": "long", "uint64": "unsigned long"}
 DEMANGLED_NAMES: Mapping[str, str] = {
@@ -85,7 +84,7 @@ def normal_integer_type(words: Sequence[str]) -> str:
 
 
 def element_of(name: str) -> str | None:
-    """NumPy's name of the type, and of the elements of a vector type (`float4`); None where the
+    """NumPy's name of the type, and of the elements of a vector type (`float4`); None if the
     type is not known."""
     if (vector := _VECTOR.fullmatch(name)) is None:
         return NUMPY_NAMES.get(name)
@@ -94,7 +93,7 @@ def element_of(name: str) -> str | None:
 
 
 def size_of(name: str) -> int | None:
-    """Bytes of one value of the type; None where it is not known."""
+    """Bytes of a value of the type; None if unknown."""
     if name == "__nv_bfloat16":
         return 2
     if (dtype := element_of(name)) is None:

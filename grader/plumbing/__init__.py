@@ -1,1 +1,1 @@
-"""What every stage needs and none is about: child processes, locks, whole files, a cache, JSON."""
+"""Tools for every stage: child processes, locks, atomic files, the cache, JSON of records."""

@@ -1,6 +1,6 @@
-"""Writes a file so that a reader sees the old one or the whole new one, never a part.
+"""Writes a file so that a reader sees either the old or the whole new content, never a part.
 
-The libraries for this (atomicwrites, python-atomicwrites) are no longer kept.
+The libraries for this (atomicwrites, python-atomicwrites) are no longer maintained.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The grader's cache on disk: its folder, its keys, and entries of bytes and of records.
 
-An entry is one file, named by a key that hashes all inputs of the entry: SHA-256 of the rest, then
+An entry is a file, named by a key that hashes all inputs of the entry: SHA-256 of the rest, then
 compressed bytes. It appears whole or not at all; a damaged entry counts as absent. The first entry
-of a key stays. diskcache keeps all entries in one SQLite file, which a network folder cannot share.
+of a key stays. diskcache keeps all entries in an SQLite file, which a network folder cannot share.
 The emulator, which imports nothing of grader, has its own files (emulator/codegen/kept_files.py).
 """
 

@@ -1,9 +1,9 @@
-"""Child processes: what of the environment they get, how they end, and Python children that answer
-for their parent.
+"""Child processes: their environment, their end, and Python children that answer requests of their
+parent.
 
-`python -m grader.plumbing.children FD` is such a child. multiprocessing has none that fit: a daemon
-of its (a Dask worker) may have no children, and a pool of concurrent.futures is lost with the first
-of its processes that dies.
+`python -m grader.plumbing.children FD` is such a child. multiprocessing does not fit: its daemons
+(a Dask worker) may have no children, and a pool of concurrent.futures breaks when one of its
+processes dies.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 _DRIVER_VARIABLES = ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER")
-"""What of the environment decides which driver and which GPUs a process sees."""
+"""Environment variables that decide which driver and which GPUs a process sees."""
 _END_SECONDS = 5.0
 
 
 def python_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """What a Python child needs to find what this process finds, and the same GPUs; nothing else of
-    the environment."""
+    """The part of the environment that a Python child needs: the path of its modules, and the
+    variables that select the GPUs."""
     package_root = Path(__file__).resolve().parents[2]
     return {name: environ[name] for name in _DRIVER_VARIABLES if name in environ} | {
         "PYTHONPATH": os.pathsep.join([str(package_root), *filter(None, sys.path)]),
@@ -36,13 +36,14 @@ def python_environment(environ: Mapping[str, str] = os.environ) -> dict[str, str
 
 
 def kill_group(group: int) -> None:
-    """End all of a process group at once, if there is any of it left."""
+    """Kill all processes of a group that are left."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(group, signal.SIGKILL)
 
 
 def cpu_seconds_of(pid: int) -> float:
-    """The processor time of a process, its living descendants, and those that they waited for."""
+    """The processor time of a process, of its living descendants, and of ended descendants that
+    they waited for."""
     fields: dict[int, list[str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has just ended
@@ -55,12 +56,11 @@ def cpu_seconds_of(pid: int) -> float:
 
 
 def end_with_parent(connection: int) -> None:
-    """From now on, end this process at once when the other end of a socket is closed, whatever it
-    does then."""
+    """From now on, end this process as soon as the other end of a socket is closed."""
 
     def watch() -> None:
         poll = select.poll()
-        poll.register(connection, 0)  # hang-ups are told unasked
+        poll.register(connection, 0)  # poll reports hang-ups without a request
         while not any(event & select.POLLHUP for _, event in poll.poll()):
             pass
         os._exit(0)
@@ -69,10 +69,10 @@ def end_with_parent(connection: int) -> None:
 
 
 class Child:
-    """A Python process of the grader's own that runs `serve` with its end of `connection`, over
-    which objects are pickled; `serve` must be picklable, too. It ends with this process.
+    """A Python process of the grader that runs `serve` with its end of `connection`, over which
+    objects are pickled; `serve` must be picklable. It ends with this process.
 
-    `quiet`: what it prints is thrown away.
+    `quiet` discards its output.
     """
 
     def __init__(self, serve: Callable[[Connection], None], *, quiet: bool = False) -> None:
@@ -88,7 +88,7 @@ class Child:
                 env={**os.environ, **python_environment()},
             )
         self.connection = Connection(ours.detach())
-        with contextlib.suppress(OSError):  # it has ended already, which the connection tells
+        with contextlib.suppress(OSError):  # it has already ended; the connection shows that
             self.connection.send(serve)
 
     @property
@@ -96,7 +96,7 @@ class Child:
         return self._process.poll() is not None
 
     def wait(self) -> int:
-        """The exit code of a child that has closed its end; it is killed where it does not end."""
+        """The exit code of a child that has closed its end; if it does not end, it is killed."""
         try:
             return self._process.wait(_END_SECONDS)
         except subprocess.TimeoutExpired:
@@ -104,7 +104,7 @@ class Child:
             return self._process.wait()
 
     def kill(self) -> None:
-        """End it at once, whatever it does. What it had started sees its end and ends too."""
+        """Kill it at once. Its own children see its end and end too."""
         self._process.kill()
         self._process.wait()
         self.connection.close()

@@ -1,5 +1,5 @@
-"""What makes two runs of the grader alike: its own files, and the versions of what computes for
-it."""
+"""The identity of a grader: a hash of its own files, and the versions of the tools and libraries
+that compute for it."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def hash_package(*patterns: str) -> str:
 
 
 def grader_identity() -> str:
-    """The grader's version, and a hash of its code and of the versions of what compiles and
-    emulates for it."""
+    """The grader's version, and a hash of its code and of the versions of its compiler and emulator
+    libraries."""
     tools = json.dumps([(tool, _version(tool)) for tool in _LIBRARIES])
     digest = hashlib.sha256(f"{hash_package('**/*')}{tools}".encode()).hexdigest()
     return f"{_version('cuda-exercise-grader')}+{digest[:12]}"

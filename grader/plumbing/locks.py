@@ -1,7 +1,7 @@
-"""Locks between processes: a file that one process holds at a time, and that the system frees
-however its holder ends.
+"""Locks between processes: a file that one process holds at a time. The system frees it when its
+holder ends for any reason.
 
-filelock opens the file for writing, and so cannot share one with other users of the machine.
+filelock opens the file for writing, so that other users of the machine cannot share it.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def hold_lock(path: Path, when_taken: Callable[[], None], *, mode: int = 0o600) -> Iterator[None]:
-    """Hold a lock alone. Its file is made if there is none, with these permissions.
+    """Hold a lock alone. Creates its file, if missing, with these permissions.
 
-    While another process holds it, `when_taken` is called again and again: it waits a little, or
-    raises. Raises OSError where the file cannot be opened.
+    While another process holds the lock, `when_taken` is called repeatedly: it waits a little, or
+    raises. Raises OSError if the file cannot be opened.
     """
     descriptor = _open(path, mode)
     try:

@@ -1,8 +1,8 @@
-"""Records as JSON's values, and back, by cattrs: what the grader stores for itself and sends to its
-own processes.
+"""Converts records to JSON values and back, by cattrs, for the cache and for messages between the
+grader's processes.
 
-Structuring raises what the fields' constructors raise, collected. Keys that a record does not have
-are refused.
+Structuring collects the exceptions of the fields' constructors. It refuses keys that a record does
+not have.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @cache
 def converter() -> Converter:
-    """The converter of all records, for who registers no hooks."""
+    """The converter of all records. Callers must not register hooks: see `make_converter`."""
     return make_converter()
 
 

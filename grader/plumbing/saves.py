@@ -1,5 +1,5 @@
-"""Waits for a file to be saved, by looking at it: that works on every file system and with every
-editor, also one that puts a new file in the old one's place."""
+"""Waits until a file is saved, by polling: this works on every file system, and with editors that
+replace the file."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Stamp = tuple[int, int, int]
 @dataclass
 class Saves:
     """A file that is saved again and again; at most `max_bytes` of it are read. `tell_gone` is
-    called when it has been missing for a while. What is half written is not taken: a content counts
-    that stands still from one look to the next."""
+    called when it has been missing for GONE_SECONDS. A half-written file is skipped: the stamp must
+    be equal in two polls."""
 
     path: Path
     max_bytes: int
@@ -28,7 +28,7 @@ class Saves:
     _seen: tuple[Stamp, bytes] | None = field(default=None, init=False)
 
     def wait(self, known: bytes | None) -> bytes:
-        """The file's content, as soon as it is another than the known one."""
+        """The file's content, as soon as it differs from the known content."""
         missing_since: float | None = time.monotonic()
         while True:
             before = self._stamp()
@@ -44,7 +44,7 @@ class Saves:
             time.sleep(self.poll_seconds)
 
     def has_newer(self, known: bytes) -> bool:
-        """Whether another content than the known one has been saved, as far as one look tells."""
+        """Whether a different content has been saved. Looks once, without a second poll."""
         stamp = self._stamp()
         if stamp is None:
             return False
@@ -56,7 +56,7 @@ class Saves:
         return self._stamp() == stamp
 
     def _stamp(self) -> Stamp | None:
-        """What changes with each save; None while there is no such file."""
+        """Time, size and inode, which change with each save; None while the file is missing."""
         try:
             found = self.path.stat()
         except OSError:
@@ -64,7 +64,7 @@ class Saves:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _read(self, stamp: Stamp) -> bytes | None:
-        """The content, which is read once for a stamp; None where it cannot be read now."""
+        """The content, which is read once for a stamp; None if it cannot be read now."""
         if self._seen is not None and self._seen[0] == stamp:
             return self._seen[1]
         try:

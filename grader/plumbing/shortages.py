@@ -1,4 +1,5 @@
-"""What this machine can lack: room, files, processes, memory; each with a message and advice."""
+"""Shortages of this machine: disk space, open files, processes, memory; each with a message and
+advice."""
 
 from __future__ import annotations
 
@@ -36,7 +37,7 @@ ROOM_BYTES = 32 << 20
 """The intermediate files of a compilation take less (`#include <cub/cub.cuh>`: 14 MB). With less
 room a file may have been cut short."""
 _NO_FOLDER = "No usable temporary directory"
-"""How tempfile says that there is none."""
+"""The message of tempfile when no folder for temporary files is usable."""
 
 
 def machine_fault(error: BaseException) -> GraderError | None:
@@ -47,24 +48,24 @@ def machine_fault(error: BaseException) -> GraderError | None:
         error = OSError(errno.EAGAIN, "")
     if not isinstance(error, OSError):
         return None
-    said, step = error.strerror, _STEPS.get(error.errno)
+    message, step = error.strerror, _STEPS.get(error.errno)
     if _NO_FOLDER in str(error):
-        said, step = "there is no folder for temporary files", "Set TMPDIR to one"
+        message, step = "there is no folder for temporary files", "Set TMPDIR to a writable folder"
     elif (
         isinstance(error, FileNotFoundError) and not Path(folder := tempfile.gettempdir()).is_dir()
     ):
-        said, step = f"the folder for temporary files, {folder}, was removed", "Make it"
+        message, step = f"the folder for temporary files, {folder}, was removed", "Make it"
     elif error.errno == errno.EAGAIN:
-        said = "no further process or thread can be started"
+        message = "no further process or thread can be started"
     elif error.filename:
-        said = f"{error.filename}: {said}"
-    return None if step is None else GraderError(str(said), f"{step}, {AGAIN}")
+        message = f"{error.filename}: {message}"
+    return None if step is None else GraderError(str(message), f"{step}, {AGAIN}")
 
 
-def told_fault(text: str) -> GraderError | None:
+def reported_fault(text: str) -> GraderError | None:
     """The lack of this machine that a tool reports; not for text that a submission can print."""
-    told = (number for number in _STEPS if number and os.strerror(number) in text)
-    return next((machine_fault(OSError(number, os.strerror(number))) for number in told), None)
+    reported = (number for number in _STEPS if number and os.strerror(number) in text)
+    return next((machine_fault(OSError(number, os.strerror(number))) for number in reported), None)
 
 
 def keep_temporary_folder() -> None:
@@ -95,8 +96,8 @@ def find_small_bound(limits: ToolLimits) -> GraderError | None:
 
 
 def find_full_folder(size_bytes: int) -> GraderError | None:
-    """Whether the folder for temporary files lacks so many bytes. They are taken for a moment:
-    quotas and limits of file sizes count."""
+    """Whether the folder for temporary files lacks so many bytes. A temporary file of that size is
+    allocated, so that quotas and limits of file sizes count."""
     try:
         with tempfile.TemporaryFile() as file:
             os.posix_fallocate(file.fileno(), 0, size_bytes)

@@ -1,1 +1,2 @@
-"""Confinement: what a program that works on a submission sees of the machine, and may use."""
+"""Confinement of the programs that process a submission: their files, network, signals and
+limits."""

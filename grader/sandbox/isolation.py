@@ -1,8 +1,8 @@
-"""What a program that works on a submission sees of the machine: the system's programs and
-libraries, what it needs, its own folder.
+"""The files that a program sees while it processes a submission: the system's programs and
+libraries, its inputs, its own folder.
 
-bubblewrap hides everything else where it is installed and works; elsewhere Landlock forbids it.
-Both end with the program.
+bubblewrap hides all other files if it is installed and works; else Landlock forbids them. Both end
+with the program.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ NO_ISOLATION = "none (--no-isolation)"
 
 
 class Layer(StrEnum):
-    """What keeps a program from the machine's files."""
+    """Layers that keep a program from the machine's files."""
 
     BUBBLEWRAP = "bubblewrap"
     LANDLOCK = "Landlock"
@@ -102,8 +102,8 @@ class Confinement:
 
 @cache
 def find_layer() -> Layer:
-    """The layer that works here. Raises ToolMissing where none does: to go without one is for the
-    user to say."""
+    """The layer that works here. Raises ToolMissing if none works: only the user decides to go
+    without."""
     if _bubblewrap() is not None:
         return Layer.BUBBLEWRAP
     if landlock_version() > 0:
@@ -143,7 +143,7 @@ def restrict_emulating_process(readable: Sequence[Path] = ()) -> str:
     """Confine this process, an emulated device's worker with all that it loads: it may read
     Python's files and these folders, and write and start nothing.
 
-    Returns the layer's name, empty where the kernel has no Landlock. Threads that run already are
+    Returns the layer's name, empty if the kernel has no Landlock. Threads that run already are
     not confined: call it first.
     """
     if landlock_version() == 0:

@@ -1,8 +1,8 @@
-"""Landlock: a thread gives up all files, TCP ports and signals but those that it names; what it
-starts has given them up too.
+"""Landlock: a thread gives up all files, TCP ports and signals except those that it names, also for
+the programs that it starts.
 
-System calls by ctypes (linux/landlock.h; Linux 5.13 and newer): the package `landlock` has had no
-release but a development one.
+System calls by ctypes (linux/landlock.h; Linux 5.13 and newer): the package `landlock` has only a
+development release.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SCOPES = 3  # abstract Unix sockets and signals: version 6
 
 
 class Access(IntFlag):
-    """What may be done with files, by the kernel's numbers."""
+    """Rights on files, with the kernel's numbers."""
 
     EXECUTE = 1 << 0
     WRITE_FILE = 1 << 1
@@ -44,11 +44,11 @@ _OF_FILES = (
     Access.EXECUTE | Access.WRITE_FILE | Access.READ_FILE | Access.TRUNCATE | Access.IOCTL_DEVICE
 )
 _KNOWN = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1}
-"""Rights that a version of Landlock handles; later ones handle all of `Access`."""
+"""Rights that a version of Landlock handles; later versions handle all of `Access`."""
 
 
 def landlock_version() -> int:
-    """The kernel's version of Landlock; 0 where there is none."""
+    """The kernel's version of Landlock; 0 if there is none."""
     return max(
         0,
         int(
@@ -107,8 +107,8 @@ def _allow(ruleset: int, path: Path, access: int) -> None:
             ctypes.c_uint32(0),
         )
     finally:
-        # A rule is bound to an inode, and under memory pressure the kernel replaces those of /proc
-        # and /sys unless somebody has them open.
+        # A rule is bound to an inode, and under memory pressure the kernel replaces the inodes of
+        # /proc and /sys that no process has open.
         if not kept:
             os.close(descriptor)
 

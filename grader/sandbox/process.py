@@ -41,15 +41,14 @@ def run_tool(
     env: dict[str, str] | None = None,
     confinement: Confinement | None = None,
 ) -> Completed:
-    """Run `argv` to its end or to a limit; whatever its process group still holds then is killed.
+    """Run `argv` to its end or to a limit, then kill the rest of its process group.
 
-    The tool sees no standard input and only PATH, LANG, HOME and TMPDIR (both a private folder,
-    removed afterwards) beside `env`. Memory, written files and processor time are limited per
-    process by the kernel, which shows as the tool's own failure; wall time, output and a stop set
-    `Completed.limit`. A negative `returncode` is the signal that ended the tool. Output that is not
-    UTF-8 is replaced. With a `confinement` the tool sees of the machine's files only what that
-    allows, its private folder, and the folder around `cwd`. Raises ToolMissing where there is no
-    such program.
+    The tool sees no standard input, and of the environment only PATH, LANG, HOME and TMPDIR (both a
+    private folder, removed afterwards) and `env`. The kernel limits memory, written files and
+    processor time per process, which appears as the tool's own failure; wall time, output and a
+    stop set `Completed.limit`. A negative `returncode` is the signal that ended the tool. Output
+    that is not UTF-8 is replaced. With a `confinement` the tool sees only its files, the private
+    folder, and the folder around `cwd`. Raises ToolMissing if there is no such program.
     """
     limits = limits or ToolLimits()
     with tempfile.TemporaryDirectory(prefix="grader-") as private:
@@ -63,7 +62,7 @@ def run_tool(
         if program is None:
             raise ToolMissing(
                 f"There is no program {argv[0]}.",
-                "`grade doctor` tells how to get what is missing.",
+                "`grade doctor` shows how to install it.",
             )
         writable = [Path(private), *([cwd.parent.resolve()] if cwd else [])]
         tool = [program, *argv[1:]]
@@ -83,7 +82,7 @@ def run_tool(
                 start_new_session=True,
             )
 
-        # In a thread of its own: what a thread gives up, it gives up for good.
+        # In a thread of its own: a thread gives up its rights for good.
         process = _run_in_thread(start) if confinement and confinement.by_thread else start()
         return _follow(process, limits)
 
@@ -113,8 +112,8 @@ def _run_in_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.P
 
 
 def _limit_arguments(limits: ToolLimits) -> list[str]:
-    """What the shell's ulimit takes: seconds, blocks of 512 bytes, KiB; never more than this
-    process may have itself."""
+    """Limits as the shell's ulimit takes them: seconds, blocks of 512 bytes, KiB; never above this
+    process's own limits."""
     return [str(_capped(kind, value) // unit) for kind, value, unit, _ in list_bounds(limits)]
 
 
@@ -124,8 +123,7 @@ def _capped(kind: int, value: int) -> int:
 
 
 def _follow(process: subprocess.Popen[bytes], limits: ToolLimits) -> Completed:
-    """Read both pipes until the tool ends or breaks a limit, then kill what is left of its
-    group."""
+    """Read both pipes until the tool ends or breaks a limit, then kill the rest of its group."""
     assert process.stdout is not None
     assert process.stderr is not None
     try:

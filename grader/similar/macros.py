@@ -1,8 +1,8 @@
-"""Puts a file's own macros and type names where they are used, so that code which hides behind
-them is compared as what it is.
+"""Expands a file's own macros and type names, so that code behind them is compared as the code that
+it stands for.
 
-It is no preprocessor: conditions are not evaluated, and what costs more than a file's own length
-allows stays as it stands.
+This is no preprocessor: conditions are not evaluated, and an expansion that costs more than the
+file's own length allows is skipped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 
 class _Macro(NamedTuple):
-    """`parameters`: of a macro that takes arguments, even none; None for one that is a name."""
+    """`parameters`: the parameters of a macro with arguments, maybe empty; None for a macro without
+    parentheses."""
 
     parameters: Mapping[str, int] | None
     body: Sequence[Token]
@@ -30,7 +31,7 @@ class _Macro(NamedTuple):
 
 @dataclass
 class _Names:
-    """What is defined so far, and how many more tokens may be added."""
+    """The definitions so far, and how many more tokens may be added."""
 
     macros: dict[str, _Macro] = field(default_factory=dict)
     room: int = MOST_ADDED

@@ -1,14 +1,14 @@
-"""CUDA C++ as a sequence of tokens that stays the same when a copy is renamed, formatted anew,
-commented, hidden behind macros or rewritten a little.
+"""CUDA C++ as a sequence of tokens that stays the same if a copy is renamed, reformatted,
+commented, hidden behind macros or slightly rewritten.
 
-Names that a student gives are all one token; the language's own words, CUDA's variables and
-functions, and operators stay what they are. What may be written in two ways is compared as one:
+All names that a student gives are the same token; keywords, CUDA's variables and functions, and
+operators stay. Equivalent spellings become equal:
 
-- macros and type names of the file are put where they are used;
+- macros and type names of the file are expanded;
 - types of numbers, `const` and braces are left out, and a comma is a semicolon: `int a = 1, b;` is
   `const int a = 1; unsigned b;`;
-- `i++`, `++i` and `i += 1` are one, so are `s += v` and `s = s + v`;
-- `a < b` and `b > a` are one where the operands are.
+- `i++`, `++i` and `i += 1` are equal, and `s += v` and `s = s + v`;
+- `a < b` and `b > a` are equal if the operands are.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _WORD_LIST = """
     float2 float3 float4 int2 int3 int4 uint2 uint4 double2 dim3 warpSize
 """
 _WORDS = frozenset(_WORD_LIST.split())
-"""What a student does not name, wherever it stands."""
+"""Names that a student does not choose, in any position."""
 _CALL_LIST = """
     __syncthreads __syncwarp __shfl_sync __shfl_up_sync __shfl_down_sync __shfl_xor_sync __ldg
     __fmaf_rn __popc __ballot_sync __any_sync __all_sync __activemask __threadfence
@@ -48,14 +48,14 @@ _CALL_LIST = """
 _CALLS = frozenset(_CALL_LIST.split())
 """Functions of CUDA and C: words where they are called. A variable may have their names."""
 _INDICES = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
-"""CUDA's variables, whose members are words; those of all others may be renamed."""
+"""CUDA's variables, whose members keep their names; members of other variables may be renamed."""
 _LEFT_OUT_LIST = """
     auto bool char const constexpr double extern float inline int long register restrict short
     signed size_t static uint32_t uint64_t int32_t int64_t unsigned volatile __forceinline__
     __inline__ __noinline__ __restrict__ { }
 """
 _LEFT_OUT = frozenset(_LEFT_OUT_LIST.split())
-"""What a copy may gain, lose or exchange while it does the same."""
+"""Tokens that a copy may add, drop or exchange without a change of its effect."""
 _SAME = {",": ";", ">": "<", ">=": "<=", "--": "-=", "++": "+="}
 _STEPS = frozenset({"++", "--"})
 _OPERATORS = frozenset("+-*/%&|^")
@@ -75,7 +75,7 @@ class TokenText:
 
 
 def read_tokens(source: str) -> TokenText:
-    """The normalised tokens of a source text. What is no C++ at all still gives tokens: nothing is
+    """The normalised tokens of a source text. A text that is not C++ gives tokens too: nothing is
     refused."""
     known: dict[str, int] = {}
     codes, lines = [], []
@@ -109,8 +109,8 @@ def _normalise(tokens: Sequence[Token]) -> Iterator[tuple[str, int]]:
 
 
 def _compare_name(name: str, second: str, third: str, fourth: str) -> tuple[tuple[str, ...], int]:
-    """What stands for a name and for what is read of the three tokens behind it; and how many
-    tokens that are."""
+    """The token for a name and for the tokens read behind it, up to three; and how many tokens were
+    read."""
     if name in _INDICES and second == ".":
         return (name, third), 3
     if name in _WORDS or name in _INDICES or (name in _CALLS and second == "("):

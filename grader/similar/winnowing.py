@@ -1,13 +1,15 @@
 """Finds the pairs of files that share code (winnowing: Schleimer, Wilkerson, Aiken, "Winnowing",
 SIGMOD 2003).
 
-Every run of GRAM tokens has a hash; of each WINDOW neighbouring ones the smallest is a fingerprint,
-so that two files that share GRAM + WINDOW - 1 tokens in a row share a fingerprint. Pairs with
-enough fingerprints in common are then compared token by token: shared passages grow from common
-fingerprints as far as the tokens agree, the longest first, each token in one passage at most.
+Every run of GRAM tokens has a hash; the smallest of each WINDOW neighbouring hashes is a
+fingerprint, so that two files that share GRAM + WINDOW - 1 tokens in a row share a fingerprint.
+Pairs with enough common fingerprints are then compared token by token: shared passages grow from
+common fingerprints as far as the tokens agree, the longest first, each token in one passage at
+most.
 
-Tokens count by how few files have them: what two of a class share weighs 1, what all of them have
-from the same book weighs 0. `benchmarks/similar.py` measures what that and the numbers below do.
+Tokens weigh more the fewer files have them: a passage that two files of a class share weighs 1, a
+passage of the textbook that all files contain weighs 0. `benchmarks/similar.py` measures the effect
+of these weights and of the numbers below.
 """
 
 from __future__ import annotations
@@ -26,16 +28,16 @@ GRAM = 10
 WINDOW = 3
 DEFAULT_THRESHOLD = 0.6
 MIN_OWN_TOKENS = 30
-"""With less code of its own than this, about four lines, a file tells nothing."""
+"""Least own code of a file, about four lines: shorter files give no evidence."""
 COMMON_FILES = 10
 COMMON_PART = 0.4
-"""What more than this part of the files have, and more than COMMON_FILES of them, is how everybody
-writes it."""
+"""Code that more than this part of the files have, and more than COMMON_FILES of them, counts as
+common usage."""
 
 LEAST_WEIGHT = 0.1
-"""Of a token that all files have, in a class that is too small to say that it is everybody's."""
+"""Weight of a token that all files have, in a class too small to call it common usage."""
 REPEATS = 16
-"""So many places of one fingerprint are looked at: a file that repeats itself would take the square
+"""Most places of a fingerprint that are compared: a file that repeats itself would cost the square
 of its length."""
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
@@ -58,8 +60,8 @@ class _Grams:
     of_files: int
 
     def weigh(self, grams: Hashes) -> Weights:
-        """What each of a file's grams weighs: 0 for a foreign one, 1 for one that at most two files
-        have, and less the more have it."""
+        """The weight of each of a file's grams: 0 for a foreign gram, 1 if at most two files have
+        it, and less the more files have it."""
         place = np.searchsorted(self.hashes, grams)
         if self.of_files <= 2:
             weights = np.ones(len(grams))
@@ -72,7 +74,7 @@ class _Grams:
 
 @dataclass(frozen=True)
 class _File:
-    """A file's tokens, what each weighs (0: not its own), and its fingerprints: hash -> places."""
+    """A file's tokens, their weights (0: not its own), and its fingerprints: hash -> places."""
 
     tokens: TokenText
     weights: Weights
@@ -92,8 +94,8 @@ def compare_files(
 ) -> Comparison:
     """Compare all texts, by their names, with each other.
 
-    What the files hold of a starter is subtracted: of those `starters`, the one that the files
-    share the most with.
+    The starter's code in the files is subtracted: of `starters`, the one that the files share the
+    most with.
     """
     tokens = [read_tokens(text) for text in texts.values()]
     grams = [_hash_grams(each.codes) for each in tokens]
@@ -140,7 +142,8 @@ def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
 def _choose_starter(
     grams: Sequence[Hashes], starters: Mapping[str, str]
 ) -> tuple[str | None, Hashes]:
-    """The starter that the files hold the most of, and its grams; none where no file holds any."""
+    """The starter that the files share the most with, and its grams; empty if no file shares
+    any."""
     held: dict[str, float] = {}
     hashes = {
         name: np.unique(_hash_grams(read_tokens(text).codes)) for name, text in starters.items()
@@ -163,7 +166,7 @@ def _count_grams(grams: Sequence[Hashes], starter: Hashes) -> _Grams:
 
 
 def _prepare(tokens: TokenText, grams: Hashes, held: _Grams) -> _File:
-    """A token weighs what the commonest of the grams does that it is in."""
+    """A token weighs as much as the most common gram that contains it."""
     of_grams = held.weigh(grams)
     weights = np.ones(len(tokens))
     for offset in range(GRAM):
@@ -177,7 +180,8 @@ def _prepare(tokens: TokenText, grams: Hashes, held: _Grams) -> _File:
 
 
 def _winnow(grams: Hashes) -> Places:
-    """The places of the fingerprints: in each window the smallest hash, the last one of equals."""
+    """The places of the fingerprints: in each window the smallest hash, the last of equal
+    hashes."""
     if len(grams) <= WINDOW:
         return np.arange(len(grams))
     windows = sliding_window_view(grams, WINDOW)
@@ -236,7 +240,7 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
     grown = set()
     reached: dict[
         int, int
-    ] = {}  # by diagonal, how far the last run goes: the places inside of it have no other one
+    ] = {}  # by diagonal, the end of the last run: places inside it have the same run
     for a, b in sorted(
         (a, b) for key in shared for a in first.prints[key] for b in second.prints[key]
     ):
@@ -262,7 +266,8 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
 def _grow(
     left: NDArray[np.uint32], right: NDArray[np.uint32], a: int, b: int
 ) -> tuple[int, int, int]:
-    """The longest run of equal tokens that holds place `a` of one and `b` of the other."""
+    """The longest run of equal tokens that contains place `a` of the first file and `b` of the
+    second."""
     back = min(a, b)
     before = _equal_from_start(left[a - back : a][::-1], right[b - back : b][::-1])
     ahead = min(len(left) - a, len(right) - b)

@@ -11,10 +11,12 @@ if TYPE_CHECKING:
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Within this, BLAS has one thread; while several threads of ours are, one of them decides.
+    """In this context BLAS has a single thread. If several Python threads are in it at once, the
+    setting of one of them holds.
 
-    Of the product of small matrices more do little, and then wait for the next one at full speed:
-    10 to 40 ms of processor for a product that takes one thread half of one (OpenBLAS, 200³).
+    More threads do not speed up products of small matrices: they then spin while they wait for the
+    next product, 10 to 40 ms of processor time for a product that takes a single thread half a
+    millisecond (OpenBLAS, 200³).
     """
     limited: AbstractContextManager[object] = _blas().limit(limits=1)
     return limited

@@ -1,4 +1,4 @@
-"""Calls between launches: CUDA's copies within the device and what has no effect here."""
+"""Calls between launches: CUDA's copies within the device, and calls without effect here."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ Place = tuple[int | None, int, str]
 
 
 def take_call(cursor: Cursor, *, own: bool) -> list[Statement] | None:
-    """The call at the cursor: nothing where it has no effect; None where it is no function that is
-    known here. LanguageError for one that cannot be called; `own`: see `take_launch`."""
+    """The call at the cursor: empty if it has no effect; None if the function is unknown here.
+    LanguageError for a function that cannot be called; `own`: see `take_launch`."""
     start, index = cursor.token, cursor.index
     name = _called_name(cursor)
     if name is None:
@@ -63,12 +63,13 @@ def take_call(cursor: Cursor, *, own: bool) -> list[Statement] | None:
 
 
 def place_of(cursor: Cursor, start: Token, index: int, *, own: bool) -> Place:
-    """Line, column and text of what began with this token, the first behind `index`."""
+    """Line, column and text of the statement that begins with this token, the first behind
+    `index`."""
     return start.line if own else None, start.column, cursor.text_since(index)
 
 
 def skip_statement(cursor: Cursor) -> None:
-    """Take what has no effect, up to its end."""
+    """Skip a statement without effect, up to its end."""
     depth = 0
     while cursor.token.kind is not Kind.END and (depth or not cursor.at(";", "}")):
         depth += cursor.at("(", "{") - cursor.at(")", "}")

@@ -1,9 +1,8 @@
 """An exercise's optional `cpu.c`: the task as a plain loop in C, for programs that verify by it or
 time it.
 
-It is C99 and C++ alike, and defines one function, `reference`: the exercise's buffers in the order
-of the spec, then its sizes. Where it adds up, the type of the sum is the macro SUM_TYPE, which is
-the outputs' own type unless somebody defines it beforehand.
+It is valid C99 and C++, and defines one function, `reference`: the exercise's buffers in the order
+of the spec, then its sizes. The type of sums is the macro SUM_TYPE, by default the outputs' type.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ SIZE_TYPE = "int"
 
 
 def find_cpu_file(exercise: Exercise) -> Path | None:
-    """The exercise's `cpu.c`, or None where it brings none."""
+    """The exercise's `cpu.c`, or None if it brings none."""
     path = exercise.folder / CPU_FILE
     return path if path.is_file() else None
 

@@ -27,10 +27,10 @@ from grader.spec.tensor_map_rules import shape_mistake
 
 Pieces = Iterator[np.ndarray]
 Fill = Callable[[np.random.Generator, int, np.dtype], Pieces]
-"""Draws so many elements, in flat pieces of any length; a piece is read before the next one is
-asked for."""
+"""Draws so many elements, in flat pieces of any length. The caller reads a piece before it asks for
+the next."""
 Gather = Callable[[Iterable[np.ndarray], tuple[int, ...], np.dtype], np.ndarray]
-"""Makes one C-contiguous array of the pieces of it."""
+"""Makes a C-contiguous array of its pieces."""
 
 LONG = 1 << 20
 """Elements from which on normal deviates are sums of windows of a pool; see `_fill_normal`."""
@@ -38,7 +38,7 @@ POOL, WINDOW = 1 << 18, 16_381
 """Deviates of each of the two parts of the pool, and of a window: a prime number, so that no
 matrix has the windows' borders at the same place of each row or tile."""
 WINDOWS_AT_ONCE = 16
-"""A piece of so many windows stays in the caches."""
+"""A piece of so many windows fits the caches."""
 LARGEST_INTEGER = 9_999
 DENSITY = 0.1
 """The part of a sparse row that is not 0."""
@@ -54,7 +54,7 @@ def gather_in_memory(
 
 
 def gather_pieces(pieces: Iterable[np.ndarray], flat: np.ndarray) -> None:
-    """Put the pieces one behind the other into a flat row of their length."""
+    """Put the pieces in order into a flat array of their length."""
     at = 0
     for piece in pieces:
         flat[at : at + len(piece)] = piece
@@ -62,7 +62,8 @@ def gather_pieces(pieces: Iterable[np.ndarray], flat: np.ndarray) -> None:
 
 
 def draw_cases(task: Task, seed: int) -> tuple[Case, ...]:
-    """The public cases, then the hidden ones with their sizes drawn from the seed (0 or larger)."""
+    """The public cases, then the hidden cases with their sizes drawn from the seed (0 or
+    larger)."""
     hidden = (
         _draw_case(case, np.random.default_rng([seed, _number_of(case.name)]))
         for case in task.hidden_cases
@@ -73,8 +74,8 @@ def draw_cases(task: Task, seed: int) -> tuple[Case, ...]:
 def make_inputs(
     task: Task, case: Case, seed: int, *, gather: Gather = gather_in_memory
 ) -> dict[str, np.ndarray]:
-    """What every input and every in-out buffer holds before the launch, C-contiguous, drawn from
-    the seed, the case's name and its own. `gather` says where they lie."""
+    """The initial contents of every input and in-out buffer, C-contiguous, drawn from the seed, the
+    case's name and the buffer's name. `gather` says where they are stored."""
     filled = (
         buffer
         for buffer in task.buffers
@@ -92,7 +93,7 @@ def draw_array(
     names: Sequence[str],
     gather: Gather = gather_in_memory,
 ) -> np.ndarray:
-    """An array that is filled in this way; the seed and the names together tell arrays apart."""
+    """An array filled by this rule; seed and names together make it unique."""
     rng = np.random.default_rng([seed, *map(_number_of, names)])
     kind, count = np.dtype(dtype), int(np.prod(shape, dtype=np.int64))
     return gather(_FILLS[init](rng, count, kind), shape, kind)
@@ -125,7 +126,7 @@ def scalars_of(task: Task) -> dict[str, np.ndarray]:
 
 
 def device_buffers(task: Task, sizes: Mapping[str, int]) -> tuple[DeviceBuffer, ...]:
-    """The task's buffers with concrete shapes; SpecError where a shape has no positive extent at
+    """The task's buffers with concrete shapes; SpecError if a shape has no positive extent at
     these sizes, or none that its tensor map can have."""
     return tuple(_device_buffer(buffer, sizes) for buffer in task.buffers)
 
@@ -165,7 +166,7 @@ def _draw_case(case: HiddenCase, rng: np.random.Generator) -> Case:
 
 
 def _number_of(name: str) -> int:
-    """A number that tells names apart and is the same in every process, unlike hash()."""
+    """A number for names that is the same in every process, unlike hash()."""
     return zlib.crc32(name.encode())
 
 
@@ -187,9 +188,9 @@ def _fill_normal(rng: np.random.Generator, count: int, dtype: np.dtype) -> Piece
     """Normal deviates; a long row costs hardly more than writing it.
 
     Each of its windows is the sum of two windows of a pool of deviates of half the variance, at
-    places of their own: sums of two normal deviates are normal, too. No window comes twice, and
-    no place of the row says what another one holds: who knows how the row was made, knows neither
-    the pool nor the places, and cannot find the two parts of a rounded sum.
+    places of their own: sums of two normal deviates are normal, too. No window occurs twice, and no
+    element of the row predicts another: a reader who knows the method, but neither the pool nor the
+    places, cannot find the two parts of a rounded sum.
     """
     kind: type[np.float32] | type[np.float64] = np.float32
     if dtype == np.float64:
@@ -261,7 +262,7 @@ def _largest(dtype: np.dtype) -> int:
 
 
 def _fill_index(_rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
-    """Each element's own number; in a float type it starts again at 0 where the type can no longer
+    """Each element's own number; in a float type it restarts at 0 when the type can no longer
     count."""
     numbers = np.arange(count, dtype=np.int64)
     if dtype.kind == "f":
@@ -270,7 +271,7 @@ def _fill_index(_rng: np.random.Generator, count: int, dtype: np.dtype) -> Piece
 
 
 def _fill_permutation(rng: np.random.Generator, count: int, dtype: np.dtype) -> Pieces:
-    """What `_fill_index` writes, in random order."""
+    """The values of `_fill_index`, in random order."""
     for numbers in _fill_index(rng, count, dtype):
         rng.shuffle(numbers)
         yield numbers

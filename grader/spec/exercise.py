@@ -13,7 +13,7 @@ from grader.spec.statements import Plan
 
 
 class Initialisation(StrEnum):
-    """How an input buffer is filled (NumPy's default_rng); the schema says what each means."""
+    """How an input buffer is filled (NumPy's default_rng); the schema explains each."""
 
     NORMAL = "normal"
     UNIFORM = "uniform"
@@ -40,9 +40,9 @@ class InputFunction:
 class BufferSpec:
     """A buffer of a task's signature. `shape` holds expressions of the sizes.
 
-    `init` says how an input is filled, or `function` does; an output of a part that has one is
-    in-out: it holds that data before the launch. `texture`: how it is bound to a texture or surface
-    object; `tensor_map`: likewise.
+    `init` or `function` fills an input; an output of a part that has either is in-out: it holds
+    that data before the launch. `texture`: its binding to a texture or surface object;
+    `tensor_map`: likewise.
     """
 
     name: str
@@ -57,8 +57,8 @@ class BufferSpec:
 
 @dataclass(frozen=True)
 class ScalarSpec:
-    """A number that launch lines may use. Of one that is drawn, from `low` to `high`, `value` is
-    the lowest until `draws.draw_scalars` gives it that of a seed."""
+    """A number that launch lines may use. If it is drawn, from `low` to `high`, `value` is `low`
+    until `draws.draw_scalars` replaces it."""
 
     name: str
     dtype: str
@@ -68,14 +68,14 @@ class ScalarSpec:
 
     @property
     def plain(self) -> int | float:
-        """The value as Python has it; it takes the width of a kernel's parameter."""
+        """The value as a Python number; it takes the width of a kernel's parameter."""
         return self.value if self.dtype.startswith("float") else int(self.value)
 
 
 @dataclass(frozen=True)
 class Case:
-    """One correctness case with concrete sizes. `init` overrides the buffers' own initialisation,
-    but not their functions."""
+    """A correctness case with concrete sizes. `init` overrides the buffers' own initialisation, but
+    not their functions."""
 
     name: str
     sizes: Mapping[str, int]
@@ -116,7 +116,7 @@ class Float32Sum:
 
 
 class Units(StrEnum):
-    """The units whose peak an exercise's arithmetic is compared with: those of floats, or tensor
+    """The units whose peak an exercise's arithmetic is compared with: units for floats, or tensor
     cores that multiply halves and sum in float."""
 
     FP32 = "fp32"
@@ -133,10 +133,11 @@ class Atomics(StrEnum):
 
 @dataclass(frozen=True)
 class Forbidden:
-    """What a submission may not use for a task; None and empty: nothing of the kind is forbidden.
+    """Features that a submission may not use for a task; None or empty: nothing of that kind is
+    forbidden.
 
     `scratch_bytes_above` is a formula of the sizes; `headers` are names of headers or of their
-    folders, as `#include` has them.
+    folders, as in `#include`.
     """
 
     scratch_bytes_above: Expression | None = None
@@ -147,10 +148,9 @@ class Forbidden:
 
 @dataclass(frozen=True)
 class Task:
-    """What a plan is to compute: its buffers, its default plan, the correctness cases, how outputs
-    compare with the oracle's, and what may not be used for it.
-    `hidden_left_out`: this is a students' copy, whose hidden cases are elsewhere.
-    """
+    """A plan's task: its buffers, its default plan, the correctness cases, the tolerance against
+    the oracle's outputs, and the forbidden features. `hidden_left_out`: this is a students' copy
+    without hidden cases."""
 
     title: str
     size_names: tuple[str, ...]
@@ -211,11 +211,10 @@ class Threshold:
 
 @dataclass(frozen=True)
 class CheckSpec:
-    """One graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name
-    in `devices/gpus.json` (`t4`) to its own threshold; `headline` is the label of the line promised
-    by the handout; `part` names the part whose correctness it judges, None for the exercise itself.
-    `excluded_on`: kinds of device on which it does not count.
-    """
+    """A graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name
+    in `devices/gpus.json` (`t4`) to its own threshold; `headline` is its label in the handout and
+    the report; `part` names the part whose correctness it judges, None for the exercise itself.
+    `excluded_on`: kinds of device on which it does not count."""
 
     name: str
     title: str
@@ -231,7 +230,7 @@ class CheckSpec:
     excluded_on: tuple[str, ...] = ()
 
     def threshold_on(self, device: DeviceInfo | None) -> Threshold:
-        """The threshold on this device: its GPU's own, where the spec gives one."""
+        """The threshold on this device: its GPU's own, if the spec gives it."""
         own = (self.overrides or {}).get(device.id) if device else None
         return own or self.threshold
 
@@ -253,7 +252,7 @@ class Exercise(Task):
     of the sizes.
 
     `baseline_source` is the grader's starter, which `baseline_plan` and the further plans of
-    `comparisons` launch; `reference_source` is None where the hidden reference is not shipped.
+    `comparisons` launch; `reference_source` is None if the hidden reference is not shipped.
     """
 
     id: str
@@ -272,7 +271,7 @@ class Exercise(Task):
     what_if: WhatIfMode = WhatIfMode.OFF
 
     def peak_tflops(self, device: DeviceInfo) -> float | None:
-        """The device's peak of the units that the exercise is about; None where nobody knows it."""
+        """The device's peak of the exercise's arithmetic units; None if unknown."""
         if self.units is Units.TENSOR_CORES:
             return device.peak_tensor_tflops
         return device.peak_fp32_tflops

@@ -27,7 +27,7 @@ class TypeName:
 
 @dataclass(frozen=True)
 class KernelName:
-    """A kernel as a launch line names it. `template_arguments` is None where none are written."""
+    """A kernel as a launch line names it. `template_arguments` is None if none are written."""
 
     name: str
     template_arguments: tuple[Expression | TypeName, ...] | None
@@ -41,9 +41,9 @@ class KernelName:
 
 @dataclass(frozen=True)
 class LaunchLine:
-    """One launch with its expressions not yet evaluated. `grid` and `block` have one to three.
+    """A launch with its expressions not yet evaluated. `grid` and `block` have 1 to 3.
 
-    `line` is the 1-based line of the submission, None where the plan is the exercise's; `column` is
+    `line` is the 1-based line of the submission, None if the plan is the exercise's; `column` is
     where `text` starts.
     """
 
@@ -83,7 +83,7 @@ class ScratchBuffer:
 
 
 def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> LaunchLine:
-    """Parse what follows `// launch:`. LanguageError with line and column (line 1 where `line` is
+    """Parse the text behind `// launch:`. LanguageError with line and column (line 1 if `line` is
     None)."""
     cursor = Cursor(text, line=line or 1, column=column)
     launch = take_launch(cursor, own=line is not None)
@@ -193,7 +193,7 @@ def _check_closed(cursor: Cursor) -> None:
 
 
 def _skip_stream(cursor: Cursor) -> None:
-    """The stream, which has no effect: launches run one after another."""
+    """The stream, which has no effect: launches run in order."""
     start, depth = cursor.index, 0
     while cursor.token.kind is not Kind.END and (depth or not cursor.at(">>>", ",")):
         depth += cursor.at("(") - cursor.at(")")
@@ -203,8 +203,8 @@ def _skip_stream(cursor: Cursor) -> None:
 
 
 def _take_dim3(cursor: Cursor) -> tuple[Expression, ...]:
-    """One to three sizes, as `dim3(x, y)` or `{x, y}`; or an expression that stands for all: a
-    variable may be a dim3."""
+    """One to three sizes, as `dim3(x, y)` or `{x, y}`; or an expression for all of them: a variable
+    may be a dim3."""
     position, named = cursor.token.position, cursor.token.text == "dim3"
     opening = cursor.ahead(1 if named else 0).text
     if opening != "{" and not (named and opening == "("):
@@ -222,7 +222,7 @@ def _take_dim3(cursor: Cursor) -> tuple[Expression, ...]:
 
 
 def parse_scratch(text: str, *, line: int | None = None, column: int = 1) -> ScratchBuffer:
-    """Parse what follows `// scratch:`, e.g. `float BT[N * K]`. LanguageError as for
+    """Parse the text behind `// scratch:`, e.g. `float BT[N * K]`. LanguageError as for
     `parse_launch`."""
     cursor = Cursor(text, line=line or 1, column=column)
     start = cursor.token

@@ -1,5 +1,5 @@
-"""An exercise's oracle: load `oracle.py`, and hold what it returns to the shapes and dtypes of the
-spec."""
+"""An exercise's oracle: loads `oracle.py`, and checks its results against the shapes and dtypes of
+the spec."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ BLOCK_FUNCTION = "expected_block"
 _STRIPE = 128
 """Columns that are asked for at once."""
 _SMALL = 1 << 20
-"""Elements of all inputs up to which one thread is enough: a product of 700³ takes it 20 ms."""
+"""Elements of all inputs up to which one BLAS thread is used: a product of 700³ takes 20 ms with
+it."""
 _CHECKED_AT_ONCE = 1 << 16
 """Elements that stay in the caches."""
 
@@ -44,7 +45,7 @@ class Oracle:
 
     Each output is in the buffer's dtype: a float64 result of a float buffer is rounded to it, any
     other difference is a mistake. It may be a view of the inputs, which are read-only to the
-    oracle: a transpose is not copied. SpecError for whatever is wrong, with the oracle's line.
+    oracle: a transpose is not copied. SpecError for any mistake, with the oracle's line.
     """
 
     path: Path
@@ -55,14 +56,14 @@ class Oracle:
     scalars: Arrays = field(default_factory=dict)
 
     def __call__(self, inputs: Arrays, sizes: Sizes) -> Arrays:
-        """What is expected of the outputs."""
+        """The expected outputs."""
         answer = self._ask(inputs, sizes)
         return {
             buffer.name: _rounded(self.path, buffer, answer[buffer.name]) for buffer in self.outputs
         }
 
     def at(self, inputs: Arrays, sizes: Sizes, places: Places) -> Arrays:
-        """The same of some elements only, as flat rows; the others are not looked at."""
+        """The same for some elements only, as flat rows."""
         if self.block is not None:
             (buffer,) = self.outputs
             chosen = self._ask_blocks(inputs, sizes, places[buffer.name])
@@ -76,8 +77,8 @@ class Oracle:
         }
 
     def check(self, inputs: Arrays, sizes: Sizes) -> None:
-        """Raises SpecError where it does not compute, or says something else of some elements than
-        of all."""
+        """Raises SpecError if it fails, or if it returns other values for some elements than for
+        all."""
         whole = self(inputs, sizes)
         every = {name: np.arange(array.size, dtype=np.uint32) for name, array in whole.items()}
         for name, some in self.at(inputs, sizes, every).items():
@@ -85,11 +86,11 @@ class Oracle:
             if not np.allclose(some, whole[name].reshape(-1), rtol=1e-6, atol=room):
                 raise oracle_error(
                     self.path,
-                    f"{BLOCK_FUNCTION} says something else of {quote(name)} than {self.function}",
+                    f"{BLOCK_FUNCTION} returns other values for {quote(name)} than {self.function}",
                 )
 
     def _ask(self, inputs: Arrays, sizes: Sizes) -> Arrays:
-        """What the function returns, of the right names, shapes and types."""
+        """The function's result, with the right names, shapes and types."""
         small = sum(array.size for array in inputs.values()) <= _SMALL
         with running(self.path), one_thread() if small else nullcontext():
             answer = self.expected({**_read_only(inputs), **self.scalars}, dict(sizes))
@@ -127,7 +128,7 @@ class Oracle:
 
 
 def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
-    """The oracle of the exercise, or of a part. SpecError where there is none."""
+    """The oracle of the exercise, or of a part. SpecError if there is none."""
     path, function = (
         exercise.folder / ORACLE_FILE,
         (ORACLE_FUNCTION if part is None else oracle_function(part.name)),
@@ -148,7 +149,7 @@ def load_library(exercise: Exercise) -> Operation | None:
     """The optional `library(inputs, sizes)` of oracle.py: the task with operators that NumPy, CuPy
     and PyTorch arrays share, in float32.
 
-    It serves comparisons only (`@` is cuBLAS on a GPU), never correctness. None where there is
+    It serves comparisons only (`@` is cuBLAS on a GPU), never correctness. None if there is
     none.
     """
     path = exercise.folder / ORACLE_FILE
@@ -180,7 +181,7 @@ def _check_names(
     for name in names:
         if name not in answer:
             raise oracle_error(
-                path, f"the output {quote(name)} is missing from what {function} returns"
+                path, f"the output {quote(name)} is missing from the result of {function}"
             )
     return answer
 
@@ -195,26 +196,28 @@ def _check_array(path: Path, buffer: BufferSpec, array: object, shape: tuple[int
     if array.shape != shape:
         raise oracle_error(
             path,
-            f"the output {quote(buffer.name)} has the shape {array.shape}; the spec says {shape}",
+            f"the output {quote(buffer.name)} has the shape {array.shape}; the spec requires"
+            f" {shape}",
         )
     rounds = array.dtype == np.float64 and dtype.kind == "f"
     if array.dtype != dtype and not rounds:
         raise oracle_error(
             path,
-            f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec says {dtype}",
+            f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec requires"
+            f" {dtype}",
         )
 
 
 def _pick(array: np.ndarray, places: np.ndarray) -> np.ndarray:
-    """Elements of an array by their flat indices; of one that is not contiguous, a view of the
-    inputs say, no copy is made."""
+    """Elements of an array by their flat indices; a non-contiguous array, such as a view of the
+    inputs, is not copied."""
     if array.flags.c_contiguous:
         return np.asarray(array.reshape(-1)[places])
     return np.asarray(array[np.unravel_index(places, array.shape)])
 
 
 def _rounded(path: Path, buffer: BufferSpec, array: np.ndarray) -> np.ndarray:
-    """What the oracle says in the buffer's dtype."""
+    """The oracle's output in the buffer's dtype."""
     dtype = np.dtype(buffer.dtype)
     with np.errstate(over="ignore"):
         result = array.astype(dtype, copy=False)
@@ -226,8 +229,8 @@ def _rounded(path: Path, buffer: BufferSpec, array: np.ndarray) -> np.ndarray:
 
 
 def _is_finite(array: np.ndarray) -> bool:
-    """Whether all values are finite. A sum is, unless one of them is not, or they are very large:
-    it takes a fifth of the time."""
+    """Whether all values are finite. The sum is checked first, in a fifth of the time: it is finite
+    unless a value is not, or values are very large."""
     flat = array.ravel(order="K")  # no copy of a transpose
     parts = (flat[at : at + _CHECKED_AT_ONCE] for at in range(0, len(flat), _CHECKED_AT_ONCE))
     with np.errstate(over="ignore", invalid="ignore"):

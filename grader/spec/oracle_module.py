@@ -1,5 +1,5 @@
-"""Loads an exercise's `oracle.py` and runs its code: whatever goes wrong there is a mistake of the
-oracle, named with its line."""
+"""Loads an exercise's `oracle.py` and runs its code: any failure there is a mistake of the oracle,
+with its line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from grader.spec.exercise import InputFunction
 
 
 def load_module(path: Path) -> ModuleType:
-    """The module of an oracle. SpecError where it does not load."""
+    """The module of an oracle. SpecError if it does not load."""
     spec = importlib.util.spec_from_file_location(f"oracle_of_{path.parent.name}", path)
     if spec is None or spec.loader is None or not path.is_file():
         raise oracle_error(path, "this file is missing: it computes the expected outputs")
@@ -34,7 +34,7 @@ def load_module(path: Path) -> ModuleType:
 
 @contextmanager
 def running(path: Path) -> Iterator[None]:
-    """Around all code of the oracle: whatever it raises is its mistake, sys.exit() too."""
+    """Around all code of the oracle: an exception is the oracle's mistake, also sys.exit()."""
     try:
         yield
     except KeyboardInterrupt:
@@ -50,8 +50,8 @@ def run_function(
     dtype: np.dtype,
     sizes: Mapping[str, int],
 ) -> np.ndarray:
-    """What the function fills a buffer of this shape and type with, C-contiguous. SpecError where
-    it fails, or returns something else."""
+    """The function's values for a buffer of this shape and type, C-contiguous. SpecError if it
+    fails or returns another shape or type."""
     module = load_module(function.path)
     with running(function.path):
         made = getattr(module, function.name)(rng, shape, dict(sizes))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from grader.spec.exercise import Exercise
 
 _BESIDE = frozenset({".md", ".pyc"})
-"""What an exercise's folder holds beside them: the handout, and what Python leaves there."""
+"""Suffixes of other files in an exercise's folder: the handout, and files that Python writes."""
 
 
 def read_files(exercise: Exercise) -> list[tuple[str, bytes]]:
-    """The contents, by name, of the files in its folder (the spec, the oracle and what that
+    """The contents, by name, of the files in its folder (the spec, the oracle and the files that it
     reads), of the starter with the baseline, and of the reference."""
     folder = exercise.folder
     paths = {

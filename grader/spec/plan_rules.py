@@ -1,8 +1,8 @@
-"""What a JSON schema cannot say of a plan: its launch and scratch lines must parse, and name what
-there is.
+"""Rules of a plan beyond the JSON schema: launch and scratch lines must parse, and use existing
+names.
 
-As for `spec.semantics`, parts of a sound copy come in: what is None or missing has been complained
-about.
+As for `spec.semantics`, the functions take parts of the sound copy: a None or missing value has
+already been reported.
 """
 
 from __future__ import annotations
@@ -28,8 +28,7 @@ Parsed = TypeVar("Parsed")
 
 @dataclass(frozen=True)
 class Starter:
-    """What a spec may refer to in the starter: its kernels, and constants and types among its
-    names."""
+    """Names of the starter that a spec may use: its kernels, and constants and types."""
 
     names: frozenset[str]
     kernels: frozenset[str]
@@ -38,7 +37,7 @@ class Starter:
 def plan_problems(
     plan: Json, at: str, task: Json, starter: Starter | None, *, of_starter: bool = False
 ) -> Iterator[Problem]:
-    """The mistakes of the plan at the path `at`; one `of_starter` launches kernels of the
+    """The mistakes of the plan at the path `at`; `of_starter`: it launches kernels of the
     starter."""
     known = _plan_names(task, starter)
     taken = _taken_names(task)
@@ -75,8 +74,8 @@ def plan_problems(
 
 
 def _read_program(lines: Sequence[str], at: str) -> tuple[Plan, list[Problem]]:
-    """The launch lines as one program, as far as they can be read. Where no block goes over several
-    of them, the mistakes of all are found."""
+    """The launch lines as one program, as far as they parse. If no block spans several lines, the
+    mistakes of all lines are found."""
     pieces = [[PlanLine(text, None, 1)] for text in lines]
     first = range(len(lines))
     if any("{" in text or "}" in text for text in lines):
@@ -93,7 +92,7 @@ def _read_program(lines: Sequence[str], at: str) -> tuple[Plan, list[Problem]]:
 
 
 def _taken_names(task: Json) -> dict[str, str]:
-    """The names that a scratch buffer cannot have, and what each is the name of."""
+    """The names that a scratch buffer cannot have, and the kind of each."""
     buffers = (str(buffer["name"]) for _, buffer in items(task, "buffers") if buffer.get("name"))
     taken = dict.fromkeys(fields(task, "sizes"), "a size") | dict.fromkeys(buffers, "a buffer")
     taken |= dict.fromkeys(scalar_names(task), "a scalar")
@@ -107,7 +106,7 @@ def scalar_names(task: Json) -> frozenset[str]:
 
 
 def _plan_names(task: Json, starter: Starter | None) -> frozenset[str] | None:
-    """What a plan may name; None where that is not known."""
+    """The names that a plan may use; None if they are not known."""
     names = [buffer.get("name") for _, buffer in items(task, "buffers")]
     sizes = size_names(task)
     all_known = names and None not in names and len(names) == len(task["buffers"])
@@ -137,7 +136,7 @@ def _unknown_name_problems(
 
 
 def unknown_name(name: str, place: Position, known: Iterable[str]) -> str:
-    """What is said of a name in a formula or a launch line that nothing gives a value."""
+    """The message for a name without a value in a formula or a launch line."""
     guess = did_you_mean(name, sorted(known))
     return f"column {place.column}: {quote(name)} is not known here{guess}"
 

@@ -1,4 +1,4 @@
-"""Reads the lines of a plan as one program: C's statements around launches."""
+"""Parses the lines of a plan as one program: C's statements around launches."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _HANDLES = frozenset({"cudaStream_t", "cudaEvent_t", "cudaError_t"})
 
 
 class PlanLine(NamedTuple):
-    """What follows `// launch:`, its line in the submission (None in an exercise's own plan) and
+    """The text behind `// launch:`, its line in the submission (None in an exercise's own plan) and
     the column at which it starts."""
 
     text: str
@@ -51,7 +51,9 @@ def parse_program(lines: Sequence[PlanLine], *, before: int = 0) -> tuple[Statem
     ]
     for text, (line, column) in places:
         if not text.strip():
-            parse_launch(text, line=line, column=column)  # which says what is expected there
+            parse_launch(
+                text, line=line, column=column
+            )  # it raises the error with the expected token
     (text, (line, column)), *more = places
     cursor = Cursor(text, line=line, column=column, more=more)
     return _Reader(cursor, own=lines[0].line is not None).take_all()
@@ -116,7 +118,7 @@ class _Reader:
             raise cursor.expected("';' or the end of the line")
 
     def _take_simple(self) -> list[Statement]:
-        """A statement without others in it."""
+        """A statement that contains no other."""
         cursor = self._cursor
         start, index, word = cursor.token, cursor.index, cursor.token.text
         if word in ("break", "continue"):
@@ -149,7 +151,7 @@ class _Reader:
         return Block(self._take_braced(), self._line(start), start.column, "{")
 
     def _take_braced(self) -> tuple[Statement, ...]:
-        """Statements up to the closing brace of the one at the cursor."""
+        """Statements up to the closing brace of the current block."""
         cursor = self._cursor
         opened = cursor.expect("{")
         statements: list[Statement] = []
@@ -162,7 +164,7 @@ class _Reader:
             statements += self._take_statement()
 
     def _take_body(self) -> tuple[Statement, ...]:
-        """What a loop or a branch controls: statements in braces, or one."""
+        """The body of a loop or a branch: statements in braces, or a single statement."""
         self._skip_ends()
         if self._cursor.is_done:
             raise self._cursor.expected("a statement")
@@ -226,7 +228,7 @@ class _Reader:
         return Branch(condition, body, otherwise, *place)
 
     def _at_else(self) -> bool:
-        """Whether the next token, on this line or a later one, is `else`."""
+        """Whether the next token, on this line or a later line, is `else`."""
         ends = 0
         while self._cursor.ahead(ends).kind is Kind.END and ends < self._cursor.left - 1:
             ends += 1
@@ -290,7 +292,7 @@ class _Reader:
                 return declared
 
     def _at_name(self) -> bool:
-        """Whether what could be a type is the name that is declared: `int half = 1`."""
+        """Whether a possible type name is the declared name instead: `int half = 1`."""
         after = self._cursor.ahead(1)
         return self._cursor.token.text in LIBRARY_TYPES and after.kind is not Kind.NAME
 

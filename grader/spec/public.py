@@ -1,6 +1,6 @@
-"""What everybody may see of an exercise: all of its files but the hidden cases and the reference.
+"""The public part of an exercise: all files except the hidden cases and the reference.
 
-It needs nothing but the standard library, for `setup.py` makes the wheel's exercises with it.
+It needs only the standard library, since `setup.py` makes the wheel's exercises with it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ ORACLE_FILE = "oracle.py"
 HANDOUT_FILE = "README.md"
 CPU_FILE = "cpu.c"
 PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})
-"""What of the exercise's folder a handout may show."""
+"""Files of the exercise's folder that a handout may contain."""
 
 
 def public_exercises(root: Path) -> dict[str, bytes]:
@@ -47,8 +47,7 @@ def is_picture(name: str) -> bool:
 
 
 def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The spec without its hidden cases, those of its parts too, and without the path of its
-    schema."""
+    """The spec without hidden cases, also in its parts, and without the path of its schema."""
     spec = {field: value for field, value in document.items() if field != "$schema"}
     spec["cases"] = _public_cases(spec["cases"])
     if "parts" in spec:
@@ -60,13 +59,13 @@ def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _public_cases(cases: Mapping[str, Any]) -> dict[str, Any]:
-    """The cases without the hidden ones, and that there are some."""
+    """The public cases, and a mark that hidden cases exist."""
     left_out = bool(cases["hidden"]) or cases.get("hidden_left_out", False)
     return {**cases, "hidden": [], **({"hidden_left_out": True} if left_out else {})}
 
 
 def read_title(folder: Path) -> str | None:
-    """The title of the exercise in the folder; None where its spec has none that can be read."""
+    """The title of the exercise in the folder; None if its spec has none that can be read."""
     try:
         title = json.loads((folder / SPEC_FILE).read_text(encoding="utf-8"))["title"]
     except (OSError, ValueError, KeyError, TypeError):

@@ -48,7 +48,7 @@ from grader.spec.tensor_map_rules import read_tensor_map
 from grader.spec.texture_rules import read_texture
 
 ORACLE_FUNCTION = "expected"
-"""Of the exercise itself; that of a part is `expected_<part>`."""
+"""Of the exercise itself; a part's function is `expected_<part>`."""
 
 Built = TypeVar("Built")
 
@@ -71,7 +71,7 @@ def read_exercise(folder: Path) -> Exercise:
 
 
 def starter_of(folder: Path) -> Path:
-    """Where the starter of the exercise in `folder` lies."""
+    """The path of the starter of the exercise in `folder`."""
     return root_of(folder) / "starter" / f"{_id_of(folder)}.cu"
 
 
@@ -177,7 +177,7 @@ def _file_problems(
         yield SpecProblem(
             str(starter),
             "",
-            "this file is missing: it is what students start from, and holds the naive baseline",
+            "this file is missing: students start from it, and it holds the naive baseline",
         )
 
 

@@ -1,5 +1,5 @@
-"""A spec against its JSON schema: every violation as a JSON path and a sentence, and what is sound
-in spite of them."""
+"""Checks a spec against its JSON schema: every violation as a JSON path and a sentence, and a sound
+copy of the rest."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ Place = tuple[str | int, ...]
 
 
 class Problem(NamedTuple):
-    """One mistake: where (`$.checks[2].metric`) and what."""
+    """A mistake: its path (`$.checks[2].metric`) and its message."""
 
     path: str
     message: str
 
 
 class Fault(NamedTuple):
-    """What the validator found: the value (`instance`) at `place` does not satisfy `keyword:
-    wanted` of `schema`.
+    """A violation: the value (`instance`) at `place` does not satisfy `keyword: wanted` of
+    `schema`.
 
     `of_name`: the instance is the name of a field of the object at `place`.
     """
@@ -45,7 +45,7 @@ class Fault(NamedTuple):
 
 
 class Repair(Enum):
-    """What becomes of the value at a violation's place in the sound copy."""
+    """The treatment of the value at a violation's place in the sound copy."""
 
     KEEP = auto()
     CLEAR = auto()
@@ -61,10 +61,10 @@ class Violation(NamedTuple):
 
 
 def schema_problems(document: object) -> tuple[list[Problem], Json]:
-    """All violations in document order, and a sound copy: None stands where a value has the wrong
-    form, unknown fields are gone.
+    """All violations in document order, and a sound copy: a value of a wrong form is None in it,
+    unknown fields are dropped.
 
-    In the copy every value that is not None has the right form; a field that was missing still is.
+    In the copy every value that is not None has the right form; missing fields stay missing.
     """
     violations = [violation for fault in _find_faults(document) for violation in _explain(fault)]
     violations.sort(key=lambda violation: _document_order(document, violation.place))
@@ -112,7 +112,7 @@ def _find_faults(document: object) -> Iterator[Fault]:
 def _explain(fault: Fault) -> Iterator[Violation]:
     match fault.keyword:
         case "required":
-            # The validator finds one fault per missing field; its name is only in the message.
+            # The validator reports each missing field separately; its name is only in the message.
             missing = next(name for name in fault.wanted if fault.message.startswith(repr(name)))
             yield Violation((*fault.place, missing), "this field is missing", Repair.KEEP)
         case "additionalProperties":
@@ -149,7 +149,7 @@ _WHOLE = {
     **dict.fromkeys(("minItems", "minLength", "minProperties"), "must not be empty"),
     "uniqueItems": "the same item is listed twice",
 }
-"""What is said of a value, by the keyword that it does not satisfy."""
+"""The message on a value, by the keyword that it does not satisfy."""
 _WANTED: dict[str, Callable[[Fault], str]] = {
     "type": lambda fault: _TYPE_WORDS.get(fault.wanted, fault.wanted),
     "enum": lambda fault: f"one of {', '.join(map(str, fault.wanted))}",
@@ -159,7 +159,7 @@ _WANTED: dict[str, Callable[[Fault], str]] = {
     "maximum": lambda fault: f"at most {_show(fault.wanted)}",
     "exclusiveMinimum": lambda fault: f"more than {_show(fault.wanted)}",
 }
-"""What a value must be, by the keyword."""
+"""The required kind of value, by the keyword."""
 
 
 def _show(value: object) -> str:
@@ -172,7 +172,7 @@ def _show(value: object) -> str:
 
 
 def _document_order(document: object, place: Place) -> list[int]:
-    """Sort key: the position of each step among its siblings; what is missing comes last."""
+    """Sort key: the position of each step among its siblings; missing steps come last."""
     key: list[int] = []
     value: Any = document
     for step in place:
@@ -199,7 +199,7 @@ def _sound_copy(document: object, violations: Sequence[Violation]) -> Json:
 def _repair(value: Any, place: Place, *, drop: bool) -> None:  # noqa: ANN401 - JSON of any form
     for step in place[:-1]:
         value = value[step]
-        if value is None:  # already cleared with what is around it
+        if value is None:  # already cleared with the value around it
             return
     if drop:
         value.pop(place[-1], None)
@@ -211,7 +211,7 @@ def _repair(value: Any, place: Place, *, drop: bool) -> None:  # noqa: ANN401 - 
 
 
 def fields(parent: Json, name: str) -> Json:
-    """The object in this field; empty where it is missing or unsound."""
+    """The object in this field; empty if it is missing or unsound."""
     return parent.get(name) or {}
 
 

@@ -1,9 +1,9 @@
-"""What a spec's JSON schema cannot say: the sense of an exercise and its parts
+"""Rules of a spec beyond the JSON schema: the sense of an exercise and its parts
 (`spec.task_rules`), and of the checks that grade them.
 
 Every function takes parts of the sound copy that `spec.schema` makes: a value has the right form,
-or it is None because it had not (and was complained about), or its field is missing (likewise). So
-nothing here complains about what follows from an earlier complaint.
+or it is None or its field is missing because a mistake was reported there. So no function repeats
+an earlier report.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.spec.schema import Json, Problem, fields, items
 from grader.spec.task_rules import formula_problems, task_problems
 
 TAKEN_LABELS = frozenset({"submission", "naive", "reference"})
-"""What timings call the programs that every exercise has."""
+"""Names of the programs that every exercise has, in timings."""
 DEFAULT_MAX_SCORE = 100
 _FIELD_OF = {Better.HIGHER: "at_least", Better.LOWER: "at_most"}
 

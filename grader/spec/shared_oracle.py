@@ -1,4 +1,4 @@
-"""An oracle that several gradings share: what was asked before is not computed again."""
+"""An oracle that several gradings share: it computes each answer once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from grader.spec.oracle import Arrays, Oracle, Places, Sizes
 
 MAX_KEPT_BYTES = 1 << 30
-"""Most bytes of answers that are kept. What is larger is computed each time."""
+"""Most bytes of kept answers. Larger answers are computed each time."""
 
 
 class SharedOracle:
@@ -25,7 +25,7 @@ class SharedOracle:
         self._lock = threading.Lock()
 
     def __call__(self, inputs: Arrays, sizes: Sizes) -> Arrays:
-        """What is expected of the outputs, read-only."""
+        """The expected outputs, read-only."""
         key = _digest(inputs, sizes)
         with self._lock:
             if (known := self._answers.get(key)) is not None:

@@ -1,4 +1,4 @@
-"""The program of a plan: launches, and what a host does between them, as it is written."""
+"""The syntax tree of a plan's program: launches, and the host's statements between them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer
 
 
 class Written(Protocol):
-    """Where something of a plan is written: its line in the submission (None where the plan is the
+    """The place of a part of a plan: its line in the submission (None if the plan is the
     exercise's), the column at which `text` starts."""
 
     @property
@@ -61,7 +61,7 @@ class Swap:
 @dataclass(frozen=True)
 class CopyCall:
     """`cudaMemcpy` in the device, and `cudaMemcpyToSymbol` or `...FromSymbol`: then `symbol` is the
-    variable's name, and `to_symbol` says which way. `size` None: as many bytes as both have."""
+    variable's name, and `to_symbol` the direction. `size` None: all bytes, as many as both have."""
 
     target: Expression | None
     source: Expression | None
@@ -87,8 +87,8 @@ class FillCall:
 
 @dataclass(frozen=True)
 class Permission:
-    """`cudaFuncSetAttribute(kernel, ...)`: the grader asks for what a launch needs itself, so that
-    it has no effect."""
+    """`cudaFuncSetAttribute(kernel, ...)`: without effect, since the grader itself sets the
+    attributes that a launch needs."""
 
     kernel: KernelName
     line: int | None
@@ -168,7 +168,7 @@ class Plan:
 
     @cached_property
     def every(self) -> tuple[Statement, ...]:
-        """All statements, those within others too, in the order in which they are written."""
+        """All statements, also nested ones, in the order of the text."""
         return tuple(_walk(self.statements))
 
     @property

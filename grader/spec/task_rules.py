@@ -1,9 +1,9 @@
-"""What a JSON schema cannot say of a task: names in formulas and launch lines, sizes of cases,
+"""Rules of a task beyond the JSON schema: names in formulas and launch lines, sizes of cases,
 buffers that fit the memory.
 
 A task is the exercise itself, or one of its parts; `base` is its JSON path (`$`,
-`$.parts.in_place`). As for `spec.semantics`, parts of a sound copy come in: what is None or missing
-has been complained about.
+`$.parts.in_place`). As for `spec.semantics`, the functions take parts of the sound copy: a None or
+missing value has already been reported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MAX_BUFFER_BYTES = 4 << 30
 
 
 FRACTIONAL = (Initialisation.NORMAL, Initialisation.UNIFORM)
-"""What no integer holds."""
+"""Initialisations with fractions, which no integer type holds."""
 
 
 def task_problems(
@@ -88,8 +88,8 @@ def _scalar_problems(task: Json, base: str) -> Iterator[Problem]:
 
 
 def _holds(dtype: str, value: float) -> bool:
-    """Whether the type has this number: an integer whole and in its range, a float as a finite
-    one."""
+    """Whether the type can hold this number: an integer type only whole numbers in its range, a
+    float type only finite numbers."""
     if dtype.startswith("float"):
         return abs(value) <= float(np.finfo(dtype).max)
     return float(value).is_integer() and np.iinfo(dtype).min <= value <= np.iinfo(dtype).max
@@ -110,7 +110,7 @@ def _buffer_problems(task: Json, base: str, *, is_part: bool) -> Iterator[Proble
 
 
 def input_functions(spec: Json) -> list[str]:
-    """The names of the oracle's functions that fill inputs, the parts' ones too."""
+    """The names of the oracle's functions that fill inputs, also of the parts' inputs."""
     tasks = [spec, *(part for part in fields(spec, "parts").values() if part)]
     buffers = [buffer for task in tasks for _, buffer in items(task, "buffers")]
     return [buffer["function"] for buffer in buffers if buffer.get("function") is not None]
@@ -122,14 +122,14 @@ def _init_problems(path: str, buffer: Json, *, is_part: bool) -> Iterator[Proble
     if role == Role.INPUT and "init" not in buffer and "function" not in buffer:
         yield Problem(
             path,
-            f"this field is missing: say how the input is filled ({', '.join(Initialisation)}), or"
-            " give the function that fills it",
+            "this field is missing: it names how the input is filled"
+            f" ({', '.join(Initialisation)}); or give the function that fills it",
         )
     if role == Role.OUTPUT and (init or function) is not None and not is_part:
         given = "init" if init is not None else "function"
         yield Problem(path, f"an output is not filled, but in a part: leave {given} out")
     if init is not None and function is not None:
-        yield Problem(path, "the buffer has a function that fills it: leave one of the two out")
+        yield Problem(path, "the buffer has a function that fills it: remove either of them")
     if init in FRACTIONAL and "int" in dtype:
         yield Problem(path, f"{dtype} cannot hold {init} values: use small_integers or index")
     if init == Initialisation.SMALL_INTEGERS and dtype.startswith("uint"):
@@ -243,7 +243,7 @@ def _largest(choice: Json | list[int | None] | int | None) -> int | None:
 
 
 def _buffer_bytes(task: Json, sizes: Mapping[str, int]) -> int:
-    """Bytes of the sound buffers together; 0 where a shape has no value, which is complained about
+    """Bytes of the sound buffers together; 0 if a shape has no value, which is reported
     elsewhere."""
     whole = {name: int(value) for name, value in sizes.items()}
     total = 0

@@ -1,8 +1,8 @@
-"""Buffers that a spec or a run binds to tensor maps: their fields, and what the driver asks of a
-map (CUDA Driver API, `cuTensorMapEncodeTiled`).
+"""Buffers that a spec or a run binds to tensor maps: their fields, and the driver's rules for a map
+(CUDA Driver API, `cuTensorMapEncodeTiled`).
 
-As for `spec.semantics`, parts of a sound copy come in: what is None or missing has been complained
-about.
+As for `spec.semantics`, the functions take parts of the sound copy: a None or missing value has
+already been reported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FLOATS = ("float16", "float32", "float64", "bfloat16", "tfloat32")
 
 
 def read_tensor_map(buffer: Json) -> TensorMap | None:
-    """The map of a buffer of a sound spec; None where it has none."""
+    """The map of a buffer of a sound spec; None if it has none."""
     if "tensor_map" not in buffer:
         return None
     found = fields(buffer, "tensor_map")
@@ -45,7 +45,7 @@ def read_tensor_map(buffer: Json) -> TensorMap | None:
 
 
 def tensor_map_problems(buffer: Json, path: str) -> Iterator[Problem]:
-    """The mistakes of the map of the buffer at a path, but for what the sizes decide."""
+    """The mistakes of the map of the buffer at a path, except those that depend on the sizes."""
     if not buffer.get("tensor_map"):
         return
     if "texture" in buffer or "surface" in buffer:
@@ -67,7 +67,7 @@ def sound_box(found: Json) -> bool:
 
 
 def field_mistake(given: Mapping[str, object]) -> str | None:
-    """What is wrong with the fields of a map that no schema has looked at."""
+    """The mistakes in the fields of a map that no schema has checked."""
     unknown = [name for name in given if name not in _FIELDS]
     if unknown:
         return f"there is no field {quote(str(unknown[0]))}"
@@ -87,7 +87,7 @@ def field_mistake(given: Mapping[str, object]) -> str | None:
 
 
 def box_mistakes(map_: TensorMap, dtype: str, axes: int) -> Iterator[str]:
-    """What the driver would refuse of the map of a buffer with so many axes."""
+    """The driver's objections to the map of a buffer with so many axes."""
     if not len(map_.box) == len(map_.steps) == axes:
         yield f"box and steps need a number for each of the {axes} extents of the shape"
         return
@@ -108,7 +108,7 @@ def box_mistakes(map_: TensorMap, dtype: str, axes: int) -> Iterator[str]:
 
 
 def shape_mistake(dtype: str, shape: Sequence[int]) -> str | None:
-    """Why a buffer of this shape can have no map; None where it can."""
+    """Why a buffer of this shape can have no map; None if it can."""
     row_bytes = shape[-1] * np.dtype(dtype).itemsize
     if len(shape) > 1 and row_bytes % UNIT_BYTES:
         return (

@@ -1,8 +1,8 @@
-"""Buffers that a spec binds to texture or surface objects: their fields, and what a JSON schema
-cannot say of them.
+"""Buffers that a spec binds to texture or surface objects: their fields, and rules beyond the JSON
+schema.
 
-As for `spec.semantics`, parts of a sound copy come in: what is None or missing has been complained
-about.
+As for `spec.semantics`, the functions take parts of the sound copy: a None or missing value has
+already been reported.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REPEATED = (Addressing.WRAP, Addressing.MIRROR)
 
 
 def read_texture(buffer: Json) -> Texture | None:
-    """How a buffer of a sound spec is bound; None where it is not."""
+    """How a buffer of a sound spec is bound; None if it is not."""
     if "surface" in buffer:
         surface = fields(buffer, "surface")
         return Texture(surface.get("channels", 1), surface.get("layered", False), surface=True)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from grader.spec.exercise import Case, Initialisation, Task, Tolerance
 
 UNIT_ROUNDOFF = 2.0**-24
-"""The largest relative error of one rounding to float32."""
+"""The largest relative error of a rounding to float32."""
 SUM_FACTOR = 32
 """How many roundings of the size of the terms' number the sum may be off; see `tolerance_at`."""
 LAST_PLACES = 4
@@ -21,10 +21,10 @@ PRODUCT_DEVIATION: Mapping[Initialisation, float] = {
     Initialisation.NORMAL: 1.0,
     Initialisation.SMALL_INTEGERS: 24.0,
 }
-"""Standard deviation of the product of two inputs of mean 0: that of one, squared (the integers -8
-to 8: (17**2 - 1) / 12)."""
+"""Standard deviation of the product of two inputs of mean 0: the square of an input's (of the
+integers -8 to 8: (17**2 - 1) / 12)."""
 LARGEST_PRODUCT: Mapping[Initialisation, int] = {Initialisation.SMALL_INTEGERS: 64}
-"""Where the products are integers: the largest one, 8 * 8."""
+"""Where the products are integers: the largest product, 8 * 8."""
 
 
 def tolerance_at(task: Task, case: Case) -> Tolerance:

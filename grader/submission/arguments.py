@@ -54,7 +54,7 @@ def bind_arguments(
     scalars: Mapping[str, Scalar] = NO_SCALARS,
     source: str = "",
 ) -> tuple[Argument, ...]:
-    """The kernel's arguments in order; LanguageError where their number, kind, type or size does
+    """The kernel's arguments in order; LanguageError if their number, kind, type or size does
     not fit the parameters. `value_of` gives addresses in `buffers`; `source` is looked up for
     structures."""
     if len(launch.arguments) != len(kernel.parameters):
@@ -101,7 +101,7 @@ def _bind_structure(
     buffers: Mapping[str, DeviceBuffer],
     source: str,
 ) -> StructArgument:
-    """Values in braces, one for each member; what is left out is zero."""
+    """Values in braces, one per member; omitted members are zero."""
     written = parameter.type or group.type or ""
     type_ = written if "<" in written else normal_type(written)
     layout = find_layout(type_, source)
@@ -137,8 +137,8 @@ _Placed = tuple[int, Member, Value | None]
 def _place_values(
     group: Group, layout: Layout, type_: str, where: tuple[str, Place], start: int = 0
 ) -> Iterator[_Placed]:
-    """The numbers and pointers of a structure with their offsets and values; None is the value of a
-    member that is left out and has one in the structure's definition."""
+    """The numbers and pointers of a structure with their offsets and values. None: the member is
+    omitted and has an initial value in the structure's definition."""
     values = deque(group.items)
     yield from _take_values(values, layout, where, start)
     if values:

@@ -9,10 +9,9 @@ from grader.records import ForeignFile
 
 
 def check_includes(files: Sequence[str], allowed_roots: Sequence[Path]) -> ForeignFile | None:
-    """The first of `files` that lies under none of the roots once
-    links and `..` are followed.
+    """The first of `files` that lies under none of the roots after links and `..` are resolved.
 
-    `files` are absolute paths as the preprocessor gives them; a relative one is refused.
+    `files` are absolute paths from the preprocessor; a relative path is refused.
     """
     roots = [root.resolve() for root in allowed_roots]
     foreign = next((file for file in files if not _is_allowed(file, roots)), None)

@@ -18,10 +18,10 @@ _FUNCTIONS = frozenset({"ceil_div", "min", "max"})
 
 
 def add_instances(source: Submission, plans: Sequence[Plan], names: Collection[str]) -> Submission:
-    """The source with a use of each instance that the plans launch, which makes the compiler emit
-    it; what the compiler says of one stands at its launch line. `names` are those that only launch
-    lines know: an instance that is named by one of them is left out, and so are those of a kernel
-    that the file instantiates itself."""
+    """The source with a use of each template instance that the plans launch, so that the compiler
+    emits it; the compiler's message on an instance points at its launch line. `names` are known to
+    launch lines only: an instance that uses one of them is left out, and so are the instances of a
+    kernel that the file itself instantiates."""
     open_ = find_open_templates(source.text)
     if not open_:
         return source
@@ -51,7 +51,7 @@ def find_open_templates(source: str) -> set[str]:
 
 
 def _base(kernel: KernelName) -> str | None:
-    """The name without its namespaces; None where no template arguments are written."""
+    """The name without its namespaces; None if no template arguments are written."""
     return None if kernel.template_arguments is None else kernel.name.rpartition("::")[2]
 
 

@@ -1,7 +1,7 @@
 """Launches of a plan, resolved against the compiled kernels: every name has its value, and every
 limit of a launch is checked before it runs.
 
-The limits are those of the CUDA C++ Programming Guide, "Technical Specifications per Compute
+The limits are from the CUDA C++ Programming Guide, "Technical Specifications per Compute
 Capability".
 """
 
@@ -36,7 +36,8 @@ MAX_SCRATCH_BYTES = 4 << 30
 
 
 def resolve_scratch(declared: ScratchBuffer, scope: Scope, *, free_bytes: int) -> DeviceBuffer:
-    """The buffer, of at most so many bytes. LanguageError where it cannot be."""
+    """The buffer, of at most so many bytes. LanguageError if it is larger, its name is taken or its
+    shape has no value."""
     start = Position(declared.line or 1, declared.column)
     if (kind := scope.is_taken(declared.name)) is not None:
         message = f"{quote(declared.name)} is already the name of a {kind} of the exercise"
@@ -67,7 +68,7 @@ def _extent(extent: Expression, scope: Scope) -> int:
 def resolve_launch(
     launch: LaunchLine, scope: Scope, kernels: Sequence[Kernel], limits: LaunchLimits
 ) -> Launch:
-    """The launch with what its names stand for now. LanguageError where it cannot be made."""
+    """The launch with the current values of its names. LanguageError if it is not possible."""
     kernel = find_launched(launch.kernel, scope, kernels, len(launch.arguments))
     arguments = bind_arguments(
         launch,

@@ -1,9 +1,9 @@
-"""Refuse a submission that asks the preprocessor which files the machine has.
+"""Refuses a submission that asks the preprocessor which files the machine has.
 
-`__has_include` answers without a trace: the compiler lists only what it reads. So its operand must
-stand there as a plain header's name, and nothing may put its own name together. Where bubblewrap
-hides the files there is nothing to learn; with Landlock, which forbids only to open them, there
-would be.
+`__has_include` leaves no trace: the compiler lists only the files that it reads. So its operand
+must be the literal name of a header, and no macro may build the operator's name. If bubblewrap
+hides the files, there is nothing to learn; Landlock only forbids to open them, so that their
+existence could be learnt.
 """
 
 from __future__ import annotations
@@ -18,20 +18,21 @@ from grader.records import Evaded, Evasion
 
 _ASKING = ("__has_include", "__has_include_next", "__has_embed")
 _ASKING_PART = "HAS_INCLUDE"
-"""What the names of the macros hold that toolkits make of them."""
+"""Parts of macro names that toolkits define with the operator."""
 _PLAIN_OPERAND = re.compile(r'\(\s*+(?:<[\w+-][\w./+-]*+>|"[\w+-][\w./+-]*+")\s*+\)')
 _DEFINED = ("ifdef", "ifndef", "elifdef", "elifndef")
 _PASTES = ("##", "%:%:")
 _PASTING_PARTS = ("CONCAT", "PASTE", "JOIN", "GLUE", "CAT")
-"""What the name of a macro holds that puts names together, in headers at least."""
+"""Parts of the names of macros that paste names together, in headers at least."""
 _LONG_END = 8
-"""Of the end of such a name: what a macro of a header that pastes could be handed."""
+"""Least length of an end of such a name that counts: a pasting macro of a header could be given
+it."""
 _ENDS = frozenset(name[start:] for name in _ASKING for start in range(len(name) - _LONG_END + 1))
 _BEGINNINGS = frozenset(name[:end] for name in _ASKING for end in range(1, len(name)))
 
 
 def check_lookups(source: str) -> Evaded | None:
-    """How the source looks for files in other ways than plain `__has_include(<header>)`."""
+    """The way in which the source looks for files, if not by plain `__has_include(<header>)`."""
     source = join_lines(source)
     tokens = read_code(source)
     words = _find_words(tokens, source)
@@ -47,7 +48,7 @@ def check_lookups(source: str) -> Evaded | None:
 
 
 def _find_words(tokens: Sequence[Token], source: str) -> set[str]:
-    """The names in the code, but for those that ask in a harmless way and their operands."""
+    """The names in the code, except harmless uses of the operators and their operands."""
     words: set[str] = set()
     read_until = 0
     for index, token in enumerate(tokens):
@@ -65,8 +66,8 @@ def _is_asking(name: str) -> bool:
 
 
 def _end_of_harmless(tokens: Sequence[Token], index: int, source: str) -> int | None:
-    """Where a use of an asking name ends that only asks for a plain header, or whether the name is
-    defined; None for all others."""
+    """The end of a harmless use of an operator's name: a question for a plain header, or whether
+    the name is defined. None for other uses."""
     before = [token.text for token in tokens[max(0, index - 2) : index]]
     if (
         before[-1:] == ["defined"]

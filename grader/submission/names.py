@@ -1,5 +1,5 @@
-"""Find the compiled kernel that a launch line names: both sides in one normal form, and helpful
-words where none fits."""
+"""Finds the compiled kernel that a launch line names: both sides in a normal form, and a helpful
+error if none fits."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def find_kernel(
     source: str,
     types: Mapping[str, str] = NO_TYPES,
 ) -> Kernel:
-    """The one kernel that `wanted` names; LanguageError where there is none or more than one.
+    """The kernel that `wanted` names; LanguageError if there is none or several.
 
-    Of overloads it is the one that takes `argument_count` arguments, where that is given.
-    `evaluate` gives the value of an expression, `values` the names that have one; a bare name
-    without a value is a type. `types` are the compiler's names of types that are written otherwise.
+    Of overloads it is that with `argument_count` parameters, if given. `evaluate` gives the
+    value of an expression, `values` the names with values; a bare name without a value is a type.
+    `types` are the compiler's names of types with other spellings.
     """
     instances = [_take_apart(kernel) for kernel in kernels]
     name = symbol_name(wanted.name)
@@ -75,7 +75,7 @@ def find_kernel(
         shown = _show_list([_show_signature(instance.kernel) for instance in fitting])
         message = f"{written} with {argument_count} arguments may be any of {shown}"
         advice = (
-            "The number of arguments must tell overloads apart; give one of the kernels another"
+            "The number of arguments must distinguish overloads; give one of the kernels another"
             " name."
         )
     else:
@@ -85,8 +85,8 @@ def find_kernel(
 
 
 def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> list[_Instance]:
-    """Instances with exactly these arguments, else those that begin with them (the rest are default
-    arguments)."""
+    """Instances with exactly these arguments, else instances that begin with them (the rest are
+    default arguments)."""
     exact = [instance for instance in named if instance.arguments == arguments]
     return exact or [
         instance for instance in named if instance.arguments[: len(arguments)] == arguments
@@ -96,7 +96,7 @@ def _fit(named: Sequence[_Instance], arguments: tuple[NormalArgument, ...]) -> l
 def _choose_overload(
     fitting: Sequence[_Instance], argument_count: int | None
 ) -> Sequence[_Instance]:
-    """The only overload that takes so many arguments, if there is one; else all that fit."""
+    """The only overload with so many parameters, if there is exactly one; else all that fit."""
     chosen = [instance for instance in fitting if len(instance.kernel.parameters) == argument_count]
     return chosen if _are_overloads(fitting) and len(chosen) == 1 else fitting
 
@@ -148,8 +148,8 @@ def normalise_text(text: str) -> NormalArgument:
 
 
 def normalise_type(text: str) -> str:
-    """A type with `const` after what it qualifies, aliases resolved and no spare spaces: `const
-    float *` gives `float const*`."""
+    """A type with `const` after the qualified part, with aliases resolved and without superfluous
+    spaces: `const float *` gives `float const*`."""
     text = re.sub(r"\s+", " ", re.sub(r"\s*([*&<>,:()\[\]])\s*", r"\1", text.strip()))
     match = re.fullmatch(r"((?:[A-Za-z_]\w*)(?: [A-Za-z_]\w*)*)(.*)", text)
     if match is None:

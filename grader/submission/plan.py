@@ -27,13 +27,13 @@ from grader.submission.plan_mistakes import (
 )
 
 MAX_LINES = 64
-"""Most launch lines, and most scratch lines, of one submission."""
+"""Most launch lines, and most scratch lines, of a submission."""
 
 _NO_NAMES = frozenset({"sizeof", "const", "volatile", "true", "false", "std"})
 _EXACT = re.compile(r"[ \t]*(?P<keyword>launch|scratch)(?:[ \t]+(?P<part>[A-Za-z_]\w*))?:")
 _NEAR = re.compile(r"/*+(?:[^\w/]|\d)*+(?P<word>[^\W\d]\w{0,15}+)(?!\w|\s*<|::)\s*[:=;]?")
-"""The first word of a comment. A word right before `<<<` names a kernel; behind another `//` stands
-what has been commented out."""
+"""The first word of a comment. A word directly before `<<<` names a kernel; text behind another
+`//` is commented out."""
 
 _FORMS = {"launch": LAUNCH_FORM, "scratch": SCRATCH_FORM}
 
@@ -41,11 +41,11 @@ _FORMS = {"launch": LAUNCH_FORM, "scratch": SCRATCH_FORM}
 def read_plan(
     submission: Submission, *, part: str | None = None, parts: Collection[str] = ()
 ) -> Plan | PlanMistake | None:
-    """The plan that the submission's comment lines give; None where there is no launch line and the
-    default plan applies.
+    """The plan in the submission's comment lines; None if there is no launch line and the default
+    plan applies.
 
-    Of an exercise with `parts`, the lines `// launch NAME:` and `// scratch NAME:` are read for the
-    one that is asked for as `part`.
+    In an exercise with `parts`, the lines `// launch NAME:` and `// scratch NAME:` are read for the
+    requested `part`.
     """
     try:
         return _read_plan(submission.text, part, parts)
@@ -63,8 +63,8 @@ def macro_names(plan: Plan, known: Collection[str]) -> tuple[str, ...]:
 def read_macros(
     plan: Plan, texts: Mapping[str, str], source: str
 ) -> dict[str, Value] | PlanMistake:
-    """Values of the macros that the plan uses, from their expanded texts, as far as they are
-    numbers; or one that is defined without a value."""
+    """Values of the macros that the plan uses, from their expanded texts, if these are numbers; or
+    a macro that is defined without a value."""
     values: dict[str, Value] = {}
     for use in _uses(plan):
         text = texts.get(use.name)
@@ -82,8 +82,8 @@ def read_macros(
 def open_questions(
     plan: Plan, known: Collection[str], kernels: Sequence[Kernel], source: str
 ) -> tuple[Question, ...]:
-    """What only the compiler can say of a plan for these kernels: the names that are not `known`
-    and occur in the file, and template arguments that no kernel has as they are written."""
+    """Questions that only the compiler can answer for a plan with these kernels: names that are not
+    `known` and occur in the file, and template arguments that match no kernel literally."""
     declared = {buffer.name for buffer in plan.scratch} | plan.variables
     in_file = find_names(source)
     asked: dict[str, bool] = {}
@@ -248,14 +248,14 @@ def _check_semicolon(comment: Comment, start: int) -> None:
         position = Position(comment.line, comment.column + text.index(";", len(without)))
         raise error_at(
             position,
-            "expected the end of the line before ';': a scratch line ends without one",
+            "expected the end of the line before ';': a scratch line has no semicolon",
             "Take the ';' out.",
         )
 
 
 def _is_meant(keyword: str, text: str) -> bool:
-    """Whether what follows the keyword is more than prose: it has the mark of a launch, or it
-    declares a buffer."""
+    """Whether the text behind the keyword is more than prose: it contains `<<<`, or parses as such
+    a line."""
     return "<<<" in text or _would_parse(keyword, text.strip(" \t\r;"))
 
 

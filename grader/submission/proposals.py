@@ -1,5 +1,5 @@
-"""Launch lines that can be read from the host code of a file: what a `main` does with kernels, as
-launch lines say it. A proposal only: what is not understood is left out."""
+"""Proposes launch lines from the host code of a file: the launches, loops and copies of its `main`.
+Unsupported statements are left out."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from grader.spec.program import MAX_NESTING, PlanLine, parse_program
 from grader.spec.statements import Declaration, Statement
 
 MOST_LINES = 24
-PROPOSING = "What the host code of the file does, as launch lines (look whether the names fit):"
+PROPOSING = "Launch lines for the host code of the file (check the names):"
 _OPENING, _CLOSING = {"(": ")", "{": "}", "[": "]"}, (")", "}", "]")
 _DEVICE = ("__global__", "__device__")
 _DECLARING = TYPE_WORDS | {"const", "constexpr", "dim3", "auto"}
@@ -29,7 +29,7 @@ _AFFIX = re.compile(
 
 @dataclass
 class _Item:
-    """A statement, or a header with what it controls and what stands behind that."""
+    """A statement, or a header with its body and the statements behind it."""
 
     text: str
     body: list[_Item] | None = None
@@ -40,9 +40,9 @@ class _Item:
 
 
 def propose_lines(source: str, known: Collection[str]) -> tuple[str, ...]:
-    """The `// launch:` and `// scratch:` lines that the host functions of a file amount to, `main`
-    first; empty where none launches a kernel. `known` are buffers, sizes and scalars: pointers of
-    the host are taken for those of a similar name (`d_x` for `x`)."""
+    """The `// launch:` and `// scratch:` lines for the host functions of a file, `main` first;
+    empty if none launches a kernel. `known` are buffers, sizes and scalars: host pointers count as
+    the buffer with a similar name (`d_x` for `x`)."""
     reader = _Reader(source, known)
     for start, end in reader.host_functions():
         items = reader.read(start, end)
@@ -52,7 +52,7 @@ def propose_lines(source: str, known: Collection[str]) -> tuple[str, ...]:
 
 
 class _Reader:
-    """The tokens of one file, with the partner of each bracket."""
+    """The tokens of a file, with the partner of each bracket."""
 
     def __init__(self, source: str, known: Collection[str]) -> None:
         self._source = source
@@ -64,7 +64,7 @@ class _Reader:
         self._values: dict[str, str] = {}
 
     def host_functions(self) -> list[tuple[int, int]]:
-        """Where the bodies of functions of the host begin and end, that of `main` first."""
+        """Start and end of the bodies of host functions, `main` first."""
         found: list[tuple[bool, int, int]] = []
         at = first = 0
         while at < len(self._tokens):
@@ -82,8 +82,8 @@ class _Reader:
         return [(start, end) for _, start, end in sorted(found)]
 
     def read(self, start: int, end: int, depth: int = 0) -> list[_Item]:
-        """The statements between two tokens that mean something in launch lines; none where blocks
-        are nested deeper than these may be."""
+        """The statements between two tokens that launch lines support; empty if blocks are nested
+        too deep."""
         items: list[_Item] = []
         at = start if depth < MAX_NESTING else end
         while at < end:
@@ -101,7 +101,7 @@ class _Reader:
         return items
 
     def _read_compound(self, at: int, end: int, depth: int) -> tuple[_Item, int]:
-        """A loop or a branch, and where it ends."""
+        """A loop or a branch, and its end."""
         word = self._tokens[at].text
         head = self._partners.get(at + 1, at) if word not in ("do", "else") else at
         body = head + 1
@@ -127,7 +127,7 @@ class _Reader:
         return at
 
     def _read_simple(self, start: int, stop: int) -> list[_Item]:
-        """The statement, where it is one of launch lines."""
+        """The statement in launch lines, if they support it."""
         tokens = self._tokens
         while (
             stop - start > 3
@@ -160,7 +160,7 @@ class _Reader:
         ]
 
     def _note_allocation(self, start: int, stop: int) -> None:
-        """What `cudaMalloc(&name, size)` says."""
+        """Record the buffer and the size of `cudaMalloc(&name, size)`."""
         comma = next((at for at in range(start, stop) if self._tokens[at].text == ","), stop)
         if comma + 1 < stop and self._tokens[comma - 1].kind is Kind.NAME:
             name = self._name(self._tokens[comma - 1].text)
@@ -182,7 +182,7 @@ class _Reader:
     # --- names and text ---------------------------------------------------------------------------
 
     def _name(self, name: str) -> str:
-        """What a name of the host is called in launch lines."""
+        """The name in launch lines for a name of the host."""
         if name.lower() in self._known:
             return self._known[name.lower()]
         match = _AFFIX.fullmatch(name)
@@ -194,7 +194,7 @@ class _Reader:
         return frozenset(map(self._name, names))
 
     def _text(self, start: int, stop: int) -> str:
-        """The code between two tokens on one line, with the names of launch lines."""
+        """The code between two tokens on a single line, with the names of launch lines."""
         pieces: list[str] = []
         end = self._tokens[start].start if start < stop else 0
         for token in self._tokens[start:stop]:
@@ -240,7 +240,7 @@ def _find_partners(tokens: Sequence[Token]) -> dict[int, int]:
 
 
 def _parse(text: str) -> Sequence[Statement]:
-    """The statements of a text; none where it cannot be read or has no effect."""
+    """The statements of a text; none if it cannot be read or has no effect."""
     try:
         return parse_program([PlanLine(text, 1, 1)])
     except LanguageError:
@@ -248,7 +248,7 @@ def _parse(text: str) -> Sequence[Statement]:
 
 
 def _needed(items: Sequence[_Item]) -> Iterator[str]:
-    """The names that launches need, and those that these are made of."""
+    """The names that launches need, and the names in their definitions."""
     flat = list(_flatten(items))
     needed: set[str] = set()
     for item in reversed(flat):
@@ -274,8 +274,8 @@ def _format(items: Sequence[_Item], needed: set[str], indent: str) -> Iterator[s
 
 
 def with_proposal(mistake: PlanMistake, source: str, known: Collection[str]) -> PlanMistake:
-    """The mistake; where it is one of the exercise's own plan, with the launch lines that the host
-    code of the file amounts to."""
+    """The mistake; if it is in the exercise's own plan, with the launch lines proposed from the
+    file's host code."""
     lines = propose_lines(source, known) if mistake.line is None else ()
     if not lines:
         return mistake

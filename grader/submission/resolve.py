@@ -61,8 +61,8 @@ NO_SYMBOLS: Mapping[str, int] = {}
 
 @dataclass(frozen=True)
 class ResolvedPlan:
-    """A plan with concrete sizes: what is done on the device in order, and the scratch buffers that
-    this needs beside the exercise's buffers."""
+    """A plan with concrete sizes: the steps on the device in order, and the scratch buffers that
+    they need besides the exercise's buffers."""
 
     steps: tuple[Step, ...]
     scratch: tuple[DeviceBuffer, ...]
@@ -75,8 +75,8 @@ class ResolvedPlan:
 
 @dataclass(frozen=True)
 class Code:
-    """What a plan launches and copies to: kernels, and the bytes of `__device__` and `__constant__`
-    variables by their symbols."""
+    """The targets of a plan's launches and copies: kernels, and the bytes of `__device__` and
+    `__constant__` variables by their symbols."""
 
     kernels: Sequence[Kernel]
     symbols: Mapping[str, int]
@@ -154,7 +154,7 @@ class _Leaving(Exception):  # noqa: N818 - `break` or `continue`, no error
 
 
 class _Run:
-    """Statements, carried out one after another. `at` is the one that is under way."""
+    """Executes statements in order. `at` is the current statement."""
 
     def __init__(self, scope: Scope, code: Code) -> None:
         self.steps: list[Step] = []
@@ -163,7 +163,7 @@ class _Run:
         self._statements = self._launches = self._moved_bytes = 0
 
     def carry_out(self, statements: Sequence[Statement]) -> None:
-        """LanguageError where one cannot be carried out, or it does not come to an end."""
+        """LanguageError if a statement cannot be executed, or the plan does not end."""
         for statement in statements:
             self._count(statement)
             match statement:
@@ -276,7 +276,7 @@ class _Run:
         return MemoryPlace(value.buffer, value.offset_bytes)
 
     def _find_symbol(self, copy: CopyCall) -> str:
-        """The symbol of the variable that a copy names: the name itself, or one of C++ that ends
+        """The symbol of the variable that a copy names: the name itself, or a C++ symbol that ends
         with it."""
         name = (copy.symbol or "").removeprefix("::")
         parts = name.split("::")

@@ -1,8 +1,8 @@
-"""Whether a submission keeps to what an exercise, or a part of one, forbids: scratch memory,
-`__device__` variables, atomics, headers.
+"""Checks a submission against the features that an exercise, or a part of it, forbids: scratch
+memory, `__device__` variables, atomics, headers.
 
-All of it shows before anything runs, in the launch lines, the machine code and the list of included
-files. No fact holds a figure that follows from a case's sizes.
+The checks need no run: they read the launch lines, the machine code and the list of included files.
+No fact contains a figure that follows from a case's sizes.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from grader.cpp.types import NUMPY_NAMES, normal_integer_type
 from grader.records import KernelParameter, Obstacle, ScalarArgument
 
 Scalar = int | float | np.generic
-"""What a name may stand for that is given beside the launch lines: a number of Python, which takes
-the width of the parameter, or one of NumPy, which keeps its type."""
+"""The value of a name given beside the launch lines: a Python number, which takes the width of the
+parameter, or a NumPy number, which keeps its type."""
 
 NO_SCALARS: Mapping[str, Scalar] = MappingProxyType({})
 SIZES = (1, 2, 4, 8)
@@ -29,14 +29,14 @@ QUALIFIER = re.compile(r"\b(?:const|volatile)\b")
 
 
 class Place(NamedTuple):
-    """Which argument of a launch it is, from 1 on, and where that is written."""
+    """The number of an argument of a launch, from 1 on, and its position."""
 
     number: int
     position: Position
 
 
 def value_of_scalar(scalar: Scalar) -> Value:
-    """The scalar where an expression computes with it."""
+    """The scalar as a value in expressions."""
     if isinstance(scalar, np.generic):
         if scalar.dtype.kind == "f":
             return Real(float(scalar), 8 if scalar.dtype.itemsize == 8 else 4)
@@ -48,8 +48,8 @@ def bind_number(
     value: int | Real, text: str, parameter: KernelParameter, place: Place
 ) -> ScalarArgument:
     """The value of the expression `text` as an argument. An integer may be given for a
-    floating-point parameter, as in C++; never the other way round, which loses digits.
-    LanguageError where the parameter takes no such number, or none that large."""
+    floating-point parameter, as in C++; never the reverse, which loses digits. LanguageError if the
+    parameter takes no such number, or is too small for it."""
     if isinstance(value, Real):
         what = f"{describe(value)}, {quote(text)}"
         _check_takes(what, parameter, place, "f", "Write (int)(...) around it, if that is meant.")
@@ -78,8 +78,8 @@ def bind_number(
 def bind_scalar(
     name: str, value: Scalar, parameter: KernelParameter, place: Place
 ) -> ScalarArgument:
-    """A named number as an argument; a floating-point one is given by its bits. LanguageError where
-    the parameter is of another kind or width."""
+    """A named number as an argument; a floating-point number is given by its bits. LanguageError if
+    the parameter has another kind or width."""
     kinds, example = ("f", "2, not 2.0") if _is_floating(value) else ("iub", "2.0, not 2")
     words = f"the {value.dtype if isinstance(value, np.generic) else type(value).__name__}"
     words = f"{words} {quote(name)}"
@@ -118,8 +118,8 @@ def _dtype_of(parameter: KernelParameter) -> np.dtype | None:
 def _check_takes(
     words: str, parameter: KernelParameter, place: Place, kinds: str, advice: str
 ) -> None:
-    """LanguageError for a parameter that is known to be none of NumPy's `kinds` of types; `advice`
-    is for one that is a value of another kind."""
+    """LanguageError for a parameter that is known not to have one of NumPy's `kinds` of types;
+    `advice` is for a parameter of another kind."""
     given = f"argument {place.number} is {words}, but the kernel's parameter is"
     if parameter.type is None:
         if parameter.size_bytes not in (SIZES[1:] if kinds == "f" else SIZES):

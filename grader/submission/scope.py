@@ -1,5 +1,5 @@
-"""What the names of a plan stand for while it is worked out: buffers, sizes, constants, and the
-variables that it declares."""
+"""The values of a plan's names during its resolution: buffers, sizes, constants, and the variables
+that it declares."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Scope:
 
     @property
     def values(self) -> frozenset[str]:
-        """The names that stand for numbers."""
+        """The names with a numeric value."""
         return frozenset(
             name for name, each in self._values.items() if isinstance(each, int | Real)
         )
@@ -59,12 +59,12 @@ class Scope:
         return self._scalars
 
     def add_buffer(self, buffer: DeviceBuffer) -> None:
-        """Let a buffer's name stand for its address."""
+        """Make a buffer's name the name of its address."""
         self.buffers[buffer.name] = buffer
         self._values.setdefault(buffer.name, address_of(buffer))
 
     def is_taken(self, name: str) -> str | None:
-        """What a name stands for already, in a word."""
+        """The kind of an existing name, in a word."""
         if name in self.buffers:
             return "buffer"
         return "size" if name in self._values else None
@@ -72,8 +72,8 @@ class Scope:
     # --- values -----------------------------------------------------------------------------------
 
     def evaluate(self, expression: Expression) -> int:
-        """The integer that an expression comes to; LanguageError that says what an unknown name may
-        have meant."""
+        """The integer value of an expression; LanguageError suggests a near name for an unknown
+        one."""
         self._check_names(expression)
         return expression.evaluate(self._values)
 
@@ -83,7 +83,7 @@ class Scope:
         return expression.value(self._values)
 
     def value_named(self, name: str, position: Position) -> Value:
-        """What a name stands for; LanguageError where that is nothing."""
+        """The value of a name; LanguageError if it has none."""
         if name not in self._values:
             raise self._unknown(name, position)
         return self._values[name]
@@ -151,8 +151,7 @@ class Scope:
         self._scalars.pop(name, None)
 
     def swap(self, left: Expression, right: Expression) -> None:
-        """Let each of two names stand for what the other one does: pointers into equal buffers, or
-        numbers."""
+        """Swap the values of two names: pointers into equal buffers, or numbers."""
         one, other = self.value_of(left), self.value_of(right)
         if isinstance(one, Address) and isinstance(other, Address):
             first, second = self.buffers[one.buffer], self.buffers[other.buffer]
@@ -186,7 +185,7 @@ def _put_back(mapping: dict[str, T], name: str, before: T | None) -> None:
 
 
 def _type_of(value: Value) -> str:
-    """What `auto` stands for."""
+    """The type that `auto` stands for."""
     match value:
         case Real(_, size_bytes):
             return "float" if size_bytes == 4 else "double"

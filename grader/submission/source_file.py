@@ -1,4 +1,4 @@
-"""Read a submission: one UTF-8 text file of at most 1 MiB."""
+"""Reads a submission: a UTF-8 text file of at most 1 MiB."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _SHOWN = 8
 
 
 def read_submission(path: Path) -> Submission | NoSource:
-    """The submission at `path`, or why it is no CUDA source text; UsageError where there is no
+    """The submission at `path`, or why it is no CUDA source text; UsageError if there is no
     readable file."""
     return parse_submission(_read_bytes(path), path.name)
 
@@ -61,7 +61,7 @@ def parse_submission(content: bytes, name: str) -> Submission | NoSource:
 
 
 def _read_bytes(path: Path) -> bytes:
-    """At most one byte more than is allowed, so that a huge file is not read into memory."""
+    """At most a byte more than the limit, so that a huge file is not read into memory."""
     try:
         if path.is_dir():
             raise UsageError(f"{path} is a folder", "Name the .cu file that is to be graded.")
@@ -80,7 +80,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _missing(path: Path) -> UsageError:
-    """The error of a file that is not there, with those that its folder has instead."""
+    """The error for a missing file; it lists the .cu files in its folder."""
     folder = path.parent
     if not folder.is_dir():
         advice = f"There is no folder {folder}. Name the .cu file that is to be graded."

@@ -1,1 +1,1 @@
-"""nvcc, nvdisasm and what they make: a submission's text becomes kernels with machine code."""
+"""Runs nvcc and nvdisasm: a submission's text becomes kernels with machine code."""

@@ -1,6 +1,6 @@
-"""The cache of compilations: what nvcc and nvdisasm made, under a key of all that it depends on.
+"""The cache of compilations: outputs of nvcc and nvdisasm, under a key of all inputs.
 
-The cubin's records are parsed anew each time, so a change of the parsers needs no new entries.
+The cubin's records are parsed anew each time, so that a change of the parsers needs no new entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.plumbing import cache
 
 @dataclass(frozen=True)
 class Artifacts:
-    """What the tools made of one submission: the cubin, nvdisasm's listing, demangled symbols,
+    """The tools' outputs for a submission: the cubin, nvdisasm's listing, demangled symbols,
     shown warnings."""
 
     cubin: bytes
@@ -27,14 +27,14 @@ class Artifacts:
 
 
 def read_artifacts(folder: Path, key: str) -> Artifacts | None:
-    """The entry, or None where there is none or where it is damaged."""
+    """The entry, or None if it is absent or damaged."""
     content = cache.read_entry(folder, key)
     return None if content is None else _parse(content)
 
 
 def keep_artifacts(folder: Path, key: str, artifacts: Artifacts) -> Artifacts:
-    """Write the entry, and give back what is kept: that of another process that was quicker, for no
-    two cubins of a source are alike."""
+    """Write the entry and return the kept artifacts: those of another process if it was quicker,
+    since two compilations of a source give different cubins."""
     data = asdict(artifacts) | {"cubin": base64.b64encode(artifacts.cubin).decode()}
     return _parse(cache.keep_entry(folder, key, json.dumps(data).encode())) or artifacts
 

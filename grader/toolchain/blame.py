@@ -1,4 +1,4 @@
-"""Whose doing it is that a compilation failed: the submission's or this machine's.
+"""Decides whether a failed compilation is the submission's or this machine's fault.
 
 It is the submission's where a diagnostic names one of its lines, or where a second try ends alike
 although the machine has all that the limits allow, no signal ended a tool, and the same tools
@@ -22,7 +22,7 @@ from grader.plumbing.shortages import (
     find_small_bound,
     keep_temporary_folder,
     machine_fault,
-    told_fault,
+    reported_fault,
 )
 from grader.records import CompileErrors, CompilerEnd, CompilerEnded
 from grader.toolchain.workspace import Compiler, open_workspace, run_nvcc
@@ -35,12 +35,12 @@ _FAULTY_READ = re.compile(
     r": fatal error: .*: (?:Input/output error|Too many open files|Stale file handle)$",
     re.MULTILINE,
 )
-"""gcc on a header that is there and cannot be read."""
+"""gcc's message about a header that exists and cannot be read."""
 
 
 def settle(attempt: Callable[[], Made], compiler: Compiler) -> Made:
-    """What an attempt to compile comes to; it is made again where the machine may have spoiled the
-    first one. Raises GraderError where the machine is at fault."""
+    """The result of an attempt to compile. It is tried a second time if the machine may have caused
+    the failure. Raises GraderError if the machine is at fault."""
     stop = compiler.limits.stop
     try:
         made = attempt()
@@ -98,7 +98,7 @@ def _try_tools(compiler: Compiler) -> GraderError | None:
         done = run_nvcc(compiler, workspace, "-cubin", output="empty.cubin")
     if done.limit is None and done.returncode == 0:
         return None
-    if (fault := told_fault(done.stderr)) is not None:
+    if (fault := reported_fault(done.stderr)) is not None:
         return fault
     said = " ".join((done.stderr + done.stdout).split())[-300:]
     return GraderError(

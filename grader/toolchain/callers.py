@@ -1,9 +1,9 @@
-"""Gives code that stands in no line of the submission to the lines that call it.
+"""Gives instructions without a line of the submission the lines that call them.
 
-What is inlined has the line that it was inlined at, but the compiler's own functions (division,
-square root) and those of headers that were not inlined stand apart, with no line. One that several
-lines call is repeated for each of them, so that each line's counters are exact; the machine counts
-the same either way.
+Inlined code has the line of its call. The compiler's own functions (division, square root) and
+functions of headers that were not inlined are separate and have no line. A function that several
+lines call is repeated for each of them, so that each line's counters are exact; the total counts
+stay the same.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class _Function:
 def give_to_callers(
     code: Sequence[SassInstruction], functions: Sequence[int]
 ) -> tuple[SassInstruction, ...]:
-    """The kernel's code with lines for functions that have none. `functions`: their byte offsets,
-    of those with lines too.
+    """The kernel's code with lines for functions that have none. `functions`: the byte offsets of
+    all functions, also of those with lines.
 
-    What is called by pointer, by itself, or from several lines although it calls others, stays
-    without a line.
+    A function stays without a line if it is called by pointer or by itself, or from several lines
+    although it calls others.
     """
     if not functions or any(_calls_by_pointer(instruction) for instruction in code):
         return tuple(code)
@@ -130,7 +130,7 @@ def _move(instruction: SassInstruction, moved_by: int) -> SassInstruction:
 
 
 def _target(instruction: SassInstruction) -> int | None:
-    """The offset that a branch names; None for what names none."""
+    """The offset that a branch names; None if it names none."""
     last = instruction.operands.rpartition(",")[2].strip()
     return int(last, 16) if may_name_code(instruction.opcode) and last.startswith("0x") else None
 

@@ -1,7 +1,6 @@
-"""What the tools make of a submission: nvcc, nvdisasm and c++filt, or the cache in place of all
-three.
+"""Compiles a submission by nvcc, nvdisasm and c++filt, or takes their outputs from the cache.
 
-It loads little, so that the compiler can start before the rest of the grader is loaded.
+This module imports little, so that the compiler starts before the rest of the grader is loaded.
 """
 
 from __future__ import annotations
@@ -30,13 +29,13 @@ from grader.toolchain.workspace import (
 )
 
 NotCompiled = CompileMistake | ForeignFile
-"""What a compilation leads to where there is no machine code."""
+"""The result of a compilation without machine code."""
 CUBIN_NAME = "submission.cubin"
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be compiled, by which tools. `cache` is a folder, or None for no cache."""
+    """A compilation: its input and its tools. `cache` is a folder, or None for no cache."""
 
     submission: Submission
     compiler: Compiler
@@ -60,14 +59,13 @@ class Order:
         return self.cache is not None and (self.cache / self.key).is_file()
 
     def asks_for_the_same(self, other: Order) -> bool:
-        """Whether both come to the same end, whoever runs the tools."""
+        """Whether both orders have equal inputs, limits and tools."""
         run = self.compiler.run
         return self == replace(other, compiler=replace(other.compiler, run=run))
 
 
 class Compilation:
-    """The tools at work, in a thread of their own. Who closes it before they have ended stops
-    them."""
+    """The running tools, in a thread of their own. `close` stops them."""
 
     def __init__(self, order: Order) -> None:
         self.order = order
@@ -90,18 +88,18 @@ class Compilation:
         self.close()
 
     def result(self) -> Artifacts | NotCompiled:
-        """What came of it. Raises as `find_artifacts` does."""
+        """Waits for the result. Raises as `find_artifacts` does."""
         return self._made.result()
 
     def close(self) -> None:
-        """End what is not over."""
+        """End a compilation that still runs."""
         self._stop.set()
         self._pool.shutdown()
 
 
 def find_artifacts(order: Order) -> Artifacts | NotCompiled:
-    """What the tools make of the submission, from the cache where it has that; else the student's
-    mistake. Raises ToolMissing, and GraderError where the machine or a tool is at fault."""
+    """The tools' outputs for the submission, from the cache if it has them; else the student's
+    mistake. Raises ToolMissing, and GraderError if the machine or a tool is at fault."""
     if order.cache and (artifacts := read_artifacts(order.cache, order.key)):
         return artifacts
     compiler = order.compiler
@@ -136,7 +134,7 @@ def _make_artifacts(
             return check_failed_run(compiler, workspace) or explain_failed_run(
                 completed, submission, nvcc=nvcc, limits=compiler.limits, run=run
             )
-        # The files that this very compilation read, whatever an earlier look at them said.
+        # The files that this compilation read, not those of an earlier run of the preprocessor.
         if rejected := check_files(read_dependencies(workspace), nvcc):
             return rejected
         # Loaded on use, while nvcc runs: they read machine code.

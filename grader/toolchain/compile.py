@@ -49,12 +49,12 @@ def compile_submission(
     limits: ToolLimits,
     cache: Path | None,
 ) -> Binary | NotCompiled:
-    """The submission's kernels for `arch` (`sm_90`), from `cache` (a folder, or None for no cache)
-    where it has them.
+    """The submission's kernels for `arch` (`sm_90`), from `cache` (a folder, or None) if it has
+    them.
 
-    Else the student's mistake: a compile error, a limit, no kernel, or (rejected) a file that the
-    compilation read and must not. Raises ToolMissing, and GraderError where a tool fails on what
-    another one made.
+    Else the student's mistake: a compile error, a limit, no kernel, or (rejected) a forbidden file
+    that the compilation read. Raises ToolMissing, and GraderError if a tool fails on another tool's
+    output.
     """
     order = Order(submission, Compiler(nvcc, arch, run, limits), nvdisasm, cache)
     artifacts = find_artifacts(order)
@@ -71,7 +71,7 @@ def compile_cubin(
     limits: ToolLimits,
     cache: Path,
 ) -> bytes | NotCompiled:
-    """As `compile_submission`, the cubin alone: that of the cache where it has one, byte for
+    """As `compile_submission`, but only the cubin: the cached cubin if there is one, byte for
     byte."""
     artifacts = find_artifacts(
         Order(submission, Compiler(nvcc, arch, run, limits), nvdisasm, cache)
@@ -80,7 +80,7 @@ def compile_cubin(
 
 
 def read_ordered(artifacts: Artifacts, order: Order) -> Binary:
-    """The kernels of what the tools made of an order."""
+    """The kernels of an order's artifacts."""
     nvcc, arch = order.compiler.nvcc, order.compiler.arch
     return _read_binary(artifacts, order.submission, nvcc_version=nvcc.version, arch=arch)
 
@@ -96,7 +96,7 @@ def read_compiled(
     cache: Path | None = None,
 ) -> Binary:
     """The kernels of a cubin that an nvcc of this version made of the submission. Raises
-    GraderError where it is no such cubin."""
+    GraderError if it is no such cubin."""
     artifacts = list_cubin(cubin, nvdisasm=nvdisasm, arch=arch, run=run, cache=cache)
     return _read_binary(artifacts, submission, nvcc_version=nvcc_version, arch=arch)
 
@@ -109,8 +109,8 @@ def listing_key(cubin: bytes, nvdisasm: Nvdisasm) -> str:
 def list_cubin(
     cubin: bytes, *, nvdisasm: Nvdisasm, arch: str, run: RunTool, cache: Path | None
 ) -> Artifacts:
-    """What the tools say of a cubin that was made elsewhere. Raises GraderError where it is none
-    for `arch`."""
+    """The artifacts of a cubin that other tools compiled. Raises GraderError if it is no cubin for
+    `arch`."""
     key = listing_key(cubin, nvdisasm)
     if cache and (known := read_artifacts(cache, key)):
         return known
@@ -176,8 +176,8 @@ def _read_binary(
 
 
 def _parameters(found: CubinKernel, signature: Signature) -> tuple[KernelParameter, ...]:
-    """Places from the cubin, types from the symbol; without types where the two do not count the
-    same."""
+    """Offsets from the cubin, types from the symbol; without types if the two have different
+    numbers of parameters."""
     types: tuple[str | None, ...] | None = signature.types
     if types is None or len(types) != len(found.parameters):
         types = (None,) * len(found.parameters)

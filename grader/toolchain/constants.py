@@ -1,8 +1,8 @@
-"""What the compiler says that names of a submission stand for: constants and types, wherever they
-come from.
+"""Asks the compiler for the values of constants and the types that names of a submission stand for,
+wherever they are defined.
 
 Behind the last line of the submission each name becomes an argument of a template, which is
-instantiated: the symbol of the instance holds the value, or the type.
+instantiated: the symbol of the instance contains the value or the type.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ def _explain(
 
 
 def _lines_of(questions: Sequence[Question], marker: str) -> str:
-    """One line a question, after two newlines: a last line that ends in a backslash swallows one.
-    The submission cannot hold the marker, which is a part of its own hash."""
+    """A line per question, after two newlines: if the last line ends in a backslash, it swallows
+    the first. The submission cannot contain the marker, which includes its own hash."""
     lines = [
         "\n",
         f"template <int, auto> __global__ void {marker}() {{}}",

@@ -1,7 +1,6 @@
-"""Reads a cubin's kernels: what ptxas wrote into the ELF symbols and the `.nv.info` sections.
+"""Reads a cubin's kernels from the ELF symbols and the `.nv.info` sections, which ptxas writes.
 
-Neither is documented by NVIDIA. Formats and numbers of the attributes are those that `cuobjdump
--elf` names.
+NVIDIA documents neither. Formats and attribute numbers are as `cuobjdump -elf` names them.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ _SIZED = 0x04
 _LITERAL_BANK, _VARIABLE_BANK, _ADDRESS_BANK = 2, 3, 4
 
 _UNKNOWN_STACK = 0xFFFFFFFF
-"""What ptxas writes where recursion, pointers to functions or alloca decide how much stack a kernel
-needs."""
+"""ptxas writes this stack size if recursion, function pointers or alloca decide how much stack a
+kernel needs."""
 
 _MAX_THREADS = 0x05
 _PARAM_CBANK = 0x0A
@@ -47,7 +46,7 @@ _KPARAM = struct.Struct("<IHHI")
 
 @dataclass(frozen=True)
 class CubinKernel:
-    """What the ELF file says of one kernel. `parameters` are (offset, size) in bytes, in
+    """A kernel as the ELF file describes it. `parameters` are (offset, size) in bytes, in
     declaration order.
 
     `parameter_base` is the byte offset of the first parameter in constant bank 0; `stack_unknown`,
@@ -71,7 +70,7 @@ class CubinKernel:
 
 def read_cubin(elf: Elf, *, arch: str) -> tuple[CubinKernel, ...]:
     """The kernels of a cubin for `arch` (`sm_90`) in the order of their symbols. Raises GraderError
-    for what is no such file."""
+    for other files."""
     try:
         return tuple(_read_kernels(elf, _reserved_shared_bytes(arch)))
     except UNREADABLE as error:
@@ -79,7 +78,8 @@ def read_cubin(elf: Elf, *, arch: str) -> tuple[CubinKernel, ...]:
 
 
 def read_labels(elf: Elf) -> dict[str, Label]:
-    """Where every function of a cubin stands, kernels and those inside their sections."""
+    """The position of every function of a cubin: of kernels, and of functions inside their
+    sections."""
     labels = {}
     for _, symbol in elf.functions():
         place = symbol["st_shndx"]  # a word where the function lies elsewhere
@@ -139,7 +139,7 @@ def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
 
 def _constants(elf: Elf, symbol: str) -> Iterator[tuple[int, bytes, tuple[Pointer, ...]]]:
     """Constant banks whose contents the file holds, with the addresses that a loader fills in,
-    where it fills in no more than that."""
+    unless it fills in anything else."""
     names = {
         _LITERAL_BANK: f".nv.constant{_LITERAL_BANK}.{symbol}",
         _VARIABLE_BANK: ".nv.constant3",
@@ -157,8 +157,8 @@ def _reserved_shared_bytes(arch: str) -> int:
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """(attribute, value) of an `.nv.info` section: a byte of format, one of attribute, two of value
-    or of its length."""
+    """(attribute, value) of an `.nv.info` section. An entry has a byte for the format, a byte for
+    the attribute, and two for the value or its length."""
     position = 0
     while position < len(data):
         kind, attribute, length = struct.unpack_from("<BBH", data, position)

@@ -1,4 +1,4 @@
-"""What no cubin that a kernel is taken from may be without, or beyond."""
+"""Bounds that a cubin must keep before a kernel is taken from it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ variables do."""
 def find_symbols(
     cubin: bytes, submission: Submission, *, arch: str, run: RunTool
 ) -> list[str] | NoKernel | TooMuchStaticShared | TooLargeVariables:
-    """The symbols of the kernels of a cubin that was made of the submission, or what keeps it from
-    being used. Raises GraderError where it is no cubin for `arch`."""
+    """The symbols of the kernels of a submission's cubin, or the reason why it cannot be used.
+    Raises GraderError if it is no cubin for `arch`."""
     elf = Elf(cubin)
     kernels = read_cubin(elf, arch=arch)
     if not kernels:

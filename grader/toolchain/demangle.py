@@ -22,8 +22,8 @@ class Signature:
 
 
 def demangle(symbols: Sequence[str], run: RunTool) -> dict[str, str]:
-    """Symbol to what c++filt prints for it, in letters of the source: the symbol itself where it
-    is not mangled. Raises GraderError where c++filt fails."""
+    """Symbol to its demangled name by c++filt, in letters of the source; an unmangled symbol maps
+    to itself. Raises GraderError if c++filt fails."""
     if not symbols:
         return {}
     # binutils come with every g++ that can assemble, so c++filt is there where nvcc works.

@@ -1,8 +1,7 @@
-"""Which files a submission includes, as the preprocessor that opened them tells.
+"""The files that a submission includes, as recorded by the preprocessor that opened them.
 
-gcc's own list (`-MD`) is read, not the line markers of its output: a `#line` directive of the
-submission forges the latter, and `#embed` leaves none. nvcc's `-M` would not do, since it is made
-from the markers.
+The source is gcc's own list (`-MD`), not the line markers of its output: a `#line` directive of the
+submission forges the markers, and `#embed` leaves none. nvcc's `-M` is made from the markers.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from grader.toolchain.workspace import (
 )
 
 _FORBIDDEN = re.compile(r"fatal error: .*: Permission denied$", re.MULTILINE)
-"""What gcc says of a file that Landlock keeps it from."""
+"""gcc's message about a file that Landlock hides."""
 _DIRECTIVES = "include|include_next|import|embed|if|ifn?def|elif|else|endif|define|undef"
 _MADE_DIRECTIVE = re.compile(rf"^[ \t]*(?:#|%:)[ \t]*(?:{_DIRECTIVES})\b", re.MULTILINE)
 _FOREIGN = ForeignFile(None)
@@ -42,8 +41,8 @@ def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
     """Absolute, resolved paths of the included files that the last run of nvcc opened, without the
     submission itself.
 
-    With `-MG` gcc lists missing files too: of these, those that only a path out of the submission's
-    folder can have named.
+    With `-MG` gcc lists missing files too: of these, only files that a path out of the submission's
+    folder must have named.
     """
     text = (workspace.out / DEPENDENCIES_NAME).read_text(errors="surrogateescape")
     # os.path, because pathlib raises where a student's name is too long or a link leads to itself.
@@ -60,11 +59,11 @@ def read_dependencies(workspace: Workspace) -> tuple[str, ...]:
 
 
 def check_failed_run(compiler: Compiler, workspace: Workspace) -> ForeignFile | None:
-    """A rejection where the submission, which nvcc refused, includes a file that nvcc's messages
-    must not speak of.
+    """A rejection if the submission, which nvcc refused, includes a file that nvcc's messages must
+    not mention.
 
-    The list is made anew, past missing headers (`-MG`): gcc writes none where the first missing
-    header stopped it.
+    The list is made anew, past missing headers (`-MG`): gcc writes no list if a missing header
+    stops it.
     """
     (workspace.out / DEPENDENCIES_NAME).unlink(missing_ok=True)
     again = run_nvcc(compiler, workspace, "-E", output="again.ii", dependencies="-M,-MG")
@@ -76,16 +75,16 @@ def check_failed_run(compiler: Compiler, workspace: Workspace) -> ForeignFile | 
 
 
 def check_files(files: Sequence[str], nvcc: Nvcc) -> ForeignFile | None:
-    """A rejection where a file is neither the toolkit's nor the C++ compiler's; its name and
-    contents stay unsaid."""
+    """A rejection if a file is neither the toolkit's nor the C++ compiler's; it contains neither
+    name nor contents of the file."""
     roots = nvcc.include_roots
     allowed = all(any(Path(file).is_relative_to(root) for root in roots) for file in files)
     return None if allowed else _FOREIGN
 
 
 def check_directives(preprocessed: str) -> Evaded | None:
-    """A rejection where macros have made directives: gcc leaves them alone, and the compiler proper
-    would obey them unseen."""
+    """A rejection if macros have made directives: gcc's preprocessor ignores them, and the compiler
+    proper would obey them unnoticed."""
     if not _MADE_DIRECTIVE.search(preprocessed):
         return None
     tokens = read_tokens(preprocessed)  # nearly all that look like directives are in raw strings

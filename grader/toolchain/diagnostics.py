@@ -1,5 +1,5 @@
-"""What a student sees of the compiler's messages: their own file, their own lines, nothing else of
-the machine."""
+"""The part of the compiler's messages that a student sees: their own file and lines, and no other
+file of the machine."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.shared_arrays import list_takers
 from grader.toolchain.workspace import SOURCE_NAME
 
-_SHELL_SIGNAL = 128  # nvcc returns 128 + n where signal n ended one of its tools, as a shell does.
+_SHELL_SIGNAL = 128  # nvcc returns 128 + n if signal n ended one of its tools, as a shell does.
 _SIGNALS = {signal.strsignal(each): int(each) for each in signal.Signals}
 _TOLD_SIGNAL = re.compile(
     r"^\S+: (?:fatal|internal compiler) error: (?P<name>.*) signal terminated program \S+\n"
     r"(?:compilation terminated\.|Please submit .*\nSee .*)(?:\nnvcc fatal .*)?\n*\Z",
     re.MULTILINE,
 )
-"""gcc's last words on its own programs: nothing of a submission comes after them."""
+"""The end of gcc's messages about its programs: no text of a submission follows them."""
 _NO_SEMICOLON = 'expected a ";"'
 _MOST_SHOWN = 20
 _WIDEST = 300
@@ -67,7 +67,7 @@ _TOO_MUCH_SHARED = re.compile(
 
 @dataclass(frozen=True)
 class _Message:
-    """One message as a tool wrote it, and the lines under it."""
+    """A message as the tool wrote it, and the lines under it."""
 
     file: str | None
     line: int | None
@@ -85,7 +85,7 @@ def explain_failed_run(
 ) -> CompileErrors | CompilerEnded | TooMuchStaticShared:
     """Why nvcc made nothing of the submission: a limit that it ran into, or its errors, at most 20.
 
-    Raises GraderError where nvcc does not know the GPU: the grader asked for its architecture, not
+    Raises GraderError if nvcc does not know the GPU: the grader asked for its architecture, not
     the student.
     """
     output = completed.stderr + completed.stdout
@@ -185,12 +185,11 @@ def _parse_messages(output: str) -> list[_Message]:
 
 
 def _place_in_submission(message: _Message, submission: Submission, nvcc: Nvcc) -> _Message | None:
-    """The message with its line in the submission: of a header's message the line that led there,
+    """The message with its line in the submission: for a header's message the line that led there,
     without the path.
 
-    None for a file that is neither the submission nor under the include roots: its contents are
-    nobody's business. A name or a line number that only a `#line` directive can have made is left
-    out.
+    None for a file that is neither the submission nor under the include roots: its contents stay
+    private. A name or a line number that only a `#line` directive can have made is left out.
     """
     file = message.file or SOURCE_NAME
     if file == SOURCE_NAME:
@@ -210,8 +209,8 @@ def _place_in_submission(message: _Message, submission: Submission, nvcc: Nvcc) 
 
 
 def _move_to_omission(message: _Message, line: int, lines: Sequence[str]) -> _Message:
-    """A missing semicolon belongs to the end of the line that lacks it: nvcc tells where the next
-    word stands."""
+    """A missing semicolon belongs to the end of the line that lacks it; nvcc gives the position of
+    the next word."""
     if message.text != _NO_SEMICOLON:
         return message
     above = (n for n in range(line - 1, 0, -1) if lines[n - 1].partition("//")[0].strip())
@@ -224,7 +223,7 @@ def _move_to_omission(message: _Message, line: int, lines: Sequence[str]) -> _Me
 
 
 def _without_paths(text: str, submission: Submission) -> str:
-    """`text` with absolute paths cut to their last part, but for those that the student wrote."""
+    """`text` with absolute paths cut to their last part, except paths that the student wrote."""
     text = text.replace(SOURCE_NAME, submission.name)
     return _ABSOLUTE_PATH.sub(
         lambda match: match.group() if match.group() in submission.text else match.group(1), text

@@ -12,16 +12,16 @@ from elftools.elf.elffile import ELFFile
 from grader.errors import GraderError
 
 UNREADABLE = (ELFError, struct.error, KeyError, AttributeError, OverflowError, ValueError)
-"""What reading a file raises that is damaged, or of a kind that is not known."""
+"""The exceptions that pyelftools raises for damaged or unknown files."""
 CODE = ".text."
-"""What the name of a section of code begins with; the rest names a function."""
+"""The prefix of a code section's name; the rest names a function."""
 _FLAGS_SHIFTED_FROM = 8
 """The version of the ABI."""
 
 
 class Elf:
-    """The sections and the symbols of a cubin in their order, as pyelftools, which has no types,
-    gives them. Raises GraderError for what is no such file."""
+    """The sections and the symbols of a cubin in order, as pyelftools, which has no types, gives
+    them. Raises GraderError for other files."""
 
     def __init__(self, cubin: bytes) -> None:
         try:
@@ -43,7 +43,7 @@ class Elf:
         ]
 
     def symbols_in(self, *sections: str) -> list[tuple[Any, Any]]:
-        """Each symbol that lies in a section of one of these names, with the section."""
+        """Each symbol in a section with one of these names, and the section."""
         held = {
             index: section
             for index, section in enumerate(self.sections)
@@ -54,14 +54,14 @@ class Elf:
 
 
 def _read_arch(file: Any) -> str:  # noqa: ANN401 - pyelftools has no types
-    """The architecture that a cubin is for, `sm_90` say: in the second byte of its flags, and in
-    the first one up to CUDA 12.6."""
+    """The architecture of a cubin, for example `sm_90`: the second byte of its flags, or the first
+    byte up to CUDA 12.6."""
     shift = 8 if file.header["e_ident"]["EI_ABIVERSION"] >= _FLAGS_SHIFTED_FROM else 0
     return f"sm_{file.header['e_flags'] >> shift & 0xFF}"
 
 
 def unreadable(error: Exception) -> GraderError:
-    """What is said of a cubin that cannot be read."""
+    """The error for a cubin that cannot be read."""
     return GraderError(
         f"The cubin cannot be read: {error}", "Is this nvcc newer than the grader knows?"
     )

@@ -1,10 +1,11 @@
-"""Which line of the submission each instruction is from: the cubin's `.debug_line`.
+"""The line of the submission for each instruction: the cubin's `.debug_line`.
 
-That is a line-number program as DWARF 3 has it (section 6.2), with an operation of NVIDIA's beside,
+It is a DWARF 3 line-number program (section 6.2) with an additional operation of NVIDIA,
 `DW_LNE_inlined_call` (LLVM's NVPTX backend writes it, too): from here on, code is inlined at the
-call that the row of this number is; 0 ends that. Rows are numbered from 1 in each sequence.
-pyelftools reads the header and knows no such operation. nvdisasm prints the lines (`-gi -c`), but
-takes half a second to, and misses a row whose file and line are those before, inlined elsewhere.
+call in the row of this number; 0 ends that. Rows are numbered from 1 in each sequence. pyelftools
+reads the header, but does not know this operation. nvdisasm prints the lines (`-gi -c`), but takes
+half a second, and misses a row with the same file and line as the previous row if it is inlined
+elsewhere.
 """
 
 from __future__ import annotations
@@ -31,15 +32,15 @@ _OLDEST, _NEWEST = 2, 4
 
 @dataclass(frozen=True)
 class LineTable:
-    """Where the code of a section stands in the submission: from `starts[i]`, in bytes, to the next
-    one it is of `lines[i]`; None where it is of no line."""
+    """Lines of the submission for the code of a section: code from byte `starts[i]` up to the next
+    start belongs to `lines[i]`; None for code without a line."""
 
     starts: tuple[int, ...]
     lines: tuple[int | None, ...]
 
     def line_at(self, offset: int, *, since: int = 0) -> int | None:
-        """The line of the instruction at an offset; None where nothing from `since` on, the start
-        of its function, says one."""
+        """The line of the instruction at an offset; None if no row from `since` on, the start of
+        its function, has a line."""
         index = bisect_right(self.starts, offset) - 1
         return self.lines[index] if index >= 0 and self.starts[index] >= since else None
 
@@ -60,8 +61,8 @@ def read_lines(elf: Elf, source_name: str) -> dict[str, LineTable]:
 
 @dataclass(frozen=True)
 class _Row:
-    """Code from `address` on, in the section of a symbol, is of this line of a file, inlined at the
-    call of another row, 0 for none. `line` is None where a run of code ends."""
+    """Code from `address` on, in the section of a symbol, belongs to this line of a file, inlined
+    at the call of another row, 0 for none. `line` is None at the end of a run of code."""
 
     symbol: int
     address: int
@@ -100,7 +101,7 @@ def _read_symbols(elf: Elf) -> dict[int, int]:
 
 
 def _find_line(row: _Row, rows: Sequence[_Row], own: Set[int]) -> int | None:
-    """The line of a row, if its file is the submission, else that of the call that it is inlined
+    """The line of a row if its file is the submission; else the line of the call that it is inlined
     at, and so on outwards."""
     while row.line is not None:
         if row.file in own:
@@ -117,9 +118,8 @@ _START = _Row(symbol=0, address=0, file=1, line=1, call=0)
 
 
 class _Program:
-    """One line-number program, from an offset of the section to `end`. `files` are the names of its
-    files without their folders, by number; `sequences` are the rows that it has made so far, those
-    of one function after the other's."""
+    """A line-number program, from an offset of the section to `end`. `files` are its file names
+    without folders, by number; `sequences` are the rows made so far, function by function."""
 
     def __init__(self, data: bytes, start: int, symbols: Mapping[int, int]) -> None:
         structs = DWARFStructs(little_endian=True, dwarf_format=32, address_size=_ADDRESS_BYTES)

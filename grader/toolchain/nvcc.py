@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import ToolMissing
-from grader.plumbing.shortages import ROOM_BYTES, find_full_folder, told_fault
+from grader.plumbing.shortages import ROOM_BYTES, find_full_folder, reported_fault
 from grader.records import Completed, RunTool, ToolLimits
 
 _LIMITS = ToolLimits(wall_seconds=60.0)
@@ -27,16 +27,18 @@ _NVCC_ADVICE = (
 )
 _NVDISASM_ADVICE = (
     "Install the package nvidia-cuda-nvdisasm (`pip install` of the grader brings it), or set"
-    " GRADER_NVDISASM to one."
+    " GRADER_NVDISASM to its path."
 )
 
 
 @dataclass(frozen=True)
 class Nvcc:
-    """An nvcc that can compile. `version` is e.g. `13.5.37`; `include_roots` are resolved folders.
+    """An nvcc that can compile. `version` is for example `13.5.37`; `include_roots` are resolved
+    folders.
 
-    `identity` tells this compiler with its host compiler from others, wherever they are installed.
-    `toolkit` are the folders that it needs of its own: all of it, and that of a wrapper around it.
+    `identity` distinguishes this compiler and its host compiler from others, wherever they are
+    installed. `toolkit` are the folders that the compiler itself needs: its toolkit, and that of a
+    wrapper around it.
     """
 
     path: Path
@@ -55,11 +57,10 @@ class Nvdisasm:
 
 
 def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -> Nvcc:
-    """The nvcc to use: `$GRADER_NVCC`, else the wheel's or the one on PATH,
-    `prefer_wheel` first or last.
+    """The nvcc to use: `$GRADER_NVCC`, else the wheel's or the program on PATH; `prefer_wheel`
+    decides which comes first.
 
-    Raises ToolMissing where there is none, or where it cannot work (no g++, or one that it
-    refuses).
+    Raises ToolMissing if there is none, or if it cannot work (no g++, or an unsupported g++).
     """
     wheel, on_path = _in_wheel("nvidia-cuda-nvcc", "nvcc"), _program("nvcc", environ)
     found = (wheel, on_path) if prefer_wheel else (on_path, wheel)
@@ -79,8 +80,8 @@ def find_nvcc(environ: Mapping[str, str], run: RunTool, *, prefer_wheel: bool) -
 
 
 def find_nvdisasm(environ: Mapping[str, str], run: RunTool) -> Nvdisasm:
-    """`$GRADER_NVDISASM`, else the wheel's, which knows the most toolkits, else the one beside
-    nvcc, else the one on PATH.
+    """`$GRADER_NVDISASM`, else the wheel's, which knows the most toolkits, else the program beside
+    nvcc, else the program on PATH.
 
     Raises ToolMissing.
     """
@@ -95,7 +96,7 @@ def find_nvdisasm(environ: Mapping[str, str], run: RunTool) -> Nvdisasm:
 
 
 def _choose(variable: str, environ: Mapping[str, str], found: Iterable[Path | None]) -> Path | None:
-    """What the variable names, if it is set; else the first program that was found."""
+    """The program that the variable names, if it is set; else the first program found."""
     if variable in environ:
         return _program(environ[variable], environ)
     return next((path for path in found if path is not None), None)
@@ -133,8 +134,7 @@ def _version(about: str) -> str:
 
 
 def _include_search(path: Path, run: RunTool) -> str:
-    """What nvcc and the host compiler tell with -v while it preprocesses an empty file as nvcc
-    would have it."""
+    """The output of nvcc and the host compiler with -v while nvcc preprocesses an empty file."""
     with tempfile.TemporaryDirectory(prefix="grader-") as folder:
         (Path(folder) / "empty.cu").touch()
         completed = run(
@@ -143,7 +143,7 @@ def _include_search(path: Path, run: RunTool) -> str:
             limits=_LIMITS,
         )
     if completed.returncode != 0:
-        fault = find_full_folder(ROOM_BYTES) or told_fault(completed.stderr)
+        fault = find_full_folder(ROOM_BYTES) or reported_fault(completed.stderr)
         raise fault or ToolMissing(
             f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE
         )
@@ -163,8 +163,8 @@ def _include_roots(search: str) -> tuple[Path, ...]:
 
 
 def _toolkit(path: Path, search: str) -> tuple[Path, ...]:
-    """The folders that nvcc (`TOP`) and gcc (`COMPILER_PATH`, `LIBRARY_PATH`) say they live in, and
-    those of their programs."""
+    """The folders that nvcc (`TOP`) and gcc (`COMPILER_PATH`, `LIBRARY_PATH`) report as their own,
+    and the folders of their programs."""
     said = re.findall(r"^(?:#\$ TOP|COMPILER_PATH|LIBRARY_PATH)=(.+)$", search, re.MULTILINE)
     compiler = shutil.which("gcc")
     programs = [path, Path(compiler)] if compiler else [path]

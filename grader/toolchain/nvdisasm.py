@@ -1,5 +1,5 @@
-"""Runs nvdisasm on a cubin and parses what it prints with `-json`: machine instructions, which get
-the submission's lines from the cubin's own table."""
+"""Runs nvdisasm on a cubin and parses its `-json` output: machine instructions, which get the
+submission's lines from the cubin's own table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ INSTRUCTION_BYTES = 16  # Volta and later.
 _NO_COMMA = re.compile(r"((?:^|,)U?[RP](?:\d+|[ZT]))(?=\[)")
 """Up to nvdisasm 13.4, between a result and an address: `R7[R4]`."""
 _COPY_PARTS = re.compile(r"(desc\[UR\d+\]\[[^]]+\])|(\[[^]]+\])|(!?U?P\w+)")
-"""Of a copy to shared memory: its source by a descriptor, an end without one, a predicate."""
+"""Operands of a copy to shared memory: its source by a descriptor, an end without a descriptor, a
+predicate."""
 _NAN = re.compile(r"[-+]?QNAN")
 _LITERAL = slice(4, 8)
 
@@ -33,15 +34,15 @@ _VERSIONS_ADVICE = "Is nvdisasm older than nvcc? `grade doctor` shows both versi
 
 @dataclass(frozen=True)
 class Label:
-    """Where a function stands: `section` is the function that its section is named after, `offset`
-    in bytes from there."""
+    """The position of a function: `section` is the function that its section is named after,
+    `offset` in bytes from its start."""
 
     section: str
     offset: int
 
 
 def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None = None) -> str:
-    """What nvdisasm prints of a cubin. Raises GraderError where it fails: ptxas made the file, not
+    """The output of nvdisasm for a cubin. Raises GraderError if it fails: ptxas made the file, not
     the student. `stop`: see ToolLimits."""
     limits = ToolLimits(output_bytes=_OUTPUT_BYTES, stop=stop)
     argv = [str(nvdisasm.path), "-json", cubin.name]
@@ -61,15 +62,15 @@ def parse_disassembly(
     code: Mapping[str, bytes],
     lines: Mapping[str, LineTable],
 ) -> dict[str, tuple[SassInstruction, ...]]:
-    """Section (by the function it is named after) to its instructions, device functions in it
-    included, in order of offset.
+    """Section (by its function) to its instructions in order of offset, including device functions
+    in it.
 
-    nvdisasm 13.5 lists a section as one function; up to 13.4 it lists each function in it by
-    itself, from its label on. `labels` say where functions stand: calls and returns name functions,
-    branches give offsets in the section. `code` are the sections' machine code: nvdisasm prints
-    every NaN as QNAN; here it is `nan:0xfff00000`, with its bits. A function begins without a
-    line: it does not belong to the line before it. Raises GraderError where instructions of a
-    section are missing.
+    nvdisasm 13.5 lists a section as a single function; up to 13.4 it lists each function by itself,
+    from its label on. `labels` are the positions of functions: calls and returns name functions,
+    branches give offsets in the section. `code` is the sections' machine code: nvdisasm prints
+    every NaN as QNAN; here it is `nan:0xfff00000`, with its bits. A function begins without a line:
+    it does not belong to the line before it. Raises GraderError if instructions of a section are
+    missing.
     """
     _, functions = json.loads(listing)
     sections: dict[str, list[SassInstruction]] = {}
@@ -142,9 +143,9 @@ def _read_operands(instruction: Mapping[str, str], labels: Mapping[str, Label]) 
 
 
 def _order_copy(operands: str) -> str:
-    """The operands of a copy to shared memory as nvdisasm 13.2 has them: with a descriptor
-    `[R7],desc[UR6][R4.64],P0`, without one (sm_80) `[R7][R4.64],P0`. CUDA 12.8's and 13.0's has
-    `desc[UR6][R4.64],P0[R7]` and `P0[R7][R4.64]`."""
+    """The operands of a copy to shared memory as nvdisasm 13.2 prints them: with a descriptor
+    `[R7],desc[UR6][R4.64],P0`, without descriptor (sm_80) `[R7][R4.64],P0`. CUDA 12.8 and 13.0
+    print `desc[UR6][R4.64],P0[R7]` and `P0[R7][R4.64]`."""
     parts = _COPY_PARTS.findall(operands)
     sources, ends, predicates = (
         [part for part in kind if part] for kind in zip(*parts, strict=True)
@@ -153,8 +154,8 @@ def _order_copy(operands: str) -> str:
 
 
 def _write_nan(opcode: str, operands: str, encoded: bytes) -> str:
-    """A literal NaN with its bits, from the literal's place in the encoding; half instructions have
-    two shorter ones."""
+    """A literal NaN with its bits, read from the literal's place in the encoding; half instructions
+    have two shorter literals."""
     if "QNAN" not in operands or opcode.startswith("H"):
         return operands
     return _NAN.sub(f"nan:{int.from_bytes(encoded[_LITERAL], 'little'):#010x}", operands)

@@ -16,7 +16,7 @@ from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import Compiler, compile_options, open_workspace, run_nvcc
 
 _OUTPUT_NAME = "submission.ii"
-_MEMORY_BYTES = 1 << 30  # All of CUB takes 200 MB; `#include "/dev/zero"` takes what there is.
+_MEMORY_BYTES = 1 << 30  # CUB as a whole takes 200 MB; `#include "/dev/zero"` takes all memory.
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ def preprocess(
     cache: Path | None = None,
 ) -> Preprocessed | CompileMistake | ForeignFile | Evaded:
     """Preprocess as the device compilation does, and expand `macro_names` after the submission's
-    last line; or take what `cache`, a folder, has of it.
+    last line; or read the result from `cache`, a folder.
 
-    Else a mistake: of the compiler's, or a file that is not to be shown and took part in it.
+    Else a mistake: the compiler's message, or a forbidden file that took part in it.
     """
     roots = map(str, nvcc.include_roots)  # the names of files are kept, which lie there
     key = "macros-" + cache_key(
@@ -80,10 +80,10 @@ def _preprocess(
 
 
 def _marker_lines(macro_names: Sequence[str], marker: str) -> str:
-    """Lines that expand the macros. Two newlines first: a last line that ends in a backslash
-    swallows one.
+    """Lines that expand the macros, after two newlines: if the last line ends in a backslash, it
+    swallows the first.
 
-    The submission cannot write the marker itself, which holds a part of its own hash.
+    The submission cannot write the marker, which includes its own hash.
     """
     lines = (
         f"#ifdef {name}\n{marker}_{i} {name} {marker}_end\n#endif\n"

@@ -1,10 +1,10 @@
-"""Which `__shared__` array lies where in a block's shared memory, and in which indices the source
-counts it.
+"""The position of each `__shared__` array in a block's shared memory, and its extents in the
+source.
 
-A cubin has no symbols for them, but with `-lineinfo` ptxas keeps the PTX text in it, which names
-them in the order in which they are laid out, with size and alignment. Extents come from the
-declarations in the source, where they can be worked out. Whatever does not fit together is left
-out: an array without a name is better than one with a wrong one.
+A cubin has no symbols for them. With `-lineinfo` ptxas keeps the PTX text in it, which names them
+in the order of their layout, with size and alignment. Extents come from the declarations in the
+source, if they can be computed. Anything inconsistent is left out: an array without a name is
+better than an array with a wrong name.
 """
 
 from __future__ import annotations
@@ -34,24 +34,22 @@ _SECTION_ALIGNMENT = 16
 
 _ENDS = (";", "__shared__")
 _NO_TYPE = frozenset("={}()")
-"""What no declaration has before its first name that is read here."""
+"""Tokens that no declaration has before its first name."""
 _LONGEST_DECLARATION, _MOST_ARRAYS = 200, 64
-"""In tokens, and of a kernel: who writes more gets no names."""
+"""Limits, in tokens of a declaration and arrays of a kernel: beyond them arrays get no names."""
 Shape = tuple[str, list[str], Mapping[str, int]]
 """A declaration: its type, its extents as text, and the constants of the file."""
 Shapes = Mapping[str, Shape]
 Solved = dict[tuple[str, int], tuple[int, ...] | None]
-"""What the extents of an array of this name and size were found to be, for all kernels that have
-it."""
+"""Known extents of an array by name and size, for all kernels that have it."""
 
 _MOST_EXTENTS = 8
 _MOST_TRIED = 4096
-"""An extent in terms of one unknown (a template's parameter) is solved for by trying values up to
-this one."""
+"""An extent with one unknown (a template's parameter) is solved by trying values up to this."""
 
 
 def read_shared_arrays(elf: Elf, source: str) -> dict[str, tuple[SharedArray, ...]]:
-    """The arrays of each kernel by the kernel's symbol, where the file tells them; `source` is the
+    """The arrays of each kernel by the kernel's symbol, if the file has them; `source` is the
     submission's text."""
     shapes = _read_shapes(source)
     solved: Solved = {}
@@ -60,7 +58,7 @@ def read_shared_arrays(elf: Elf, source: str) -> dict[str, tuple[SharedArray, ..
 
 
 def read_ptx(elf: Elf) -> list[str]:
-    """The lines of the PTX text in a cubin; none where it was made without `-lineinfo`."""
+    """The lines of the PTX text in a cubin; none if it was made without `-lineinfo`."""
     section = elf.named.get(_PTX_SECTION)
     return [] if section is None else section.data().decode("utf-8", "replace").split("\0")
 
@@ -87,7 +85,7 @@ def fitting_arrays(arrays: tuple[SharedArray, ...], static_bytes: int) -> tuple[
 
 
 def _kernels(lines: list[str]) -> Iterator[tuple[str, list[re.Match[str]], str | None]]:
-    """(symbol, static arrays, the one dynamic array of the file) of each kernel."""
+    """(symbol, static arrays, the dynamic array of the file or None) of each kernel."""
     dynamic = {match["symbol"] for line in lines if (match := _DYNAMIC.match(line))}
     found: dict[str, list[re.Match[str]]] = {}
     current: list[re.Match[str]] | None = None
@@ -128,7 +126,7 @@ def _plain_name(symbol: str) -> str:
 def _describe(
     name: str, offset: int, size_bytes: int | None, shapes: Shapes, solved: Solved
 ) -> SharedArray:
-    """The array with its extents, where a declaration of this name fits its size."""
+    """The array with its extents, if a declaration of this name fits its size."""
     known = shapes.get(name)
     if known is None:
         return SharedArray(name, offset, size_bytes)
@@ -147,7 +145,7 @@ def _describe(
 def _solve(
     extents: list[str], constants: Mapping[str, int], size_bytes: int, element: int | None
 ) -> tuple[int, ...] | None:
-    """The extents as numbers; one unknown name in them is solved for by the size."""
+    """The extents as numbers; an unknown name in them is solved from the size."""
     if len(extents) > _MOST_EXTENTS or max(map(len, extents), default=0) > LONGEST_EXPRESSION:
         return None
     try:
@@ -171,8 +169,8 @@ def _solve(
 
 
 def list_takers(source: str, size_bytes: int) -> tuple[tuple[str, int], ...]:
-    """The `__shared__` arrays of a file, with their bytes by its own constants, if together they
-    are those that take so many bytes: where ptxas refuses them, no cubin tells."""
+    """The `__shared__` arrays of a file with their bytes by its own constants, if their sum is
+    `size_bytes`: for files that ptxas refuses, since there is no cubin."""
     found: dict[str, int] = {}
     for name, (type_, extents, constants) in _read_shapes(source).items():
         element = _element_bytes(type_)
@@ -189,7 +187,7 @@ def list_takers(source: str, size_bytes: int) -> tuple[tuple[str, int], ...]:
 
 
 def _element_bytes(type_: str) -> int | None:
-    """The bytes of a declaration's type (`const float`), where it is CUDA's."""
+    """The bytes of a declaration's type (`const float`), if it is CUDA's."""
     sizes = (size_of(word) for word in reversed(type_.split()))
     return next((size for size in sizes if size is not None), None)
 
@@ -214,7 +212,7 @@ def _read_shapes(source: str) -> dict[str, Shape]:
 
 
 def _read_declarators(tokens: Sequence[Token]) -> Iterator[tuple[str, str, list[str]]]:
-    """(name, type, extents) of what is declared up to the semicolon: `float a[2][N], b[3]`."""
+    """(name, type, extents) of the declarations up to the semicolon: `float a[2][N], b[3]`."""
     texts = [token.text for token in takewhile(lambda token: token.text not in _ENDS, tokens)]
     if len(texts) == len(tokens):
         return

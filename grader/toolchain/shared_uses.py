@@ -1,11 +1,11 @@
-"""Which `__shared__` array each machine instruction accesses, as the program means it: followed
+"""The `__shared__` array that each machine instruction accesses in the program's text: followed
 from the array's symbol to the access.
 
-A machine address does not tell an array from its neighbour. The PTX text that `-lineinfo` leaves in
-a cubin does: an address starts as the symbol of an array and goes through additions and selections
-to the access; `.nv_debug_line_sass` tells which line of that text a machine instruction comes from.
-What may be an address in one of two arrays, or comes from memory or from an argument, is left out:
-an access that is not looked at is better than one that is accused wrongly.
+A machine address does not distinguish an array from its neighbour. The PTX text that `-lineinfo`
+leaves in a cubin does: an address starts as the symbol of an array and passes through additions and
+selections to the access; `.nv_debug_line_sass` gives the PTX line of each machine instruction. An
+address that may belong to two arrays, or comes from memory or from an argument, is left out: a
+missed access is better than a wrong accusation.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ _WAYS = {
     "atom": (Way.FETCH,),
     "red": (Way.FETCH, Way.REDUCTION),
 }
-"""PTX instructions that access memory, and how what ptxas makes of them accesses shared memory."""
+"""PTX instructions that access memory, and how the machine instructions that ptxas makes of them
+access shared memory."""
 _OTHER_SPACES = {"global", "local", "param", "const"}
 _COPIES = ("mov", "cvta", "cvt", "selp")
-"""The result is one of the operands; of other instructions, it is made of all of them."""
+"""The result is one of the operands; for other instructions it is made of all operands."""
 _FROM_ELSEWHERE = ("ld", "atom", "call", "shfl")
-"""What they give has nothing to do with their operands."""
+"""The results of these are no addresses derived from their operands."""
 
 _ELSEWHERE = 1
 """Bit of an origin: a number, or an address from memory or an argument. The other bits stand for
@@ -57,8 +58,8 @@ arrays."""
 
 @dataclass(frozen=True)
 class _Definition:
-    """A register gets one of these registers and symbols (`copies`), or what all of them together
-    make."""
+    """A register gets the value of any of these registers and symbols (`copies`), or a value
+    computed from all of them."""
 
     target: str
     sources: tuple[str, ...]
@@ -68,7 +69,7 @@ class _Definition:
 @dataclass(frozen=True)
 class _Access:
     """An access of `width` bytes at an address that starts with a register or a symbol. `opcode`:
-    the first word of the PTX one."""
+    the first word of the PTX instruction."""
 
     opcode: str
     base: str
@@ -80,10 +81,10 @@ def read_shared_uses(
     arrays: Mapping[str, Sequence[SharedArray]],
     code: Mapping[str, Sequence[SassInstruction]],
 ) -> dict[str, dict[int, SharedUse]]:
-    """Per kernel (its symbol): the array of each instruction that surely means one, by the
-    instruction's offset.
+    """Per kernel (its symbol): the array of each instruction that certainly means a single array,
+    by the instruction's offset.
 
-    `arrays` are those that `read_shared_arrays` found; a kernel with one or none needs no look.
+    `arrays` are the result of `read_shared_arrays`; kernels with fewer than two arrays are skipped.
     """
     wanted = {symbol for symbol, found in arrays.items() if len(found) > 1 and symbol in code}
     if not wanted:
@@ -108,8 +109,8 @@ def _match(
     lines: Sequence[tuple[int, int]],
     code: Sequence[SassInstruction],
 ) -> dict[int, SharedUse]:
-    """The machine instructions of the accesses. One that ptxas made of several neighbours may begin
-    before the one it names."""
+    """The machine instructions of the accesses. An instruction that ptxas merged from several
+    neighbours may begin before the access that it names."""
     uses = {}
     for instruction in code:
         row = bisect_right(lines, (instruction.offset, 1 << 62)) - 1
@@ -125,8 +126,8 @@ def _match(
 
 
 def _is_made_of(ptx: str, opcode: str) -> bool:
-    """Whether ptxas may make such an instruction of the PTX one; its asynchronous copies have
-    another."""
+    """Whether ptxas may make such an instruction of the PTX instruction; its asynchronous copies
+    have another opcode."""
     return any(
         access.space == "shared" and access.way in _WAYS[ptx] and not access.asynchronous
         for access in accesses_of(opcode)
@@ -146,8 +147,8 @@ def _read_lines(elf: Elf) -> dict[str, list[tuple[int, int]]]:
 
 
 def _sequences(data: bytes) -> Iterator[list[tuple[int, int]]]:
-    """The rows of each function, whose addresses start at 0: the relocations in order say which
-    function it is."""
+    """The rows of each function, whose addresses start at 0: the relocations in order name the
+    function."""
     stream, offset = io.BytesIO(data), 0
     while offset + 6 <= len(data):
         size, version = struct.unpack_from("<IH", data, offset)
@@ -184,7 +185,7 @@ def _bodies(text: Sequence[str]) -> dict[str, list[tuple[int, str]]]:
 def _follow(
     body: Sequence[tuple[int, str]], symbols: Sequence[str]
 ) -> dict[int, tuple[_Access, str]]:
-    """The accesses that surely mean one array, with its symbol, by their line."""
+    """The accesses that certainly mean a single array, with its symbol, by line."""
     definitions: list[_Definition] = []
     accesses: dict[int, list[_Access]] = {}
     for number, line in body:
@@ -233,7 +234,7 @@ def _read_access(opcode: str, operands: str) -> Iterator[_Access]:
 
 
 def _solve(definitions: Sequence[_Definition], arrays: Mapping[str, int]) -> dict[str, int]:
-    """Where each register's value may come from, over all its definitions."""
+    """The possible origins of each register's value, over all its definitions."""
     origins = dict(arrays) | {each.target: 0 for each in definitions}
     changed = True
     while changed:

@@ -1,8 +1,8 @@
-"""What nvcc and nvdisasm said of themselves, kept: a version and a list of folders stay the same as
-long as the programs do.
+"""Keeps answers of nvcc and nvdisasm about themselves: a version and a list of folders stay the
+same as long as the programs do.
 
-Only of programs that are what they seem: a script, or a gcc that is a link to a compiler cache, may
-stand for another program tomorrow.
+Only for real programs: a script, or a gcc that is a link to a compiler cache, may run another
+program tomorrow.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ HOST_COMPILER = "gcc"
 ANSWER_LIMITS = ToolLimits()
 _ELF = b"\x7fELF"
 _ABSENT = re.compile(r'^ignoring nonexistent directory "(.*)"$', re.MULTILINE)
-"""What gcc says of a folder that it would search if it were there."""
+"""gcc's message about a folder that it would search if it existed."""
 
 
 def keep_answers(run: RunTool, folder: Path, environ: Mapping[str, str]) -> RunTool:
@@ -48,7 +48,8 @@ def keep_answers(run: RunTool, folder: Path, environ: Mapping[str, str]) -> RunT
 
 
 def _stamp(program: Path) -> str | None:
-    """Tells a program from an earlier one in its place; None for what may stand for another one."""
+    """Distinguishes a program from an earlier program in its place; None for a script or a link,
+    which may run another program."""
     try:
         real = program.resolve(strict=True)
         with real.open("rb") as file:
@@ -61,7 +62,7 @@ def _stamp(program: Path) -> str | None:
 
 
 def _stamp_host_compiler(path: str) -> str | None:
-    """The stamp of the gcc that nvcc calls; None where it is none, or a stand-in."""
+    """The stamp of the gcc that nvcc calls; None if it is none, or a stand-in."""
     found = shutil.which(HOST_COMPILER, path=path)
     if found is None or HOST_COMPILER not in Path(found).resolve().name:
         return None
@@ -69,7 +70,7 @@ def _stamp_host_compiler(path: str) -> str | None:
 
 
 def _read(folder: Path, key: str) -> Completed | None:
-    """The answer that is kept, if the folders that it tells of are still absent."""
+    """The kept answer, if the folders that it reports as absent are still absent."""
     answer = recall(folder, key, Completed)
     if answer is None:
         return None

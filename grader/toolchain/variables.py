@@ -49,7 +49,7 @@ def read_variables(elf: Elf) -> tuple[DeviceVariable, ...]:
 
 
 def read_pointers(elf: Elf, name: str) -> tuple[Pointer, ...] | None:
-    """The addresses that a loader fills in in a section; None where it fills in anything else too.
+    """The addresses that a loader fills in in a section; None if it fills in anything else too.
 
     Before sm_80 there are `.rel` sections too, whose addends lie in the section that they fill in.
     """

@@ -1,8 +1,7 @@
-"""A private folder for one run of nvcc on a submission.
+"""A private folder for a run of nvcc on a submission.
 
-The submission lies alone in its folder under a fixed name, and whatever nvcc writes goes to another
-one: the same text sees the same files in every run, so that what was checked in one run is what the
-next one compiles.
+The submission lies alone in its folder under a fixed name, and nvcc writes to another folder. So
+the same text sees the same files in every run, and the next run compiles exactly the checked text.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ DEPENDENCIES_NAME = "dependencies"
 
 @dataclass(frozen=True)
 class Workspace:
-    """The folders of one run: the submission's and that of the written files."""
+    """The folders of a run: the submission's, and the folder for written files."""
 
     source: Path
     out: Path
@@ -67,7 +66,7 @@ def run_nvcc(
     compiler: Compiler, workspace: Workspace, action: str, *, output: str, dependencies: str = "-MD"
 ) -> Completed:
     """Run `nvcc action` (`-E`, `-cubin`) on the submission. The limits' time is processor time.
-    Raises GraderError where the compiler gets less than half of it in four times as long.
+    Raises GraderError if the compiler gets less than half of it in four times as long.
 
     `dependencies` are options of gcc's preprocessor; its list of files is the workspace's
     `dependencies`.

@@ -555,6 +555,16 @@ def test_what_is_shown_for_comparison_is_timed_although_no_goal_needs_it() -> No
     assert find_timed(exercise, H100) == ("naive", "tiled")
 
 
+def test_a_program_is_timed_if_a_time_is_relative_to_it() -> None:
+    threshold = Threshold(at_least=0.8, relative_to=Yardstick.REFERENCE)
+    exercise = replace(
+        make_exercise((replace(BANDWIDTH, threshold=threshold),)), reference_source=Path("r.cu")
+    )
+    assert find_timed(exercise, H100) == ("naive", "reference")
+    by_count = make_exercise((replace(STORES, threshold=threshold),))
+    assert find_timed(replace(by_count, reference_source=Path("r.cu")), H100) == ("naive",)
+
+
 def test_no_point_at_all_is_failed() -> None:
     """0.02 of 0.3 points are 0.01 when rounded; 0.012 of 0.3 points are none."""
     threshold = Threshold(at_least=1, zero_at=0)

@@ -14,17 +14,23 @@ from grader.spec.exercise import Case, Tolerance
 SIZE = 100_000
 BUFFERS = (DeviceBuffer("y", "float32", (SIZE,), Role.OUTPUT),)
 CASE = Case("benchmark", {"n": SIZE}, hidden=False)
+EXACT = Tolerance()
 EXPECTED = np.arange(SIZE, dtype=np.float32)
 
 
-def judge(*, wrong: int | None = None, modified: tuple[str, ...] = ()) -> CaseResult:
-    """The first tenth of the elements was written; one of them is `wrong`."""
+def judge(
+    *,
+    wrong: int | None = None,
+    modified: tuple[str, ...] = (),
+    tolerance: Tolerance = EXACT,
+) -> CaseResult:
+    """The first tenth of the elements was written; one of them is `wrong`, by 1."""
     places = np.arange(SIZE // 10, dtype=np.uint32)[::-1]
     values = EXPECTED[places]
     if wrong is not None:
         values[places == wrong] += 1
     got = {"y": values, places_of("y"): places}
-    return judge_sampled(CASE, BUFFERS, expected_at, got, Tolerance(), modified_inputs=modified)
+    return judge_sampled(CASE, BUFFERS, expected_at, got, tolerance, modified_inputs=modified)
 
 
 def expected_at(places: Mapping[str, np.ndarray] | None) -> Arrays:
@@ -33,6 +39,13 @@ def expected_at(places: Mapping[str, np.ndarray] | None) -> Arrays:
 
 def test_right_elements_are_right() -> None:
     assert judge().passed
+
+
+def test_the_worst_error_within_the_tolerance_is_known() -> None:
+    tolerant = judge(wrong=100, tolerance=Tolerance(relative=0.02))
+    assert tolerant.passed
+    assert tolerant.worst_error == 1.0
+    assert judge().worst_error == 0
 
 
 def test_one_wrong_element_is_wrong() -> None:

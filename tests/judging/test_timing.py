@@ -105,6 +105,12 @@ def test_faster_than_the_memory_is_rejected() -> None:
     )
 
 
+def test_a_measured_time_is_judged_by_its_median() -> None:
+    samples = [0.8 * FLOOR_MS, 0.8 * FLOOR_MS, 2 * FLOOR_MS]
+    timing = make_timing("submission", samples)
+    assert check_floor([timing], SIZES, make_exercise(), GPU) is not None
+
+
 def test_faster_than_the_arithmetic_is_rejected() -> None:
     exercise = replace(make_exercise(), useful_flops=parse_expression("2 * rows * rows * cols"))
     floor_ms = 2 * 8192**3 / 66.9e9
@@ -164,6 +170,11 @@ def test_a_restless_baseline_disturbs_and_a_restless_submission_does_not() -> No
     assert "something else uses the GPU" in (
         find_disturbance([make_timing("naive", restless)], ClockState()) or ""
     )
+
+
+def test_the_spread_of_a_baseline_is_relative_to_its_median() -> None:
+    calm = [99.0, 101.0] * 12
+    assert find_disturbance([make_timing("naive", calm)], ClockState()) is None
 
 
 def test_clocks_of_several_stretches_are_one_state() -> None:

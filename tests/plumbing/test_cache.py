@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.plumbing.cache import cache_key, keep_entry, read_entry
+from grader.plumbing.cache import cache_key, keep_entry, read_entry, recall, remember
+from grader.records import Dim3
 
 
 def test_of_two_at_once_the_first_is_kept(tmp_path: Path) -> None:
@@ -39,3 +40,14 @@ def test_a_folder_that_cannot_be_written_to_costs_only_time(tmp_path: Path) -> N
 
 def test_boundaries_of_a_keys_parts_count() -> None:
     assert cache_key("ab", "c") != cache_key("a", "bc")
+
+
+def test_a_record_is_recalled_unless_its_entry_is_absent_or_of_another_kind(tmp_path: Path) -> None:
+    remember(tmp_path, "key", {"grid": Dim3(1, 2, 3)})
+    assert recall(tmp_path, "key", dict[str, Dim3]) == {"grid": Dim3(1, 2, 3)}
+    assert recall(tmp_path, "other", dict[str, Dim3]) is None
+    assert recall(tmp_path, "key", Dim3) is None
+    keep_entry(tmp_path, "text", b"no JSON")
+    assert recall(tmp_path, "text", dict[str, Dim3]) is None
+    remember(None, "key", 1)
+    assert recall(None, "key", int) is None

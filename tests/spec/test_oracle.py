@@ -96,14 +96,16 @@ def test_blocks_that_say_something_else_are_a_mistake(tmp_path: Path) -> None:
             INPUTS, SIZES
         )
     made = read_exercise(write_exercise(tmp_path / "wrong", oracle=whole + block + wrong))
-    with pytest.raises(SpecError, match="expected_block says something else of 'y' than expected"):
+    with pytest.raises(
+        SpecError, match="expected_block returns other values for 'y' than expected"
+    ):
         load_oracle(made).check(INPUTS, SIZES)
 
 
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ("return {'y': inputs['x']}", r"has the shape \(3, 700\); the spec says \(1, 128\)"),
+        ("return {'y': inputs['x']}", r"has the shape \(3, 700\); the spec requires \(1, 128\)"),
         ("return inputs['x']", "expected_block must return a dict of arrays"),
         ("return {'y': inputs['x'][rows][:, columns] / 0}", "not finite"),
         ("raise SystemError('no')", "line 7: SystemError: no"),
@@ -138,19 +140,19 @@ def test_does_not_let_the_oracle_change_its_inputs(tmp_path: Path) -> None:
     [
         (
             "return {'y': inputs['x'].T}",
-            r"the output 'y' has the shape \(3, 2\); the spec says \(2, 3\)",
+            r"the output 'y' has the shape \(3, 2\); the spec requires \(2, 3\)",
         ),
         (
             "return {'y': inputs['x'].ravel()}",
-            r"the output 'y' has the shape \(6,\); the spec says \(2, 3\)",
+            r"the output 'y' has the shape \(6,\); the spec requires \(2, 3\)",
         ),
         (
             "return {'y': inputs['x'].astype(int)}",
-            "the output 'y' has the dtype int64; the spec says float32",
+            "the output 'y' has the dtype int64; the spec requires float32",
         ),
         (
             "return {'y': inputs['x'].astype(np.float16)}",
-            "the output 'y' has the dtype float16; the spec says float32",
+            "the output 'y' has the dtype float16; the spec requires float32",
         ),
         ("return {'y': inputs['x'].tolist()}", "the output 'y' must be a NumPy array, got list"),
         ("return {'y': inputs['x'] / 0}", "the output 'y' has values that are not finite"),

@@ -475,7 +475,7 @@ SEMANTIC_MISTAKES = [
     (
         drop("buffers", 1, "init"),
         "$.buffers[1].init",
-        "this field is missing: say how the input is filled",
+        "this field is missing: it names how the input is filled",
     ),
     (
         put("buffers", 0, "init", value="index"),

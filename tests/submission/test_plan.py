@@ -133,7 +133,7 @@ def test_what_is_no_launch_line(text: str) -> None:
         ("int i; // launch: k<<<1, 1", 1, 11, "a launch line must stand on a line of its own"),
         ("// Scratch: float x[2];", 1, 4, "'// Scratch:' starts no scratch line"),
         ("/* scratch: float x[2] */", 1, 4, "'/* scratch:' starts no scratch line"),
-        ("// scratch: float x[2] ;", 1, 24, "a scratch line ends without one"),
+        ("// scratch: float x[2] ;", 1, 24, "a scratch line has no semicolon"),
         (f"int i; // launch: {LAUNCH}", 1, 11, "a launch line must stand on a line of its own"),
         (
             f"// scratch: float x[2]\n// scratch: int x[2]\n// launch: {LAUNCH}",

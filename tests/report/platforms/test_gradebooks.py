@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.batch.results import format_gradebook, write_summary
+from grader.batch.results import SUMMARY, format_gradebook, read_summary, write_summary
 from grader.batch.roster import read_roster
 from grader.cli import main
 from grader.cli.pending import decide, tell_pending
@@ -236,6 +237,16 @@ def test_several_exercises_are_columns_in_canvas_and_files_for_moodle(tmp_path: 
     }
     assert [*rows_of(tmp_path / CANVAS_FILE)[1].values()][5:] == ["60", "7"]
     assert rows_of(tmp_path / "gradebook-moodle-gemm_tiled.csv")[0]["Grade"] == "7"
+
+
+def test_fields_of_removed_late_policies_are_ignored(tmp_path: Path) -> None:
+    summary = make_summary([entry("jane")])
+    write_summary(tmp_path, summary)
+    document = json.loads((tmp_path / SUMMARY).read_text())
+    document["late_rules"] = {"percent_per_day": 10}
+    document["entries"][0] |= {"late": {"days": 1}, "marked_late": True, "submitted": "x"}
+    (tmp_path / SUMMARY).write_text(json.dumps(document))
+    assert read_summary(tmp_path) == summary
 
 
 GERMAN = (
