@@ -11,7 +11,13 @@ from functools import cache
 from grader.emulator.cpp import CompilerFailed, Runtime, load
 from grader.errors import ToolMissing
 from grader.plumbing.cache import default_cache
-from grader.plumbing.shortages import AGAIN, FREE_MEMORY, ROOM_BYTES, find_full_folder, told_fault
+from grader.plumbing.shortages import (
+    AGAIN,
+    FREE_MEMORY,
+    ROOM_BYTES,
+    find_full_folder,
+    reported_fault,
+)
 
 COMPILER = "g++"
 _INSTALL = (
@@ -47,7 +53,7 @@ def emulator_runtime() -> Runtime:
 
 
 def _advise(output: str) -> str:
-    lack = find_full_folder(ROOM_BYTES) or told_fault(output)
+    lack = find_full_folder(ROOM_BYTES) or reported_fault(output)
     if lack is not None:
         return f"{lack}: {lack.advice}"
     fitting = (advice for found, advice in _ADVICE_BY_OUTPUT if re.search(found, output))
