@@ -11,9 +11,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader.cli import COMMANDS, main
+from grader.cli import COMMANDS, GRADE, main
 from grader.cli.common import Command, find_exercise
-from grader.cli.grade_one import GRADE
 from grader.cli.this_machine import DOCTOR
 from grader.devices.choose import has_pycuda
 from grader.devices.gpus import read_gpus

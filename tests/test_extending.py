@@ -96,7 +96,7 @@ ADDITIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
         "grader/cli/__init__.py",
         {
             "from grader.errors import": "from grader.cli.version import VERSION\n",
-            '    "metrics": METRICS,': '    "version": VERSION,\n',
+            '        "doctor": DOCTOR,': '        "version": VERSION,\n',
         },
     ),
 }

@@ -25,8 +25,8 @@ from grader.cli.course import LIST, METRICS, START
 from grader.cli.explore import COMPARE, HOST, SWEEP
 from grader.cli.feedback import FEEDBACK
 from grader.cli.gallery import GALLERY
-from grader.cli.grade_one import GRADE
-from grader.cli.help import format_first_page, make_help
+from grader.cli.grade_one import GRADE_ONE
+from grader.cli.help import add_commands, format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
 from grader.cli.leaderboard import LEADERBOARD
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
@@ -75,7 +75,7 @@ def _run(arguments: Sequence[str]) -> int:
         answer_shell(COMMANDS, GRADE)
     if not arguments:
         with printing():
-            print(format_first_page(COMMANDS), end="")
+            print(format_first_page(GROUPS), end="")
             return 2
     command = COMMANDS.get(arguments[0])
     if command is None:
@@ -105,29 +105,33 @@ def _tell(message: str, advice: str, exit_code: int) -> int:
     return exit_code
 
 
-COMMANDS: dict[str, Command] = {
-    "list": LIST,
-    "start": START,
-    "compare": COMPARE,
-    "sweep": SWEEP,
-    "host": HOST,
-    "gallery": GALLERY,
-    "run": RUN,
-    "inspect": INSPECT,
-    "doctor": DOCTOR,
-    "completion": COMPLETION,
-    "batch": BATCH,
-    "show": SHOW,
-    "similar": SIMILAR,
-    "feedback": FEEDBACK,
-    "leaderboard": LEADERBOARD,
-    "gradebook": GRADEBOOK,
-    "gradescope-zip": GRADESCOPE_ZIP,
-    "classroom-workflow": CLASSROOM_WORKFLOW,
-    "metrics": METRICS,
-    "new": NEW,
-    "check": CHECK,
-    "handout": HANDOUT,
+GROUPS: dict[str, dict[str, Command]] = {
+    "students": {
+        "list": LIST,
+        "start": START,
+        "compare": COMPARE,
+        "sweep": SWEEP,
+        "host": HOST,
+        "gallery": GALLERY,
+        "run": RUN,
+        "inspect": INSPECT,
+        "doctor": DOCTOR,
+        "completion": COMPLETION,
+    },
+    "instructors": {
+        "batch": BATCH,
+        "show": SHOW,
+        "similar": SIMILAR,
+        "feedback": FEEDBACK,
+        "leaderboard": LEADERBOARD,
+        "gradebook": GRADEBOOK,
+        "gradescope-zip": GRADESCOPE_ZIP,
+        "classroom-workflow": CLASSROOM_WORKFLOW,
+    },
+    "authors": {"metrics": METRICS, "new": NEW, "check": CHECK, "handout": HANDOUT},
 }
-COMMANDS["help"] = make_help(COMMANDS, GRADE)
+"""The subcommands by reader and name."""
+GRADE = add_commands(GRADE_ONE, GROUPS)
+GROUPS["students"]["help"] = make_help(GROUPS, GRADE)
+COMMANDS = {name: command for group in GROUPS.values() for name, command in group.items()}
 """The subcommands by name. GRADE runs if the first word is none of them."""

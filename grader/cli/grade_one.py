@@ -48,13 +48,6 @@ DESCRIPTION = """\
 Grade one CUDA submission: compile it, check its outputs, count its memory traffic, and explain its
 points.
 """
-USAGE = """\
-grade EXERCISE SUBMISSION.cu [options]
-       grade list | start | help [--help]
-       grade compare | sweep | host | gallery | run | inspect | doctor | completion [--help]
-       grade batch | show | feedback | leaderboard | gradebook | similar [--help]
-       grade gradescope-zip | classroom-workflow [--help]
-       grade metrics | new | check | handout [--help]"""
 EPILOG = """\
 examples:
   grade exercises/transpose mine.cu           points, the line that loses points, the next step
@@ -235,7 +228,7 @@ def _epilog() -> str:
 
 def _grade_parser() -> argparse.ArgumentParser:
     parser = make_parser("", DESCRIPTION, _epilog())
-    parser.usage = USAGE
+    parser.usage = "grade EXERCISE SUBMISSION.cu [options]"
     add_exercise(parser)
     add_submission(parser, "the file to grade")
     add_device(parser, "auto (the default), emulated[:ID] or gpu[:N]; see below")
@@ -280,4 +273,4 @@ def _grade_parser() -> argparse.ArgumentParser:
     return parser
 
 
-GRADE = Command(_grade_parser, run_grade)
+GRADE_ONE = Command(_grade_parser, run_grade)

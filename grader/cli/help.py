@@ -4,8 +4,8 @@ help of a command."""
 from __future__ import annotations
 
 import argparse
-import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from textwrap import fill, wrap
 
 from grader.cli.common import (
     Command,
@@ -34,18 +34,8 @@ commands:
   grade help NAME    the help of a command
   grade --help       all options, devices and exit codes
 """
-GROUPS: Mapping[str, tuple[str, ...]] = {
-    "students": (
-        *("list", "start", "compare", "sweep", "host", "gallery", "run", "inspect"),
-        *("doctor", "completion", "help"),
-    ),
-    "instructors": (
-        *("batch", "show", "similar", "late", "feedback", "leaderboard", "gradebook"),
-        *("gradescope-zip", "classroom-workflow"),
-    ),
-    "authors": ("metrics", "new", "check", "handout"),
-}
-"""The commands by reader."""
+Groups = Mapping[str, Mapping[str, Command]]
+"""Commands by reader and name."""
 _NAMES_COLUMN = 15
 _WIDTH = 78
 
@@ -58,35 +48,56 @@ exit codes: 0 printed, 2 no such command
 """
 
 
-def format_first_page(commands: Mapping[str, Command]) -> str:
+def format_first_page(groups: Groups) -> str:
     """At most 24 lines of 80 columns."""
     lines = [
-        textwrap.fill(
-            " ".join(name for name in names if name in commands),
+        fill(
+            " ".join(names),
             _WIDTH,
             initial_indent=f"  {reader}".ljust(_NAMES_COLUMN),
             subsequent_indent=" " * _NAMES_COLUMN,
             break_on_hyphens=False,
         )
-        for reader, names in GROUPS.items()
+        for reader, names in groups.items()
     ]
     return FIRST_PAGE.format(commands="\n".join(lines))
 
 
-def make_help(commands: Mapping[str, Command], grade: Command) -> Command:
+def add_commands(grade: Command, groups: Groups) -> Command:
+    """`grade` with all commands in the usage of its help."""
+
+    def make_grade_parser() -> argparse.ArgumentParser:
+        parser = grade.make_parser()
+        lines = (line for names in groups.values() for line in _wrap_names(names))
+        usages = (f"       grade {line.removesuffix(' |')} [--help]" for line in lines)
+        parser.usage = "\n".join([parser.usage or "", *usages])
+        return parser
+
+    return grade._replace(make_parser=make_grade_parser)
+
+
+def _wrap_names(names: Iterable[str]) -> list[str]:
+    return wrap(" | ".join(names), _WIDTH - 16, break_on_hyphens=False)
+
+
+def make_help(groups: Groups, grade: Command) -> Command:
     """`grade help`, which knows the other commands; `grade` is the command without a name."""
+
+    def list_commands() -> dict[str, Command]:
+        return {name: each for group in groups.values() for name, each in group.items()}
 
     def make_help_parser() -> argparse.ArgumentParser:
         parser = make_parser("help", DESCRIPTION, EPILOG)
         name = parser.add_argument("name", metavar="NAME", nargs="?", help="a command")
-        complete_with(name, lambda prefix: commands)
+        complete_with(name, lambda prefix: list_commands())
         return parser
 
     def run_help(options: argparse.Namespace) -> int:
         if options.name is None:
             with printing():
-                print(format_first_page(commands), end="")
+                print(format_first_page(groups), end="")
             return 0
+        commands = list_commands()
         if options.name not in commands:
             check_first_word(options.name, commands)
         command = commands.get(options.name, grade)

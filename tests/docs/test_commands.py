@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.cli import COMMANDS
-from grader.cli.grade_one import GRADE
+from grader.cli import COMMANDS, GRADE
 from tests.docs.pages import GUIDE, ROOT, name_of
 from tests.support.transcripts import WIDTH, Command, as_printed, read_commands, repeatable
 

@@ -97,6 +97,7 @@ def check_gpu() -> None:
 def check_command() -> None:
     assert run_command("version") == "1.0\n"
     assert "Print the version" in run_command("version", "--help")
+    assert "version" in run_command("help").split()
     refused = io.StringIO()
     with redirect_stderr(refused):
         assert main(["versoin"]) == 2
