@@ -561,6 +561,10 @@ def test_a_program_is_timed_if_a_time_is_relative_to_it() -> None:
         make_exercise((replace(BANDWIDTH, threshold=threshold),)), reference_source=Path("r.cu")
     )
     assert find_timed(exercise, H100) == ("naive", "reference")
+    on_t4 = make_exercise((replace(BANDWIDTH, overrides={"t4": threshold}),))
+    on_t4 = replace(on_t4, reference_source=Path("r.cu"))
+    assert find_timed(on_t4, H100) == ("naive",)
+    assert find_timed(on_t4, replace(H100, id="t4")) == ("naive", "reference")
     by_count = make_exercise((replace(STORES, threshold=threshold),))
     assert find_timed(replace(by_count, reference_source=Path("r.cu")), H100) == ("naive",)
 

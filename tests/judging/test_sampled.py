@@ -56,5 +56,23 @@ def test_one_wrong_element_is_wrong() -> None:
     assert (result.mismatch.wrong_elements, result.mismatch.total_elements) == (1, SIZE)
 
 
+def test_a_wrong_element_of_a_transposed_expectation_is_found() -> None:
+    """An oracle's transpose is a view: its flat order in memory is not C's."""
+    whole = np.arange(600, dtype=np.float32).reshape(20, 30).T
+    places = np.arange(60, dtype=np.uint32)
+    values = whole.reshape(-1)[places]
+    values[33] += 1
+    result = judge_sampled(
+        CASE,
+        (DeviceBuffer("y", "float32", whole.shape, Role.OUTPUT),),
+        lambda at: {"y": whole if at is None else whole.reshape(-1)[at["y"]]},
+        {"y": values, places_of("y"): places},
+        EXACT,
+    )
+    assert result.mismatch is not None
+    assert result.mismatch.index == (1, 13)
+    assert result.mismatch.wrong_elements == 1
+
+
 def test_a_modified_input_is_wrong() -> None:
     assert judge(modified=("x",)).is_wrong
