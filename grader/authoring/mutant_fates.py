@@ -146,7 +146,7 @@ def _tell_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:
     if not is_as_good(score, reference):
         return _fate(mutant, Fate.CAUGHT, what_it_misses(score))
     if accepted:
-        return _fate(mutant, Fate.ACCEPTED, f"the author says: {accepted['why']}")
+        return _fate(mutant, Fate.ACCEPTED, f"the author's note: {accepted['why']}")
     return _fate(mutant, Fate.SURVIVED, "full marks for all that this device judges")
 
 
@@ -189,7 +189,7 @@ def judge_mutants(
         return Claim(subject, claim, proof, "; ".join(words), tuple(_idle_marks(exercise, fates)))
     words += [
         f"{len(survivors)} survived",
-        "add a case that tells these apart, or end the line of the reference with"
+        "add a case that distinguishes these, or end the line of the reference with"
         " `// survives: why it does no harm`:",
     ]
     details = tuple(f"line {each.line}: {each.mistake}: {each.change}" for each in survivors)

@@ -33,5 +33,5 @@ def write_new_files(files: Mapping[Path, bytes], *, otherwise: str) -> None:
             path.unlink(missing_ok=True)
         raise GraderError(
             f"cannot write {error.filename}: {error.strerror}",
-            "Give --folder one that you may write to.",
+            "Give --folder a folder that you may write to.",
         ) from error

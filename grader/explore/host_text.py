@@ -175,7 +175,7 @@ def _tail_fields(program: HostProgram, taken: frozenset[str]) -> dict[str, objec
         "plan_parameters": ", ".join([*pointers, *(f"Size {name}" for name in sizes)]),
         "plan_arguments": ", ".join([*names, *sizes]),
         "launches": "".join(f"    {line}\n" for line in _launches(program, taken)),
-        "compared": "the plain loop on the processor" if has_cpu else "what NumPy computed",
+        "compared": "the plain loop on the processor" if has_cpu else "NumPy's result",
         "sizes": "".join(f"    const Size {name} = options.{name};\n" for name in sizes),
         "allocations": "".join(_allocations(program)).rstrip("\n"),
         "inputs": "".join(_inputs(program)),

@@ -101,8 +101,8 @@ def _check_names(given: Mapping[str, Mapping[str, object]]) -> None:
             if name in seen:
                 raise UsageError(
                     f"{argument}: {quote(name)} is given twice, in {seen[name]} too",
-                    "Give each name once. What kernels read and write is an output that holds"
-                    " something before the run.",
+                    "Give each name once. An array that kernels read and write is an output with"
+                    " a content before the run.",
                 )
             seen[name] = argument
 
@@ -111,7 +111,7 @@ def _read_array(what: str, array: object) -> np.ndarray:
     if not isinstance(array, np.ndarray):
         raise UsageError(
             f"{what} is no NumPy array, but {type(array).__name__}",
-            "Give an array: np.asarray(values, dtype=np.float32), say.",
+            "Give an array, for example np.asarray(values, dtype=np.float32).",
         )
     _check_dtype(what, array.dtype)
     _check_extents(what, array.shape)
@@ -169,7 +169,7 @@ def _read_size(name: str, size: object) -> int:
             "Sizes are integers; give a floating-point number as a scalar.",
         )
     if not -(1 << _SIZE_BITS) <= int(size) < 1 << _SIZE_BITS:
-        raise UsageError(f"sizes[{name!r}] does not fit 64 bits", "Give a smaller one.")
+        raise UsageError(f"sizes[{name!r}] does not fit 64 bits", "Give a smaller array.")
     return int(size)
 
 
@@ -177,7 +177,7 @@ def _read_scalar(name: str, scalar: object) -> Scalar:
     if not isinstance(scalar, int | float | np.generic):
         raise UsageError(
             f"scalars[{name!r}] is no number, but {type(scalar).__name__}",
-            "Give an int, a float, or a number of NumPy: np.float32(2), say.",
+            "Give an int, a float, or a number of NumPy, for example np.float32(2).",
         )
     if isinstance(scalar, np.generic):
         _check_dtype(f"scalars[{name!r}]", scalar.dtype)

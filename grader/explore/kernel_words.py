@@ -131,7 +131,7 @@ def _parse_number(name: str, text: str) -> int | float:
             return parse()
         except ValueError:
             continue
-    raise UsageError(f"--scalar {name}={text}: {quote(text)} is no number", "Write 2 or 2.0, say.")
+    raise UsageError(f"--scalar {name}={text}: {quote(text)} is no number", "Write 2 or 2.0.")
 
 
 @dataclass(frozen=True)

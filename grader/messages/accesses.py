@@ -90,7 +90,7 @@ def _ends_of_subscripts(tokens: Sequence[Token]) -> dict[int, int]:
     ends: dict[int, int] = {}
     for index in sorted(
         closing, reverse=True
-    ):  # a subscript goes on with the one behind it, whose end is known by then
+    ):  # a subscript goes on with the subscript behind it, whose end is known by then
         behind = closing[index] + 1
         goes_on = behind < len(tokens) and tokens[behind].text == "["
         if not goes_on:

@@ -222,8 +222,8 @@ def _find_root(name: str, by_name: Mapping[str, CheckSpec], own: Mapping[str, Ca
 
 
 def add_costs(checks: Sequence[CheckResult], losses: Sequence[Loss]) -> tuple[CheckResult, ...]:
-    """The checks, each failed one with the points that its mistake costs: its own, and those of the
-    checks that wait for it. A race that makes outputs wrong is one mistake of two checks."""
+    """The checks; each failed check has the cost of its mistake: its own points, and the points of
+    the checks that were skipped for it. A race that makes outputs wrong counts for two checks."""
     metrics = {check.name: check.metric for check in checks}
 
     def mistake_of(loss: Loss) -> str | None:
@@ -241,7 +241,8 @@ def add_costs(checks: Sequence[CheckResult], losses: Sequence[Loss]) -> tuple[Ch
 
 
 def merge_causes(losses: Sequence[Loss]) -> tuple[Cause, ...]:
-    """The causes of losses, equal ones as one with the sum of their points, the dearest first."""
+    """The causes of losses; equal causes are merged, with the sum of their points. The largest
+    first."""
     merged: dict[str, Cause] = {}
     for each in (loss.cause for loss in losses):
         known = merged.get(each.key)

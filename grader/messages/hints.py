@@ -186,7 +186,7 @@ def _bank_conflicts(facts: HintFacts) -> str:
     )
     instructions = sum(count for _, count, _ in ways)
     # An instruction without an active lane is counted, but takes no wavefront and has no ideal:
-    # each active one has at least one.
+    # an active instruction has at least 1.
     active = min(float(instructions), c.shared_wavefronts_ideal) or 1.0
     # Asynchronous copies and generic addresses take wavefronts, but are no instructions of shared
     # memory.

@@ -13,7 +13,7 @@ OUTPUT_ADVICE: Mapping[str, str] = {
     "blocks_unswapped": (
         "Where the output's tile begins, blockIdx.x and blockIdx.y exchange their places."
     ),
-    "tiles_in_place": "Inside of a tile, too, what is stored by row is read by column.",
+    "tiles_in_place": "Inside a tile, too, elements stored by row are read by column.",
     "index_off_by_one": "Look for a + 1 or a - 1, and for < where <= should stand, or the reverse.",
     "edge": (
         "Round the grid up (ceil_div), and compare each index with the very size that bounds it."

@@ -85,7 +85,7 @@ def _on_stores(total: Counters, _: bool) -> str:
 
 def _on_load_store(total: Counters, _: bool) -> str:
     avoid = "avoid bank conflicts, and " if total.shared_wavefronts_excessive else ""
-    return f"Take fewer wavefronts: {avoid}keep what is used again in registers."
+    return f"Take fewer wavefronts: {avoid}keep values that are used again in registers."
 
 
 def _on_latency(_: Counters, several: bool) -> str:

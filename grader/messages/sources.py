@@ -94,7 +94,7 @@ def _tell_file(file: str | None) -> tuple[str, str]:
     )
 
 
-# --- what is forbidden: what is allowed instead, what was found, what to try ----------------------
+# --- broken rules: the allowed use, the found use, the advice -------------------------------------
 
 
 def _tell_use(breach: Breach) -> tuple[str, str, str]:

@@ -74,8 +74,8 @@ class Gallery:
 
 _LEGENDS: Mapping[Memory, str] = {
     Memory.GLOBAL: (
-        "A line has 128 bytes in 4 sectors of 32; whoever needs one byte of a sector moves all of"
-        " it. Each sign is a word of 4 bytes: 0-9 and a-v are the lanes 0 to 31 that read it,"
+        "A line has 128 bytes in 4 sectors of 32; a read of one byte moves its whole sector. Each"
+        " sign is a word of 4 bytes: 0-9 and a-v are the lanes 0 to 31 that read it,"
         f" {SEVERAL} several lanes, {UNUSED} moved and not read, blank not moved."
     ),
     Memory.SHARED: (

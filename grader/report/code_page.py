@@ -71,7 +71,10 @@ def _explain(kernel: KernelCode, sizes: Mapping[str, int]) -> Iterator[tuple[str
         )
     yield "   stall", "cycles until the warp may issue its next instruction; Y: another warp first"
     yield "    sets", "scoreboards: W until its result is there, R until its registers are read"
-    yield "   waits", "scoreboards that must be free before it is issued; <-: what sets them"
+    yield (
+        "   waits",
+        "scoreboards that must be free before it is issued; <-: instructions that set them",
+    )
     if kernel.modelled:
         yield "       >", f"hot: at least {HOT_CYCLES:.0%} of the cycles"
     elif kernel.counted:

@@ -1,4 +1,4 @@
-"""A score on a terminal: the promised lines, the table of checks, the wrong outputs, what to try,
+"""A score on a terminal: the promised lines, the table of checks, the wrong outputs, the advice,
 and the three lines that end the report."""
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def print_score(score: Score, *, console: Console) -> None:
 
 def print_body(score: Score, *, console: Console) -> None:
     """Print a report without its ending: the promised lines, the table or the failure, the device
-    and the times, the first wrong case, what to try, and the worst accesses."""
+    and the times, the first wrong case, the advice, and the worst accesses."""
     page = Page(console)
     for status, line in format_headlines(score.checks):
         page.write(line, style=status.row.style, hanging=2)
@@ -131,7 +131,7 @@ def _print_measurement(score: Score, page: Page) -> None:
         page.write(line, style="dim", hanging=2)
 
 
-# --- what went wrong ------------------------------------------------------------------------------
+# --- mistakes -------------------------------------------------------------------------------------
 
 
 def _print_failure(score: Score, page: Page) -> None:

@@ -201,7 +201,7 @@ def test_without_cpu_c_numpy_says_what_is_right(tmp_path: Path) -> None:
     right = run_program([host, "--once"], TRANSPOSING)
     assert right.returncode == 0
     assert (
-        "4194304 elements compared with what NumPy computed, which they must equal: all right"
+        "4194304 elements compared with NumPy's result, which they must equal: all right"
         in right.stdout
     )
     assert run_program([host, "--once"], TRANSPOSING | {"FAKE_SKIP": "1"}).returncode == 1

@@ -137,7 +137,7 @@ def check_loop(exercise: Exercise, loop: Operation, inputs: Arrays, sizes: Sizes
     if not result.passed:
         raise _loop_error(
             find_cpu_file(exercise),
-            f"{CPU_FUNCTION} does not compute what the oracle does: {result.message}",
+            f"{CPU_FUNCTION} differs from the oracle: {result.message}",
         )
 
 

@@ -112,7 +112,7 @@ def _make_roof(device: DeviceInfo, work: _Work) -> Roof:
     return Roof(
         bandwidth,
         bandwidth,
-        "what DRAM can move",
+        "the bandwidth of DRAM",
         label,
         "useful bytes per byte that DRAM moved",
         "useful GB/s",

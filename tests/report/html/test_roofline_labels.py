@@ -12,7 +12,7 @@ import pytest
 from grader.report.html.charts import PLOT_WIDTH, Point, Roof, draw_roofline
 from grader.report.html.labels import Box, text_box
 
-MEMORY = Roof(3352.0, 3352.0, "what DRAM can move", "3,352 GB/s", "bytes", "useful GB/s")
+MEMORY = Roof(3352.0, 3352.0, "the bandwidth of DRAM", "3,352 GB/s", "bytes", "useful GB/s")
 TENSOR = Roof(
     3352.0, 989400.0, "3,352 GB/s", "989.4 TFLOP/s (tensor cores)", "operations", "GFLOP/s"
 )
