@@ -61,7 +61,7 @@ that it catches mistakes.
 """
 CHECK_EPILOG = """\
 examples:
-  grade check transpose                          on the first GPU if there is one, else emulated
+  grade check transpose                          on the first GPU, else emulated
   grade check exercises/transpose --device gpu   with measured times instead of modelled times
   grade check my_exercise --quick                with a sample of the mutants
   grade check my_exercise --no-mutants           without mutants, while you write
@@ -75,12 +75,12 @@ requirements:
   margin       a goal for a time, measured or modelled, lies at least 3 % from the values of the
                reference and the starter. Else, or if the reference misses a goal or the starter
                reaches it, a goal between the two is proposed
-  mutants      the reference with one mistake (a dropped barrier, a bound off by one, exchanged
+  mutants      the reference with one mistake (a dropped barrier, a bound that is wrong by 1, exchanged
                indices, a skipped tail, a lost guard or sum) loses marks
 
 A mutant with the same machine code is no mistake. To accept a harmless mutant, write a comment at
 the end of its line in the reference: `// survives: REASON`. The emulated device runs the warps of a
-block one after the other, from barrier to barrier. It catches a dropped barrier only if this order
+block in sequence, from barrier to barrier. It catches a dropped barrier only if this order
 gives a wrong result; think before you accept a mutant without a barrier.
 
 exit codes: 0 nothing fails, 1 something fails, 2 bad usage, 3 the grader or the machine failed

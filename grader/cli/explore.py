@@ -46,14 +46,14 @@ examples:
   grade compare transpose old.cu new.cu --no-model   counters only: faster
   grade compare transpose old.cu new.cu --json -     both scores and the comparison, as JSON
 
-If a version fails, one line gives the reason, and the figures of the other version are shown. A
+If a version fails, a line gives the reason, and the figures of the other version are shown. A
 time or rate is better or worse only if the intervals of both versions do not overlap.
 
 exit codes: 0 both were graded, with any points, 2 bad usage, 3 the grader or the machine failed
 """
 SWEEP_DESCRIPTION = """\
 Run a submission at several sizes and compare it with the processor (a plain loop in C, and NumPy),
-the naive kernel, the comparisons and the reference, if there is one: time, GFLOP/s, GB/s, and the
+the naive kernel, the comparisons and the reference: time, GFLOP/s, GB/s, and the
 speed-up over the naive kernel and the processor.
 
 On the emulated device the times of kernels are modelled, and counters are shown. On a GPU they are

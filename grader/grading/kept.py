@@ -77,12 +77,12 @@ def find_keeper(job: Job) -> Keeper:
 
 
 def graded_key(program: Program, info: DeviceInfo, mode: Mode) -> str:
-    """The name of the entry of what a program counts and takes on an emulated GPU."""
+    """The key of the counters and times of a program on an emulated GPU."""
     return "graded-" + _key(program, info.id, repr(mode), hash_package(*_EMULATED))
 
 
 def counts_key(program: Program, info: DeviceInfo) -> str:
-    """The name of the entry of what Nsight Compute counts of a program on GPUs of this model."""
+    """The key of the Nsight Compute counters of a program on GPUs of this model."""
     return "counts-" + _key(program, info.id, info.name, ncu_identity(), hash_package(*_NCU))
 
 

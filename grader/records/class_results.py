@@ -50,20 +50,19 @@ class EntryCheck:
 
 @dataclass(frozen=True)
 class BatchEntry:
-    """What became of one student's submission to one exercise. All texts may be hostile: names and
+    """The result of a student's submission to an exercise. All texts may be hostile: names and
     messages are the students'.
 
-    `status` None: it was not graded, and `message` says why (no file, several files, the batch was
-    interrupted); `score`, `judged_points`, `seconds`, `device` and `score_path` are None then.
-    `submission` is the file's name, None without a file. `student_id` is what the platform that
-    exported the file calls the student or the submission (`platform`: `canvas`, `moodle`,
-    `gradescope`). `score_path` and `source_path` (the file as it was handed in) are relative to the
-    batch's folder. `duplicate_of` is the student whose identical file was graded for both.
-    `handed_in_as` is the name that the platform gave to what it exported: of the file (Canvas), or
-    of the student's folder (Moodle). `why` says in a line why points were lost, `causes` for what,
-    and `checks` are those of the score.
-    `total_points` are those of the checks that are not excluded, None in summaries of earlier
-    versions; `pending_rule` is the instructor's decision on pending points.
+    `status` is None for a submission that was not graded; `message` then has the reason (no file,
+    several files, the batch was interrupted), and `score`, `judged_points`, `seconds`, `device` and
+    `score_path` are None. `submission`: the name of the file, None without a file. `student_id`: the
+    id of the student or the submission on the `platform` (`canvas`, `moodle`, `gradescope`).
+    `score_path` and `source_path` (the file as handed in) are relative to the folder of the batch.
+    `duplicate_of`: the student whose identical file was graded for both. `handed_in_as`: the name in
+    the platform's export, of the file (Canvas) or of the student's folder (Moodle). `why`: a line
+    with the reasons of lost points; `causes`: the same as records. `total_points`: the points of all
+    checks that are not excluded, None in summaries of earlier versions. `pending_rule`: the
+    instructor's decision on pending points.
     """
 
     student: str
@@ -108,8 +107,7 @@ class BatchEntry:
 
     @property
     def reason(self) -> str:
-        """Why it is not graded, or did not get full marks: what ended the grading, or the causes;
-        empty for full marks."""
+        """The reason for no grade or for lost points; empty for full marks."""
         return self.message if self.status is None or self.status.ended_early else self.why
 
 
