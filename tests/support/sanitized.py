@@ -2,7 +2,7 @@
 
     python -m tests.support.sanitized             a short choice: 30 s on two cores, with compilation
     python -m tests.support.sanitized --long      all of tests/emulator: 10 minutes of processor
-    python -m tests.support.sanitized TESTS...    any arguments of pytest
+    python -m tests.support.sanitized tests/...   these tests; options of pytest are passed on
 
 The runtime checks untrusted addresses. An access that a check lets through by mistake ends the run
 here with a stack trace. NumPy's arrays have guard zones because libasan is loaded first. The
@@ -41,9 +41,10 @@ def main(arguments: list[str]) -> int:
         "ASAN_OPTIONS": "detect_leaks=0",  # Python does not free all memory at its end
         "UBSAN_OPTIONS": "print_stacktrace=1",
     }
-    chosen = [f"tests/emulator/{name}" for name in SHORT]
-    if arguments:
-        chosen = ["tests/emulator"] if arguments == ["--long"] else arguments
+    chosen = [argument for argument in arguments if argument != "--long"]
+    if not any(argument.startswith("tests/") for argument in chosen):
+        names = SHORT if "--long" not in arguments else ("",)
+        chosen += [f"tests/emulator/{name}" for name in names]
     command = [sys.executable, "-m", "pytest", *OPTIONS, *chosen]
     return subprocess.run(command, env=environ, check=False).returncode
 
