@@ -75,7 +75,7 @@ requirements:
   margin       a goal for a time, measured or modelled, lies at least 3 % from the values of the
                reference and the starter. Else, or if the reference misses a goal or the starter
                reaches it, a goal between the two is proposed
-  mutants      the reference with one mistake (a dropped barrier, a bound that is wrong by 1, exchanged
+  mutants      the reference with one mistake (a dropped barrier, a wrong bound, exchanged
                indices, a skipped tail, a lost guard or sum) loses marks
 
 A mutant with the same machine code is no mistake. To accept a harmless mutant, write a comment at

@@ -119,8 +119,8 @@ def _find_devices(asked: str) -> tuple[list[str], str]:
 
 
 def _default_jobs(devices: Sequence[str]) -> int:
-    """With GPUs: six jobs per GPU (five compile, emulate or judge while a job is timed), at two cores per
-    job. Without: one job per core."""
+    """With GPUs: six jobs per GPU (five compile, emulate or judge while a job is timed), at two
+    cores per job. Without: one job per core."""
     cores = len(os.sched_getaffinity(0))
     return (
         max(len(devices), min(cores // 2, JOBS_OF_A_GPU * len(devices)))

@@ -55,13 +55,13 @@ class BatchEntry:
 
     `status` is None for a submission that was not graded; `message` then has the reason (no file,
     several files, the batch was interrupted), and `score`, `judged_points`, `seconds`, `device` and
-    `score_path` are None. `submission`: the name of the file, None without a file. `student_id`: the
+    `score_path` are None. `submission`: the file's name, None without a file. `student_id`: the
     id of the student or the submission on the `platform` (`canvas`, `moodle`, `gradescope`).
     `score_path` and `source_path` (the file as handed in) are relative to the folder of the batch.
-    `duplicate_of`: the student whose identical file was graded for both. `handed_in_as`: the name in
-    the platform's export, of the file (Canvas) or of the student's folder (Moodle). `why`: a line
-    with the reasons of lost points; `causes`: the same as records. `total_points`: the points of all
-    checks that are not excluded, None in summaries of earlier versions. `pending_rule`: the
+    `duplicate_of`: the student whose identical file was graded for both. `handed_in_as`: the name
+    in the platform's export, of the file (Canvas) or of the student's folder (Moodle). `why`: a
+    line with the reasons of lost points; `causes`: the same as records. `total_points`: the points
+    of all checks that are not excluded, None in summaries of earlier versions. `pending_rule`: the
     instructor's decision on pending points.
     """
 

@@ -174,8 +174,8 @@ class CheckResult:
     pending_points: Annotated[Amount, LATER] = 0.0
     """Of max_points, the points that this device could not judge; 0 of a bonus check."""
     cost_points: Annotated[Amount, LATER] = 0.0
-    """The points that the mistake costs: the lost points of this check, and the points of the checks
-    that were skipped because this check failed; 0 if it lost none."""
+    """The points that the mistake costs: the lost points of this check, and the points of the
+    checks that were skipped because this check failed; 0 if it lost none."""
 
     @property
     def missing_points(self) -> float:

@@ -67,7 +67,7 @@ def escape_controls(text: str) -> str:
 
 
 def fold_to_ascii(text: str) -> str:
-    """The text in ASCII for streams that are not UTF-8; what has no likeness becomes its code
+    """The text in ASCII for streams that are not UTF-8; other characters become their code
     (`\\xe9`).
 
     A glyph at the start is a verdict (`[+]`, `[x]`, `[-]`, `[~]`); elsewhere `–` and `~` are what
