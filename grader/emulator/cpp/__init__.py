@@ -39,7 +39,7 @@ WARNINGS = (
     *("-Wredundant-decls", "-Wuseless-cast", "-Wvla"),
 )
 SANITIZED = (
-    *("-O1", "-g1", "-fno-omit-frame-pointer"),
+    *("-O0", "-g1", "-fno-omit-frame-pointer"),
     *("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
 )
 """Options for `load`. The process must preload libasan: tests/support/sanitized.py."""
