@@ -74,7 +74,7 @@ def check_exercise(folder: Path, scope: Scope) -> Soundness:
         return Soundness(exercise.id, str(scope.options.device), claims)
     try:
         return _check_programs(exercise, scope, claims)
-    except SpecError as error:  # the exercise's own programs, which gradings compare with
+    except SpecError as error:  # the exercise's programs, which gradings compare with
         own = make_claim("programs", "compile, run and are right", list(error.problems), "")
         return Soundness(exercise.id, str(scope.options.device), (*claims, own))
 

@@ -65,7 +65,7 @@ class Grading:
         return score
 
 
-# --- the exercise's own programs ------------------------------------------------------------------
+# --- the exercise's programs ------------------------------------------------------------------
 
 
 def judge_reference(exercise: Exercise, score: Score | None) -> Claim:

@@ -67,18 +67,18 @@ def run(  # noqa: PLR0913 - one call for all that a run takes, by keyword
             `outputs` and `scalars` as arguments, and the integers of `sizes` everywhere.
         inputs: Arrays of any shape that kernels only read, by the names of the launch lines. All
             arrays are copied, in row-major order.
-        outputs: Arrays with what they hold before the run, or the type and shape of those that
-            hold nothing yet: `("float32", (n,))`, in elements.
+        outputs: Arrays with their contents before the run, or the type and shape of an array
+            without contents: `("float32", (n,))`, in elements.
         sizes: Integers.
         scalars: Numbers, as wide as the kernel's parameter; those of NumPy keep their type.
-        tensor_maps: The fields of a spec for what a kernel takes as a `CUtensorMap`.
+        tensor_maps: The fields of a spec for each `CUtensorMap` argument.
         device: `auto`, `emulated`, `emulated:ID`, `gpu` or `gpu:N`.
         check: Run in the checked mode, for its findings, and once more in the opposite order.
         model: Model the times on the emulated device, in milliseconds; a GPU measures them anyway.
-        seed: Draws what is sampled; 0 or more.
+        seed: Seed of the sampled blocks; 0 or more.
         isolated: As for `grade`: the compiler and the device run confined.
-        progress: Called with what goes on.
-        detail: What the result's `machine` is to hold; the cycles of warps need `model`.
+        progress: Called with the current step.
+        detail: The contents of the result's `machine`; the cycles of warps need `model`.
 
     Returns:
         The outputs as arrays of their types and shapes, and of each launch its grid in blocks, its

@@ -16,10 +16,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-NUMERALS = 2
+NUMERALS = 4
 LIMITS = {
     r"what": (1.0, 0),
-    r"ones?": (6.0, NUMERALS),
+    r"ones?": (8.0, NUMERALS),
     r"tells?|told|says?|said": (1.0, 0),
     r"nobody|nothing else|whoever|whatever": (1.0, 0),
     r"that which|those (?:that|which|of)|that of": (3.0, 0),

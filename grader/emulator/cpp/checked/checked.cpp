@@ -282,9 +282,13 @@ void watch_access(Context &context, const Warp &warp, Access access, const Slot 
 {
     CheckedState &state = *context.checked_state;
     bool shared = access.space == Space::SHARED;
-    CheckedAccess checked{context,     state, warp, access,
-                    instruction, shared ? state.shared_shift : state.global_shift,
-                    state.traits[instruction]};
+    CheckedAccess checked{context,
+                          state,
+                          warp,
+                          access,
+                          instruction,
+                          shared ? state.shared_shift : state.global_shift,
+                          state.traits[instruction]};
     if (shared) {
         mask &= ~lanes_in_system_shared(context);
         if (mask == 0)

@@ -85,8 +85,8 @@ void watch_cluster(Context &context, const Warp &warp, Access access, uint32_t i
 
 constexpr uint32_t OWNERS_BLOCK = ~0u;
 
-// findings.cpp: note a finding, the first of its code at this instruction. `others_block`: the block
-// of the other access; OWNERS_BLOCK: the tag has it.
+// findings.cpp: note a finding, the first of its code at this instruction. `others_block`: the
+// block of the other access; OWNERS_BLOCK: the tag has it.
 void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
             uint64_t address, uint32_t others_block = OWNERS_BLOCK, uint32_t mask = 0);
 // Whether an access of a lane changes memory; each read and each bulk copy counts as a change.

@@ -1,7 +1,7 @@
 // Races between the blocks of a cluster in shared memory. Accesses of two blocks to one place are
-// ordered by the cluster's barrier, by a phase of a barrier object that a thread has waited for, and
-// by an atomic or volatile read. Each of these ends an epoch of the cluster. Two accesses in one
-// epoch race if one of them stores another value and not both are atomic or volatile.
+// ordered by the cluster's barrier, by a phase of a barrier object that a thread has waited for,
+// and by an atomic or volatile read. Each of these ends an epoch of the cluster. Two accesses in
+// one epoch race if one of them stores another value and not both are atomic or volatile.
 //
 // A tag has the layout of layouts/checked.py with these meanings: the detail is the rank of the
 // block, the flag an atomic or volatile access, the owner the epoch.
@@ -84,8 +84,8 @@ void watch_cluster(Context &context, const Warp &warp, Access access, uint32_t i
                    uint32_t mask)
 {
     CheckedState &state = *context.checked_state;
-    CheckedAccess checked{context,     state, warp, access,
-                          instruction, state.shared_shift, state.traits[instruction]};
+    CheckedAccess checked{
+        context, state, warp, access, instruction, state.shared_shift, state.traits[instruction]};
     for (uint32_t lane : Lanes{mask})
         watch_lane(checked, lane);
     if (checked.has(Trait::DRAWS) || checked.has(Trait::EXCHANGES) ||

@@ -15,8 +15,7 @@
 
 static uint32_t block_number(const Context &context)
 {
-    return context.ctaid_x +
-           context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
+    return context.ctaid_x + context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
 }
 
 void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
@@ -114,9 +113,9 @@ static void judge_pair(const CheckedAccess &checked, Tag own, Tag other, uint64_
     if (!is_unordered(checked, own, other, after_read) ||
         is_excused(checked, other, address, after_read))
         return;
-    uint32_t code = !checked.shared()                       ? +FindingCode::GLOBAL_RACE
+    uint32_t code = !checked.shared()                    ? +FindingCode::GLOBAL_RACE
                     : other.warp() == checked.warp.index ? +FindingCode::WARP_RACE
-                                                            : +FindingCode::SHARED_RACE;
+                                                         : +FindingCode::SHARED_RACE;
     report(checked.context, code, checked.instruction, own, other, address);
 }
 
@@ -228,9 +227,9 @@ void report_overrun(const CheckedAccess &checked, uint32_t mask)
         return;
     int32_t least = first, most = past - int32_t(checked.access.width);
     uint32_t strays = mask & lanes_where([&context, least, most](uint32_t lane) {
-        auto start = int32_t(context.lane_addresses[lane] - context.shared_base);
-        return start < least || start > most;
-    });
+                          auto start = int32_t(context.lane_addresses[lane] - context.shared_base);
+                          return start < least || start > most;
+                      });
     if (strays != 0) {
         uint32_t lane = lowest_lane(strays);
         emulator_report_lanes(&context, &checked.warp, FindingCode::SHARED_OVERRUN,

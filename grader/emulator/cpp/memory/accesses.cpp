@@ -4,10 +4,10 @@
 // An access like an earlier access of its instruction takes the fast path, compiled for each kind
 // of access; other accesses take the slow path (patterns.cpp).
 #include "checked/checked.h"
-#include "warps/clusters.h"
 #include "memory/moves.h"
 #include "memory/patterns.h"
 #include "timing/tracing.h"
+#include "warps/clusters.h"
 
 // Whether a trace or the checked mode needs each access.
 HOT bool is_watched(const Context &context, const Warp &warp)
@@ -44,12 +44,11 @@ APART bool recall(const Context &context, Access access, Slot &slot, uint32_t ma
 // Counts an access if the slot knows it.
 HOT bool find_known(const Context &context, Access access, Slot &slot, uint32_t mask)
 {
-    return likely(count_known(context, access, slot, mask)) ||
-           recall(context, access, slot, mask);
+    return likely(count_known(context, access, slot, mask)) || recall(context, access, slot, mask);
 }
 
-// Check and do an access to the shared memory of other blocks of the cluster: it adds to none of the
-// totals that are graded (seen on an H200). Returns a FaultCode.
+// Check and do an access to the shared memory of other blocks of the cluster: it adds to none of
+// the totals that are graded (seen on an H200). Returns a FaultCode.
 COLD uint32_t access_elsewhere(Context &context, const Warp &warp, Access access,
                                uint32_t slot_index, uint32_t instruction, uint32_t mask)
 {
@@ -71,12 +70,12 @@ COLD uint32_t access_elsewhere(Context &context, const Warp &warp, Access access
 // The slow path: checks, counts, records and performs an access that is watched or new to its slot.
 // Returns a FaultCode.
 APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uint32_t slot_index,
-                               uint32_t instruction, uint32_t mask)
+                                uint32_t instruction, uint32_t mask)
 {
     if (access.space == Space::SHARED && unlikely(is_in_cluster(*context))) {
         uint32_t elsewhere = lanes_elsewhere(*context, mask);
-        uint32_t code =
-            access_elsewhere(*context, *warp, access, slot_index, instruction, elsewhere);
+        uint32_t code = access_elsewhere(*context, *warp, access, slot_index, instruction,
+                                         elsewhere);
         if (code != FaultCode::NONE)
             return code;
         mask &= ~elsewhere;

@@ -10,7 +10,7 @@ constexpr uint32_t MOST_IN_CLUSTER = 16;
 // 2^CLUSTER_SHIFT bytes.
 struct Cluster {
     uint64_t number, window;
-    uint32_t ended, passed;           // blocks that have ended; how often its barrier was passed
+    uint32_t ended, passed;            // blocks that have ended; how often its barrier was passed
     uint32_t missing[MOST_IN_CLUSTER]; // by rank, warps that have not come to the barrier
     uint32_t living[MOST_IN_CLUSTER];
     // Of the checked mode: blocks that have ended, by rank; the epoch; and the tags of the last

@@ -13,9 +13,9 @@
 #include <queue>
 #include <vector>
 
+#include "memory/under_way.h"
 #include "warps/blocks.h"
 #include "warps/clusters.h"
-#include "memory/under_way.h"
 
 // --- where blocks live ---------------------------------------------------------------------------
 
@@ -131,7 +131,7 @@ static uint32_t make_room(Context &context, Residents &all)
 static uint64_t linear_block(const Context &context)
 {
     return context.ctaid_x + uint64_t(context.grid_x) *
-           (context.ctaid_y + uint64_t(context.grid_y) * context.ctaid_z);
+                                 (context.ctaid_y + uint64_t(context.grid_y) * context.ctaid_z);
 }
 
 // The clock from which a block is clearly longer than a block of this length.
