@@ -68,7 +68,7 @@ def test_a_broken_gpu_is_not_the_students(said: str) -> None:
         ("too many resources requested for launch", "registers"),
         ("out of memory", "scratch"),
         ("invalid argument", "grid"),
-        ("what is this", "allows"),
+        ("what is this", "limits"),
     ],
 )
 def test_a_refused_launch_has_advice(said: str, advice: str) -> None:

@@ -14,6 +14,7 @@ from grader.emulator.codegen.translate import NativeKernel
 from grader.emulator.run.block_traces import BlockTrace, Lengths
 from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.code_table import CodeTable, describe_code
+from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.representative import choose_representative
 from grader.emulator.timing.streams import Streams, make_streams
 from grader.sass import BULK_LOAD, BULK_STORE
@@ -71,8 +72,13 @@ class Work:
     calls: int = 0
 
     def cycles_alone(self, streams: Streams) -> np.ndarray:
-        """For each block of streams: cycles of its longest warp."""
-        until = np.concatenate([[0], np.cumsum(self.cycles[streams.steps["code"]])])
+        """For each block of streams: cycles of its longest warp, with sleeps at the rate of the
+        warps' clocks (cpp/timing/tracing.cpp)."""
+        code, access = streams.steps["code"], streams.steps["access"]
+        sleeps = np.flatnonzero((self.code.table["kind"][code] == Kind.SLEEP) & (access >= 0))
+        cycles = self.cycles[code].astype(np.int64)
+        cycles[sleeps] += streams.accesses["wavefronts"][access[sleeps]].astype(np.int64) * 7 // 4
+        until = np.concatenate([[0], np.cumsum(cycles)])
         each = np.diff(until[streams.first])
         return np.asarray(each.reshape(-1, streams.warps_per_block).max(axis=1))
 
