@@ -36,16 +36,13 @@ def uncounted_metrics(
     moved = launches if emulated is None else emulated
     c = sum((launch.counters for launch in moved), Counters())
     past = sum((launch.uncounted for launch in moved), Uncounted())
-    accesses = (
-        c.shared_load_instructions + c.shared_store_instructions + c.shared_atomic_instructions
-    )
     by_threads = WAVEFRONT_BYTES * c.shared_wavefronts_ideal
     in_bulk = past.loaded_bytes + past.stored_bytes
     missing = {
         _LOADS: _is_much(past.loaded_bytes, c.global_reads.bytes),
         _STORES: _is_much(past.stored_bytes, c.global_writes.bytes),
         _SHARED: (
-            _is_much(past.remote_accesses, accesses - past.remote_accesses)
+            _is_much(past.remote_accesses, c.shared_instructions - past.remote_accesses)
             or _is_much(in_bulk - BULK_ROOM * by_threads, by_threads)
         ),
     }

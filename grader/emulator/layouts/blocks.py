@@ -63,6 +63,9 @@ OF_BLOCK: list[tuple[Any, ...]] = [
 ]
 """Fields of a CONTEXT."""
 
+CYCLES_IN_4_NS = 7
+"""Of the warps' clocks: an H100's SMs run at 1.755 GHz."""
+
 OF_CLOCKS: list[tuple[Any, ...]] = [
     # cycles of all blocks in total, each as if it ran alone, and of the longest block
     ("cycles", "i8"),

@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 
 from grader.emulator.codegen.translate import NativeKernel
+from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
 from grader.emulator.run.block_traces import BlockTrace, Lengths
 from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.code_table import CodeTable, describe_code
@@ -77,7 +78,8 @@ class Work:
         code, access = streams.steps["code"], streams.steps["access"]
         sleeps = np.flatnonzero((self.code.table["kind"][code] == Kind.SLEEP) & (access >= 0))
         cycles = self.cycles[code].astype(np.int64)
-        cycles[sleeps] += streams.accesses["wavefronts"][access[sleeps]].astype(np.int64) * 7 // 4
+        slept_ns = streams.accesses["wavefronts"][access[sleeps]].astype(np.int64)
+        cycles[sleeps] += slept_ns * CYCLES_IN_4_NS // 4
         until = np.concatenate([[0], np.cumsum(cycles)])
         each = np.diff(until[streams.first])
         return np.asarray(each.reshape(-1, streams.warps_per_block).max(axis=1))

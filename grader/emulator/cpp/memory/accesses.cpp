@@ -93,11 +93,11 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
     }
     if (warp->trace < warp->trace_end && !access.is(AccessFlag::UNTRACED))
         trace_access(*context, *warp, access, passes_of(*context, slot, mask), instruction, mask);
-    if (context->checked_state != nullptr)
+    if (context->checked_state != nullptr) {
         watch_access(*context, *warp, access, slot, instruction, mask);
-    if (context->checked_state != nullptr && access.space == Space::SHARED &&
-        is_in_cluster(*context))
-        watch_cluster(*context, *warp, access, instruction, mask);
+        if (access.space == Space::SHARED && is_in_cluster(*context))
+            watch_cluster(*context, *warp, access, instruction, mask);
+    }
     move(*context, access, slot, space_host(*context, access.space), mask);
     return FaultCode::NONE;
 }

@@ -61,12 +61,12 @@ EXPORT void emulator_trace_value(const Context *context, Warp *warp, uint32_t in
     *warp->trace++ = least_of(*context, mask);
 }
 
-// A sleep; its nanoseconds are in lane_addresses. The warp's clock advances by 7 cycles in 4 ns (an
-// H100's SMs run at 1.755 GHz), so that a block that sleeps counts as a long block.
+// A sleep; its nanoseconds are in lane_addresses. The warp's clock advances, so that a block that
+// sleeps counts as a long block.
 EXPORT void emulator_sleep(const Context *context, Warp *warp, uint32_t instruction, uint32_t mask)
 {
     if (mask != 0)
-        warp->clock += int64_t(least_of(*context, mask)) * 7 / 4;
+        warp->clock += int64_t(least_of(*context, mask)) * CYCLES_IN_4_NS / 4;
     emulator_trace_value(context, warp, instruction, mask);
 }
 
