@@ -29,12 +29,11 @@ from grader.records import Options
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import grader
-from grader.batch.answers import Answer
 from grader.batch.collect import HandIn
 from grader.batch.journal import open_journal
 from grader.batch.pool import Outcome
 from grader.batch.run import Reports, Settings, run_batch
-from grader.batch.tasks import Task
+from grader.batch.tasks import Answer, Task
 from grader.cli.batch import _make_failed, _write_report
 from grader.records import BatchSummary
 from grader.report.json import format_score

@@ -27,7 +27,7 @@ from grader.emulator import (
     translate,
     variable_region,
 )
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import Binary, Kernel, RunLimits
 
 LONGEST = 256
@@ -114,7 +114,7 @@ def run_kernel(seeds: Sequence[Seed], rng: Random) -> str:
         raise AssertionError("bytes outside of the buffers were written")
     if outcome.fault is None:
         return "ran"
-    tell(read_fault(outcome.fault, seed.kernel, memory, RunLimits(BUDGET, 60.0)))
+    describe_mistake(read_fault(outcome.fault, seed.kernel, memory, RunLimits(BUDGET, 60.0)))
     return outcome.fault.kind.value
 
 

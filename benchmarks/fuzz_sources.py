@@ -13,7 +13,7 @@ from random import Random
 from fuzz_kernels import EDGES
 
 from grader import grade
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     DeviceBuffer,
     Dim3,
@@ -172,7 +172,7 @@ def run_program(rng: Random) -> str:
             symbols={"weights": 40, "_ZN2ns5tableE": 16},
         )
     if isinstance(plan, PlanMistake):
-        return tell(plan).status.value
+        return describe_mistake(plan).status.value
     return "none" if plan is None else "a plan"
 
 

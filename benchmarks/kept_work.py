@@ -35,7 +35,7 @@ from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.inspection import Recorder
 from grader.devices.emulated.machine_code import Code
-from grader.devices.emulated.plan_run import Plan, Way
+from grader.devices.emulated.plan_run import Plan, RunOptions
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sampling import Timed
 from grader.devices.gpus import Gpu
@@ -46,7 +46,7 @@ from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.plumbing.cache import default_cache
 from grader.records import Binary, ModelledMode, Program, Role, RunLimits
 
@@ -174,9 +174,9 @@ def trace(program: Program, arrays: Arrays, gpu: Gpu) -> Traced:
     device = EmulatedDevice(gpu.id, threads=1)
     device.gpu = gpu
     plan, pool = Plan(program, arrays, LIMITS), _Kept()
-    execution, _ = device.perform(plan, Way(Recorder(device, plan, TIMED, pool).run))
+    execution, _ = device.perform(plan, RunOptions(Recorder(device, plan, TIMED, pool).run))
     if execution.failure is not None:
-        raise NotModelledError(tell(execution.failure).message)
+        raise NotModelledError(describe_mistake(execution.failure).message)
     launches = pool.launches
     if len(launches) < len(program.launches):
         reasons = [launch.unmodelled for launch in execution.launches if launch.unmodelled]

@@ -40,7 +40,7 @@ from grader.errors import UsageError
 from grader.explore.kernel_data import Output
 from grader.grading.building import Built
 from grader.grading.mistakes import SubmissionError
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import SUBMISSION, ClockState, Program, Role, RunLimits, TimedStep
 
 WARM_UPS, LONG_MS, LONG_SAMPLES = 3, 50.0, 5
@@ -236,7 +236,7 @@ def time_program(
     """The row of a program on these inputs."""
     ran, _ = device.prepare([program], inputs, limits=LIMITS)
     if ran.failure is not None:
-        return untimed(job, f"faulted: {tell(ran.failure).message}")
+        return untimed(job, f"faulted: {describe_mistake(ran.failure).message}")
     if ran.modified_inputs:
         return untimed(job, f"not timed: it writes to {', '.join(ran.modified_inputs)}")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import grader
-from grader.report.files import write_file
+from grader.plumbing.atomic import write_file
 from tests.support.known import KNOWN, ROOT, Known, digest
 
 SEED = 11

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from grader.grading.grade import grade_with
 from grader.grading.what_if import Trial, lost_checks, try_fixes
-from grader.messages.what_if import name_mend
+from grader.messages.what_if import name_fix
 from grader.records import Options, Score, Submission, WhatIf
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -74,15 +74,15 @@ def list_files(only: str | re.Pattern[str]) -> list[tuple[Path, Path]]:
 
 
 def describe(path: Path, score: Score, what_if: WhatIf | None, seconds: float) -> dict[str, object]:
-    best = what_if.mends[0] if what_if is not None and what_if.mends else None
+    best = what_if.fixes[0] if what_if is not None and what_if.fixes else None
     return {
         "file": str(path.relative_to(ROOT)),
         "lost": [check.metric for check in lost_checks(score)],
         "points": score.score,
         "tried": what_if is not None,
-        "mends": len(what_if.mends) if what_if is not None else 0,
+        "fixes": len(what_if.fixes) if what_if is not None else 0,
         "untried": what_if.untried if what_if is not None else 0,
-        "best": name_mend(best) if best is not None else "",
+        "best": name_fix(best) if best is not None else "",
         "kind": best.kind.value if best is not None else "",
         "gain": best.gain if best is not None else 0.0,
         "passes": best is not None and all(e.status == "passed" for e in best.effects),
@@ -98,7 +98,7 @@ def format_line(row: dict[str, object]) -> str:
 
 
 def summarise(rows: list[dict[str, object]]) -> str:
-    better = [row for row in rows if row["mends"]]
+    better = [row for row in rows if row["fixes"]]
     whole = [row for row in better if row["passes"]]
     kinds = Counter(str(row["kind"]) for row in better)
     seconds = [float(str(row["seconds"])) for row in rows if row["tried"]]

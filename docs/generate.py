@@ -22,9 +22,10 @@ sys.path[:0] = [str(ROOT), str(DOCS)]
 from schemas import SCHEMAS, make_schemas  # noqa: E402 - docs/schemas.py
 
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
+from grader.cuda.functions import LIBRARIES, Library, read_functions, read_unsupported  # noqa: E402
 from grader.emulator.codegen.opcodes.reference import render_coverage  # noqa: E402
 from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E402
-from grader.judging.modelled import MOST_DOUBT, is_known  # noqa: E402
+from grader.judging.timing import MOST_DOUBT, is_known  # noqa: E402
 from grader.messages.findings import FINDINGS  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, sources, unit_words  # noqa: E402
 from grader.records import Timing  # noqa: E402
@@ -431,9 +432,37 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
+def make_cuda_functions() -> str:
+    return f"""\
+# Functions of CUDA
+
+A program under `grade exec` calls these functions of `libcudart.so.13` and `libcuda.so.1`. The
+other functions of the toolkit's headers return `cudaErrorNotSupported` or
+`CUDA_ERROR_NOT_SUPPORTED`, and print their name once on stderr.
+
+{"".join(map(_make_library, LIBRARIES))}""".rstrip()
+
+
+def _make_library(library: Library) -> str:
+    rows = read_functions(library)
+    cells = ((f"`{row.name}`", row.since, format_cell(row.behaviour)) for row in rows)
+    others = ", ".join(f"`{name}`" for name in read_unsupported(library))
+    return f"""\
+## {library.title}: {len(rows)} functions
+
+{format_table(("Function", "Since CUDA", "Behaviour"), cells)}
+
+### {library.title}: not supported
+
+{others}.
+
+"""
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands": make_commands,
     "corpus": make_corpus,
+    "cuda-functions": make_cuda_functions,
     "metrics": make_metrics,
     "model-errors": make_errors,
     "opcodes": make_opcodes,

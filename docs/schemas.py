@@ -24,7 +24,7 @@ from grader import records
 from grader.metrics import METRICS
 from grader.records import bounds
 from grader.records.devices import DEVICE_KINDS
-from grader.spec.exercise import Atomics, Initialisation, Units, Yardstick
+from grader.spec.exercise import Atomics, ComparedWith, Initialisation, Units
 from grader.statuses import CHECK_STATUSES, STATUSES
 
 Json = dict[str, Any]
@@ -117,7 +117,7 @@ NAMES: Sequence[tuple[object, str]] = (
     (records.DeviceInfo, "device"),
     (records.MetricValue, "metric"),
     (records.SourceLine, "line"),
-    (records.TriedMend, "mend"),
+    (records.TriedFix, "fix"),
     (records.WarpAccess, "access"),
 )
 """The names of definitions; a record that is not here gives its own name in small letters."""
@@ -144,7 +144,7 @@ WRITTEN: Mapping[tuple[type, str], Json] = {
         "type": "object",
         "propertyNames": refer("metric_name"),
         "additionalProperties": refer("metric"),
-        "minProperties": len(METRICS),
+        "minProperties": sum(not row.is_of_program for row in METRICS.values()),
     },
 }
 """Fields whose JSON does not have the form of their type."""
@@ -302,7 +302,7 @@ CLOSED_SETS: Mapping[str, Sequence[object]] = {
     "properties.units": _values(Units),
     "$defs.init": _values(Initialisation),
     "$defs.forbid.properties.atomics": _values(Atomics),
-    "$defs.relative_to": _values(Yardstick),
+    "$defs.relative_to": _values(ComparedWith),
     "$defs.check.properties.metric": list(METRICS),
     "$defs.check.properties.excluded_on.items": list(DEVICE_KINDS),
 }

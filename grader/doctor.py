@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.devices.gpu.ncu import NCU_VARIABLE, find_ncu
-from grader.devices.gpu.ncu_metrics import PERMIT
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError
+from grader.messages.counting import PERMIT
 from grader.plumbing.children import python_environment
 from grader.records import RunTool, ToolLimits
 from grader.report.machine_parts import Condition, Part

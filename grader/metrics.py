@@ -15,6 +15,8 @@ from grader.records.metric_row import Across as Across
 from grader.records.metric_row import Better as Better
 from grader.records.metric_row import Metric as Metric
 from grader.records.metric_row import Shows as Shows
+from grader.records.program_metrics import HOST_FINDINGS as HOST_FINDINGS
+from grader.records.program_metrics import PROGRAM_ROWS
 
 CORRECTNESS, CHECKED_CASES = "correctness", "sanitized"
 """The fractions of cases that are right, and of cases without a finding in the checked mode."""
@@ -84,6 +86,7 @@ _ROWS = (
         "naive time over the submission's time",
         unit="x",
         time=lambda plan: plan.speedup,
+        program=lambda run: run.speedup,
         needs_naive=True,
     ),
     _rate(
@@ -302,6 +305,7 @@ _ROWS = (
         ),
         comment="Fewer registers help only where they raise the occupancy.",
     ),
+    *PROGRAM_ROWS,
 )
 
 METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}
@@ -313,7 +317,11 @@ TIMED = frozenset(name for name, row in METRICS.items() if row.time)
 TRAFFIC = frozenset(name for name, row in METRICS.items() if row.traffic)
 """The metrics of `records.Traffic`: for information, since they vary from run to run on a GPU."""
 
-MODELLED = TIMED | {name for name in TRAFFIC if "emulated" not in METRICS[name].lacking}
+MODELLED = (
+    TIMED
+    | {name for name in TRAFFIC if "emulated" not in METRICS[name].lacking}
+    | {name for name, row in METRICS.items() if row.is_of_program and name != HOST_FINDINGS}
+)
 """The metrics that the timing model gives."""
 
 COMPARABLE = frozenset(

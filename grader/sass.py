@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 
-class Way(Enum):
+class MemoryOperation(Enum):
     """How memory is accessed. A FETCH is an atomic that returns the old value, a REDUCTION an
     atomic that does not; a FENCE orders other accesses, and may count as a store request."""
 
@@ -43,64 +43,70 @@ class Access:
     instruction."""
 
     space: str
-    way: Way
+    kind: MemoryOperation
     asynchronous: bool = False
 
     @property
     def load(self) -> bool:
-        return self.way in (Way.LOAD, Way.FETCH)
+        return self.kind in (MemoryOperation.LOAD, MemoryOperation.FETCH)
 
     @property
     def atomic(self) -> bool:
-        return self.way in (Way.FETCH, Way.REDUCTION)
+        return self.kind in (MemoryOperation.FETCH, MemoryOperation.REDUCTION)
 
     @property
     def changes(self) -> bool:
         """Whether memory holds something else afterwards."""
-        return self.atomic or self.way is Way.STORE
+        return self.atomic or self.kind is MemoryOperation.STORE
 
 
-def _at(space: str, way: Way) -> tuple[Access, ...]:
-    return (Access(space, way),)
+def _at(space: str, kind: MemoryOperation) -> tuple[Access, ...]:
+    return (Access(space, kind),)
 
 
 _BULK = (
-    Access(BULK_LOAD, Way.LOAD, asynchronous=True),
-    Access(BULK_STORE, Way.STORE, asynchronous=True),
+    Access(BULK_LOAD, MemoryOperation.LOAD, asynchronous=True),
+    Access(BULK_STORE, MemoryOperation.STORE, asynchronous=True),
 )
 
 
-def _anywhere(way: Way) -> tuple[Access, ...]:
+def _anywhere(kind: MemoryOperation) -> tuple[Access, ...]:
     """By a generic address, which may be shared."""
-    return _at("global", way) + _at("shared", way)
+    return _at("global", kind) + _at("shared", kind)
 
 
 ACCESSES: Mapping[str, tuple[Access, ...]] = {
-    "LDG": _at("global", Way.LOAD),
-    "STG": _at("global", Way.STORE),
-    "LDS": _at("shared", Way.LOAD),
-    "STS": _at("shared", Way.STORE),
-    "LDSM": _at("shared", Way.LOAD),
-    "STSM": _at("shared", Way.STORE),
-    "LD": _anywhere(Way.LOAD),
-    "ST": _anywhere(Way.STORE),
-    "LDGSTS": (Access("global", Way.LOAD), Access("shared", Way.STORE, asynchronous=True)),
-    "ATOMS": _at("shared", Way.FETCH),
-    "ATOMG": _at("global", Way.FETCH),
-    "REDG": _at("global", Way.REDUCTION),
-    "ATOM": _anywhere(Way.FETCH),
-    "RED": _anywhere(Way.REDUCTION),
-    "SULD": _at("global", Way.LOAD),
-    "SUST": _at("global", Way.STORE),
-    **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA"), _at(OPERANDS, Way.LOAD)),
-    "MEMBAR": _at("global", Way.FENCE),
+    "LDG": _at("global", MemoryOperation.LOAD),
+    "STG": _at("global", MemoryOperation.STORE),
+    "LDS": _at("shared", MemoryOperation.LOAD),
+    "STS": _at("shared", MemoryOperation.STORE),
+    "LDSM": _at("shared", MemoryOperation.LOAD),
+    "STSM": _at("shared", MemoryOperation.STORE),
+    "LD": _anywhere(MemoryOperation.LOAD),
+    "ST": _anywhere(MemoryOperation.STORE),
+    "LDGSTS": (
+        Access("global", MemoryOperation.LOAD),
+        Access("shared", MemoryOperation.STORE, asynchronous=True),
+    ),
+    "ATOMS": _at("shared", MemoryOperation.FETCH),
+    "ATOMG": _at("global", MemoryOperation.FETCH),
+    "REDG": _at("global", MemoryOperation.REDUCTION),
+    "ATOM": _anywhere(MemoryOperation.FETCH),
+    "RED": _anywhere(MemoryOperation.REDUCTION),
+    "SULD": _at("global", MemoryOperation.LOAD),
+    "SUST": _at("global", MemoryOperation.STORE),
+    **dict.fromkeys(("HGMMA", "QGMMA", "IGMMA", "BGMMA"), _at(OPERANDS, MemoryOperation.LOAD)),
+    "MEMBAR": _at("global", MemoryOperation.FENCE),
     **dict.fromkeys(("UBLKCP", "UTMALDG", "UTMASTG"), _BULK),
-    **dict.fromkeys(("UBLKRED", "UTMAREDG"), (*_at("global", Way.REDUCTION), *_BULK)),
-    "STAS": (Access(REMOTE, Way.STORE, asynchronous=True),),
-    "REDAS": (*_at("shared", Way.REDUCTION), Access(REMOTE, Way.STORE, asynchronous=True)),
+    **dict.fromkeys(("UBLKRED", "UTMAREDG"), (*_at("global", MemoryOperation.REDUCTION), *_BULK)),
+    "STAS": (Access(REMOTE, MemoryOperation.STORE, asynchronous=True),),
+    "REDAS": (
+        *_at("shared", MemoryOperation.REDUCTION),
+        Access(REMOTE, MemoryOperation.STORE, asynchronous=True),
+    ),
     # No device here executes these, but code that holds them can be read:
-    "SUATOM": _at("global", Way.FETCH),
-    "SURED": _at("global", Way.REDUCTION),
+    "SUATOM": _at("global", MemoryOperation.FETCH),
+    "SURED": _at("global", MemoryOperation.REDUCTION),
 }
 """By base opcode, without local memory: no two threads share it."""
 
@@ -114,7 +120,7 @@ synchronises with, its upper word first (`%envreg1`, `%envreg2`; seen in code of
 
 _WITH_ADDRESSES = ("BRA", "BSSY", "CALL", "WARPSYNC.COLLECTIVE")
 _CALL = "CALL"
-_TELLING_PLACES = (_CALL, "BRX", "JMP", "LEPC")
+_PLACES = (_CALL, "BRX", "JMP", "LEPC")
 _BLOCK_BARRIER = "BAR"
 _BRANCHES = frozenset(
     ("BRA", "BRX", "BRXU", _CALL, "EXIT", "JMP", "JMX", "JMXU", "KILL", "RET", "RTT")
@@ -206,10 +212,10 @@ def is_call(opcode: str) -> bool:
     return base_of(opcode) == _CALL
 
 
-def tells_its_place(opcode: str) -> bool:
+def depends_on_place(opcode: str) -> bool:
     """Whether the code would not do the same elsewhere: a call leaves its own address behind, and
     tables hold addresses."""
-    return base_of(opcode) in _TELLING_PLACES
+    return base_of(opcode) in _PLACES
 
 
 def is_block_barrier(opcode: str) -> bool:

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from grader.emulator.isa.operands import parse_operand
 from grader.errors import ToolMissing
 from grader.plumbing.cache import default_cache
 from tests.support.shipped import fill_cache, keep_others, read_shipped
@@ -34,7 +35,7 @@ LONGEST_FIRST = (
     "test_remote_device.py",
     "test_autograder.py",
     "test_parts.py",
-    "test_room.py",
+    "test_buffer_memory.py",
     "test_bad_input.py",
     "test_kernel_run.py",
     "test_check.py",
@@ -128,12 +129,24 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     return 1 if config.getoption("--run-gpu") else None
 
 
+def share_libraries(users: Path, own: Path) -> None:
+    """Gives a cache folder the user's CUDA libraries and compiled test programs: compiling takes
+    half a minute, and their names contain a digest of all sources."""
+    own.mkdir(parents=True, exist_ok=True)
+    for name in ("cuda", "test-programs"):
+        (users / name).mkdir(parents=True, exist_ok=True)
+        if not (own / name).exists():
+            (own / name).symlink_to(users / name)
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Give the run a cache folder of its own, or the one of --cache-in: xdist's workers and the
     programs that tests start find it by their environment.
 
     It begins with the machine code that is shipped, where the compiler is the one that made it.
     """
+    if "MUTANT_UNDER_TEST" in os.environ:
+        parse_operand.cache_clear()  # mutmut forks from a run that has parsed the operands
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
     if config.pluginmanager.hasplugin("xdist"):
@@ -141,6 +154,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if (folder := config.getoption("--cache-in")) is None:
         folder = Path(tempfile.mkdtemp(prefix="grader-tests-"))
         config.add_cleanup(partial(shutil.rmtree, folder, ignore_errors=True))
+    share_libraries(default_cache(os.environ), default_cache({"XDG_CACHE_HOME": str(folder)}))
     os.environ["XDG_CACHE_HOME"] = str(folder.absolute())
     cache, shipped = default_cache(os.environ), read_shipped()
     if config.getoption("--keep-compiled"):

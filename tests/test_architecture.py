@@ -47,14 +47,20 @@ SHARED = (
     "grader.devices.base",
 )
 
+# A mistake in an exercise is an exception with a sentence, also where its text is read like a
+# submission's.
+OF_EXERCISES = ("grader.spec", "grader.submission.rules")
+SYNTAX = "grader.messages.syntax"
+
 # Further imports of packages and modules.
 ALSO: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(OF_EXERCISES, (SYNTAX,)),
     "grader.judging": ("grader.messages",),
     "grader.report": ("grader.messages",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.remote.zygote": ("grader.sandbox",),
-    "grader.batch.answers": ("grader.grading.grade", "grader.report.json"),
+    "grader.batch.tasks": ("grader.grading.grade", "grader.report.json"),
     "grader.batch.cluster": ("grader.devices.remote",),
 }
 
@@ -65,7 +71,9 @@ USE_MESSAGES = (
     "grader.report",
     "grader.grading",
     "grader.explore",  # `grade run` ends with sentences, without a grading
+    "grader.cuda",  # so does `grade exec`
     "grader.pytest_plugin",
+    "grader.doctor",
 )
 
 # Stages that return facts, and the records with sentences that they must not import.
@@ -97,6 +105,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
         "grader.records",
         "grader.metrics",
         "grader.errors",
+        SYNTAX,
     ),
     "grader.devices.base": ("grader.records",),
 }
@@ -117,7 +126,7 @@ TOP = {
 } | {"grader"}
 
 # Packages that join stages: they may import any.
-JOINTS = ("grader.grading", "grader.authoring", "grader.explore", "grader.cli")
+JOINTS = ("grader.grading", "grader.authoring", "grader.explore", "grader.cli", "grader.cuda")
 
 # The home of each heavy library; True: it loads on use, inside a function, even there.
 HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
@@ -241,6 +250,7 @@ def test_only_the_last_stages_use_messages() -> None:
         if not is_in(name, USE_MESSAGES)
         for each in imports_of(name)
         if is_in(each.module, ("grader.messages",))
+        and not (is_in(name, OF_EXERCISES) and each.module == SYNTAX)
     )
 
 

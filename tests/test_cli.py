@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import grader
 from grader.cli import COMMANDS, GRADE, main
 from grader.cli.common import Command, find_exercise
-from grader.cli.this_machine import DOCTOR
+from grader.cli.course import DOCTOR
 from grader.devices.choose import has_pycuda
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError

@@ -1,4 +1,4 @@
-"""When `grade` tries mends, and what it says where it was asked in vain."""
+"""When `grade` tries fixes, and what it says where it was asked in vain."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 
 import pytest
 
-from grader.cli.what_if import add_fixes, add_what_if, check_what_if, is_wanted
+from grader.cli.results import add_fixes, add_what_if, check_what_if, is_wanted
 from grader.errors import UsageError
 from grader.folders import shipped_exercises
 from tests.support.factories import make_graded
@@ -30,7 +30,7 @@ def parse(*arguments: str, watch: bool = False) -> argparse.Namespace:
         (("--no-what-if",), True, True, False, False),
     ],
 )
-def test_mends_are_tried_where_somebody_looks_on_or_asks(
+def test_fixes_are_tried_where_somebody_looks_on_or_asks(
     arguments: tuple[str, ...], shown: bool, on_terminal: bool, watch: bool, wanted: bool
 ) -> None:
     options = parse(*arguments, watch=watch)

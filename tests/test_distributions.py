@@ -16,8 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.autograder import make_wheel
-from grader.authoring.classroom import make_workflow
+from grader.authoring.autograder import make_wheel, make_workflow
 from grader.authoring.handout import make_bundle
 from grader.spec.reader import read_exercise
 
@@ -111,8 +110,9 @@ def test_no_distribution_holds_hidden_cases_or_solutions(built: tuple[str, Files
     assert [each for each, content in files.items() if content in secret] == []
     specs = [json.loads(content) for each, content in files.items() if each.endswith("/spec.json")]
     for spec in specs:
-        parts = spec.get("parts", {}).values()
-        assert [part["cases"]["hidden"] for part in (spec, *parts)] == [[]] * (1 + len(parts))
+        tasks = (spec, *spec.get("parts", {}).values())
+        runs = [task["program"]["runs"] if "program" in task else task["cases"] for task in tasks]
+        assert [each["hidden"] for each in runs] == [[]] * len(tasks)
     assert bool(specs) == (name in ("wheel", "sdist", "bundle"))
 
 

@@ -34,11 +34,11 @@ def test_a_machine_without_programs_is_told_what_to_install(tmp_path: Path) -> N
     assert not can_grade(tuple(parts.values()))
     assert parts["nvcc"].condition is Condition.MISSING
     assert parts["g++"].condition is Condition.MISSING
-    assert "apt install g++" in parts["g++"].mend
+    assert "apt install g++" in parts["g++"].fix
     assert parts["ncu"].condition is Condition.ABSENT
 
 
-def test_every_lack_has_its_cost_and_its_mend(tmp_path: Path) -> None:
+def test_every_lack_has_its_cost_and_its_fix(tmp_path: Path) -> None:
     machine = Machine(
         {"PATH": str(tmp_path), "GRADER_NVCC": str(tmp_path / "nvcc")},
         run_tool,
@@ -48,7 +48,7 @@ def test_every_lack_has_its_cost_and_its_mend(tmp_path: Path) -> None:
         if part.condition is not Condition.FOUND:
             assert part.what, part
             assert part.costs, part
-            assert part.mend, part
+            assert part.fix, part
 
 
 SYS_ADMIN, PERFMON, ORDINARY = "000001ffffffffff", "0000004000000000", "00000000a80425fb"
@@ -83,7 +83,7 @@ def test_the_permission_for_counters(
         (tmp_path / "driver" / "nvidia" / "params").write_text(f"EnableMSI: 1\n{parameters}")
     part = parts_of(Machine({"PATH": ""}, run_tool, tmp_path, tmp_path))["GPU counters"]
     assert part.condition is condition
-    assert bool(part.mend) is (condition is not Condition.FOUND)
+    assert bool(part.fix) is (condition is not Condition.FOUND)
 
 
 def counters_of(proc: Path, path: Path | str = "") -> Part:
@@ -96,7 +96,7 @@ def test_without_a_driver_there_is_nothing_to_permit(tmp_path: Path) -> None:
         part = counters_of(tmp_path)
         assert "nothing to count on" in part.what
         for word in ("ERR_NVGPUCTRPERM", "WSL", "Windows", "RmProfiling"):
-            assert word not in f"{part.what} {part.costs} {part.mend}"
+            assert word not in f"{part.what} {part.costs} {part.fix}"
 
 
 def test_windows_is_named_under_wsl_only(tmp_path: Path) -> None:
@@ -104,14 +104,14 @@ def test_windows_is_named_under_wsl_only(tmp_path: Path) -> None:
     smi.write_text("#!/bin/sh\necho 'NVIDIA RTX A2000, 552.1'\n")
     smi.chmod(0o755)
     (tmp_path / "version").write_text("Linux version 5.15.90.1-microsoft-standard-WSL2")
-    assert "NVIDIA Control Panel" in counters_of(tmp_path, tmp_path).mend
+    assert "NVIDIA Control Panel" in counters_of(tmp_path, tmp_path).fix
     (tmp_path / "version").write_text("Linux version 6.8.0")
     (tmp_path / "driver" / "nvidia").mkdir(parents=True)
     (tmp_path / "driver" / "nvidia" / "version").write_text("NVRM version: 580.159.04\n")
     part = counters_of(tmp_path, tmp_path)
     assert part.condition is Condition.ABSENT
     assert "ERR_NVGPUCTRPERM" in part.costs
-    assert "Windows" not in part.mend
+    assert "Windows" not in part.fix
 
 
 def test_a_program_that_python_runs_tells_its_last_line(tmp_path: Path) -> None:
@@ -136,7 +136,7 @@ def test_the_gpus_are_named_by_nvidia_smi(names: list[str], tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_what_is_missing_is_printed_with_its_mend(encoding: str) -> None:
+def test_what_is_missing_is_printed_with_its_fix(encoding: str) -> None:
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     parts = (
         Part("Python", Condition.FOUND, "3.11 [bold]"),

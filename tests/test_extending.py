@@ -40,7 +40,7 @@ ADDITIONS: Mapping[str, tuple[str, Mapping[str, str]]] = {
             "    shared_load_wavefronts: int": """\
     shared_fetch_instructions: int = counter_field(
         "instructions",
-        Sum("executed", SHARED, Ways.FETCHES),
+        Sum("executed", SHARED, Accessing.FETCHES),
         metrics=("smsp__inst_executed_op_shared_fetch.sum",),
         shown=Shown.ON_PAGES,
     )

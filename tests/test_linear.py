@@ -197,7 +197,7 @@ MODULES = (
     "grader.toolchain.shared_arrays",
     "grader.toolchain.demangle",
     "grader.toolchain.nvdisasm",
-    "grader.similar.macros",
+    "grader.similar.tokens",
     "grader.similar.tokens",
     "grader.report.text",
     "grader.emulator.run.formatting",

@@ -39,7 +39,8 @@ def test_the_wheel_holds_the_exercises_and_nothing_secret(wheel: dict[str, bytes
     for id_ in IDS:
         folder = f"grader/course/exercises/{id_}"
         spec = json.loads(wheel[f"{folder}/spec.json"])
-        assert spec["cases"]["hidden"] == []
+        cases = spec["program"]["runs"] if "program" in spec else spec["cases"]
+        assert cases["hidden"] == []
         assert {
             f"{folder}/oracle.py",
             f"{folder}/README.md",

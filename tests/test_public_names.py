@@ -20,21 +20,30 @@ NAMES = [
     "Detail",
     "Finding",
     "GraderError",
+    "HostMistake",
+    "HostPlace",
     "KernelLaunch",
     "KernelList",
     "KernelRun",
     "LaunchTime",
     "LineCounters",
     "MachineWork",
+    "ProgramKernel",
+    "ProgramLaunch",
+    "ProgramRun",
     "Score",
     "SubmissionError",
+    "TimelineEntry",
     "UsageError",
     "WarpAccess",
+    "exec_program",
     "grade",
     "inspect",
     "run",
 ]
 ARGUMENTS = {
+    "exec_program": "sources=() *args=() *command=() *nvcc=() *stdin='' *device='emulated'"
+    " *devices=1 *check=False *model=True *cwd=None *timeout_s=None",
     "grade": "exercise submission *device='auto' *seed=None *progress=None *cache=None"
     " *isolated=True *model=True",
     "inspect": "files *device='emulated:h100' *arch=None *isolated=True *code=False",
@@ -50,6 +59,13 @@ FIELDS = {
     "KernelRun": "outputs launches findings printed device notes source_name source sizes render"
     " machine accesses",
     "MachineWork": "listings sizes lines modelled_sizes simulated",
+    "ProgramRun": "exit_code device kernels launches findings failures host_findings timeline"
+    " stdout stderr compiler notes checked modelled render",
+    "ProgramKernel": f"{LAUNCHED} symbol source launches counters lines instructions modelled"
+    " unmodelled waited time",
+    "ProgramLaunch": "group device stream site instructions counters ms",
+    "HostMistake": "kind message advice place stack count",
+    "TimelineEntry": "kind name device stream start_ms end_ms bytes launch process",
     "Detail": "instructions cycles spans",
     "KernelLaunch": f"{LAUNCHED} counters lines printed time",
     "LaunchTime": "ms interval_ms bound source kind",

@@ -23,7 +23,7 @@ from grader.statuses import CHECK_STATUSES, STATUSES, CheckStatus, Doing, Status
 @pytest.mark.parametrize("name", METRICS)
 def test_a_metric_has_one_reader(name: str) -> None:
     row = METRICS[name]
-    readers = [row.time, row.count, row.traffic]
+    readers = [row.time, row.count, row.traffic, row.program if row.is_of_program else None]
     is_of_cases = name in (CORRECTNESS, CHECKED_CASES)
     assert sum(reader is not None for reader in readers) == (0 if is_of_cases else 1)
     assert (row.needs_flops or row.needs_naive) <= (name in TIMED)
@@ -33,7 +33,8 @@ def test_a_metric_has_one_reader(name: str) -> None:
 def test_groups_of_metrics_follow_from_their_readers() -> None:
     assert {"time_ms", "speedup_over_naive", "compute_fraction"} < TIMED
     assert {"dram_bytes", "l1_hit_rate", "l2_hit_rate"} == TRAFFIC
-    assert TIMED | {"dram_bytes", "l1_hit_rate"} == MODELLED
+    of_programs = {"program_time_ms", "overlap_fraction"}
+    assert TIMED | of_programs | {"dram_bytes", "l1_hit_rate"} == MODELLED
     assert (
         set(METRICS)
         - TRAFFIC
@@ -42,7 +43,9 @@ def test_groups_of_metrics_follow_from_their_readers() -> None:
             CHECKED_CASES,
             "naive_time_ms",
             "speedup_over_naive",
+            "host_findings",
         }
+        - of_programs
         == COMPARABLE
     )
     assert FIGURES == ("gflops", "bandwidth_gbps", "dram_bytes", "l1_hit_rate", "l2_hit_rate")

@@ -9,7 +9,7 @@ from grader.emulator.timing.pipes import Kind
 from grader.sass import (
     ACCESSES,
     OPERANDS,
-    Way,
+    MemoryOperation,
     accesses_of,
     is_block_barrier,
     is_call,
@@ -33,7 +33,7 @@ def test_what_ends_as_an_access_is_known_to_access_memory() -> None:
         for name, row in OPCODES.items()
         if any(Kind.SHARED <= pipe.kind <= Kind.COPY for pipe in row.pipes.values())
     }
-    fences = {name for name in ACCESSES if ACCESSES[name][0].way is Way.FENCE}
+    fences = {name for name in ACCESSES if ACCESSES[name][0].kind is MemoryOperation.FENCE}
     products = {name for name in ACCESSES if ACCESSES[name][0].space == OPERANDS}
     assert ending == {*ACCESSES, *LOCAL} - NOT_EXECUTED - UNTIMED - fences - products
 

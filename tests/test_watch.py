@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 from grader.cli import main
-from grader.cli.watch import Stale, watch
+from grader.cli.watch import Saves, Stale, watch
 from grader.errors import GraderError
-from grader.plumbing.saves import Saves
 from grader.records import Failure, Finding, FindingKind, MetricValue, Score, Source, Status
 from grader.report.changes import NOTHING, describe_changes
 from tests.support.factories import CROOKED_LINES, make_case, make_failed, make_graded
@@ -105,9 +104,9 @@ def test_a_save_of_the_same_text_is_none(tmp_path: Path) -> None:
 def test_a_file_that_stays_away_is_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("grader.plumbing.saves.GONE_SECONDS", 0.05)
+    monkeypatch.setattr("grader.cli.watch.GONE_SECONDS", 0.05)
     path, told = tmp_path / "mine.cu", []
-    saves = Saves(path, 1000, tell_gone=lambda: told.append("gone"), poll_seconds=0.01)
+    saves = Saves(path, 1000, on_missing=lambda: told.append("gone"), poll_seconds=0.01)
     threading.Timer(0.3, path.write_text, ("new",)).start()
     assert saves.wait(None) == b"new"
     assert told == ["gone"]

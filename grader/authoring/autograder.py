@@ -1,5 +1,6 @@
-"""Makes the autograder zip for Gradescope: setup.sh, run_autograder, this grader as a wheel, and
-the exercise without its reference.
+"""Makes the files for grading on platforms: the autograder zip for Gradescope (setup.sh,
+run_autograder, this grader as a wheel, and the exercise without its reference), and the workflow of
+a GitHub Classroom assignment.
 
 The wheel is made of the installed package, so that the zip grades in the same way as this machine,
 also from a checkout.
@@ -12,12 +13,13 @@ import csv
 import hashlib
 import importlib.metadata
 import io
+import re
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 
 from grader.authoring.bundles import fill_template, make_zip
-from grader.errors import GraderError
+from grader.errors import GraderError, UsageError
 from grader.folders import PACKAGED, shipped_root
 from grader.records import PendingRule
 from grader.spec.exercise import Exercise
@@ -29,6 +31,8 @@ _WHEEL = (
     "Wheel-Version: 1.0\nGenerator: grade gradescope-zip\nRoot-Is-Purelib: true\nTag:"
     " py3-none-any\n"
 )
+_REPOSITORY = re.compile(r"[A-Za-z0-9-]+/[A-Za-z0-9._-]+")
+_REF = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 
 
 def make_autograder(exercise: Exercise, pending: PendingRule | None = None) -> bytes:
@@ -89,3 +93,27 @@ def _make_record(files: Mapping[str, bytes], record: str) -> bytes:
         writer.writerow([name, f"sha256={digest}", len(content)])
     writer.writerow([record, "", ""])
     return text.getvalue().encode()
+
+
+def make_workflow(
+    exercise: Exercise, *, repository: str, ref: str, pending: PendingRule | None = None
+) -> str:
+    """The text of `classroom.yml`; `pending` is the rule for pending points. UsageError where
+    repository or ref are not valid names of GitHub."""
+    if not _REPOSITORY.fullmatch(repository):
+        raise UsageError(
+            f"--repository {repository!r} is not of the form OWNER/NAME",
+            "Name the course's copy of the grader on GitHub.",
+        )
+    if not _REF.fullmatch(ref):
+        raise UsageError(
+            f"--ref {ref!r} is no branch, tag or commit", "Name one of the repository's."
+        )
+    return fill_template(
+        "classroom.yml",
+        id=exercise.id,
+        repository=repository,
+        ref=ref,
+        points=f"{exercise.max_score:g}",
+        pending=f" --pending {pending}" if pending else "",
+    )

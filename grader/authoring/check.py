@@ -31,9 +31,8 @@ from grader.records import Options
 from grader.report.soundness import Claim, Soundness
 from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Exercise
-from grader.spec.oracle import load_oracle
+from grader.spec.oracle import SharedOracle, load_oracle
 from grader.spec.reader import root_of
-from grader.spec.shared_oracle import SharedOracle
 
 STARTER, REFERENCE, BASELINE = "starter", "reference", "baseline"
 _PLAN_LINE = re.compile(r"^[ \t]*//[ \t]*(?:launch|scratch):.*$", re.MULTILINE)
@@ -104,13 +103,17 @@ def _check_the_rest(folder: Path, scope: Scope) -> list[Claim]:
 
 
 def _check_programs(exercise: Exercise, scope: Scope, claims: tuple[Claim, ...]) -> Soundness:
-    oracle = SharedOracle(load_oracle(draw_scalars(exercise, scope.options.fixed_seed)))
+    oracle = None
+    if exercise.program is None:
+        oracle = SharedOracle(load_oracle(draw_scalars(exercise, scope.options.fixed_seed)))
     grading = Grading(exercise, scope.options, scope.jobs, oracle)
     known = sorted(scope.submissions.glob("*.cu"))
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
-        files = {STARTER: exercise.baseline_source, BASELINE: _write_baseline(exercise, Path(name))}
+        files = {STARTER: _submission_path(exercise, exercise.baseline_source)}
+        if exercise.program is None:
+            files[BASELINE] = _write_baseline(exercise, Path(name))
         if exercise.reference_source is not None:
-            files[REFERENCE] = exercise.reference_source
+            files[REFERENCE] = _submission_path(exercise, exercise.reference_source)
         files |= {str(path): path for path in known}
         scores = grading.grade_all(files, "grading starter, reference and known submissions")
     reference, starter = scores.get(REFERENCE), scores[STARTER]
@@ -123,7 +126,7 @@ def _check_programs(exercise: Exercise, scope: Scope, claims: tuple[Claim, ...])
     claims += (
         judge_reference(exercise, reference),
         judge_starter(exercise, starter),
-        judge_baseline(exercise, scores[BASELINE]),
+        *(judge_baseline(exercise, scores[label]) for label in (BASELINE,) if label in scores),
         judge_known(exercise, known, scores, scope.submissions),
         judge_mutants(exercise, fates, untried=untried, quick=scope.quick),
     )
@@ -131,6 +134,12 @@ def _check_programs(exercise: Exercise, scope: Scope, claims: tuple[Claim, ...])
     margins = find_margins(exercise, reference, starter)
     name = device.name if device else str(scope.options.device)
     return Soundness(exercise.id, name, claims, margins, fates)
+
+
+def _submission_path(exercise: Exercise, first: Path) -> Path:
+    """A program's file, or the folder of its files."""
+    several = exercise.program is not None and len(exercise.program.submit) > 1
+    return first.parent if several else first
 
 
 def _write_baseline(exercise: Exercise, folder: Path) -> Path:

@@ -16,8 +16,10 @@ from grader.report.soundness import Claim, Proof
 from grader.spec.draws import draw_cases, make_inputs
 from grader.spec.exercise import Case, Exercise, Part, Task
 from grader.spec.oracle import load_oracle
+from grader.spec.program_oracle import ask_oracle
 from grader.spec.public import HANDOUT_FILE
 from grader.spec.reader import SPEC_FILE, read_exercise, root_of
+from grader.spec.whole_program import ExpectedFrom, WholeProgram
 
 _STAND_INS: Mapping[str, object] = {
     "checks": [{"metric": "correctness", "title": "correctness", "points": 100, "at_least": 1}],
@@ -61,10 +63,26 @@ def salvage(folder: Path) -> Iterator[Exercise | None]:
 def oracle_problems(exercise: Exercise, seed: int) -> list[SpecProblem]:
     """The mistakes when the oracle computes all cases and the emulated benchmark: each once, at its
     first place."""
+    if exercise.program is not None:
+        return _program_problems(exercise, exercise.program, seed)
     problems = _task_problems(exercise, None, "$", seed)
     for part in exercise.parts:
         problems += _task_problems(exercise, part, f"$.parts.{part.name}", seed)
     return problems
+
+
+def _program_problems(exercise: Exercise, program: WholeProgram, seed: int) -> list[SpecProblem]:
+    """The mistakes when the oracle computes all runs."""
+    if program.expected is not ExpectedFrom.ORACLE:
+        return []
+    runs = [(program.runs[case.name], case.sizes) for case in draw_cases(exercise, seed)]
+    found: dict[SpecProblem, None] = {}
+    for run, sizes in (*runs, (program.measured, program.measured_sizes)):
+        try:
+            ask_oracle(exercise.folder, run.input_at(sizes), program.outputs)
+        except SpecError as error:
+            found |= dict.fromkeys(error.problems)
+    return list(found)
 
 
 def _task_problems(

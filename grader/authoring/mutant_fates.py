@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.authoring.mutants import Mutant, make_mutants
-from grader.authoring.verdicts import FAULTLESS, Grading, what_it_misses
+from grader.authoring.verdicts import FAULTLESS, Grading, list_missed
 from grader.devices.choose import EMULATED
 from grader.grading.building import build
 from grader.grading.mistakes import SubmissionError
@@ -65,7 +65,7 @@ def try_mutants(
         limited = replace(counting, options=replace(counting.options, limits=limits))
         scores = limited.grade_all(files, stage)
     return tuple(
-        _tell_fate(mutant, scores[str(graded[number])], reference)
+        _describe_fate(mutant, scores[str(graded[number])], reference)
         if number in graded
         else _fate(mutant, Fate.IDENTICAL, "the same machine code as the reference's")
         for number, mutant in enumerate(mutants)
@@ -109,7 +109,10 @@ def _fingerprints(
     reference: Score,
     grading: Grading,
 ) -> list[object]:
-    """The fingerprint of the reference, then of each mutant."""
+    """The fingerprint of the reference, then of each mutant; None where it is unknown, as for whole
+    programs."""
+    if exercise.program is not None:
+        return [None] * (1 + len(mutants))
     assert reference.device is not None
     arch, where = reference.device.arch, cache_folder(grading.options)
     tools = find_toolchain(prefer_wheel=reference.device.kind == EMULATED, cache=where)
@@ -137,14 +140,14 @@ def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch:
     return built.plan.lines, built.macros, kernels
 
 
-def _tell_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:
+def _describe_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate:
     accepted = _SURVIVES.search(mutant.before)
     if score.status is Status.COMPILE_ERROR:
         return _fate(mutant, Fate.NO_PROGRAM, "it does not compile, so it proves nothing")
     if not score.judged_points:
         return _fate(mutant, Fate.UNKNOWN, f"{score.status.value}: {score.message}")
     if not is_as_good(score, reference):
-        return _fate(mutant, Fate.CAUGHT, what_it_misses(score))
+        return _fate(mutant, Fate.CAUGHT, list_missed(score))
     if accepted:
         return _fate(mutant, Fate.ACCEPTED, f"the author's note: {accepted['why']}")
     return _fate(mutant, Fate.SURVIVED, "full marks for all that this device judges")

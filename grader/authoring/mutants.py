@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 
 from grader.cpp.brackets import split_outside
 from grader.cpp.declarations import HASHES
@@ -26,6 +27,9 @@ class Mistake(StrEnum):
     SKIPPED_TAIL = "skipped tail"
     MISSING_GUARD = "missing guard"
     LOST_SUM = "lost sum"
+    MISSING_FREE = "missing free"
+    MISSING_WAIT = "missing synchronisation"
+    WRONG_DIRECTION = "wrong direction"
 
 
 @dataclass(frozen=True)
@@ -74,6 +78,9 @@ _ROUNDED_UP = re.compile(
 _CEIL_DIV = re.compile(r"\bceil_div\s*\(")
 _HEADER = re.compile(r"\b(?P<word>if|for|while)\s*(?:constexpr\s*)?\(")
 _QUESTION = re.compile(r"\?")
+_FREE = re.compile(r"\bcuda(?:Free\w*|HostUnregister|StreamDestroy)\s*\(")
+_WAIT = re.compile(r"\bcuda(?:Device|Stream|Event)(?:Synchronize|WaitEvent)\s*\(")
+_DIRECTION = re.compile(r"\bcudaMemcpy(?:HostToDevice|DeviceToHost)\b")
 _SUM = re.compile(r"(?<![<>+])\+=")
 _PLAN_LINE = re.compile(r"//\s*(?:launch|scratch)\b")
 _OPENING, _CLOSING = "([{", ")]}"
@@ -193,6 +200,18 @@ def _remove_guards(code: str) -> Iterator[Edit]:
             yield Edit(first + leading, first + len(code[first:last].rstrip()), "true")
 
 
+def _drop_calls(code: str, call: re.Pattern[str]) -> Iterator[Edit]:
+    """Each call of the runtime becomes a success without an effect."""
+    for match in call.finditer(code):
+        yield Edit(match.start(), _closing(code, match.end() - 1) + 1, "cudaSuccess")
+
+
+def _turn_copies(code: str) -> Iterator[Edit]:
+    for match in _DIRECTION.finditer(code):
+        other = "DeviceToHost" if "HostToDevice" in match[0] else "HostToDevice"
+        yield Edit(*match.span(), f"cudaMemcpy{other}")
+
+
 def _lose_sums(code: str) -> Iterator[Edit]:
     """`+=` outside the headers of loops becomes `=`."""
     loops = list(_conditions(code, "for"))
@@ -208,6 +227,9 @@ _FINDERS: Mapping[Mistake, Callable[[str], Iterator[Edit]]] = {
     Mistake.SKIPPED_TAIL: _skip_tails,
     Mistake.MISSING_GUARD: _remove_guards,
     Mistake.LOST_SUM: _lose_sums,
+    Mistake.MISSING_FREE: partial(_drop_calls, call=_FREE),
+    Mistake.MISSING_WAIT: partial(_drop_calls, call=_WAIT),
+    Mistake.WRONG_DIRECTION: _turn_copies,
 }
 
 

@@ -1,4 +1,5 @@
-"""Writes the files of a new exercise: a complete exercise to edit, after a pattern."""
+"""Writes the files of a new exercise: a complete exercise to edit, after a pattern. Files are
+written all or none, and never over an existing file."""
 
 from __future__ import annotations
 
@@ -8,9 +9,8 @@ from importlib import resources
 from pathlib import Path
 
 from grader.authoring.bundles import TEMPLATES, fill_template
-from grader.authoring.new_files import write_new_files
 from grader.cpp.cursor import did_you_mean
-from grader.errors import UsageError
+from grader.errors import GraderError, UsageError
 
 PATTERNS: Mapping[str, str] = {
     "elementwise": "a sum of two vectors: coalesced accesses",
@@ -85,5 +85,34 @@ def _check_id(id_: str) -> None:
         raise UsageError(
             f"{id_!r} cannot be the id of an exercise: it names folders and files",
             f"Use lower-case letters, digits and _, a letter first, at most {MAX_ID_LENGTH} of"
-            " them: gemm_tiled, say.",
+            " them, for example gemm_tiled.",
         )
+
+
+def write_new_files(files: Mapping[Path, bytes], *, otherwise: str) -> None:
+    """Write the files and the folders that they need.
+
+    UsageError where a file exists already, with the advice `otherwise`; GraderError where a file
+    cannot be written. In both cases only new folders are left behind.
+    """
+    taken = [path for path in files if path.exists() or path.is_symlink()]
+    if taken:
+        raise UsageError(
+            f"nothing was written, for {'this file is' if len(taken) == 1 else 'these files are'}"
+            f" there already: {', '.join(map(str, taken))}",
+            otherwise,
+        )
+    written: list[Path] = []
+    try:
+        for path, content in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("xb") as file:  # "x": what somebody else made meanwhile stays as it is
+                written.append(path)
+                file.write(content)
+    except OSError as error:
+        for path in written:
+            path.unlink(missing_ok=True)
+        raise GraderError(
+            f"cannot write {error.filename}: {error.strerror}",
+            "Give --folder a folder that you may write to.",
+        ) from error

@@ -116,7 +116,7 @@ def _places(exercise: Exercise, score: Score) -> tuple[str, ...]:
 def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -> Claim:
     details: tuple[str, ...] = ()
     if score.status is Status.FAILED:
-        proof, found = Proof.HOLDS, f"{score.message}; it misses {what_it_misses(score)}"
+        proof, found = Proof.HOLDS, f"{score.message}; it misses {list_missed(score)}"
         details = _places(exercise, score)
     elif score.status not in FAULTLESS:
         proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
@@ -131,7 +131,7 @@ def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -
     return Claim(subject, claim, proof, found, details)
 
 
-def what_it_misses(score: Score) -> str:
+def list_missed(score: Score) -> str:
     """The checks that a score misses in their own names; for a failure its status and message."""
     if score.status.ended_early:
         return f"{score.status.value.replace('_', ' ')}: {score.message}"
@@ -217,13 +217,13 @@ def _agrees(path: Path, score: Score) -> Proof:
         return Proof.FAILS
     if score.status == name["status"] or _is_sterner(name["status"], score):
         return Proof.HOLDS
-    only_a_clock_tells = (
+    only_a_clock_decides = (
         score.status in FAULTLESS
         and name["status"] in {Status.PASSED, Status.FAILED}
         and _untold(score)
     )
-    cannot_tell = only_a_clock_tells or score.status is Status.UNSUPPORTED
-    return Proof.OPEN if cannot_tell else Proof.FAILS
+    cannot_decide = only_a_clock_decides or score.status is Status.UNSUPPORTED
+    return Proof.OPEN if cannot_decide else Proof.FAILS
 
 
 def _describe(score: Score) -> str:

@@ -44,7 +44,7 @@ _BAD_NAMES = frozenset(
 )
 _DRIVE = re.compile(r"[A-Za-z]:")
 _LONGEST_PART_BYTES = 180
-"""Limit of a name in the target: leaves room for a number (Linux allows 255)."""
+"""Limit of a name in the target: leaves bytes for a number (Linux allows 255)."""
 _MOST_PARTS = 12
 
 
@@ -95,15 +95,15 @@ def _extract_all(
     opened: zipfile.ZipFile, members: list[zipfile.ZipInfo], target: Path
 ) -> tuple[SetAside, ...]:
     set_aside: list[tuple[zipfile.ZipInfo, str]] = []
-    room = MAX_TOTAL_BYTES
+    bytes_left = MAX_TOTAL_BYTES
     for member in members:
         try:
-            content = _read(opened, member, room)
+            content = _read(opened, member, bytes_left)
             _write(target, _parts(member.filename), content)
         except _BadMemberError as reason:
             set_aside.append((member, str(reason)))
         else:
-            room -= len(content)
+            bytes_left -= len(content)
     # After all others: an empty file must not take the place of a good member.
     return tuple(
         SetAside(member.filename, reason, _stand_in(target, member.filename, number))
@@ -111,13 +111,13 @@ def _extract_all(
     )
 
 
-def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, room: int) -> bytes:
+def _read(opened: zipfile.ZipFile, member: zipfile.ZipInfo, bytes_left: int) -> bytes:
     """A member's content. zipfile enforces the size in the member's header as a limit."""
     if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG):
         raise _BadMemberError("it is a link or another special file")
     if member.file_size > MAX_FILE_BYTES:
         raise _BadMemberError(f"it is too large: {MAX_FILE_BYTES >> 20} MiB a file are the most")
-    if member.file_size > room:
+    if member.file_size > bytes_left:
         raise _BadMemberError(
             f"the archive is too large: {MAX_TOTAL_BYTES >> 20} MiB together are the most"
         )

@@ -19,9 +19,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.batch.answers import GradeTask
 from grader.batch.pool import Outcome, grade_once
-from grader.batch.tasks import Task
+from grader.batch.tasks import GradeTask, Task
 from grader.errors import GraderError, ToolMissing, UsageError
 from grader.spec.exercise import Exercise
 from grader.spec.reader import ORACLE_FILE, SPEC_FILE

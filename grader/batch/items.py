@@ -1,17 +1,19 @@
-"""The items of a batch: each student's file for each exercise, copied to the batch's folder."""
+"""The items of a batch: each chosen student's file for each exercise, copied to the batch's
+folder."""
 
 from __future__ import annotations
 
+import difflib
+import fnmatch
 import hashlib
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.batch.choice import choose_students
 from grader.batch.collect import HandIn
-from grader.batch.matching import Matched, match_files
 from grader.batch.whole_files import replace_file
+from grader.errors import UsageError
 from grader.spec.exercise import Exercise
 
 MAX_BYTES = 1 << 20
@@ -19,6 +21,9 @@ MAX_BYTES = 1 << 20
 SOURCES, SCORES = "sources", "scores"
 _UNSAFE = re.compile(r"[^\w .,@()+-]")
 _MAX_NAME = 80
+_MOST_NAMES = 5
+_RESUBMITTED = re.compile(r"(?:-(\d+)| \((\d+)\))(?=\.cu\Z)", re.IGNORECASE)
+"""The number that Canvas or a browser adds to the name of a resubmitted file."""
 
 
 @dataclass(frozen=True)
@@ -130,3 +135,125 @@ def _file_names(students: Iterable[str]) -> dict[str, str]:
         taken.add(name.casefold())
         names[student] = name
     return names
+
+
+def choose_students(
+    patterns: Sequence[str], hand_ins: Sequence[HandIn], shown: Mapping[str, str]
+) -> set[str]:
+    """The students that the patterns select; without patterns all. `shown`: their names in the
+    results.
+
+    A pattern that equals a name or an id selects this student. Else `*`, `?` and `[...]` match as
+    in file names. Case is ignored. Raises UsageError, with similar names, if a pattern matches no
+    student.
+    """
+    if not patterns:
+        return {each.student for each in hand_ins}
+    names = {
+        each.student: _fold_all((each.student, shown[each.student], each.student_id))
+        for each in hand_ins
+    }
+    chosen: set[str] = set()
+    for pattern in patterns:
+        wanted = pattern.casefold()
+        found = {student for student, own in names.items() if wanted in own}
+        found = found or {
+            student
+            for student, own in names.items()
+            if any(fnmatch.fnmatchcase(name, wanted) for name in own)
+        }
+        if not found:
+            raise UsageError(
+                f"--only {pattern!r} matches no student", _advise(wanted, shown.values())
+            )
+        chosen |= found
+    return chosen
+
+
+def _fold_all(names: Iterable[str | None]) -> set[str]:
+    return {name.casefold() for name in names if name}
+
+
+def _advise(wanted: str, shown: Iterable[str]) -> str:
+    """Similar names, else the form of a pattern."""
+    names = {name.casefold(): name for name in shown}
+    plain = wanted.strip("*?")
+    near = [name for name in names if plain and plain in name][:_MOST_NAMES]
+    near = near or difflib.get_close_matches(plain, list(names), n=_MOST_NAMES)
+    if near:
+        return f"Did you mean {' or '.join(repr(names[name]) for name in near)}?"
+    return "Give a name or an id from `grade show`, or a pattern such as 'doe*'."
+
+
+@dataclass(frozen=True)
+class Matched:
+    """The file for an exercise, or the reason why there is none."""
+
+    name: str | None
+    path: Path | None
+    problem: str = ""
+
+
+def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]:
+    """The student's file for each exercise.
+
+    A single file belongs to a single exercise. Else a file belongs to the
+    longest exercise id in its name. Of several versions of a name the last submitted is taken.
+    """
+    claimed: dict[str, list[str]] = {exercise: [] for exercise in exercises}
+    for name in hand_in.files:
+        if (owner := _claim(name, exercises)) is not None:
+            claimed[owner].append(name)
+    return {
+        exercise: _choose(hand_in, exercise, claimed[exercise], alone=len(exercises) == 1)
+        for exercise in exercises
+    }
+
+
+def _claim(name: str, exercises: Sequence[str]) -> str | None:
+    plain = _plain(Path(name).name)
+    return max(
+        (exercise for exercise in exercises if _plain(exercise) in plain), key=len, default=None
+    )
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bool) -> Matched:
+    names = list(claimed) or (list(hand_in.files) if alone else [])
+    exact = [name for name in names if Path(name).name == f"{exercise}.cu"]
+    latest = _latest(exact if len(exact) == 1 else names)
+    if len(latest) == 1:
+        return Matched(latest[0], hand_in.files[latest[0]])
+    if latest:
+        shown = ", ".join(latest[:5]) + (", ..." if len(latest) > 5 else "")
+        return Matched(
+            None,
+            None,
+            f"several files could be for {exercise}: {shown}; keep only one, or name it"
+            f" {exercise}.cu",
+        )
+    return Matched(None, None, _why_none(hand_in, exercise))
+
+
+def _why_none(hand_in: HandIn, exercise: str) -> str:
+    if hand_in.absent:
+        return "nothing was handed in"
+    if hand_in.set_aside:
+        return "; ".join(
+            f"{name} was set aside: {reason}" for name, reason in [*hand_in.set_aside.items()][:5]
+        )
+    return "no .cu file" if not hand_in.files else f"no file named after {exercise}"
+
+
+def _latest(names: Sequence[str]) -> list[str]:
+    """The names without those that a later file of the same name replaces."""
+    newest: dict[str, tuple[int, str]] = {}
+    for name in names:
+        found = _RESUBMITTED.search(name)
+        number = int(found[1] or found[2]) if found else 0
+        base = _RESUBMITTED.sub("", name)
+        newest[base] = max(newest.get(base, (-1, "")), (number, name))
+    return [name for _, name in newest.values()]

@@ -84,13 +84,13 @@ class Journal:
 
     def read_results(self) -> dict[str, Result]:
         """All results by key."""
-        with self._telling():
+        with self._handling_faults():
             query = f"SELECT {', '.join(_COLUMNS)} FROM results"
             return {row[0]: Result(*row) for row in self._database.execute(query)}
 
     def read_text(self, key: str) -> str:
         """The score of a result as JSON text."""
-        with self._telling():
+        with self._handling_faults():
             (text,) = self._database.execute(
                 "SELECT text FROM results WHERE key = ?", (key,)
             ).fetchone()
@@ -122,7 +122,7 @@ class Journal:
                 f"the folder {self._folder} was removed while the batch ran",
                 "Repeat the command: it starts from the beginning.",
             )
-        with self._telling(), self._database:
+        with self._handling_faults(), self._database:
             columns = (*_COLUMNS, "text")
             self._database.executemany(
                 f"INSERT OR REPLACE INTO results ({', '.join(columns)})"
@@ -146,14 +146,14 @@ class Journal:
     def _sync(self) -> None:
         """Writes to the disk at most once a second: 10 ms each, measured."""
         if time.monotonic() >= self._synced + _SYNC_SECONDS:
-            with self._telling():
+            with self._handling_faults():
                 self._database.execute("PRAGMA wal_checkpoint(PASSIVE)")
             self._synced = time.monotonic()
 
     def ask_again(self, keys: Iterable[str]) -> None:
         """Marks results to be graded again. If marks of an interrupted run are left, they stay and
         no others are added: this run continues them."""
-        with self._telling(), self._database:
+        with self._handling_faults(), self._database:
             if not self.read_asked_again():
                 self._database.executemany(
                     "INSERT OR IGNORE INTO redo VALUES (?)", [(key,) for key in keys]
@@ -161,12 +161,12 @@ class Journal:
 
     def read_asked_again(self) -> set[str]:
         """The keys of the results to be graded again."""
-        with self._telling():
+        with self._handling_faults():
             return {key for (key,) in self._database.execute("SELECT key FROM redo")}
 
     def secret(self) -> bytes:
         """The secret of this batch that seeds are drawn from; created at first use."""
-        with self._telling(), self._database:
+        with self._handling_faults(), self._database:
             self._database.execute(
                 "INSERT OR IGNORE INTO meta VALUES ('secret', ?)", (secrets.token_hex(32),)
             )
@@ -175,7 +175,7 @@ class Journal:
 
     def pseudonyms(self, students: Sequence[str]) -> dict[str, str]:
         """A pseudonym for each student, the same in every run, numbered in random order."""
-        with self._telling(), self._database:
+        with self._handling_faults(), self._database:
             known = dict(self._database.execute("SELECT student, pseudonym FROM pseudonyms"))
             new = [student for student in students if student not in known]
             secrets.SystemRandom().shuffle(new)
@@ -188,18 +188,18 @@ class Journal:
 
     def note(self, name: str, value: str) -> None:
         """Keeps a fact about the current run."""
-        with self._telling(), self._database:
+        with self._handling_faults(), self._database:
             self._database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
 
     def noted(self, name: str) -> str | None:
         """The fact of this name; None if there is none."""
-        with self._telling():
+        with self._handling_faults():
             row = self._database.execute(_META, (name,)).fetchone()
         return None if row is None else str(row[0])
 
     @contextlib.contextmanager
-    def _telling(self) -> Iterator[None]:
-        with _telling(self._folder):
+    def _handling_faults(self) -> Iterator[None]:
+        with _handling_faults(self._folder):
             yield
 
 
@@ -211,7 +211,7 @@ def open_journal(folder: Path) -> Iterator[Journal]:
     Raises UsageError if another batch uses it, if the folder cannot be written, or if the file is
     no journal.
     """
-    with _locked(folder), _telling(folder):
+    with _locked(folder), _handling_faults(folder):
         path = folder / NAME
         path.touch(mode=0o600)
         database = sqlite3.connect(path, timeout=_LOCKED_SECONDS)
@@ -266,7 +266,7 @@ def _locked(folder: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _telling(folder: Path) -> Iterator[None]:
+def _handling_faults(folder: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:

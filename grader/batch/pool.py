@@ -10,8 +10,7 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 from typing import Protocol
 
-from grader.batch.answers import Answer, GradeTask, serve
-from grader.batch.tasks import Task
+from grader.batch.tasks import Answer, GradeTask, Task, serve
 from grader.plumbing.children import Child
 
 

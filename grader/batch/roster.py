@@ -31,7 +31,7 @@ KEYS = (
 """Columns that identify a student; the first match is used."""
 _NAMES = ("student", "Full name", "Student", "Username", "Email address", "Email", "SIS Login ID")
 """Columns with the name of a student who handed in nothing."""
-_NOBODY = frozenset({"points possible", "student, test", "test student"})
+_NOT_STUDENTS = frozenset({"points possible", "student, test", "test student"})
 """Rows of Canvas's gradebook that are no students."""
 _PARTICIPANT = re.compile(r"\A\D{3,}(?=\d+\Z)")
 """The word before a student's number in Moodle's worksheet, in the language of the site."""
@@ -59,7 +59,7 @@ class Roster:
         found = []
         for number, row in enumerate(self.rows):
             name = next((row[key] for key in _NAMES if row.get(key)), "")
-            if number not in present and name and fold(name) not in _NOBODY:
+            if number not in present and name and fold(name) not in _NOT_STUDENTS:
                 student_id, platform = _identify(row)
                 found.append(HandIn(name, student_id, platform, absent=True))
         return found

@@ -245,16 +245,21 @@ class _Board:
         items: Sequence[Item],
         results: dict[str, Result],
         journal: Journal,
-        tell: Callable[[BatchProgress], None],
+        on_progress: Callable[[BatchProgress], None],
     ) -> None:
-        self._out, self._journal, self._tell, self.results = out, journal, tell, results
+        self._out, self._journal, self._on_progress, self.results = (
+            out,
+            journal,
+            on_progress,
+            results,
+        )
         self._owners: dict[str, list[Item]] = {}
         for item in items:
             if item.key is not None and (item.selected or item.key in results):
                 self._owners.setdefault(item.key, []).append(item)
         self._total = sum(map(len, self._owners.values()))
-        self._reused = sum(len(self._owners[key]) for key in results if key in self._owners)
-        self._done, self._failed = self._reused, 0
+        self._done = sum(len(self._owners[key]) for key in results if key in self._owners)
+        self._failed = 0
         self._graded, self._began = 0, time.monotonic()
         self._todo = len(self._owners) - sum(key in results for key in self._owners)
 
@@ -268,13 +273,13 @@ class _Board:
                 write_score(self._out, item, text)
             self._done += len(owners)
             self._failed += len(owners) * Status(result.status).is_worth_a_retry
-            self._tell(
+            self._on_progress(
                 self._progress(None, tuple(f"{item.student}: {_words(result)}" for item in owners))
             )
 
     def show(self, running: Sequence[Task]) -> None:
         names = tuple(self._owners[task.key][0].student for task in running)
-        self._tell(self._progress(names, ()))
+        self._on_progress(self._progress(names, ()))
 
     def _progress(
         self, running: tuple[str, ...] | None, finished: tuple[str, ...]
@@ -282,9 +287,7 @@ class _Board:
         seconds = time.monotonic() - self._began
         rate = self._graded / seconds if self._graded else None
         left = (self._todo - self._graded) / rate if rate else None
-        return BatchProgress(
-            self._done, self._total, self._reused, self._failed, running, finished, rate, left
-        )
+        return BatchProgress(self._done, self._total, self._failed, running, finished, rate, left)
 
 
 def _words(result: Result) -> str:

@@ -21,17 +21,15 @@ from grader.cli.common import (
     printing,
 )
 from grader.cli.completion import ASKED, COMPLETION, answer_shell
-from grader.cli.course import LIST, METRICS, START
-from grader.cli.explore import COMPARE, HOST, SWEEP
-from grader.cli.feedback import FEEDBACK
-from grader.cli.gallery import GALLERY
+from grader.cli.course import DOCTOR, LIST, METRICS, START
+from grader.cli.exec import EXEC
+from grader.cli.explore import COMPARE, GALLERY, HOST, SWEEP
+from grader.cli.feedback import FEEDBACK, LEADERBOARD
 from grader.cli.grade_one import GRADE_ONE
 from grader.cli.help import add_commands, format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
-from grader.cli.leaderboard import LEADERBOARD
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
 from grader.cli.similar import SIMILAR
-from grader.cli.this_machine import DOCTOR
 from grader.errors import GraderError
 from grader.plumbing.shortages import machine_fault
 from grader.report.text import clean_text
@@ -48,9 +46,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except ParserEndedError as end:
         return end.exit_code
     except GraderError as error:
-        return _tell(str(error), error.advice, error.exit_code)
+        return _print_error(str(error), error.advice, error.exit_code)
     except KeyboardInterrupt as interrupt:
-        return _tell("interrupted", "", interrupted_code(interrupt))
+        return _print_error("interrupted", "", interrupted_code(interrupt))
     except BrokenPipeError:
         drop_stdout()
         return EXIT_BROKEN_PIPE
@@ -58,9 +56,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if os.environ.get("GRADER_DEBUG") == "1":
             raise
         if (fault := machine_fault(error)) is not None:
-            return _tell(str(fault), fault.advice, fault.exit_code)
+            return _print_error(str(fault), fault.advice, fault.exit_code)
         advice = "This is a bug of the grader: please report it, with the output of GRADER_DEBUG=1."
-        return _tell(f"unexpected {type(error).__name__}: {error}", advice, EXIT_GRADER_ERROR)
+        return _print_error(
+            f"unexpected {type(error).__name__}: {error}", advice, EXIT_GRADER_ERROR
+        )
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -94,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
         return code
 
 
-def _tell(message: str, advice: str, exit_code: int) -> int:
+def _print_error(message: str, advice: str, exit_code: int) -> int:
     """Prints an error and its advice on stderr; returns the exit code."""
     if sys.stderr is None:
         return exit_code
@@ -113,6 +113,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "sweep": SWEEP,
         "host": HOST,
         "gallery": GALLERY,
+        "exec": EXEC,
         "run": RUN,
         "inspect": INSPECT,
         "doctor": DOCTOR,

@@ -228,7 +228,7 @@ def run_handout(options: argparse.Namespace) -> int:
     """`grade handout EXERCISE -o FILE.zip`: 0 if the file was written."""
     target = new_file(options, "the bundle")
     from grader.authoring.handout import make_bundle
-    from grader.report.files import write_file
+    from grader.plumbing.atomic import write_file
     from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))

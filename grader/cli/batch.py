@@ -28,8 +28,8 @@ from grader.cli.common import (
     printing,
     read_options,
 )
+from grader.cli.formats import add_pending, pending_rule, print_pending
 from grader.cli.hand_ins import find_hand_ins
-from grader.cli.pending import add_pending, pending_rule, tell_pending
 from grader.cli.workers import Workers, find_workers
 from grader.errors import GraderError, UsageError
 
@@ -131,7 +131,7 @@ def run_batch(options: argparse.Namespace) -> int:
             raise
     _print(summary, quiet=options.quiet)
     with printing():
-        tell_pending(summary)
+        print_pending(summary)
     if not options.quiet:
         _print_ending(summary, out)
     statuses = [entry.status for entry in summary.entries if entry.status is not None]
@@ -151,7 +151,7 @@ def run_show(options: argparse.Namespace) -> int:
     summary = read_summary(Path(options.folder))
     _print(summary, quiet=False)
     with printing():
-        tell_pending(summary)
+        print_pending(summary)
     _print_ending(summary, Path(options.folder))
     return 0
 

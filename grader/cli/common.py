@@ -48,10 +48,12 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def make_parser(command: str, description: str, epilog: str) -> argparse.ArgumentParser:
+def make_parser(
+    command: str, description: str, epilog: str, kind: type[Parser] = Parser
+) -> argparse.ArgumentParser:
     """The parser of a subcommand, or of `grade` itself (empty). Shows the texts without
     wrapping."""
-    return Parser(
+    return kind(
         prog=f"grade {command}".rstrip(),
         description=description,
         epilog=epilog,
@@ -81,9 +83,11 @@ def add_submission(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def add_device(
-    parser: argparse.ArgumentParser, text: str = "auto (the default), emulated[:ID] or gpu[:N]"
+    parser: argparse.ArgumentParser,
+    text: str = "auto (the default), emulated[:ID] or gpu[:N]",
+    default: str = "auto",
 ) -> None:
-    device = parser.add_argument("--device", default="auto", metavar="DEVICE", help=text)
+    device = parser.add_argument("--device", default=default, metavar="DEVICE", help=text)
     complete_with(device, complete_device)
 
 
@@ -369,7 +373,7 @@ def print_or_json(
     target: str | None, format_json: Callable[[], str], print_report: Callable[[Console], None]
 ) -> None:
     """Prints a report and writes its JSON to the target of `--json`; `-` prints only the JSON."""
-    from grader.report.files import write_file
+    from grader.plumbing.atomic import write_file
     from grader.report.terminal import make_console
 
     with printing():

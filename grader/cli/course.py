@@ -1,8 +1,10 @@
-"""The subcommands `list` and `start` for exercises, and `metrics` for checks."""
+"""The subcommands `list` and `start` for exercises, `metrics` for checks, and `doctor` for this
+machine."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -37,6 +39,14 @@ List every metric that a check of an exercise can use: its unit in a spec, its s
 of device, and its meaning.
 """
 CODES = "exit codes: 0 shown, 2 bad usage\n"
+DOCTOR_DESCRIPTION = """\
+Show the programs, packages and permissions that grading uses, and whether this machine has them.
+For each missing part: the effect, and the fix.
+"""
+DOCTOR_EPILOG = """\
+exit codes: 0 the emulated device works here, 2 bad usage, 3 it does not
+"""
+EXIT_CANNOT_GRADE = 3
 
 
 def _list_parser() -> argparse.ArgumentParser:
@@ -70,7 +80,7 @@ def _start_parser() -> argparse.ArgumentParser:
 def run_start(options: argparse.Namespace) -> int:
     """`grade start EXERCISE`: 0 if all files were written."""
     from grader.authoring.handout import starting_files
-    from grader.authoring.new_files import write_new_files
+    from grader.authoring.new import write_new_files
     from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
@@ -102,3 +112,24 @@ def run_metrics(_: argparse.Namespace) -> int:
 LIST = Command(_list_parser, run_list)
 START = Command(_start_parser, run_start)
 METRICS = Command(_metrics_parser, run_metrics)
+
+
+def _doctor_parser() -> argparse.ArgumentParser:
+    return make_parser("doctor", DOCTOR_DESCRIPTION, DOCTOR_EPILOG)
+
+
+def run_doctor(_: argparse.Namespace) -> int:
+    """`grade doctor`: 0 if the emulated device works here."""
+    from grader.doctor import Machine, can_grade, examine
+    from grader.plumbing.cache import default_cache
+    from grader.report.machine_parts import print_doctor
+    from grader.report.terminal import make_console
+    from grader.sandbox.process import run_tool
+
+    parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
+    with printing():
+        print_doctor(parts, console=make_console(sys.stdout))
+    return 0 if can_grade(parts) else EXIT_CANNOT_GRADE
+
+
+DOCTOR = Command(_doctor_parser, run_doctor)

@@ -1,8 +1,10 @@
-"""The subcommands `compare`, `sweep` and `host`, with which students explore a submission."""
+"""The subcommands `compare`, `sweep`, `host` and `gallery`, with which students explore submissions
+and patterns of memory access."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from dataclasses import replace
@@ -99,6 +101,20 @@ usage, 3 the grader or the machine failed
 """
 EXIT_NOT_GRADED = 3
 _ARCH = re.compile(r"native|sm_[0-9]{2,3}[af]?")
+GALLERY_DESCRIPTION = """\
+Show small kernels with the typical patterns of memory access of a course. For each read: the code,
+the lanes per sector (or bank), and its cost. Every figure is counted in a run of the kernel on the
+emulated device; no GPU is needed.
+"""
+GALLERY_EPILOG = """\
+examples:
+  grade gallery                          the list of kernels
+  grade gallery coalescing               reads of global memory: sectors, bytes used of bytes moved
+  grade gallery banks                    reads of shared memory: banks and wavefronts
+  grade gallery banks column_of_33       a single kernel with its complete code
+
+exit codes: 0 shown, 2 bad usage, 3 the grader or the machine failed
+"""
 
 
 def _compare_parser() -> argparse.ArgumentParser:
@@ -191,7 +207,7 @@ def run_sweep(options: argparse.Namespace) -> int:
 
 
 def _write_sweep(found: Sweep, options: argparse.Namespace) -> None:
-    from grader.report.files import write_file
+    from grader.plumbing.atomic import write_file
     from grader.report.plot import format_svg
     from grader.report.sweep import format_sweep, make_panels, title_plot
 
@@ -240,8 +256,8 @@ def run_host(options: argparse.Namespace) -> int:
         make_host_program,
         next_commands,
     )
+    from grader.plumbing.atomic import write_file
     from grader.records import Failure
-    from grader.report.files import write_file
 
     if target.exists() and submission.exists() and target.samefile(submission):
         raise UsageError(f"-o {target} is the submission itself", "Name another file.")
@@ -277,3 +293,67 @@ def _print_failure(failure: Failure) -> int:
 COMPARE = Command(_compare_parser, run_compare)
 SWEEP = Command(_sweep_parser, run_sweep)
 HOST = Command(_host_parser, run_host)
+
+
+def _gallery_parser() -> argparse.ArgumentParser:
+    parser = make_parser("gallery", GALLERY_DESCRIPTION, GALLERY_EPILOG)
+    parser.add_argument(
+        "gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)"
+    )
+    parser.add_argument(
+        "name", nargs="?", metavar="NAME", help="show only this kernel, with its complete code"
+    )
+    add_device(parser, "emulated (the default) or emulated:ID", "emulated")
+    add_json(parser, "all figures and addresses")
+    return parser
+
+
+def run_gallery(options: argparse.Namespace) -> int:
+    """`grade gallery [GALLERY [NAME]]`: 0 after printing."""
+    check_target(options.json)
+    gpu = _parse_emulated(options.device)
+    if options.gallery is None:
+        _list_galleries()
+        return 0
+    from grader.explore.exhibits import run_gallery as execute
+    from grader.plumbing.cache import default_cache
+    from grader.report.access_pictures import format_gallery, print_gallery
+
+    found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))
+    whole = options.name is not None
+    print_or_json(
+        options.json,
+        lambda: format_gallery(found),
+        lambda console: print_gallery(found, console=console, whole=whole),
+    )
+    return 0
+
+
+def _parse_emulated(name: str) -> str:
+    """The id of the emulated GPU."""
+    from grader.devices.choose import DEFAULT_GPU, EMULATED, parse_device
+
+    if name == "auto":
+        return DEFAULT_GPU
+    choice = parse_device(name, gpu_works=lambda: False, has_pycuda=lambda: True)
+    if choice.kind != EMULATED:
+        raise UsageError(
+            f"a gallery runs on the emulated device, not on {name}",
+            "Leave out --device, or give emulated:ID.",
+        )
+    return choice.id
+
+
+def _list_galleries() -> None:
+    from grader.explore.exhibits import GALLERIES, read_sketches
+    from grader.report.access_pictures import print_contents
+    from grader.report.terminal import make_console
+
+    with printing():
+        console = make_console(sys.stdout)
+        for gallery, (_, what) in GALLERIES.items():
+            titles = {sketch.name: sketch.title for sketch in read_sketches(gallery).values()}
+            print_contents(f"grade gallery {gallery}: {what}", titles, console=console)
+
+
+GALLERY = Command(_gallery_parser, run_gallery)

@@ -1,4 +1,5 @@
-"""`grade feedback`: packs the feedback for each student."""
+"""`grade feedback` packs the feedback for each student; `grade leaderboard` shows points and times
+of a class under made-up names."""
 
 from __future__ import annotations
 
@@ -6,13 +7,15 @@ import argparse
 from pathlib import Path
 
 from grader.cli.common import Command, add_new_file, make_parser, new_file, printing
+from grader.cli.formats import print_pending
+from grader.errors import UsageError
 
-DESCRIPTION = """\
+FEEDBACK_DESCRIPTION = """\
 Pack feedback for students: a page and a Markdown file per student, in a zip that Moodle and Canvas
 import. Each file is about a single submission: without a link to the class, other students or the
 seed of hidden cases.
 """
-EPILOG = """\
+FEEDBACK_EPILOG = """\
 examples:
   grade feedback results/ -o feedback.zip
   grade feedback results/ --format moodle --roster participants.csv -o feedback.zip
@@ -31,10 +34,25 @@ The default is the platform of the submissions.
 exit codes: 0 written, 2 bad usage
 """
 MOST_LISTED = 10
+LEADERBOARD_DESCRIPTION = """\
+Make a leaderboard of a graded class as one page: points and times under made-up names. Each student
+gets a random name that stays the same; the student finds it in the files of `grade feedback`.
+Nothing is published unless you publish the page.
+"""
+LEADERBOARD_EPILOG = """\
+examples:
+  grade leaderboard results/ -o leaderboard.html
+  grade leaderboard results/ --students willing.csv -o leaderboard.html
+                        only students who agreed
+
+DIR/leaderboard-names.csv lists students and names: keep it.
+
+exit codes: 0 written, 2 bad usage
+"""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("feedback", DESCRIPTION, EPILOG)
+def _feedback_parser() -> argparse.ArgumentParser:
+    parser = make_parser("feedback", FEEDBACK_DESCRIPTION, FEEDBACK_EPILOG)
     parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
     parser.add_argument(
         "--format",
@@ -62,8 +80,8 @@ def run_feedback(options: argparse.Namespace) -> int:
     from grader.batch.handles import read_handles
     from grader.batch.results import read_summary
     from grader.batch.roster import read_roster
+    from grader.plumbing.atomic import write_file
     from grader.report.feedback import describe_grade
-    from grader.report.files import write_file
     from grader.report.platforms.feedback_zip import Content, Packing, guess_packing, pack_feedback
     from grader.report.text import clean_line
 
@@ -97,4 +115,50 @@ def _leaderboard_note(name: str | None) -> tuple[str, ...]:
     return (f"Your name on the class's leaderboard, if it has one: {name}.",) if name else ()
 
 
-FEEDBACK = Command(_parser, run_feedback)
+FEEDBACK = Command(_feedback_parser, run_feedback)
+
+
+def _leaderboard_parser() -> argparse.ArgumentParser:
+    parser = make_parser("leaderboard", LEADERBOARD_DESCRIPTION, LEADERBOARD_EPILOG)
+    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
+    parser.add_argument(
+        "--students",
+        metavar="FILE.csv",
+        help="only these students, by names or ids as in a roster (default: all)",
+    )
+    add_new_file(parser, "FILE.html", "the page")
+    return parser
+
+
+def run_leaderboard(options: argparse.Namespace) -> int:
+    """`grade leaderboard DIR -o FILE.html`: 0 if the file was written."""
+    target = new_file(options, "the leaderboard")
+    from grader.batch.handles import HANDLES, give_handles
+    from grader.batch.results import read_summary
+    from grader.batch.roster import read_roster
+    from grader.plumbing.atomic import write_file
+    from grader.report.html import read_digests
+    from grader.report.html.leaderboard import render_leaderboard
+
+    out = Path(options.folder)
+    batch = read_summary(out)
+    willing = {entry.student: entry.student_id for entry in batch.entries}
+    if options.students is not None:
+        roster = read_roster(Path(options.students))
+        willing = {name: id_ for name, id_ in willing.items() if roster.find(name, id_)}
+        if not willing:
+            raise UsageError(
+                f"{options.students} names no student of the class",
+                "Give names or ids as in `grade show`.",
+            )
+    handles = give_handles(out, [*willing])
+    shown = {student: handles[student] for student in willing}
+    page = render_leaderboard(batch, read_digests(out, batch), shown)
+    write_file(target, page.encode(), "the leaderboard")
+    with printing():
+        print(f"{target}: {len(shown):,} names. {out / HANDLES} lists the students: keep it.")
+        print_pending(batch)
+    return 0
+
+
+LEADERBOARD = Command(_leaderboard_parser, run_leaderboard)

@@ -26,8 +26,12 @@ from grader.cli.common import (
     refuse_annotated_json,
 )
 from grader.cli.formats import add_format_options, check_outputs
-from grader.cli.machine_code import add_machine_code, detail_of
 from grader.cli.results import (
+    add_fixes,
+    add_machine_code,
+    add_what_if,
+    check_what_if,
+    detail_of,
     print_machine_code,
     print_score_ending,
     print_source,
@@ -36,7 +40,6 @@ from grader.cli.results import (
     write_trace_file,
 )
 from grader.cli.watch import Stale, refuse_watching, watch
-from grader.cli.what_if import add_fixes, add_what_if, check_what_if
 from grader.errors import UsageError
 from grader.records import Progress, Score, ShowProgress
 from grader.report.platforms import FORMATS
@@ -175,7 +178,15 @@ def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submiss
         print_machine_code(score, submission)
     if options.trace is not None:
         write_trace_file(score, submission, Path(options.trace))
-    print_score_ending(score, options)
+    print_score_ending(score, options, next_step=_suggest(score, exercise, submission))
+
+
+def _suggest(score: Score, exercise: Path, submission: Path) -> str:
+    from grader.grading.other_exercise import suggest_other_exercise
+
+    if score.status.ended_early or score.status.value == "passed":
+        return ""
+    return suggest_other_exercise(exercise, submission)
 
 
 def _grade(

@@ -16,21 +16,17 @@ from grader.cli.common import (
     add_json,
     add_no_isolation,
     check_target,
-    complete_device,
     complete_source,
     complete_with,
     make_parser,
+    parse_arguments,
     print_or_json,
     printing,
     read_options,
     refuse_annotated_json,
 )
-from grader.cli.machine_code import (
-    add_machine_code,
-    detail_of,
-    print_listings,
-    write_trace_of,
-)
+from grader.cli.exec import EXEC, run_exec
+from grader.cli.results import add_machine_code, detail_of, print_listings, write_trace_of
 from grader.errors import UsageError
 from grader.report.text import clean_line, clean_text
 
@@ -38,12 +34,12 @@ if TYPE_CHECKING:
     import numpy as np
 
     from grader.explore.kernel_data import Output
-    from grader.records import KernelList, KernelRun, UnlistedFile
+    from grader.records import Failure, KernelList, KernelRun, UnlistedFile
 
 RUN_DESCRIPTION = """\
 Run the kernels of any .cu file, without an exercise, and show launches, counters, times, findings
 and outputs. No main() or host code is needed: comment lines of the file launch its kernels, and
-options give the data.
+options give the data. A file with a main() and without such lines runs as by `grade exec`.
 """
 RUN_EPILOG = """\
 the file:
@@ -165,17 +161,14 @@ def run_kernels(options: argparse.Namespace) -> int:
     """`grade run FILE.cu`: 0 if it ran without a finding."""
     check_target(options.json)
     check_target(options.trace, "the trace")
+    if _is_program(options):
+        return run_exec(parse_arguments(EXEC.make_parser(), _as_exec(options)))
     refuse_annotated_json(options)
     from grader.explore.kernel_data import read_data
     from grader.explore.kernel_run import run_with
     from grader.explore.kernel_words import split_names
     from grader.grading.mistakes import SubmissionError
-    from grader.report.kernel_pages import (
-        format_failure,
-        format_run,
-        print_failure,
-        print_run,
-    )
+    from grader.report.kernel_pages import format_failure, format_run, print_failure, print_run
     from grader.report.terminal import make_console, progress_display
 
     given = _read_given(options)
@@ -198,6 +191,7 @@ def run_kernels(options: argparse.Namespace) -> int:
             lambda: format_failure(failure, line),
             lambda console: print_failure(failure, console=console),
         )
+        _print_ending(failure, options.json)
         return 1
     print_or_json(
         options.json,
@@ -213,14 +207,47 @@ def run_kernels(options: argparse.Namespace) -> int:
     for name, target in saved.items():
         if name in found.outputs:
             _save(found.outputs[name], Path(target))
+    _print_ending(found, options.json)
     return 1 if found.findings else 0
+
+
+def _print_ending(run: KernelRun | Failure, json: str | None) -> None:
+    from grader.report.ending import print_run_ending
+    from grader.report.terminal import make_console
+
+    if json != "-":
+        with printing():
+            print_run_ending(run, console=make_console(sys.stdout))
+
+
+def _is_program(options: argparse.Namespace) -> bool:
+    """Whether the file is a program and not kernels with launch lines: it has a `main`, no launch
+    line, and no data is given."""
+    from grader.cpp.declarations import has_main
+    from grader.records import Submission
+    from grader.submission.plan import read_plan
+    from grader.submission.source_file import read_submission
+
+    if any((options.input, options.output, options.size, options.scalar, options.save)):
+        return False
+    source = read_submission(Path(options.file))
+    return isinstance(source, Submission) and has_main(source.text) and read_plan(source) is None
+
+
+def _as_exec(options: argparse.Namespace) -> list[str]:
+    """The arguments of `grade exec` for the same request."""
+    given = [options.file, f"--device={options.device}"]
+    given += [f"--{name}" for name in ("check", "annotate") if getattr(options, name)]
+    files = {name: getattr(options, name) for name in ("json", "trace")}
+    return given + [f"--{name}={file}" for name, file in files.items() if file is not None]
 
 
 def _read_given(options: argparse.Namespace) -> _Given:
     """The data. Raises UsageError for a bad option, and for a name in the launch lines without an
     option."""
-    from grader.explore.kernel_uses import check_given, find_uses
     from grader.explore.kernel_words import (
+        check_given,
+        find_uses,
         parse_maps,
         parse_scalars,
         parse_sizes,
@@ -268,7 +295,7 @@ def _check_saved(saved: Mapping[str, str], outputs: Mapping[str, Output]) -> Non
 def _save(array: np.ndarray, target: Path) -> None:
     import numpy as np
 
-    from grader.report.files import write_file
+    from grader.plumbing.atomic import write_file
 
     content = io.BytesIO()
     np.save(content, array)
@@ -278,13 +305,8 @@ def _save(array: np.ndarray, target: Path) -> None:
 def _inspect_parser() -> argparse.ArgumentParser:
     parser = make_parser("inspect", INSPECT_DESCRIPTION, INSPECT_EPILOG)
     parser.add_argument("files", nargs="+", metavar="FILE", help="a .cu file or a .cubin")
-    device = parser.add_argument(
-        "--device",
-        default="emulated",
-        metavar="DEVICE",
-        help="compile .cu files for this device: emulated[:ID] (the default) or gpu[:N]",
-    )
-    complete_with(device, complete_device)
+    text = "compile .cu files for this device: emulated[:ID] (the default) or gpu[:N]"
+    add_device(parser, text, "emulated")
     parser.add_argument(
         "--arch", metavar="ARCH", help="compile .cu files for this architecture, for example sm_80"
     )

@@ -16,7 +16,7 @@ from grader.cli.common import (
     new_file,
     printing,
 )
-from grader.cli.pending import add_pending, decide, pending_rule, tell_pending
+from grader.cli.formats import add_pending, decide, pending_rule, print_pending
 from grader.errors import UsageError
 from grader.records import BatchSummary
 
@@ -80,7 +80,7 @@ def run_gradescope_zip(options: argparse.Namespace) -> int:
     """`grade gradescope-zip EXERCISE -o FILE.zip`: 0 if the file was written."""
     target = new_file(options, "the file")
     from grader.authoring.autograder import make_autograder
-    from grader.report.files import write_file
+    from grader.plumbing.atomic import write_file
     from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
@@ -115,8 +115,8 @@ def run_classroom_workflow(options: argparse.Namespace) -> int:
     """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 if the file was
     written."""
     target = new_file(options, "the file")
-    from grader.authoring.classroom import make_workflow
-    from grader.report.files import write_file
+    from grader.authoring.autograder import make_workflow
+    from grader.plumbing.atomic import write_file
     from grader.spec.reader import read_exercise
 
     exercise = read_exercise(find_exercise(options.exercise))
@@ -166,7 +166,7 @@ def run_gradebook(options: argparse.Namespace) -> int:
     )
     with printing():
         print(*written, sep="\n")
-        tell_pending(batch)
+        print_pending(batch)
     return 0
 
 

@@ -1,21 +1,25 @@
-"""The output of `grade`: report, source page, machine code, and the files of its options."""
+"""The output of `grade`: report, source page, machine code, effects of fixes, and the files of its
+options."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grader.cli.common import printing
-from grader.cli.formats import write_for_platform
-from grader.cli.machine_code import print_listings, write_trace_of
-from grader.cli.pending import pending_rule
+from grader.cli.common import printing, read_options
+from grader.cli.formats import pending_rule, write_for_platform
 from grader.errors import GraderError, UsageError
-from grader.records import Score, Status
+from grader.records import WHAT_IF_SECONDS, Score, Status, Submission, WhatIfMode
 from grader.report.platforms import format_for_platform
 from grader.report.text import clean_line, fold_to_ascii
+
+if TYPE_CHECKING:
+    from grader.records import CodeListing, Detail, MachineWork
 
 
 def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score], Score]) -> Score:
@@ -57,7 +61,7 @@ def _print_score(score: Score, *, quiet: bool) -> None:
             print_body(score, console=make_console(sys.stdout))
 
 
-def print_score_ending(score: Score, options: argparse.Namespace) -> None:
+def print_score_ending(score: Score, options: argparse.Namespace, *, next_step: str = "") -> None:
     """Print the report's last three lines, unless the options print something else."""
     from grader.report.ending import print_ending
     from grader.report.terminal import make_console
@@ -67,7 +71,8 @@ def print_score_ending(score: Score, options: argparse.Namespace) -> None:
     files = [options.html, options.json, options.output if options.format else None]
     details = ", ".join(str(name) for name in files if name is not None)
     with printing():
-        print_ending(score, console=make_console(sys.stdout), details=details)
+        console = make_console(sys.stdout)
+        print_ending(score, console=console, details=details, next_step=next_step)
 
 
 def print_source(score: Score, path: Path, *, alone: bool) -> None:
@@ -149,3 +154,139 @@ def _write_json(score: Score, path: Path) -> None:
         write_score(score, path)
     except UsageError as error:  # `check_target` accepted the file before the grading
         raise GraderError(str(error), error.advice) from error
+
+
+def add_machine_code(parser: argparse.ArgumentParser) -> None:
+    """`--sass` and `--trace`."""
+    parser.add_argument(
+        "--sass",
+        action="store_true",
+        help="also print the machine code of each source line: executions, control bits, modelled"
+        " cycles",
+    )
+    parser.add_argument(
+        "--trace",
+        metavar="FILE",
+        help="write a trace of the simulated SM, cycle by cycle, for ui.perfetto.dev (.json or"
+        " .json.gz)",
+    )
+
+
+def detail_of(options: argparse.Namespace, *, pages: bool) -> Detail:
+    """The detail of machine code that the arguments need. `pages`: the source is shown with bars of
+    time."""
+    from grader.records import Detail
+    from grader.report.trace import TRACED_SPANS
+
+    return Detail(
+        instructions=options.sass or bool(getattr(options, "html", None)),
+        cycles=options.sass or pages or options.trace is not None,
+        spans=TRACED_SPANS if options.trace is not None else 0,
+    )
+
+
+def print_listings(listings: Sequence[CodeListing], source: str, sizes: Mapping[str, int]) -> None:
+    """Prints machine code below the lines of its source. `sizes`: the sizes of the counted run."""
+    from grader.report.annotation import number_lines
+    from grader.report.code_page import print_code
+    from grader.report.terminal import make_console
+
+    with printing():
+        print_code(listings, number_lines(source), sizes, console=make_console(sys.stdout))
+
+
+def write_trace_of(work: MachineWork | None, source: str, target: Path) -> None:
+    """Writes the trace of the simulation, and its contents on standard error."""
+    from grader.report.annotation import number_lines
+    from grader.report.trace import write_trace
+
+    if work is None or not work.simulated:
+        print("No trace is written: no time was modelled.", file=sys.stderr)
+        return
+    notes = write_trace(target, work, number_lines(source))
+    for note in notes:
+        print(clean_line(f"{target}: {note}"), file=sys.stderr)
+
+
+def add_what_if(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--what-if",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="after the verdict, try fixes for checks that lost points and show their effects, if"
+        " the exercise allows it (the default on a terminal; Ctrl-C ends it)",
+    )
+    parser.add_argument(
+        "--what-if-seconds",
+        type=float,
+        default=WHAT_IF_SECONDS,
+        metavar="S",
+        help=f"start no fix after this time (default: {WHAT_IF_SECONDS:g})",
+    )
+
+
+def check_what_if(options: argparse.Namespace) -> None:
+    """Raises UsageError for a time that is not positive."""
+    if not options.what_if_seconds > 0:
+        raise UsageError(
+            "--what-if-seconds must be more than 0", "To try no fixes, use --no-what-if."
+        )
+
+
+def add_fixes(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
+    """Adds the effects of fixes to the score, if wanted and allowed, and prints them below the
+    verdict. If `--what-if` has no result, prints the reason."""
+    alone = options.json == "-" or (options.format is not None and options.output is None)
+    shown = not (alone or options.quiet)
+    if not is_wanted(options, shown=shown, on_terminal=sys.stdout.isatty()):
+        return score
+    from grader.grading.what_if import lost_checks
+    from grader.report.what_if import NO_FIX, NOT_SHOWN, NOTHING_LOST
+    from grader.spec.reader import read_exercise
+
+    read = read_exercise(exercise)
+    if read.what_if is WhatIfMode.OFF or not lost_checks(score):
+        why = NOT_SHOWN if read.what_if is WhatIfMode.OFF else NOTHING_LOST
+        return _explain_none(why, score, asked=bool(options.what_if))
+    tried = _try(score, options, exercise, submission)
+    if tried.what_if is None:
+        return _explain_none(NO_FIX, score, asked=bool(options.what_if))
+    if shown:
+        _print_effects(tried)
+    return tried
+
+
+def is_wanted(options: argparse.Namespace, *, shown: bool, on_terminal: bool) -> bool:
+    """Whether to try fixes: by the option, else only on a terminal, because a script, a pipe or a
+    `--watch` would wait for it."""
+    if options.what_if is not None:
+        return bool(options.what_if)
+    return shown and on_terminal and not options.watch
+
+
+def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
+    from grader.grading.what_if import Trial, try_fixes
+    from grader.report.terminal import make_console, progress_display
+    from grader.spec.reader import read_exercise
+    from grader.submission.source_file import read_submission
+
+    text = read_submission(submission)
+    if not isinstance(text, Submission) or text.sha256 != score.submission_sha256:
+        return score  # the file has changed since
+    with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
+        trial = Trial(replace(read_options(options), show=show), seconds=options.what_if_seconds)
+        return replace(score, what_if=try_fixes(read_exercise(exercise), text, score, trial))
+
+
+def _print_effects(score: Score) -> None:
+    from grader.report.terminal import make_console
+    from grader.report.what_if import print_what_if
+
+    with printing():
+        print_what_if(score, console=make_console(sys.stdout))
+
+
+def _explain_none(why: str, score: Score, *, asked: bool) -> Score:
+    if asked and sys.stderr is not None:
+        print(f"--what-if: {why}", file=sys.stderr)
+    return score

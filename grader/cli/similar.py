@@ -9,13 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.batch.archives import SetAside, extract_zip
-from grader.cli.common import (
-    Command,
-    add_json,
-    check_target,
-    make_parser,
-    print_or_json,
-)
+from grader.cli.common import Command, add_json, check_target, make_parser, print_or_json
 from grader.errors import UsageError
 from grader.records import Comparison
 from grader.report.text import clean_line
@@ -83,8 +77,8 @@ def run_similar(options: argparse.Namespace) -> int:
         )
     check_target(options.json)
     check_target(options.html, "the page")
-    with tempfile.TemporaryDirectory() as room:
-        texts = _read_submissions(Path(options.folder), Path(room))
+    with tempfile.TemporaryDirectory() as unpacked:
+        texts = _read_submissions(Path(options.folder), Path(unpacked))
     from grader.similar.winnowing import compare_files
 
     found = compare_files(
@@ -94,20 +88,20 @@ def run_similar(options: argparse.Namespace) -> int:
     return 1 if found.pairs else 0
 
 
-def _read_submissions(submissions: Path, room: Path) -> dict[str, str]:
+def _read_submissions(submissions: Path, unpacked: Path) -> dict[str, str]:
     """The texts of all `.cu` files of a folder or a zip, and of the zips in it, by relative path.
-    Unpacks zips into `room`."""
+    Unpacks zips into `unpacked`."""
     if submissions.is_dir():
-        roots = [submissions, room]
-        _unpack_zips(submissions, room)
+        roots = [submissions, unpacked]
+        _unpack_zips(submissions, unpacked)
     elif submissions.is_file():
-        roots = [room]
-        _print_left_out(str(submissions), extract_zip(submissions, room))
+        roots = [unpacked]
+        _print_left_out(str(submissions), extract_zip(submissions, unpacked))
     else:
         raise UsageError(
             f"there is no folder or zip {submissions}", "Name the submissions' folder or zip."
         )
-    _unpack_zips(room, room)
+    _unpack_zips(unpacked, unpacked)
     texts = {name: text for root in roots for name, text in _read_folder(root)}
     if len(texts) < 2:
         raise UsageError(
@@ -116,11 +110,11 @@ def _read_submissions(submissions: Path, room: Path) -> dict[str, str]:
     return texts
 
 
-def _unpack_zips(folder: Path, room: Path) -> None:
+def _unpack_zips(folder: Path, unpacked: Path) -> None:
     """Unpacks the zips in the folder to the same relative paths; prints names of broken zips."""
     for archive in sorted(folder.rglob("*.zip")):
         inside = archive.relative_to(folder)
-        target = (room / inside).with_suffix("")
+        target = (unpacked / inside).with_suffix("")
         if _is_hidden(inside) or target.exists():
             continue
         target.mkdir(parents=True)
@@ -166,7 +160,7 @@ def _read_starters(option: str) -> dict[str, str]:
 
 
 def _show(found: Comparison, options: argparse.Namespace) -> None:
-    from grader.report.files import write_file
+    from grader.plumbing.atomic import write_file
     from grader.report.shared_code import format_comparison, print_comparison
 
     if options.html is not None:

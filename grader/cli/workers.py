@@ -37,7 +37,7 @@ def find_workers(
     options: argparse.Namespace, exercises: Sequence[Exercise], stack: contextlib.ExitStack
 ) -> Workers:
     """Processes on this machine, or a cluster that the stack closes."""
-    from grader.batch.answers import grade_task
+    from grader.batch.tasks import grade_task
 
     seconds = options.timeout or MOST_SECONDS
     if options.cluster is None:

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from grader.cpp.lexer import Kind, Position, Token, read_tokens
 from grader.cpp.types import TYPE_WORDS
-from grader.records import Obstacle
+from grader.records import Problem, Syntax
 
 MAX_LENGTH = 10_000
 """Longest text that is read at all, in characters."""
@@ -17,12 +17,9 @@ T = TypeVar("T")
 
 
 class LanguageError(Exception):
-    """A mistake in a text of this language. `str()` gives `line 3, column 12: message`; line and
-    column are 1-based.
-
-    `advice`, if any, suggests a fix. `obstacle` is the kind of a mistake that depends on the values
-    of names; `messages` makes its sentence with `figures`.
-    """
+    """A mistake in a text of this language; line and column are 1-based. `messages` makes the
+    sentence on a `problem` with its `figures`. A mistake without `problem` has a `message`, and may
+    have an `advice` that suggests a fix."""
 
     def __init__(
         self,
@@ -30,15 +27,15 @@ class LanguageError(Exception):
         line: int,
         column: int,
         advice: str = "",
-        obstacle: Obstacle | None = None,
+        problem: Problem | None = None,
         figures: Mapping[str, int | str] | None = None,
     ) -> None:
-        super().__init__(f"line {line}, column {column}: {message}")
+        super().__init__(f"line {line}, column {column}: {message or problem}")
         self.message = message
         self.line = line
         self.column = column
         self.advice = advice
-        self.obstacle = obstacle
+        self.problem = problem
         self.figures = figures or {}
 
 
@@ -61,8 +58,8 @@ class Cursor:
         self._index = 0
         for piece, place in ((text, Position(line, column)), *more):
             if len(piece) > MAX_LENGTH:
-                message = f"the text is {len(piece)} characters long; at most {MAX_LENGTH} are read"
-                raise error_at(place, message)
+                figures = {"length": len(piece), "most": MAX_LENGTH}
+                raise problem_at(place, Syntax.TEXT_TOO_LONG, **figures)
             start = len(self.text)
             for token in _take_apart(piece, *place):
                 self._tokens.append(token._replace(start=start + token.start))
@@ -152,10 +149,10 @@ class Cursor:
             raise self.expected(what)
 
     def expected(self, what: str) -> LanguageError:
-        """An error at the next token: `expected ')' before ';'`."""
+        """An error at the next token, which is not the `what` that belongs there."""
         token = self.token
         shown = "the end of the line" if token.kind is Kind.END else quote(token.text)
-        return error_at(token.position, f"expected {what} before {shown}")
+        return problem_at(token.position, Syntax.UNEXPECTED, wanted=what, found=shown)
 
 
 def _take_apart(text: str, line: int, column: int) -> Iterator[Token]:
@@ -186,18 +183,14 @@ def _characters(token: Token) -> Iterator[Token]:
         line, column = (line + 1, 1) if letter == "\n" else (line, column + 1)
 
 
-def error_at(
-    position: Position, message: str, advice: str = "", *, obstacle: Obstacle | None = None
-) -> LanguageError:
+def error_at(position: Position, message: str, advice: str = "") -> LanguageError:
     """An error at a position."""
-    return LanguageError(message, position.line, position.column, advice, obstacle)
+    return LanguageError(message, position.line, position.column, advice)
 
 
-def obstacle_at(position: Position, obstacle: Obstacle, **figures: int | str) -> LanguageError:
-    """An obstacle at a position, whose words are made later."""
-    return LanguageError(
-        obstacle, position.line, position.column, obstacle=obstacle, figures=figures
-    )
+def problem_at(position: Position, problem: Problem, **figures: int | str) -> LanguageError:
+    """A problem at a position, whose sentence is made later."""
+    return LanguageError("", position.line, position.column, problem=problem, figures=figures)
 
 
 def quote(text: str, *, width: int = 40) -> str:
@@ -211,5 +204,11 @@ def quote(text: str, *, width: int = 40) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """`; did you mean 'TILE'?` where a known name is close, else nothing."""
+    near = find_near(name, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+def find_near(name: str, known: Iterable[str]) -> str:
+    """The closest known name in quotes, else nothing."""
     close = difflib.get_close_matches(name, list(known), n=1)
-    return f"; did you mean {quote(close[0])}?" if close else ""
+    return quote(close[0]) if close else ""

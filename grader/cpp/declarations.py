@@ -59,6 +59,16 @@ def find_includes(source: str) -> Iterator[tuple[int, str]]:
                 yield line[0].line, named[1]
 
 
+def has_main(source: str) -> bool:
+    """Whether a file defines `main`: outside of functions, the name stands before a parenthesis."""
+    depth = 0
+    for token, after in pairwise([*read_code(source), Token(Kind.END, "", len(source))]):
+        depth += (token.text == "{") - (token.text == "}")
+        if depth == 0 and token.text == "main" and after.text == "(":
+            return True
+    return False
+
+
 def find_kernels(source: str) -> dict[str, bool]:
     """The names of a file's `__global__` functions, and whether they are templates.
 

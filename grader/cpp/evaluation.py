@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import assert_never
 
-from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
+from grader.cpp.cursor import LanguageError, find_near, problem_at, quote
 from grader.cpp.lexer import Position
 from grader.cpp.tree import (
     Address,
@@ -34,7 +34,7 @@ from grader.cpp.tree import (
     Value,
 )
 from grader.cpp.types import NUMPY_NAMES, normal_integer_type, size_of
-from grader.records import Obstacle
+from grader.records import Obstacle, Syntax
 
 SMALLEST_VALUE = -(1 << 63)
 LARGEST_VALUE = (1 << 64) - 1
@@ -72,8 +72,7 @@ def evaluate(node: Node, values: Mapping[str, Value]) -> Value:
         case Cast(type_, operand, position):
             return cast_to(type_, evaluate(operand, values), position)
         case Index(_, _, position):
-            advice = "Write its address, &a[n] or a + n; only kernels read and write elements."
-            raise error_at(position, "a launch line cannot read the elements of a buffer", advice)
+            raise problem_at(position, Syntax.ELEMENT)
         case Braces(type_, items):
             return Group(type_, tuple(evaluate(item, values) for item in items))
     assert_never(node)
@@ -86,23 +85,17 @@ def is_true(value: Value, position: Position) -> bool:
             return value != 0
         case Real(number):
             return number != 0.0
-    raise error_at(position, f"{describe(value)} is no condition: compare integers")
+    raise problem_at(position, Syntax.NOT_A_CONDITION, kind=describe(value))
 
 
 def integer_of(value: Value, position: Position, text: str) -> int:
     """The value of the expression `text` where an integer is wanted."""
     if isinstance(value, int):
         return value
-    if isinstance(value, Real):
-        advice = "Write (int)(...) around it, or compute with integers."
-    elif isinstance(value, Address):
-        message = (
-            f"{quote(value.buffer)} is a buffer, and can only be given to a kernel, copied or set"
-        )
-        raise error_at(position, message, "Use an integer here.")
-    else:
-        advice = "Write an integer expression."
-    raise error_at(position, f"{quote(text)} is {describe(value)}, no integer", advice)
+    if isinstance(value, Address):
+        raise problem_at(position, Syntax.BUFFER_AS_INTEGER, name=quote(value.buffer))
+    problem = Syntax.NOT_AN_INTEGER if isinstance(value, Real) else Syntax.GROUP_AS_INTEGER
+    raise problem_at(position, problem, text=quote(text), kind=describe(value))
 
 
 def describe(value: Value) -> str:
@@ -149,7 +142,7 @@ def cast_to(type_: str, value: Value, position: Position) -> Value:
     if name.endswith("*"):
         return _cast_pointer(name.removesuffix("*"), value, position)
     if not isinstance(value, int | Real):
-        raise error_at(position, f"{describe(value)} cannot be made {quote(type_)}")
+        raise problem_at(position, Syntax.NOT_CONVERTIBLE, kind=describe(value), type=quote(type_))
     dtype = NUMPY_NAMES.get(name)
     if dtype in _REAL_BYTES:
         number = value.value if isinstance(value, Real) else value
@@ -158,9 +151,8 @@ def cast_to(type_: str, value: Value, position: Position) -> Value:
         return int(is_true(value, position))
     integer = None if dtype is None else _INTEGER.fullmatch(dtype)
     if integer is None:
-        known = sorted(NUMPY_NAMES)
-        message = f"{quote(type_)} is no type that is known here{did_you_mean(name, known)}"
-        raise error_at(position, message)
+        near = find_near(name, sorted(NUMPY_NAMES))
+        raise problem_at(position, Syntax.UNKNOWN_TYPE, type=quote(type_), near=near)
     return wrap(_truncated(value, position), int(integer["bits"]), signed=not integer["unsigned"])
 
 
@@ -174,19 +166,16 @@ def _truncated(value: int | Real, position: Position) -> int:
     if isinstance(value, int):
         return value
     if not math.isfinite(value.value):
-        raise error_at(position, f"{value.value} cannot be made an integer")
+        raise problem_at(position, Syntax.NOT_FINITE, value=str(value.value))
     return _checked_integer(int(value.value), position)
 
 
 def _cast_pointer(element: str, value: Value, position: Position) -> Address:
     if not isinstance(value, Address):
-        message = f"{describe(value)} cannot be made a pointer"
-        raise error_at(position, message, "Only buffers have addresses here.")
+        raise problem_at(position, Syntax.NOT_A_POINTER, kind=describe(value))
     size = 1 if element == "void" else size_of(element)
     if size is None:
-        message = f"the size of {quote(element)} is not known here"
-        advice = "Cast to a pointer to numbers or to one of CUDA's vectors (float4)."
-        raise error_at(position, message, advice)
+        raise problem_at(position, Syntax.MISSING_SIZE, type=quote(element))
     return Address(value.buffer, element, size, value.offset_bytes)
 
 
@@ -248,7 +237,7 @@ def apply_operator(sign: str, left: Value, right: Value, position: Position) -> 
         return _apply_to_addresses(sign, left, right, position)
     if isinstance(left, Group) or isinstance(right, Group):
         group = left if isinstance(left, Group) else right
-        raise error_at(position, f"{quote(sign)} does not take {describe(group)}")
+        raise _wrong_operand(position, sign, group)
     if sign in _COMPARISONS:
         return int(_COMPARISONS[sign](_number(left), _number(right)))
     if isinstance(left, Real) or isinstance(right, Real):
@@ -276,7 +265,7 @@ def _apply_unary(sign: str, value: Value, position: Position) -> Value:
     if isinstance(value, Real) and sign in "+-":
         return Real(-value.value if sign == "-" else value.value, value.size_bytes)
     if not isinstance(value, int):
-        raise error_at(position, f"{quote(sign)} does not take {describe(value)}")
+        raise _wrong_operand(position, sign, value)
     applied = {"+": value, "-": -value, "~": ~value}[sign]
     return _checked_integer(applied, position)
 
@@ -286,7 +275,7 @@ def _call(function: str, left: Value, right: Value, position: Position) -> Value
         return _apply_to_integers(FUNCTIONS[function], left, right, position)
     if isinstance(left, int | Real) and isinstance(right, int | Real):
         return _apply_to_reals(function, left, right, position)
-    raise error_at(position, f"{function} takes numbers")
+    raise problem_at(position, Syntax.NUMBERS_ONLY, function=function)
 
 
 def _apply_to_integers(
@@ -295,16 +284,15 @@ def _apply_to_integers(
     try:
         return _checked_integer(function(left, right), position)
     except ZeroDivisionError:
-        raise error_at(position, "division by zero", obstacle=Obstacle.DIVISION_BY_ZERO) from None
+        raise problem_at(position, Obstacle.DIVISION_BY_ZERO) from None
     except OverflowError:
-        raise error_at(position, "a shift by no number of bits from 0 to 63") from None
+        raise problem_at(position, Syntax.SHIFT_COUNT) from None
 
 
 def _apply_to_reals(sign: str, left: int | Real, right: int | Real, position: Position) -> Real:
     function = _OF_REALS.get(sign)
     if function is None:
-        advice = "Write (int)(...) around the part that must be an integer."
-        raise error_at(position, f"{quote(sign)} takes integers, not floats", advice)
+        raise problem_at(position, Syntax.WITHOUT_FLOATS, sign=quote(sign))
     size = max(each.size_bytes for each in (left, right) if isinstance(each, Real))
     try:
         return round_real(function(float(_number(left)), float(_number(right))), size)
@@ -332,14 +320,13 @@ def _apply_to_addresses(sign: str, left: Value, right: Value, position: Position
         case (("==" | "!="), Address(), Address()):
             return int(sign == "!=")
     address = left if isinstance(left, Address) else right
-    message = f"{quote(sign)} does not go with {describe(address)}"
-    advice = "An address takes + and - of an integer number of elements: a + n, &a[n]."
-    raise error_at(position, message, advice)
+    figures = {"sign": quote(sign), "kind": describe(address)}
+    raise problem_at(position, Syntax.ADDRESS_OPERATOR, **figures)
 
 
 def _move(address: Address, elements: int, position: Position) -> Address:
     if address.element == "void":
-        raise error_at(position, "a void pointer has no elements to count", "Cast it first.")
+        raise problem_at(position, Syntax.VOID_POINTER)
     offset = _checked_integer(address.offset_bytes + elements * address.element_bytes, position)
     return Address(address.buffer, address.element, address.element_bytes, offset)
 
@@ -350,9 +337,12 @@ def _address_of(operand: Node, values: Mapping[str, Value], position: Position) 
         if isinstance(base, Address) and isinstance(index, int):
             return _move(base, index, operand.position)
         culprit = base if not isinstance(base, Address) else index
-        raise error_at(operand.position, f"'[' does not take {describe(culprit)}")
-    advice = "Write the buffer's name for its start, a + n or &a[n] for an element's address."
-    raise error_at(position, "'&' is there for elements of buffers only", advice)
+        raise _wrong_operand(operand.position, "[", culprit)
+    raise problem_at(position, Syntax.NOT_AN_ADDRESS)
+
+
+def _wrong_operand(position: Position, sign: str, operand: Value) -> LanguageError:
+    return problem_at(position, Syntax.WRONG_OPERAND, sign=quote(sign), kind=describe(operand))
 
 
 # --- numbers --------------------------------------------------------------------------------------
@@ -366,7 +356,8 @@ def _value_of(name: str, values: Mapping[str, Value], position: Position) -> Val
     if name in NULLS:
         return Group(NULL, ())
     if name not in values:
-        raise error_at(position, f"{quote(name)} is not known here{did_you_mean(name, values)}")
+        near = find_near(name, values)
+        raise problem_at(position, Syntax.UNKNOWN_NAME, name=quote(name), near=near)
     return values[name]
 
 
@@ -376,9 +367,5 @@ def _checked(value: Value, position: Position) -> Value:
 
 def _checked_integer(value: int, position: Position) -> int:
     if not SMALLEST_VALUE <= value <= LARGEST_VALUE:
-        raise _beyond(position)
+        raise problem_at(position, Obstacle.BEYOND_64_BITS)
     return value
-
-
-def _beyond(position: Position) -> LanguageError:
-    return error_at(position, "the value does not fit 64 bits", obstacle=Obstacle.BEYOND_64_BITS)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from grader.cpp.cursor import Cursor, LanguageError, error_at, quote
+from grader.cpp.cursor import Cursor, LanguageError, problem_at, quote
 from grader.cpp.evaluation import (
     FUNCTIONS,
     NULLS,
@@ -40,6 +40,7 @@ from grader.cpp.tree import (
     names_in,
 )
 from grader.cpp.types import TYPE_WORDS, size_of
+from grader.records import Syntax
 
 MAX_DEPTH = 64
 """Most nested parentheses, calls and signs; keeps parser and evaluation far from Python's recursion
@@ -47,10 +48,6 @@ limit."""
 _LONGEST_TYPE = 16
 """Of a cast, in tokens."""
 
-_ADVICE_FOR_UNKNOWN_FUNCTION = {
-    "ceil": "; write ceil_div(a, b) to divide and round up",
-    "cdiv": "; write ceil_div(a, b) to divide and round up",
-}
 _NAMED_CASTS = ("static_cast", "reinterpret_cast", "const_cast")
 
 
@@ -96,7 +93,7 @@ def _bounded(position: Position) -> Iterator[None]:
     try:
         yield
     except RecursionError:
-        raise error_at(position, "the expression is nested too deep") from None
+        raise problem_at(position, Syntax.TOO_DEEP) from None
 
 
 # --- parsing --------------------------------------------------------------------------------------
@@ -215,8 +212,7 @@ def _close(opened: list[_Open], node: Node, level: int) -> Node:
 
 def _check_depth(cursor: Cursor, depth: int) -> None:
     if depth >= MAX_DEPTH:
-        message = f"the expression is nested more than {MAX_DEPTH} deep"
-        raise error_at(cursor.token.position, message)
+        raise problem_at(cursor.token.position, Syntax.NESTED_TOO_DEEP, most=MAX_DEPTH)
 
 
 def _take_factor(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
@@ -276,7 +272,8 @@ def _take_named(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     cursor.expect("(")
     arguments = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
     if len(arguments) != 2:
-        raise error_at(token.position, f"{function} takes 2 arguments, got {len(arguments)}")
+        count = len(arguments)
+        raise problem_at(token.position, Syntax.FUNCTION_ARGUMENTS, function=function, count=count)
     return Call(function, *arguments, token.position)
 
 
@@ -287,15 +284,14 @@ def _take_items(
     cursor.expect("(")
     items = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
     if type_ == "dim3" and not 1 <= len(items) <= 3:
-        raise error_at(position, f"dim3 takes 1 to 3 arguments, got {len(items)}")
+        raise problem_at(position, Syntax.DIM3_ARGUMENTS, count=len(items))
     return Braces(type_, items, position)
 
 
 def _uncallable(name: str, position: Position) -> LanguageError:
-    advice = _ADVICE_FOR_UNKNOWN_FUNCTION.get(name.removeprefix("std::"), "")
-    functions = ", ".join(FUNCTIONS)
-    message = f"{quote(name)} cannot be called here; the functions are {functions}{advice}"
-    return error_at(position, message)
+    rounds_up = name.removeprefix("std::") in ("ceil", "cdiv")
+    problem = Syntax.ROUNDED_UP if rounds_up else Syntax.UNCALLABLE
+    return problem_at(position, problem, name=quote(name), functions=", ".join(FUNCTIONS))
 
 
 def take_qualified_name(cursor: Cursor) -> str:

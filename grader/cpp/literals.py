@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from grader.cpp.cursor import error_at, quote
+from grader.cpp.cursor import problem_at, quote
 from grader.cpp.evaluation import LARGEST_VALUE, round_real
 from grader.cpp.lexer import Kind, Token
 from grader.cpp.tree import Node, Number, RealNumber
-from grader.records import Obstacle
+from grader.records import Obstacle, Syntax
 
 _LONGEST_LITERAL = 80
 _INTEGER = re.compile(
@@ -42,7 +42,7 @@ def _read_character(token: Token) -> Number:
     elif match is not None:
         value = int(match["octal"] or match["hex"], 8 if match["octal"] else 16)
     if value is None or value > 127:
-        raise error_at(token.position, f"{quote(token.text)} is no character of ASCII")
+        raise problem_at(token.position, Syntax.NOT_A_CHARACTER, text=quote(token.text))
     return Number(value, token.position)
 
 
@@ -58,12 +58,11 @@ def read_literal(token: Token) -> Node:
         return RealNumber(round_real(float(real["digits"]), size_bytes), token.position)
     match = _INTEGER.fullmatch(text)
     if match is None:
-        raise error_at(token.position, f"{quote(token.text)} is no number as C writes them")
+        raise problem_at(token.position, Syntax.NOT_A_NUMBER, text=quote(token.text))
     digits = match["digits"]
     value = int(digits, _base(digits)) if len(digits) <= _LONGEST_LITERAL else LARGEST_VALUE + 1
     if value > LARGEST_VALUE:
-        message = "the value does not fit 64 bits"
-        raise error_at(token.position, message, obstacle=Obstacle.BEYOND_64_BITS)
+        raise problem_at(token.position, Obstacle.BEYOND_64_BITS)
     return Number(value, token.position)
 
 

@@ -47,7 +47,7 @@ def parse_device(
         return _parse_emulated(id_)
     raise UsageError(
         f"there is no device {name!r}",
-        "Devices are auto, emulated, emulated:ID (emulated:h100, say), gpu and gpu:N.",
+        "Devices are auto, emulated, emulated:ID (for example emulated:h100), gpu and gpu:N.",
     )
 
 

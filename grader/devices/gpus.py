@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.devices.room import EMULATED_OWN_BYTES
+from grader.devices.plan_limits import EMULATED_OWN_BYTES
 from grader.records import DeviceInfo, Dim3, LaunchLimits
 
 if TYPE_CHECKING:
@@ -52,6 +52,11 @@ class Gpu:
     source: str
     timing: Mapping[str, float | str | Sequence[int]] | None = None
     peak_tensor_tflops: float | None = None
+    link_gbps: float = 31.5
+    """PCI Express with 16 lanes, in each direction: generation 3, 4 or 5, of 15.75, 31.5 or 63 GB/s
+    after its line code."""
+    peer_gbps: float | None = None
+    """NVLink to other GPUs, in each direction (white papers); None: peers use PCI Express."""
 
     @property
     def figures(self) -> Figures | None:

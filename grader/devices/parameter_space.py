@@ -1,24 +1,31 @@
-"""Tasks of every device for a launch: lay out the kernel's parameters, and record its resources."""
+"""Tasks of every device for a launch: lay out the kernel's parameters and its tensor maps, and
+record its resources."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
+
+import numpy as np
 
 from grader.devices.gpus import Gpu, theoretical_occupancy
 from grader.records import (
     BufferArgument,
     Counters,
+    DeviceBuffer,
     Kernel,
     Launch,
     LaunchResult,
     LineCounters,
     ScalarArgument,
     StructArgument,
+    TensorMap,
 )
 
 POINTER_BYTES = 8
 NO_OBJECTS: Mapping[str, bytes] = MappingProxyType({})
+_SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
 def parameter_bytes(kernel: Kernel) -> int:
@@ -86,4 +93,33 @@ def make_result(
         occupancy=occupancy,
         counters=counters,
         lines=tuple(lines),
+    )
+
+
+@dataclass(frozen=True)
+class TensorLayout:
+    """A tensor's element type, its extents, the bytes between neighbours along each axis but the
+    first, and its boxes. `swizzle` is the number of a CUtensorMapSwizzle."""
+
+    element: str
+    extents: tuple[int, ...]
+    strides: tuple[int, ...]
+    box: tuple[int, ...]
+    steps: tuple[int, ...]
+    swizzle: int
+    fills_with_nan: bool
+
+
+def tensor_layout(buffer: DeviceBuffer, map_: TensorMap) -> TensorLayout:
+    """The layout of a buffer's elements for its tensor map `map_`."""
+    extents = buffer.shape[::-1]
+    bytes_below = np.cumprod([np.dtype(buffer.dtype).itemsize, *extents])
+    return TensorLayout(
+        element=map_.element or buffer.dtype,
+        extents=extents,
+        strides=tuple(int(each) for each in bytes_below[1:-1]),
+        box=map_.box[::-1],
+        steps=map_.steps[::-1],
+        swizzle=_SWIZZLES[map_.swizzle_bytes],
+        fills_with_nan=map_.fills_with_nan,
     )

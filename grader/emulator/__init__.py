@@ -11,7 +11,8 @@ A library: it imports only `grader.sass` from the rest of `grader`. README.md sh
     timing/   the timing model
 """
 
-from grader.emulator.codegen.translate import NativeKernel, translate
+from grader.emulator.codegen.native_kernel import NativeKernel
+from grader.emulator.codegen.translate import translate
 from grader.emulator.isa.architectures import ARCHITECTURES
 from grader.emulator.isa.program import (
     VARIABLES_BANK,
@@ -21,12 +22,19 @@ from grader.emulator.isa.program import (
     Unsupported,
     Variable,
 )
+from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
 from grader.emulator.layouts.heap import HEAP, HEAP_FUNCTIONS
 from grader.emulator.layouts.tensor_maps import make_tensor_map
-from grader.emulator.layouts.textures import Edge, Texels, TextureObject
+from grader.emulator.layouts.textures import TEXTURE, Edge, Texels, TextureObject, texture_records
 from grader.emulator.run.block_traces import join_lengths
 from grader.emulator.run.checked_launch import Hazard, HazardKind, Party
-from grader.emulator.run.counts import NO_COUNTS, InstructionCounts, LaunchCounts, join_counts
+from grader.emulator.run.counts import (
+    NO_COUNTS,
+    InstructionCounts,
+    LaunchCounts,
+    Tally,
+    join_counts,
+)
 from grader.emulator.run.digests import Digests
 from grader.emulator.run.faults import Fault, FaultKind
 from grader.emulator.run.launch import LaunchSettings
@@ -35,21 +43,28 @@ from grader.emulator.run.memory import (
     BANK_OF_PARAMETERS,
     CONSTANT_MEMORY,
     GRID_WORKSPACE,
+    HOST_FUNCTIONS,
+    DeviceMemory,
     GlobalMemory,
     fill_pointers,
     variable_addresses,
     variable_region,
 )
+from grader.emulator.run.repeated import RepeatedLaunch, Repetition
 
 __all__ = [
     "ARCHITECTURES",
     "BANK_OF_PARAMETERS",
     "CONSTANT_MEMORY",
+    "CYCLES_IN_4_NS",
     "GRID_WORKSPACE",
     "HEAP",
     "HEAP_FUNCTIONS",
+    "HOST_FUNCTIONS",
     "NO_COUNTS",
+    "TEXTURE",
     "VARIABLES_BANK",
+    "DeviceMemory",
     "Digests",
     "Edge",
     "Fault",
@@ -66,6 +81,9 @@ __all__ = [
     "NativeKernel",
     "Party",
     "Pointer",
+    "RepeatedLaunch",
+    "Repetition",
+    "Tally",
     "Texels",
     "TextureObject",
     "Unsupported",
@@ -75,6 +93,7 @@ __all__ = [
     "join_lengths",
     "make_tensor_map",
     "run_launch",
+    "texture_records",
     "translate",
     "variable_addresses",
     "variable_region",

@@ -23,7 +23,7 @@ from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     SECTOR_BYTES,
     Binary,
@@ -169,8 +169,10 @@ def _compile(
         cache=cache,
     )
     if not isinstance(binary, Binary):
-        told = tell(binary)
-        raise GraderError(f"the gallery {gallery} does not compile: {told.message}\n{told.detail}")
+        failure = describe_mistake(binary)
+        raise GraderError(
+            f"the gallery {gallery} does not compile: {failure.message}\n{failure.detail}"
+        )
     plan = read_plan(source)
     assert isinstance(plan, Plan), plan
     resolved = resolve_plan(

@@ -13,15 +13,15 @@ from grader.errors import UsageError
 from grader.explore.host_text import MARKER, HostProgram, format_program
 from grader.grading.building import build, launched_kernels, make_program
 from grader.grading.mistakes import SubmissionError
+from grader.grading.on_kernels import read_kernel_exercise
 from grader.grading.tools import find_toolchain
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.plumbing.cache import default_cache
 from grader.records import SUBMISSION, Failure, Role, Submission
 from grader.spec.cpu import find_cpu_file
 from grader.spec.draws import draw_scalars, make_inputs
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import load_oracle
-from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
 NATIVE = "native"
@@ -52,10 +52,10 @@ def make_host_program(
 
     UsageError and SpecError as in `pipeline.grade`.
     """
-    exercise = draw_scalars(read_exercise(folder), SEED)
+    exercise = draw_scalars(read_kernel_exercise(folder, "grade host"), SEED)
     source = read_submission(submission)
     if not isinstance(source, Submission):
-        return tell(source)
+        return describe_mistake(source)
     info = read_gpus()[CHECKED_FOR].emulated_info
     tools = find_toolchain(prefer_wheel=True, cache=cache or default_cache(os.environ))
     sizes = exercise.benchmark[SIZES]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -15,8 +15,9 @@ from grader.cpp.cursor import quote
 from grader.cpp.types import CPP_NAMES
 from grader.devices.base import Arrays
 from grader.errors import UsageError
-from grader.explore.kernel_maps import TensorMapFields, with_maps
 from grader.records import DeviceBuffer, Role
+from grader.spec.schema import part_problems
+from grader.spec.texture_rules import box_mistakes, read_tensor_map, shape_mistake
 from grader.submission.scalars import Scalar
 
 Shape = int | Sequence[int]
@@ -29,6 +30,8 @@ _LANGUAGE = ("ceil_div", "dim3", "max", "min")
 """Names that the launch language defines."""
 _SIZE_BITS = 63
 _PAIRS = {"float32": "float2", "float64": "double2"}
+TensorMapFields = Mapping[str, object]
+_ADVICE = "A map has a box, and may have steps, a swizzle, a fill and an element (docs: Exercises)."
 
 
 @dataclass(frozen=True)
@@ -182,3 +185,35 @@ def _read_scalar(name: str, scalar: object) -> Scalar:
     if isinstance(scalar, np.generic):
         _check_dtype(f"scalars[{name!r}]", scalar.dtype)
     return scalar
+
+
+def with_maps(
+    buffers: Sequence[DeviceBuffer], maps: Mapping[str, TensorMapFields]
+) -> tuple[DeviceBuffer, ...]:
+    """The buffers with their tensor maps. Raises UsageError for a map without a buffer, and for
+    values that the driver would refuse."""
+    names = [buffer.name for buffer in buffers]
+    for name in maps:
+        if name not in names:
+            raise UsageError(
+                f"tensor_maps: there is no input or output {quote(str(name))}",
+                f"Give one of {', '.join(names)}.",
+            )
+    return tuple(
+        _with_map(each, maps[each.name]) if each.name in maps else each for each in buffers
+    )
+
+
+def _with_map(buffer: DeviceBuffer, given: TensorMapFields) -> DeviceBuffer:
+    where = f"tensor_maps[{buffer.name!r}]"
+    if not isinstance(given, Mapping):
+        raise UsageError(f"{where} is no mapping, but {type(given).__name__}", _ADVICE)
+    for path, mistake in part_problems(given, "tensor_map"):
+        raise UsageError(f"{where}{path[1:]}: {mistake}", _ADVICE)
+    map_ = read_tensor_map({"tensor_map": dict(given)})
+    assert map_ is not None
+    for mistake in box_mistakes(map_, buffer.dtype, len(buffer.shape)):
+        raise UsageError(f"{where}: {mistake}", _ADVICE)
+    if unfit := shape_mistake(buffer.dtype, buffer.shape):
+        raise UsageError(f"{where}: {unfit}", "Pad the rows, or give it one extent only.")
+    return replace(buffer, tensor_map=map_)

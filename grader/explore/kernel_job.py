@@ -7,18 +7,20 @@ from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 from pathlib import Path
 
+import numpy as np
+
 from grader.devices.base import Arrays, Device
 from grader.explore.kernel_data import KernelData
-from grader.explore.launch_times import Times, modelled_times, note_unsure, note_untimed
-from grader.explore.other_order import PUBLIC, find_order
+from grader.explore.launch_times import Times, explain_unsure, explain_untimed, modelled_times
 from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
-from grader.judging.machine_work import tell_machine_work
+from grader.judging.machine_work import combine_machine_work
 from grader.messages.findings import advise
-from grader.messages.hidden import tell, tell_findings
-from grader.messages.outputs import describe_modified
+from grader.messages.hidden import describe_findings, describe_mistake
+from grader.messages.observations import describe_order
+from grader.messages.outputs import describe_modified, describe_other_values
 from grader.plumbing.cache import cache_folder
 from grader.records import (
     PLAIN,
@@ -41,16 +43,23 @@ from grader.records import (
     Options,
     Program,
     RunLimits,
+    ShowProgress,
     Status,
     Stop,
     Submission,
     ToolLimits,
 )
+from grader.spec.exercise import Case
 from grader.spec.statements import Plan
 
 LIMITS = RunLimits(10**15, wall_seconds=300.0, processor_seconds=600.0, of_exercise=False)
 """Limits of one run: five minutes of two cores."""
 COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
+FACTOR, LEAST_INSTRUCTIONS = 4, 1_000_000
+"""The opposite order may execute FACTOR times the warp instructions of the first, plus
+LEAST_INSTRUCTIONS: where blocks wait for earlier blocks, it never ends."""
+PUBLIC = Case("run", {}, hidden=False)
+"""A run without an exercise has no secrets."""
 
 
 @dataclass(frozen=True)
@@ -118,19 +127,19 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     execution, outputs = whole or _run(job, device, program, CountingMode(detail=detail))
     _refuse(execution)
     times = () if modelled is None else modelled_times(modelled[0])
-    notes = () if modelled is None else (*note_untimed(modelled[0]), *note_unsure(times))
-    findings = tell_findings(execution.findings, PUBLIC)
+    notes = () if modelled is None else (*explain_untimed(modelled[0]), *explain_unsure(times))
+    findings = describe_findings(execution.findings, PUBLIC)
     if checked is not None:
         arrays, show = job.data.arrays, job.options.show
         findings += find_order(device, program, arrays, checked, limits=LIMITS, show=show)
     machine = None
     if detail != PLAIN:
         sizes, timed = job.data.sizes, None if modelled is None else (program, modelled[0])
-        machine = tell_machine_work((program, execution), sizes, timed, sizes)
+        machine = combine_machine_work((program, execution), sizes, timed, sizes)
     return Emulated(execution, outputs, findings, times, notes, machine)
 
 
-def tell_run(
+def record_run(
     job: KernelJob,
     execution: Execution,
     outputs: Arrays,
@@ -163,13 +172,13 @@ def tell_run(
     )
 
 
-def tell_launches(
+def record_launches(
     launches: Sequence[LaunchResult], times: Sequence[LaunchTime | None]
 ) -> list[KernelLaunch]:
     """The records of launches that were counted, each with its time."""
-    told = {field.name for field in fields(KernelLaunch)} - {"time"}
+    names = {field.name for field in fields(KernelLaunch)} - {"time"}
     return [
-        KernelLaunch(**{name: getattr(launch, name) for name in told}, time=time)
+        KernelLaunch(**{name: getattr(launch, name) for name in names}, time=time)
         for launch, time in zip_longest(launches, times[: len(launches)])
     ]
 
@@ -177,7 +186,7 @@ def tell_launches(
 def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
     """The error of a run that did not end, with advice and its output until then."""
     printed = collect_printed(execution, PUBLIC)
-    failure = tell(stop)
+    failure = describe_mistake(stop)
     return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
 
 
@@ -196,7 +205,7 @@ def _as_findings(execution: Execution) -> tuple[Finding, ...]:
     """The findings of a fault that ended a run in the checked mode."""
     if execution.failure is None or execution.failure.status is not Status.RUNTIME_ERROR:
         return ()
-    return tell(execution.failure).findings
+    return describe_mistake(execution.failure).findings
 
 
 def _refuse(execution: Execution) -> None:
@@ -217,3 +226,56 @@ def _input_failure(modified: Sequence[Finding]) -> Failure:
         advice=advice,
         findings=tuple(modified),
     )
+
+
+def find_order(
+    device: Device,
+    program: Program,
+    arrays: Arrays,
+    first: tuple[Execution, Arrays],
+    *,
+    limits: RunLimits,
+    show: ShowProgress,
+) -> tuple[Finding, ...]:
+    """The findings of the opposite order for a program that ran without an error in the `first`
+    order; none where it does not end."""
+    execution, outputs = first
+    spent = sum(launch.counters.instructions_executed for launch in execution.launches)
+    most = min(limits.warp_instructions, FACTOR * spent + LEAST_INSTRUCTIONS)
+    again, others = device.run(
+        program,
+        arrays,
+        limits=replace(limits, warp_instructions=most),
+        mode=CheckedMode(backwards=True),
+        progress=show,
+    )
+    kernel = execution.launches[0].kernel if len(execution.launches) == 1 else None
+    if again.failure is not None:
+        if again.failure.status is Status.TIMEOUT:
+            return ()
+        return (describe_order(kernel, describe_mistake(again.failure).message, judged=False),)
+    known = {_key(finding) for finding in describe_findings(execution.findings, PUBLIC)}
+    seen = describe_findings(again.findings, PUBLIC)
+    found = tuple(finding for finding in seen if _key(finding) not in known)
+    differing = [name for name, array in outputs.items() if not _is_same(array, others[name])]
+    races = any(each.kind is FindingKind.RACE for each in (*execution.findings, *again.findings))
+    if not differing or races:  # a race explains the order
+        return found
+    return (*found, describe_order(kernel, describe_other_values(differing), judged=False))
+
+
+def _key(finding: Finding) -> tuple[object, ...]:
+    """Equal for two findings of one mistake, whatever the order of their threads."""
+    lines = sorted(line or 0 for line in (finding.line, finding.other_line))
+    return finding.kind, finding.kernel, *lines
+
+
+def _is_same(first: np.ndarray, second: np.ndarray) -> bool:
+    """Whether two outputs are equal; floating-point numbers in half of their digits, since a sum in
+    another order is rounded differently."""
+    if not np.issubdtype(first.dtype, np.floating):
+        return np.array_equal(first, second)
+    finite = np.isfinite(first)
+    largest = float(np.max(np.abs(first), where=finite, initial=0.0))
+    slack = float(np.sqrt(np.finfo(first.dtype).eps)) * largest
+    return np.allclose(first, second, rtol=0.0, atol=slack, equal_nan=True)

@@ -13,7 +13,7 @@ from grader.devices.emulated.machine_code import Code, kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
 from grader.devices.remote.remote_device import RemoteDevice
-from grader.emulator import ARCHITECTURES
+from grader.emulator import ARCHITECTURES, variable_addresses
 from grader.emulator.codegen.unsupported import find_unsupported
 from grader.errors import GraderError, ToolMissing, UsageError
 from grader.explore.kernel_job import COMPILE_LIMITS
@@ -117,7 +117,7 @@ def _read_cubin(path: Path, tools: Toolchain) -> Binary:
 
 
 def _find_unknown(kernel: Kernel, code: Code) -> tuple[UnknownInstruction, ...]:
-    taken = kernel_code(kernel, code.variables, arch=code.binary.arch)
+    taken = kernel_code(kernel, variable_addresses(code.variables), arch=code.binary.arch)
     return tuple(
         UnknownInstruction(each.what, each.line, each.avoidable)
         for each in find_unsupported(taken, emulator_runtime())

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.cpp.declarations import find_kernels
+from grader.cpp.declarations import find_kernels, has_main
 from grader.devices.choose import EMULATED, GPU
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
-from grader.explore.kernel_data import KernelData, Output, read_data
-from grader.explore.kernel_job import KernelJob, emulate, tell_launches, tell_run
-from grader.explore.kernel_maps import TensorMapFields
+from grader.explore.kernel_data import KernelData, Output, TensorMapFields, read_data
+from grader.explore.kernel_job import KernelJob, emulate, record_launches, record_run
 from grader.explore.kernels_on_gpu import run_on_gpu
 from grader.grading.grade import check_seed, choose_device
 from grader.grading.mistakes import SubmissionError, value_of
@@ -36,7 +35,6 @@ from grader.records import (
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 from grader.submission.plan_mistakes import LAUNCH_FORM
-from grader.submission.proposals import PROPOSING, propose_lines
 from grader.submission.scalars import Scalar
 from grader.submission.source_file import parse_submission, read_submission
 
@@ -124,9 +122,9 @@ def run_on_emulated(job: KernelJob) -> KernelRun:
         tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.options.isolated)
         info = device.info
         seen = emulate(job, device, job.make_program(job.build(tools, info.arch), info))
-    launches = tell_launches(seen.execution.launches, seen.times)
+    launches = record_launches(seen.execution.launches, seen.times)
     waits = describe_waits(seen.execution.launches)
-    return tell_run(
+    return record_run(
         job,
         seen.execution,
         seen.outputs,
@@ -183,8 +181,8 @@ def _read_plan(source: Submission, data: KernelData) -> Plan:
         grid = f"ceil_div({next(iter(data.sizes))}, 256)" if data.sizes else "1"
         example = f"// launch: {kernel}<<<{grid}, 256>>>({names})"
         advice = f"Write one as a comment: {example}\n{LAUNCH_FORM}"
-        if lines := propose_lines(source.text, data.names):
-            advice = "\n".join((PROPOSING, *lines))
+        if has_main(source.text):
+            advice = f"The file is a program: grade exec {source.name}. Or remove main: {advice}"
         raise SubmissionError(
             Failure(
                 Status.LAUNCH_ERROR,

@@ -7,8 +7,8 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,17 +17,90 @@ import numpy as np
 from grader.cpp.brackets import split_arguments
 from grader.cpp.cursor import LanguageError, did_you_mean, quote
 from grader.cpp.expressions import parse_expression
+from grader.cpp.signatures import Parameter, read_parameters
 from grader.cpp.types import CPP_NAMES, NUMPY_NAMES
 from grader.errors import UsageError
 from grader.explore.kernel_data import Output
-from grader.explore.kernel_uses import Use, Uses
+from grader.messages.syntax import describe_error
+from grader.records import Submission
 from grader.spec.draws import draw_array
 from grader.spec.exercise import Initialisation
+from grader.spec.statements import Plan
+from grader.submission.plan import read_plan
+from grader.submission.source_file import read_submission
 
 DEFAULT_DTYPES = {Initialisation.PERMUTATION: "int32"}
 """The type of an array without a type in its word and its parameter; float32 for all others."""
 NO_USES: Uses = MappingProxyType({})
 _FILE = ".npy"
+
+
+@dataclass(frozen=True)
+class Use:
+    """A name that is a whole argument: the kernel and its parameter, and the launch line. It is
+    `const` where no launch may write to it."""
+
+    kernel: str
+    parameter: Parameter
+    line: int | None
+
+    @property
+    def is_buffer(self) -> bool:
+        """Whether the name is an array."""
+        return self.parameter.is_pointer
+
+
+Uses = Mapping[str, Use]
+
+
+def find_uses(path: Path) -> dict[str, Use]:
+    """The uses of names that are arguments of the file's kernels, in the order of the launch lines;
+    empty where the file is not text or its lines are wrong: the run reports that. Raises UsageError
+    where there is no such file."""
+    source = read_submission(path)
+    plan = read_plan(source) if isinstance(source, Submission) else None
+    if not isinstance(source, Submission) or not isinstance(plan, Plan):
+        return {}
+    kernels = read_parameters(source.text)
+    own = {scratch.name for scratch in plan.scratch}
+    uses: dict[str, Use] = {}
+    for launch in plan.launches:
+        parameters = kernels.get(launch.kernel.name, ())
+        for argument, parameter in zip(launch.arguments, parameters, strict=False):
+            name = argument.bare_name
+            if name is None or name in own:
+                continue
+            use = Use(launch.kernel.name, parameter, launch.line)
+            known = uses.setdefault(name, use)
+            if known.parameter.is_const and not parameter.is_const:
+                uses[name] = replace(known, parameter=replace(parameter, is_const=False))
+    return uses
+
+
+def check_given(uses: Uses, given: Collection[str], sizes: Mapping[str, int]) -> None:
+    """Raises UsageError for an array of the launch lines that is not given, with the options that
+    would give it."""
+    missing = {name: use for name, use in uses.items() if name not in given}
+    arrays = [name for name, use in missing.items() if use.is_buffer]
+    if not arrays:
+        return
+    use = missing[arrays[0]]
+    raise UsageError(
+        f"nothing is given for {', '.join(map(quote, arrays))}: in line {use.line}"
+        f" {use.kernel} takes {quote(arrays[0])} as {quote(use.parameter.text)}",
+        f"Add {' '.join(_option(name, missing[name], sizes) for name in arrays)}, for example.",
+    )
+
+
+def _option(name: str, use: Use, sizes: Mapping[str, int]) -> str:
+    """The option for an array: an array that is only read is drawn, other arrays are written."""
+    shape = "" if len(sizes) == 1 else f":{','.join(sizes) or 'SHAPE'}"
+    if use.parameter.is_const:
+        integer = use.parameter.dtype is not None and "int" in use.parameter.dtype
+        return f"--input {name}={'index' if integer else 'normal'}{shape}"
+    if shape:
+        return f"--output {name}={use.parameter.dtype or 'TYPE'}{shape}"
+    return f"--output {name}" if use.parameter.dtype else f"--output {name}=TYPE"
 
 
 def parse_sizes(words: Iterable[str]) -> dict[str, int]:
@@ -38,7 +111,7 @@ def parse_sizes(words: Iterable[str]) -> dict[str, int]:
             sizes[name] = parse_expression(text).evaluate(sizes)
         except LanguageError as error:
             raise UsageError(
-                f"--size {name}={text}: {error.message}", "Give an integer: --size n=65536."
+                f"--size {name}={text}: {describe_error(error)}", "Give an integer: --size n=65536."
             ) from None
     return sizes
 
@@ -79,7 +152,7 @@ def read_outputs(
         else:
             raise UsageError(
                 f"{word}: TYPE is missing, and no kernel's parameter gives it",
-                f"Write {name}=TYPE:SHAPE, float32:n say.",
+                f"Write {name}=TYPE:SHAPE, for example float32:n.",
             )
     return outputs
 
@@ -98,7 +171,7 @@ def parse_maps(words: Iterable[str], sizes: Mapping[str, int]) -> dict[str, dict
             if not field or not equals:
                 raise UsageError(
                     f"{word}: {quote(other)} is no FIELD=VALUE",
-                    f"Write {name}=BOX:FIELD=VALUE, {name}=8,32:swizzle=128 say.",
+                    f"Write {name}=BOX:FIELD=VALUE, for example {name}=8,32:swizzle=128.",
                 )
             maps[name][field] = _parse_field(word, field, value)
     return maps
@@ -226,7 +299,7 @@ def _parse_shape(word: _Word, text: str) -> tuple[int, ...]:
     except LanguageError as error:
         known = f" Sizes that are given: {', '.join(sizes)}." if sizes else ""
         raise UsageError(
-            f"{word}: the shape {quote(text)}: {error.message}",
+            f"{word}: the shape {quote(text)}: {describe_error(error)}",
             f"Write extents with commas between them: rows,cols or 2*n.{known}",
         ) from None
     if not shape or min(shape) < 1:

@@ -9,7 +9,7 @@ from functools import partial
 
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.ncu import Hold, count_with_ncu
-from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
+from grader.devices.gpu.ncu_metrics import CountedLaunch
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.explore.kernel_job import (
@@ -18,15 +18,23 @@ from grader.explore.kernel_job import (
     KernelJob,
     emulate,
     fail_run,
-    tell_launches,
-    tell_run,
+    record_launches,
+    record_run,
 )
 from grader.explore.launch_times import measure_launches
 from grader.grading.building import Built
 from grader.grading.mistakes import SubmissionError
 from grader.grading.stand_in import stand_in
 from grader.grading.tools import find_toolchain
-from grader.records import KernelLaunch, KernelRun, LaunchResult, Program
+from grader.messages.counting import describe_not_counted
+from grader.records import (
+    KernelLaunch,
+    KernelRun,
+    LaunchResult,
+    NotCounted,
+    Program,
+    Uncountable,
+)
 from grader.sandbox.process import run_tool
 
 
@@ -54,12 +62,12 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
                 show=job.options.show,
             )
     notes = [times] if isinstance(times, str) else []
-    launches = tell_launches(execution.launches, () if isinstance(times, str) else times)
+    launches = record_launches(execution.launches, () if isinstance(times, str) else times)
     findings = () if isinstance(emulated, str) else emulated.findings
     if job.check and isinstance(emulated, str):
         notes.append(f"The checked mode could not look at it: {emulated}")
     launches, how = _count(job, program, launches, emulated, hold)
-    return tell_run(
+    return record_run(
         job,
         execution,
         outputs,
@@ -112,17 +120,18 @@ def _count(
         return [replace(each, counters=row.counters) for each, row in rows], (
             "Counters are those of Nsight Compute."
         )
+    reason, _ = describe_not_counted(counted)
     if seen:
-        return launches, f"Counters are those of the emulated device: {counted.reason}."
+        return launches, f"Counters are those of the emulated device: {reason}."
     why = emulated if isinstance(emulated, str) else "a finding ended its run"
-    return launches, f"There are no counters: {counted.reason}, and the emulated device: {why}."
+    return launches, f"There are no counters: {reason}, and the emulated device: {why}."
 
 
 def _ask_ncu(
     job: KernelJob, program: Program, hold: Hold
 ) -> tuple[CountedLaunch, ...] | NotCounted:
     if job.data.fills_outputs:
-        return NotCounted("Nsight Compute runs no kernel on outputs that hold something")
+        return NotCounted(Uncountable.FILLED_OUTPUTS)
     return count_with_ncu(
         program,
         job.data.arrays,

@@ -8,9 +8,9 @@ from random import Random
 
 from grader.devices.base import Arrays, TimingDevice
 from grader.grading.measure import measure
-from grader.judging.modelled import is_known, model_timing
+from grader.judging.timing import is_known, model_timing
 from grader.messages.doubt import describe_unmodelled, describe_unsure
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.metrics import format_value
 from grader.records import (
     SUBMISSION,
@@ -46,7 +46,7 @@ def modelled_times(execution: Execution) -> Times:
     return tuple(times)
 
 
-def note_untimed(execution: Execution) -> tuple[str, ...]:
+def explain_untimed(execution: Execution) -> tuple[str, ...]:
     """A sentence for the launches without a modelled time for the same reason."""
     untimed = (
         (number, describe_unmodelled(launch.unmodelled))
@@ -59,7 +59,7 @@ def note_untimed(execution: Execution) -> tuple[str, ...]:
     )
 
 
-def note_unsure(times: Times) -> tuple[str, ...]:
+def explain_unsure(times: Times) -> tuple[str, ...]:
     """A sentence for the launches whose modelled times are hardly known for the same reason."""
     modelled = (
         (number, Timing(SUBMISSION, time.ms, time.interval_ms, (), time.kind))
@@ -72,9 +72,9 @@ def note_unsure(times: Times) -> tuple[str, ...]:
     return tuple(f"{_name_launches(numbers)}: {why}." for why, numbers in _by_words(unsure).items())
 
 
-def _by_words(told: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+def _by_words(reasons: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
     numbers: dict[str, list[int]] = {}
-    for number, words in told:
+    for number, words in reasons:
         numbers.setdefault(words, []).append(number)
     return numbers
 
@@ -112,7 +112,7 @@ def measure_launches(
     programs = [replace(program, label=SUBMISSION), *shorter]
     execution, _ = device.prepare(programs, [arrays], limits=limits)
     if execution.failure is not None:
-        return tell(execution.failure).message
+        return describe_mistake(execution.failure).message
     labels = [each.label for each in programs]
     found = measure(
         device, labels, input_sets=1, find_open=lambda _: (), rng=Random(seed), show=show
@@ -120,14 +120,14 @@ def measure_launches(
     if found.wrong is not None:
         return "The kernels were not timed: they do not give the same outputs in every run."
     if found.disturbed is not None:
-        return tell(found.disturbed).message
+        return describe_mistake(found.disturbed).message
     timings = {timing.plan: timing for timing in found.timings}
     if not apart:
-        return _tell_whole(timings[SUBMISSION], len(program.launches))
+        return _describe_whole(timings[SUBMISSION], len(program.launches))
     return added_times([timings[label] for label in (*labels[1:], SUBMISSION)])
 
 
-def _tell_whole(timing: Timing, launches: int) -> str:
+def _describe_whole(timing: Timing, launches: int) -> str:
     least, most = (format_value("time_ms", end) for end in timing.interval_ms)
     whole = format_value("time_ms", timing.median_ms)
     return f"The {launches} launches took {whole} together ({least} to {most}): measured."

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from grader.cpp.lexer import Kind
-from grader.fixes.text import MendText, Span
-from grader.records import Counters, Edit, Mend, MendKind
+from grader.fixes.text import FixText, Span
+from grader.records import Counters, Edit, Fix, FixKind
 
 BANKS = 32
 _LENGTHENED_BY = (1, 2, 4)
@@ -40,7 +40,7 @@ class _Pitched:
     places: tuple[Span, ...]
 
 
-def other_row_lengths(text: MendText) -> Iterator[Mend]:
+def other_row_lengths(text: FixText) -> Iterator[Fix]:
     """Longer rows for arrays of two and more dimensions, and for arrays whose subscripts all have
     the same pitch."""
     for array in _worst_arrays(text):
@@ -58,8 +58,8 @@ def other_row_lengths(text: MendText) -> Iterator[Mend]:
             if array.is_extern and (more not in launch):
                 continue
             edits = [text.replace(place, _longer(text, place, more)) for place in places]
-            yield Mend(
-                MendKind.ROW_LENGTH,
+            yield Fix(
+                FixKind.ROW_LENGTH,
                 array.name,
                 (*edits, *launch.get(more, ())),
                 (was,),
@@ -67,7 +67,7 @@ def other_row_lengths(text: MendText) -> Iterator[Mend]:
             )
 
 
-def swizzles(text: MendText) -> Iterator[Mend]:
+def swizzles(text: FixText) -> Iterator[Fix]:
     """The column of each access combined with its row by an exclusive or, where the row length is a
     power of two."""
     for array in _worst_arrays(text):
@@ -85,10 +85,10 @@ def swizzles(text: MendText) -> Iterator[Mend]:
             )
             for subscripts in uses
         ]
-        yield Mend(MendKind.SWIZZLE, array.name, tuple(edits), (), (mask,))
+        yield Fix(FixKind.SWIZZLE, array.name, tuple(edits), (), (mask,))
 
 
-def exchanged_subscripts(text: MendText) -> Iterator[Mend]:
+def exchanged_subscripts(text: FixText) -> Iterator[Fix]:
     """Rows and columns of the array exchanged, in its declaration and in all accesses."""
     for array in _worst_arrays(text):
         uses = _whole_uses(text, array)
@@ -98,13 +98,13 @@ def exchanged_subscripts(text: MendText) -> Iterator[Mend]:
         for row, column in (each[-2:] for each in (array.extents, *uses)):
             edits.append(text.replace(row, text.text_of(column)))
             edits.append(text.replace(column, text.text_of(row)))
-        yield Mend(MendKind.ARRAY_AXES, array.name, tuple(edits))
+        yield Fix(FixKind.ARRAY_AXES, array.name, tuple(edits))
 
 
 # --- declarations and uses ------------------------------------------------------------------------
 
 
-def find_shared(text: MendText) -> list[SharedArray]:
+def find_shared(text: FixText) -> list[SharedArray]:
     """The arrays that are declared `__shared__`, without arrays that have no extents."""
     found = []
     for index, token in enumerate(text.tokens):
@@ -123,14 +123,14 @@ def find_shared(text: MendText) -> list[SharedArray]:
     return found
 
 
-def _scope_of(text: MendText, index: int) -> Span:
+def _scope_of(text: FixText, index: int) -> Span:
     """The tokens of the scope of a name that is declared at a token: up to the end of the innermost
     braces around it."""
     brace = text.around[index][1]
     return Span(index, len(text.tokens) if brace is None else text.closing[brace])
 
 
-def _worst_arrays(text: MendText) -> list[SharedArray]:
+def _worst_arrays(text: FixText) -> list[SharedArray]:
     """The arrays with conflicts on their lines, the largest number first; all arrays where no line
     has conflicts."""
     arrays = find_shared(text)
@@ -145,7 +145,7 @@ def _excess(counters: Counters) -> int:
     return counters.shared_wavefronts_excessive
 
 
-def _whole_uses(text: MendText, array: SharedArray) -> list[tuple[Span, ...]] | None:
+def _whole_uses(text: FixText, array: SharedArray) -> list[tuple[Span, ...]] | None:
     """The subscripts of each use; None where a use is not an element with all of its subscripts, or
     where a subscript has side effects."""
     found = []
@@ -161,7 +161,7 @@ def _whole_uses(text: MendText, array: SharedArray) -> list[tuple[Span, ...]] | 
     return found or None
 
 
-def _does_something(text: MendText, span: Span) -> bool:
+def _does_something(text: FixText, span: Span) -> bool:
     """Whether a second evaluation of an expression may have an effect: it assigns, or calls an
     unknown function. A comma is not a subscript of one dimension."""
     tokens = text.tokens[span.first : span.end]
@@ -171,7 +171,7 @@ def _does_something(text: MendText, span: Span) -> bool:
     return calls or any(token.text in _ASSIGNS or token.text == "," for token in tokens)
 
 
-def _longer(text: MendText, span: Span, more: int) -> str:
+def _longer(text: FixText, span: Span, more: int) -> str:
     """An expression plus a number: `32 + 1`, `(y * 8) + 1` in a product."""
     written = text.text_of(span)
     single = span.end - span.first == 1
@@ -184,7 +184,7 @@ def _longer(text: MendText, span: Span, more: int) -> str:
 # --- arrays of one dimension ----------------------------------------------------------------------
 
 
-def _find_pitch(text: MendText, array: SharedArray) -> _Pitched | None:
+def _find_pitch(text: FixText, array: SharedArray) -> _Pitched | None:
     """The pitch of an array of one dimension, where all of its uses have the same pitch."""
     uses = _whole_uses(text, array)
     if uses is None:
@@ -208,7 +208,7 @@ def _find_pitch(text: MendText, array: SharedArray) -> _Pitched | None:
     return None
 
 
-def _factors(text: MendText, span: Span) -> list[Span]:
+def _factors(text: FixText, span: Span) -> list[Span]:
     """The factors of the products in a sum: `T` and `y` of `y * T + x`; expressions in parentheses
     stay whole."""
     parts: list[list[Span]] = [[]]
@@ -227,7 +227,7 @@ def _factors(text: MendText, span: Span) -> list[Span]:
     return [factor for product in parts if len(product) > 1 for factor in product]
 
 
-def _lengthen_launches(text: MendText, was: int) -> dict[int, tuple[Edit, ...]]:
+def _lengthen_launches(text: FixText, was: int) -> dict[int, tuple[Edit, ...]]:
     """The edits of launch lines that give a dynamic array its longer rows; none where a launch line
     does not state the size in one piece."""
     found: dict[int, tuple[Edit, ...]] = {}

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from grader.cpp.declarations import directive_of, evaluate
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Kind, read_lines
-from grader.fixes.text import MendText, Span
-from grader.records import Edit, Mend, MendKind
+from grader.fixes.text import FixText, Span
+from grader.records import Edit, Fix, FixKind
 from grader.spec.launch_lines import LaunchLine
 
 _FLAT = ((256,), (128,), (512,), (64,), (1024,))
@@ -18,7 +18,7 @@ _MOST_SHAPES = 6
 """Most shapes for a launch."""
 
 
-def other_blocks(text: MendText) -> Iterator[Mend]:
+def other_blocks(text: FixText) -> Iterator[Fix]:
     """Usual shapes for the launch, where its sizes are numbers, or names with one definition in the
     file."""
     seen = set()
@@ -31,7 +31,7 @@ def other_blocks(text: MendText) -> Iterator[Mend]:
         sizes = tuple(size for size in was if size is not None)
         shapes = [shape for shape in (_FLAT if len(sizes) == 1 else _UPRIGHT) if shape != sizes]
         made = (
-            Mend(MendKind.BLOCK_SHAPE, kernel, edits, sizes, shape)
+            Fix(FixKind.BLOCK_SHAPE, kernel, edits, sizes, shape)
             for shape in shapes
             if (edits := _reshape(text, launch, sizes, shape)) is not None
         )
@@ -39,7 +39,7 @@ def other_blocks(text: MendText) -> Iterator[Mend]:
 
 
 def _reshape(
-    text: MendText, launch: LaunchLine, was: Sequence[int], now: Sequence[int]
+    text: FixText, launch: LaunchLine, was: Sequence[int], now: Sequence[int]
 ) -> tuple[Edit, ...] | None:
     """The edits that give a launch another block; None where a size is neither a number nor a name,
     or a name is used for two sizes."""
@@ -70,14 +70,14 @@ def _reshape(
     return tuple(edits) or None
 
 
-def _replace_number(text: MendText, grid: Expression, old: int, new: int) -> list[Edit] | None:
+def _replace_number(text: FixText, grid: Expression, old: int, new: int) -> list[Edit] | None:
     """The number of threads in the size of the grid: `ceil_div(n, 16)`."""
     written = grid.text.replace(f", {old})", f", {new})")
     edit = text.replace_expression(grid, written)
     return None if edit is None else [edit] if written != grid.text else []
 
 
-def _in_kernel(text: MendText, body: Span, axis: str, old: int, new: int) -> Iterator[Edit]:
+def _in_kernel(text: FixText, body: Span, axis: str, old: int, new: int) -> Iterator[Edit]:
     """The number in the kernel that multiplies its block's index: `blockIdx.x * 16`."""
     for index in range(body.first, body.end - 4):
         texts = [token.text for token in text.tokens[index : index + 5]]
@@ -85,7 +85,7 @@ def _in_kernel(text: MendText, body: Span, axis: str, old: int, new: int) -> Ite
             yield text.replace_token(index + 4, str(new))
 
 
-def _redefine(text: MendText, name: str, new: int) -> Edit | None:
+def _redefine(text: FixText, name: str, new: int) -> Edit | None:
     """Another value for a macro or a constant that the file defines once."""
     tokens = text.tokens
     at = {token.start: index for index, token in enumerate(tokens)}

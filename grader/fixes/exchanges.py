@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator
 from grader.cpp.declarations import evaluate
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Kind
-from grader.fixes.text import MendText, Span
-from grader.records import Counters, Edit, Mend, MendKind
+from grader.fixes.text import FixText, Span
+from grader.records import Counters, Edit, Fix, FixKind
 from grader.spec.launch_lines import LaunchLine
 
 _THREADS = frozenset({"threadIdx"})
@@ -19,7 +19,7 @@ _MOST_STATEMENTS = 3
 """The statements with the largest waste."""
 
 
-def exchanged_axes(text: MendText) -> Iterator[Mend]:
+def exchanged_axes(text: FixText) -> Iterator[Fix]:
     """x and y exchanged wherever a kernel uses them, and in its launches: other threads do the same
     work. If the block is not square, once with its shape exchanged and once with the same shape."""
     for kernel, launches in _launched(text).items():
@@ -33,22 +33,22 @@ def exchanged_axes(text: MendText) -> Iterator[Mend]:
             continue
         was = tuple(evaluate(size.text, text.values) or 0 for size in launches[0].block[:2])
         shape = was if all(was) else ()
-        yield Mend(MendKind.AXES, kernel, (*inside, *grids, *blocks), shape, shape[::-1])
+        yield Fix(FixKind.AXES, kernel, (*inside, *grids, *blocks), shape, shape[::-1])
         if blocks:
-            yield Mend(MendKind.AXES, kernel, (*inside, *grids), shape, shape)
+            yield Fix(FixKind.AXES, kernel, (*inside, *grids), shape, shape)
 
 
-def exchanged_threads(text: MendText) -> Iterator[Mend]:
+def exchanged_threads(text: FixText) -> Iterator[Fix]:
     """threadIdx.x and threadIdx.y exchanged in a kernel, which keeps its launch."""
     for kernel in _launched(text):
         body = text.kernels[kernel]
         edits = _exchange(text, body, _THREADS)
         axes = {text.tokens[index + 2].text for index in _builtins(text, body, _THREADS)}
         if axes == {"x", "y"}:
-            yield Mend(MendKind.THREAD_AXES, kernel, tuple(edits))
+            yield Fix(FixKind.THREAD_AXES, kernel, tuple(edits))
 
 
-def exchanged_divisions(text: MendText) -> Iterator[Mend]:
+def exchanged_divisions(text: FixText) -> Iterator[Fix]:
     """`/` and `%` exchanged where they compute row and column from a thread's number: from
     threadIdx.x itself, or from a variable that holds it."""
     for kernel in _launched(text):
@@ -61,10 +61,10 @@ def exchanged_divisions(text: MendText) -> Iterator[Mend]:
                 edits.append(text.replace_token(index, "%" if sign == "/" else "/"))
                 signs.add(sign)
         if len(signs) == 2:
-            yield Mend(MendKind.DIVISION_AXES, kernel, tuple(edits))
+            yield Fix(FixKind.DIVISION_AXES, kernel, tuple(edits))
 
 
-def exchanged_statements(text: MendText) -> Iterator[Mend]:
+def exchanged_statements(text: FixText) -> Iterator[Fix]:
     """x and y of the thread exchanged in one statement that wastes sectors or wavefronts:
     threadIdx.x and .y, or the variables that hold them."""
     seen = set()
@@ -78,10 +78,10 @@ def exchanged_statements(text: MendText) -> Iterator[Mend]:
             continue
         edits = _exchange(text, span, _THREADS) + _exchange_variables(text, span, kernel)
         if edits:
-            yield Mend(MendKind.STATEMENT_AXES, "", tuple(edits), line=line)
+            yield Fix(FixKind.STATEMENT_AXES, "", tuple(edits), line=line)
 
 
-def _launched(text: MendText) -> dict[str, list[LaunchLine]]:
+def _launched(text: FixText) -> dict[str, list[LaunchLine]]:
     """The launches of each kernel that the file defines once."""
     found: dict[str, list[LaunchLine]] = {}
     for launch in text.launches:
@@ -91,7 +91,7 @@ def _launched(text: MendText) -> dict[str, list[LaunchLine]]:
     return found
 
 
-def _builtins(text: MendText, span: Span, names: frozenset[str]) -> Iterator[int]:
+def _builtins(text: FixText, span: Span, names: frozenset[str]) -> Iterator[int]:
     """The places of `threadIdx.x` and the like."""
     for index in range(span.first, span.end - 2):
         texts = [token.text for token in text.tokens[index : index + 3]]
@@ -99,7 +99,7 @@ def _builtins(text: MendText, span: Span, names: frozenset[str]) -> Iterator[int
             yield index
 
 
-def _exchange(text: MendText, span: Span, names: frozenset[str]) -> list[Edit]:
+def _exchange(text: FixText, span: Span, names: frozenset[str]) -> list[Edit]:
     return [
         text.replace_token(index + 2, _OTHER[text.tokens[index + 2].text])
         for index in _builtins(text, span, names)
@@ -107,7 +107,7 @@ def _exchange(text: MendText, span: Span, names: frozenset[str]) -> list[Edit]:
 
 
 def _exchange_sizes(
-    text: MendText, pairs: Iterable[tuple[Expression, Expression]]
+    text: FixText, pairs: Iterable[tuple[Expression, Expression]]
 ) -> list[Edit] | None:
     """The edits that exchange two sizes of launch lines; none where they are equal, None where the
     text does not contain them."""
@@ -122,7 +122,7 @@ def _exchange_sizes(
     return edits
 
 
-def _thread_variables(text: MendText, body: Span) -> dict[str, str]:
+def _thread_variables(text: FixText, body: Span) -> dict[str, str]:
     """The variables of a kernel that hold only threadIdx.x or .y, by name."""
     found: dict[str, str] = {}
     for index in _builtins(text, body, _THREADS):
@@ -133,7 +133,7 @@ def _thread_variables(text: MendText, body: Span) -> dict[str, str]:
     return found
 
 
-def _exchange_variables(text: MendText, span: Span, body: Span) -> list[Edit]:
+def _exchange_variables(text: FixText, span: Span, body: Span) -> list[Edit]:
     axes = _thread_variables(text, body)
     names = {axis: name for name, axis in axes.items()}
     if len(axes) != 2 or len(names) != 2:
@@ -146,7 +146,7 @@ def _exchange_variables(text: MendText, span: Span, body: Span) -> list[Edit]:
     ]
 
 
-def _ends_number(text: MendText, index: int, numbers: set[str]) -> bool:
+def _ends_number(text: FixText, index: int, numbers: set[str]) -> bool:
     """Whether the thread's number is directly before a token."""
     before = text.tokens[index - 1]
     if before.kind is Kind.NAME and before.text in numbers:
@@ -154,7 +154,7 @@ def _ends_number(text: MendText, index: int, numbers: set[str]) -> bool:
     return [token.text for token in text.tokens[index - 3 : index]] == ["threadIdx", ".", "x"]
 
 
-def _worst_lines(text: MendText) -> list[int]:
+def _worst_lines(text: FixText) -> list[int]:
     weights = {line.line: _waste(line.counters) for line in text.lines if line.line is not None}
     worst = sorted(weights, key=lambda line: -weights[line])
     return [line for line in worst if weights[line]][:_MOST_STATEMENTS]

@@ -15,14 +15,14 @@ from grader.fixes.exchanges import (
     exchanged_statements,
     exchanged_threads,
 )
-from grader.fixes.text import MendText
+from grader.fixes.text import FixText
 from grader.fixes.vectors import loads_of_four
 from grader.metrics import METRICS, Shows
-from grader.records import CodeChange, Counters, Edit, Mend, MendKind
+from grader.records import CodeChange, Counters, Edit, Fix, FixKind
 
 _LONGEST_TEXT = 50_000
 """Characters: longer files get no fixes, since not all searches take linear time."""
-_MOST_MENDS = 64
+_MOST_FIXES = 64
 _POOR_EFFICIENCY = 0.8
 """An efficiency of sectors below this contributes to a slow kernel."""
 
@@ -36,27 +36,27 @@ class Weakness(StrEnum):
 
 
 @dataclass(frozen=True)
-class MendRow:
+class FixRow:
     """The function that finds the fixes of a kind, the likely ones first, and the causes that they
     address."""
 
-    find: Callable[[MendText], Iterator[Mend]]
+    find: Callable[[FixText], Iterator[Fix]]
     serves: frozenset[Weakness]
 
 
 _CONFLICTS, _SECTORS, _SHAPE = (frozenset({cause}) for cause in Weakness)
-ROWS: Sequence[MendRow] = (
-    MendRow(exchanged_axes, _SECTORS),
-    MendRow(other_row_lengths, _CONFLICTS),
-    MendRow(exchanged_statements, _SECTORS | _CONFLICTS),
-    MendRow(exchanged_threads, _SECTORS | _CONFLICTS),
-    MendRow(exchanged_divisions, _SECTORS | _CONFLICTS),
-    MendRow(swizzles, _CONFLICTS),
-    MendRow(exchanged_subscripts, _CONFLICTS),
-    MendRow(loads_of_four, _SHAPE),
-    MendRow(other_blocks, _SECTORS | _SHAPE),
+ROWS: Sequence[FixRow] = (
+    FixRow(exchanged_axes, _SECTORS),
+    FixRow(other_row_lengths, _CONFLICTS),
+    FixRow(exchanged_statements, _SECTORS | _CONFLICTS),
+    FixRow(exchanged_threads, _SECTORS | _CONFLICTS),
+    FixRow(exchanged_divisions, _SECTORS | _CONFLICTS),
+    FixRow(swizzles, _CONFLICTS),
+    FixRow(exchanged_subscripts, _CONFLICTS),
+    FixRow(loads_of_four, _SHAPE),
+    FixRow(other_blocks, _SECTORS | _SHAPE),
 )
-ABOUT_TIME = frozenset({MendKind.VECTORS, MendKind.BLOCK_SHAPE})
+ABOUT_TIME = frozenset({FixKind.VECTORS, FixKind.BLOCK_SHAPE})
 """The kinds whose effect only times show."""
 
 
@@ -85,19 +85,19 @@ _CAUSES: dict[Shows, tuple[Weakness, ...]] = {
 """By the part of a run that a metric's hint shows."""
 
 
-def find_mends(text: MendText, causes: Collection[Weakness]) -> list[Mend]:
+def find_fixes(text: FixText, causes: Collection[Weakness]) -> list[Fix]:
     """The fixes for these causes, the first of each kind before the second; each text once."""
     if len(text.source) > _LONGEST_TEXT:
         return []
     found = [row.find(text) for row in ROWS if row.serves & set(causes)]
     texts = {text.source}
-    mends = []
+    fixes = []
     every = itertools.chain.from_iterable(itertools.zip_longest(*found))
-    for mend in itertools.islice(every, _MOST_MENDS):
-        if mend is not None and (rewritten := apply_edits(text.source, mend.edits)) not in texts:
+    for fix in itertools.islice(every, _MOST_FIXES):
+        if fix is not None and (rewritten := apply_edits(text.source, fix.edits)) not in texts:
             texts.add(rewritten)
-            mends.append(mend)
-    return mends
+            fixes.append(fix)
+    return fixes
 
 
 def apply_edits(source: str, edits: Sequence[Edit]) -> str:

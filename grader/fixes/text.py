@@ -33,7 +33,7 @@ class _Body(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MendText:
+class FixText:
     """The text to be fixed: the source with all of its launch lines, the parsed launch lines, and
     the counters of its lines."""
 

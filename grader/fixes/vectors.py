@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from grader.cpp.lexer import Kind
 from grader.cpp.signatures import read_parameters
-from grader.fixes.text import MendText, Span
-from grader.records import Mend, MendKind
+from grader.fixes.text import FixText, Span
+from grader.records import Fix, FixKind
 
 _LANES = "xyzw"
 _LONGEST_HEADER = 100
@@ -32,7 +32,7 @@ class _Loop:
     places: tuple[tuple[Span, str], ...]
 
 
-def loads_of_four(text: MendText) -> Iterator[Mend]:
+def loads_of_four(text: FixText) -> Iterator[Fix]:
     """Loops of launched kernels that read single elements, with reads of float4."""
     parameters = read_parameters(text.source)
     for kernel in dict.fromkeys(launch.kernel.name.split("::")[-1] for launch in text.launches):
@@ -48,10 +48,10 @@ def loads_of_four(text: MendText) -> Iterator[Mend]:
             loop = _read_loop(text, index, floats) if text.tokens[index].text == "for" else None
             if loop is not None:
                 edit = text.replace(loop.whole, _write_loops(text, loop))
-                yield Mend(MendKind.VECTORS, kernel, (edit,), line=text.tokens[index].line)
+                yield Fix(FixKind.VECTORS, kernel, (edit,), line=text.tokens[index].line)
 
 
-def _read_loop(text: MendText, index: int, floats: frozenset[str]) -> _Loop | None:
+def _read_loop(text: FixText, index: int, floats: frozenset[str]) -> _Loop | None:
     opened = index + 1
     closed = text.closing.get(opened)
     if closed is None or closed - opened > _LONGEST_HEADER:
@@ -91,7 +91,7 @@ def _read_loop(text: MendText, index: int, floats: frozenset[str]) -> _Loop | No
     )
 
 
-def _end_of_body(text: MendText, first: int) -> int | None:
+def _end_of_body(text: FixText, first: int) -> int | None:
     """Behind a block in braces, or a single statement without nested statements."""
     if text.tokens[first].text == "{":
         end = text.closing.get(first)
@@ -105,7 +105,7 @@ def _end_of_body(text: MendText, first: int) -> int | None:
 
 
 def _find_reads(
-    text: MendText, body: Span, variable: str, floats: frozenset[str]
+    text: FixText, body: Span, variable: str, floats: frozenset[str]
 ) -> tuple[tuple[Span, str], ...]:
     """The reads `array[i]` of the body, with the array's name; none where it uses the loop's
     variable in another way, or leaves the loop."""
@@ -122,7 +122,7 @@ def _find_reads(
     return tuple(found)
 
 
-def _write_loops(text: MendText, loop: _Loop) -> str:
+def _write_loops(text: FixText, loop: _Loop) -> str:
     """The loop over groups of four, and the loop for the rest."""
     i, count = loop.variable, f"({loop.count})"
     loads = " ".join(
@@ -136,7 +136,7 @@ def _write_loops(text: MendText, loop: _Loop) -> str:
     return f"{fours} {{ {loads} {bodies} }}\n    {rest} {text.text_of(loop.body)}"
 
 
-def _write_body(text: MendText, loop: _Loop, lane: str) -> str:
+def _write_body(text: FixText, loop: _Loop, lane: str) -> str:
     written, at = "", text.tokens[loop.body.first].start
     for place, name in loop.places:
         start, end = text.tokens[place.first].start, text.tokens[place.end - 1].end

@@ -13,7 +13,7 @@ from grader.grading.building import Built, build, make_program
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.tools import Toolchain
 from grader.judging.timing import NAIVE, REFERENCE
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import SUBMISSION, DeviceInfo, Execution, Program
 from grader.spec.exercise import Exercise
 from grader.spec.statements import Plan
@@ -71,7 +71,9 @@ def check_culprit(execution: Execution) -> None:
     """Raises GraderError if a baseline, not the submission, ended a run."""
     if execution.failure is not None and execution.culprit != SUBMISSION:
         message = f"the exercise's {execution.culprit} program failed: "
-        raise GraderError(message + tell(execution.failure).message, "Correct the exercise.")
+        raise GraderError(
+            message + describe_mistake(execution.failure).message, "Correct the exercise."
+        )
 
 
 def broken(exercise: Exercise, label: str, message: str) -> SpecError:

@@ -24,20 +24,12 @@ from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.session import Session
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import Evidence
-from grader.judging.needs import find_open
+from grader.judging.goals import find_open
 from grader.judging.timing import check_floor
 from grader.judging.values import collect_metrics, collect_others
 from grader.messages.causes import UNREPEATABLE
 from grader.messages.hidden import name_case
-from grader.records import (
-    SUBMISSION,
-    CaseResult,
-    Execution,
-    Program,
-    Progress,
-    TimedLaunch,
-    Timing,
-)
+from grader.records import SUBMISSION, CaseResult, Execution, Program, Progress, TimedLaunch, Timing
 from grader.spec.draws import device_buffers, make_inputs
 from grader.spec.exercise import Case
 

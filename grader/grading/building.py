@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from grader.cpp.tree import Value
-from grader.devices.room import check_room
+from grader.devices.plan_limits import check_memory
 from grader.grading.as_nvcc import Settings, with_recipe
 from grader.grading.mistakes import SubmissionError, refuse, value_of
 from grader.grading.tools import Toolchain
@@ -31,19 +31,11 @@ from grader.sandbox.isolation import NO_ISOLATION
 from grader.spec.draws import device_buffers
 from grader.spec.exercise import Exercise, Part, Task
 from grader.spec.statements import Plan
-from grader.submission.includes import check_includes
 from grader.submission.instances import add_instances
 from grader.submission.lookups import check_lookups
-from grader.submission.plan import (
-    macro_names,
-    open_questions,
-    read_macros,
-    read_plan,
-    unanswered,
-)
-from grader.submission.proposals import with_proposal
+from grader.submission.plan import macro_names, open_questions, read_macros, read_plan, unanswered
 from grader.submission.resolve import find_kernels, resolve_plan
-from grader.submission.rules import check_headers, check_rules
+from grader.submission.rules import check_headers, check_includes, check_rules
 from grader.submission.scalars import NO_SCALARS, Scalar
 from grader.toolchain.artifacts import Artifacts
 from grader.toolchain.compilation import Compilation, NotCompiled, Order, find_artifacts
@@ -193,8 +185,7 @@ def launch_on(
         symbols=built.binary.symbols,
     )
     if isinstance(resolved, PlanMistake):
-        names = (*(buffer.name for buffer in buffers), *sizes, *scalars)
-        raise SubmissionError(with_proposal(resolved, built.source.text, names))
+        raise SubmissionError(resolved)
     if built.rules_of is not None:
         refuse(
             check_rules(
@@ -207,7 +198,7 @@ def launch_on(
             )
         )
     program = Program(label, built.binary, resolved.steps, (*buffers, *resolved.scratch))
-    refuse(check_room(program.buffers, built.binary.variable_bytes, limits))
+    refuse(check_memory(program.buffers, built.binary.variable_bytes, limits))
     return program
 
 

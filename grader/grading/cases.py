@@ -11,7 +11,7 @@ from grader.devices.base import Arrays, Device
 from grader.grading.building import Built, make_program
 from grader.grading.mistakes import SubmissionError
 from grader.judging.compare import judge_case
-from grader.messages.hidden import name_case, tell_failure, telling_errors
+from grader.messages.hidden import describe_failure, hiding_errors, name_case
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -90,7 +90,7 @@ def each_case(task: Task, seed: int, show: ShowProgress, stage: str) -> Iterator
 
 def run_case(bench: Bench, case: Case, *, show: ShowProgress | None = None) -> CaseRun:
     """Runs a case with poisoned outputs and scratch, and judges it. Raises SubmissionError."""
-    with telling_errors(case):
+    with hiding_errors(case):
         step = prepare_case(bench, case)
         execution, got = bench.device.run(
             step.program, step.inputs, limits=bench.limits, progress=show
@@ -105,7 +105,7 @@ def prepare_case(bench: Bench, case: Case) -> Step:
     try:
         program = bench.program(case.sizes)
     except SubmissionError as error:
-        raise SubmissionError(tell_failure(error.mistake, case)) from None
+        raise SubmissionError(describe_failure(error.mistake, case)) from None
     inputs = make_inputs(bench.task, case, bench.seed)
     return Step(program, inputs, cache(partial(bench.oracle, inputs, case.sizes)))
 

@@ -1,5 +1,6 @@
 """Runs correctness cases in the checked mode of the emulated device, in both orders of blocks and
-warps, and collects the findings."""
+warps, and collects the findings; shows the checks before a grading ends, if the options ask for
+it."""
 
 from __future__ import annotations
 
@@ -16,9 +17,11 @@ from grader.grading.cases import (
     run_case,
 )
 from grader.grading.mistakes import SubmissionError
-from grader.judging.evidence import Checked
-from grader.messages.hidden import tell, tell_findings, telling_errors
-from grader.messages.observations import tell_order
+from grader.grading.session import Job
+from grader.judging.evidence import Checked, CountedRun, Evidence
+from grader.judging.score import make_score
+from grader.messages.hidden import describe_findings, describe_mistake, hiding_errors
+from grader.messages.observations import describe_order
 from grader.records import (
     CaseResult,
     CheckedMode,
@@ -79,7 +82,7 @@ class Findings:
 def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
     """Runs a case in the checked mode, judges it and adds to `findings`. A case that is too large
     or too slow for the checks runs without them. Raises SubmissionError."""
-    with telling_errors(case):
+    with hiding_errors(case):
         step = prepare_case(bench, case)
         size_bytes = sum(buffer.size_bytes for buffer in step.program.buffers)
         if size_bytes + bench.built.binary.variable_bytes > MOST_BYTES:
@@ -93,7 +96,7 @@ def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
         if stop is not None:
             raise SubmissionError(describe_failed_run(execution, stop, case))
         result = judge_step(bench, step, case, execution, got)
-        found = tell_findings(execution.findings, case)
+        found = describe_findings(execution.findings, case)
         if result.passed:
             result, more = _run_backwards(bench, step, case, result)
             found += more
@@ -107,8 +110,8 @@ def fail_order(
     """The verdict on a case that is right in one order and has this problem in the opposite order:
     an output that depends on the order is wrong."""
     only = execution.launches[0].kernel if len(execution.launches) == 1 else None
-    told = problem if isinstance(problem, str) else tell(problem).message
-    finding = tell_order(only, None if case.hidden else told)
+    message = problem if isinstance(problem, str) else describe_mistake(problem).message
+    finding = describe_order(only, None if case.hidden else message)
     failed = replace(result, passed=False, message=finding.message, cause=finding.kind.value)
     return failed, (finding,)
 
@@ -126,7 +129,7 @@ def _run_backwards(
             return right, ()
         return fail_order(right, execution, execution.failure, case)
     result = judge_step(bench, step, case, execution, got)
-    found = tell_findings(execution.findings, case)
+    found = describe_findings(execution.findings, case)
     if result.passed:
         return right, found
     failed, order = fail_order(right, execution, result.message, case)
@@ -137,3 +140,25 @@ def _limits(bench: Bench) -> RunLimits:
     """Limits of a run in the checked mode."""
     most = min(bench.limits.warp_instructions, MOST_INSTRUCTIONS)
     return replace(bench.limits, warp_instructions=most)
+
+
+def show_cases(job: Job, findings: Findings) -> None:
+    """Shows the checks after the correctness cases."""
+    _show(job, replace(job.evidence, checked=findings.outcome))
+
+
+def show_counted(job: Job, findings: Findings, case: CaseResult, execution: Execution) -> None:
+    """Shows the checks after the correctness cases and a counted run."""
+    evidence = replace(
+        job.evidence,
+        cases=(*job.evidence.cases, case),
+        checked=findings.outcome,
+        execution=execution,
+        counted=(CountedRun(case.sizes, execution),),
+    )
+    _show(job, evidence)
+
+
+def _show(job: Job, evidence: Evidence) -> None:
+    if job.options.interim is not None:
+        job.options.interim(make_score(job.subject, evidence).checks)

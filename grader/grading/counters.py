@@ -15,21 +15,22 @@ from operator import add
 from grader.devices.base import Arrays, Device
 from grader.devices.choose import EMULATED, GPU
 from grader.devices.gpu.ncu import count_with_ncu
-from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch, NotCounted
+from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch
 from grader.grading.baselines import BASELINES_SEED, broken
 from grader.grading.building import Built
 from grader.grading.kept import counts_key
 from grader.grading.session import Session, describe_sizes
 from grader.grading.stand_in import count_on_stand_in
 from grader.judging.evidence import OtherCounts
-from grader.judging.needs import find_counted
+from grader.judging.goals import find_counted
 from grader.judging.timing import LABELS
-from grader.messages.hidden import tell
+from grader.messages.counting import describe_not_counted
+from grader.messages.hidden import describe_mistake
 from grader.plumbing.cache import recall, remember
-from grader.records import Execution, Program, Progress
+from grader.records import Execution, NotCounted, Program, Progress
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
-from grader.spec.exercise import Yardstick
+from grader.spec.exercise import ComparedWith
 
 
 def count_on_gpu(
@@ -47,15 +48,17 @@ def count_on_gpu(
         job.note(_describe_ncu(counted, exercise.benchmark[GPU]))
         if evidence.lines_from is not None:
             job.note({"line_counters": f"emulated device, {emulated_sizes}"})
-    elif evidence.lines_from is not None:
-        why = f"{counted.reason}. {counted.advice}".strip()
+        return True
+    reason, advice = describe_not_counted(counted)
+    if evidence.lines_from is not None:
+        why = f"{reason}. {advice}".strip()
         evidence.execution = evidence.lines_from
         job.note({"counters": f"emulated device, {emulated_sizes}, because {why}"})
     else:
-        reason = f"{counted.reason}, and the emulated device cannot count it: {emulated}"
+        reason = f"{reason}, and the emulated device cannot count it: {emulated}"
         evidence.missing_reason = reason
         job.note({"counters": f"none: {reason}"})
-    return isinstance(counted, tuple)
+    return False
 
 
 def count_baselines_on_gpu(
@@ -65,21 +68,21 @@ def count_baselines_on_gpu(
     programs: Sequence[Program],
     *,
     by_ncu: bool,
-) -> dict[Yardstick, OtherCounts]:
+) -> dict[ComparedWith, OtherCounts]:
     """Counts each baseline whose counters a check needs, in the same way as the submission:
     `by_ncu` at the GPU's sizes, else on the emulated device at its sizes."""
     taken = {program.label: program for program in programs}
     counts = {}
-    for yardstick in find_counted(session.exercise, session.info):
-        label = LABELS[yardstick]
+    for compared_with in find_counted(session.exercise, session.info):
+        label = LABELS[compared_with]
         session.job.options.show(Progress(f"counting the {label} kernel"))
         if label not in taken:
-            counts[yardstick] = OtherCounts(reason="this GPU cannot launch it")
+            counts[compared_with] = OtherCounts(reason="this GPU cannot launch it")
         elif by_ncu:
-            counts[yardstick] = _count_baseline_with_ncu(session, taken[label], device)
+            counts[compared_with] = _count_baseline_with_ncu(session, taken[label], device)
         else:
             emulated = count_on_stand_in(session, built[label])
-            counts[yardstick] = (
+            counts[compared_with] = (
                 OtherCounts(reason=emulated) if isinstance(emulated, str) else OtherCounts(emulated)
             )
     return counts
@@ -98,10 +101,10 @@ def _count_baseline_with_ncu(session: Session, program: Program, device: Device)
     with session.hold():
         ran, _ = device.run(program, inputs, limits=session.job.limits)
     if ran.failure is not None:
-        raise broken(session.exercise, program.label, tell(ran.failure).message)
+        raise broken(session.exercise, program.label, describe_mistake(ran.failure).message)
     counted = _ask_ncu(session, program, inputs)
     if isinstance(counted, NotCounted):
-        return OtherCounts(reason=counted.reason)
+        return OtherCounts(reason=describe_not_counted(counted)[0])
     execution = _with_counters(ran, counted)
     remember(cache, key, execution)
     return OtherCounts(execution)

@@ -33,6 +33,7 @@ from grader.records import (
     DeviceChoice,
     Failure,
     GivenPeak,
+    NoSource,
     Options,
     Progress,
     Score,
@@ -45,7 +46,7 @@ from grader.sandbox.process import run_tool
 from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Exercise
 from grader.spec.reader import read_exercise
-from grader.submission.source_file import read_submission
+from grader.submission.source_file import read_program, read_submission
 from grader.toolchain.compilation import Compilation
 
 SEED_BITS = 53  # a JSON number represents these exactly
@@ -93,12 +94,18 @@ def grade_with(
     if not isinstance(options.device, DeviceChoice):
         options = replace(options, device=choose_device(options.device))
     read = read_exercise(exercise)
-    text = read_submission(submission)
+    text = _read(read, submission)
     text = replace(text, name=name or text.name)
     if isinstance(text, Submission):
         return _grade_job(replace(_open_job(options, read, text), begun=begun, oracle=oracle))
     job = _open_job(options, read, _unread_submission(submission, text.name))
     return failed_score(job.subject, text)
+
+
+def _read(exercise: Exercise, submission: Path) -> Submission | NoSource:
+    """The submission: a file, or a folder for programs of several files."""
+    names = exercise.program.submit if exercise.program else ()
+    return read_program(submission, names) if len(names) > 1 else read_submission(submission)
 
 
 def grade_text(options: Options, exercise: Exercise, text: Submission) -> Score:
@@ -155,7 +162,7 @@ def excluded_metrics(options: Options, kind: str) -> frozenset[str]:
 
 def _grade(job: Job, keeper: Keeper | None) -> Score:
     """Grades without the cache of scores. Raises SubmissionError."""
-    repeatable = _page_of(job.choice.kind)(job)
+    repeatable = _page_of(job)(job)
     job.options.show(Progress("judging"))
     score = make_score(job.subject, job.evidence)
     if keeper is not None and repeatable:
@@ -163,10 +170,14 @@ def _grade(job: Job, keeper: Keeper | None) -> Score:
     return score
 
 
-def _page_of(kind: str) -> Callable[[Job], bool]:
+def _page_of(job: Job) -> Callable[[Job], bool]:
     """The steps of a grading on this kind of device; they return whether a repetition gives the
     same score. Loaded on use: a score from the cache does not need them."""
-    if kind == GPU:
+    if job.exercise.program is not None:
+        from grader.grading.on_program import grade_on_program
+
+        return grade_on_program
+    if job.choice.kind == GPU:
         from grader.grading.on_gpu import grade_on_gpu
 
         return grade_on_gpu

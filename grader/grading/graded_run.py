@@ -15,13 +15,8 @@ from pathlib import Path
 
 from grader.devices.mapped_arrays import gather_shared
 from grader.grading.baselines import BASELINES_SEED, broken, build_baseline
-from grader.grading.cases import (
-    BENCHMARK,
-    Bench,
-    judge_outputs,
-)
-from grader.grading.checked import Findings
-from grader.grading.interim import show_counted
+from grader.grading.cases import BENCHMARK, Bench, judge_outputs
+from grader.grading.checked import Findings, show_counted
 from grader.grading.kept import graded_key
 from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.session import Session, describe_sizes, run_limits
@@ -33,13 +28,18 @@ from grader.grading.submission_run import (
     run_program,
 )
 from grader.judging.evidence import CountedRun, OtherCounts
-from grader.judging.machine_work import tell_machine_work
-from grader.judging.modelled import model_timing, model_traffic, modelled_launches
-from grader.judging.needs import find_counted, find_timed
-from grader.judging.timing import LABELS, check_floor
+from grader.judging.goals import find_counted, find_timed
+from grader.judging.machine_work import combine_machine_work
+from grader.judging.timing import (
+    LABELS,
+    check_floor,
+    model_timing,
+    model_traffic,
+    modelled_launches,
+)
 from grader.judging.values import TIMED_ON
 from grader.messages.doubt import describe_unmodelled, describe_waits
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.metrics import MODELLED
 from grader.plumbing.cache import recall, remember
 from grader.records import (
@@ -58,7 +58,7 @@ from grader.records import (
     Timing,
 )
 from grader.spec.draws import make_inputs
-from grader.spec.exercise import Case, Exercise, Yardstick
+from grader.spec.exercise import Case, ComparedWith, Exercise
 
 EMULATED = "emulated"
 
@@ -104,13 +104,13 @@ def run_graded(session: Session, findings: Findings) -> None:
     evidence.execution = evidence.counted[0].execution
     evidence.others = evidence.counted[0].others
     if session.job.options.detail != PLAIN:
-        evidence.machine = _tell_machine_work(runs[0], timed if evidence.timings else None)
+        evidence.machine = _combine_machine_work(runs[0], timed if evidence.timings else None)
 
 
-def _tell_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> MachineWork:
+def _combine_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> MachineWork:
     """Executions per instruction; also cycles, if the modelled times are valid."""
     modelled = None if timed is None else (timed.program, timed.execution)
-    return tell_machine_work(
+    return combine_machine_work(
         (counted.program, counted.execution), counted.sizes, modelled, (timed or counted).sizes
     )
 
@@ -143,7 +143,7 @@ def _run_both(
         timed = judge_run(ended)
     elif ended is not None:
         return _judge_and_count(session, ended)
-    return timed, timed if timed and timed.says_all else early or _run_counted(session)
+    return timed, timed if timed and timed.is_complete else early or _run_counted(session)
 
 
 def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRun, SubmissionRun]:
@@ -157,7 +157,7 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
         except SubmissionError as error:
             mistake = error
         timed = judging.result()
-    if timed.says_all:
+    if timed.is_complete:
         return timed, timed
     if counted is None:
         assert mistake is not None
@@ -239,7 +239,7 @@ def describe_run(launches: Sequence[Modelled]) -> str:
 
 def _count_baselines(
     session: Session, run: SubmissionRun, *, modelled: bool
-) -> dict[Yardstick, OtherCounts]:
+) -> dict[ComparedWith, OtherCounts]:
     """Counters of each baseline that a check needs, at the sizes of the submission's run. Raises
     SpecError if a baseline fails."""
     found = {}
@@ -297,7 +297,7 @@ def run_baseline(
     if execution.failure is not None:
         if execution.failure.status is Status.UNSUPPORTED:
             return None
-        raise broken(exercise, label, tell(execution.failure).message)
+        raise broken(exercise, label, describe_mistake(execution.failure).message)
     if not modelled:
         result = judge_outputs(exercise, case, bench.oracle(inputs, sizes), got, execution)
         if not result.passed:

@@ -33,7 +33,7 @@ _EMULATED = (
     "devices/*.py",
     "devices/emulated/*.py",
     "devices/gpus.json",
-    "judging/modelled.py",
+    "judging/timing.py",
     "records/*.py",
 )
 _NCU = ("devices/gpu/ncu.py", "devices/gpu/ncu_metrics.py", "devices/gpu/profiled.py")

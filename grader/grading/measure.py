@@ -14,7 +14,7 @@ from functools import partial
 from random import Random
 
 from grader.devices.base import TimingDevice
-from grader.judging.timing import LOOKS, find_disturbance, make_timing, merge_clocks
+from grader.judging.timing import CHECKPOINTS, find_disturbance, make_timing, merge_clocks
 from grader.records import (
     SUBMISSION,
     ClockState,
@@ -34,7 +34,7 @@ STEADY_CHANGE = 0.02
 MAX_SECONDS = 8.0
 """Limit of the timing of a submission: rounds that would exceed it are not started."""
 MIN_ROUNDS = 3
-"""For programs so slow that the first LOOKS rounds do not fit into MAX_SECONDS."""
+"""For programs so slow that the first CHECKPOINTS rounds do not fit into MAX_SECONDS."""
 ATTEMPTS = 3
 """Measurements of a submission while each is disturbed."""
 CALL_SECONDS = 5.0
@@ -155,11 +155,11 @@ def _measure_once(
         show(Progress("timing"))
     watch = start(_rename(show, "timing"), wrong=warm.wrong)
     began = clock()
-    for look in LOOKS:
+    for checkpoint in CHECKPOINTS:
         fitting = int((MAX_SECONDS - (clock() - began)) / round_seconds)
-        if watch.rounds and fitting < look - watch.rounds:
+        if watch.rounds and fitting < checkpoint - watch.rounds:
             break
-        rounds = max(MIN_ROUNDS, min(look - watch.rounds, fitting))
+        rounds = max(MIN_ROUNDS, min(checkpoint - watch.rounds, fitting))
         watch.run(programs, rounds, at_once=max(1, int(CALL_SECONDS / round_seconds)))
         if watch.wrong is not None:
             return Measurement((), merge_clocks(watch.clocks), wrong=watch.wrong)
@@ -199,5 +199,5 @@ def _rename(show: ShowProgress | None, stage: str) -> ShowProgress | None:
     """Shows the device's steps under another stage name."""
     if show is None:
         return None
-    tell = show
-    return lambda step: tell(Progress(stage, step.done, step.total))
+    forward = show
+    return lambda step: forward(Progress(stage, step.done, step.total))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import Fact, Failure, Status
 
 Result = TypeVar("Result")
@@ -28,7 +28,7 @@ class SubmissionError(Exception):
     @property
     def failure(self) -> Failure:
         """The mistake with all its texts."""
-        return tell(self.mistake)
+        return describe_mistake(self.mistake)
 
     @property
     def status(self) -> Status:

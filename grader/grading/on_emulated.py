@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.building import build
-from grader.grading.checked import Findings, run_checked
+from grader.grading.checked import Findings, run_checked, show_cases
 from grader.grading.graded_run import run_graded
-from grader.grading.interim import show_cases
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.tools import find_toolchain

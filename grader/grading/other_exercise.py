@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from grader.errors import GraderError
 from grader.folders import shipped_exercises
 from grader.grading.building import names_of
-from grader.messages.plans import tell_other_exercise
+from grader.messages.plans import describe_misplaced, describe_other_exercise
 from grader.records import Failure, Status, Submission
 from grader.spec.exercise import Exercise
 from grader.spec.reader import read_exercise
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
+from grader.submission.source_file import read_submission
 
 
 def name_other_exercise(failure: Failure, exercise: Exercise, submission: Submission) -> Failure:
@@ -26,19 +28,46 @@ def name_other_exercise(failure: Failure, exercise: Exercise, submission: Submis
     named = [other for other in fitting if _has_kernels(other, submission)] or fitting
     if not named:
         return failure
-    return tell_other_exercise(failure, exercise.id, [other.id for other in named], submission.name)
+    return describe_other_exercise(
+        failure, exercise.id, [other.id for other in named], submission.name
+    )
+
+
+def suggest_other_exercise(exercise: Path, submission: Path) -> str:
+    """The next step for a file that runs and is written for another exercise, else nothing: two
+    exercises can have the same buffers and sizes."""
+    read = read_submission(submission)
+    found = (
+        find_other_exercise(read_exercise(exercise), read) if isinstance(read, Submission) else None
+    )
+    return describe_misplaced(found, str(submission)) if found else ""
+
+
+def find_other_exercise(exercise: Exercise, submission: Submission) -> str | None:
+    """The only exercise whose kernels the file launches, where it launches none of this
+    exercise's."""
+    plan = read_plan(submission, parts=[part.name for part in exercise.parts])
+    launches = plan.launches if isinstance(plan, Plan) else ()
+    launched = {launch.kernel.name for launch in launches}
+    if not launched or launched & _kernels_of(exercise):
+        return None
+    fitting = [other.id for other in _others(exercise) if _kernels_of(other) <= launched]
+    return fitting[0] if len(fitting) == 1 else None
 
 
 def _others(exercise: Exercise) -> Iterator[Exercise]:
-    """The exercises in the same folder, then those of the package; broken ones are left out."""
+    """The exercises of kernels in the same folder, then those of the package; broken ones are left
+    out."""
     beside = sorted(path.parent for path in exercise.folder.parent.glob("*/spec.json"))
     folders = {folder.name: folder for folder in (*shipped_exercises(), *beside)}
     for name, folder in folders.items():
         if name != exercise.id:
             try:
-                yield read_exercise(folder)
+                other = read_exercise(folder)
             except GraderError:
                 continue
+            if other.program is None:
+                yield other
 
 
 def _fits(exercise: Exercise, submission: Submission) -> bool:
@@ -61,9 +90,13 @@ def _is_free(name: str, submission: Submission) -> bool:
 
 def _has_kernels(exercise: Exercise, submission: Submission) -> bool:
     """Whether the file defines all kernels of the exercise's default plan."""
-    names = {launch.kernel.name for launch in exercise.default_plan.launches}
     code = _code(submission)
+    names = _kernels_of(exercise)
     return all(re.search(rf"\b{re.escape(name)}\s*\(", code) for name in names)
+
+
+def _kernels_of(exercise: Exercise) -> set[str]:
+    return {launch.kernel.name for launch in exercise.default_plan.launches}
 
 
 def _code(submission: Submission) -> str:

@@ -15,13 +15,7 @@ from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
 from grader.messages.hints import explain_failed_case
 from grader.plumbing.cache import cache_folder
-from grader.records import (
-    DeviceChoice,
-    DeviceInfo,
-    Options,
-    RunLimits,
-    Submission,
-)
+from grader.records import DeviceChoice, DeviceInfo, Options, RunLimits, Submission
 from grader.spec.exercise import Case, Exercise, Limits
 from grader.spec.oracle import load_oracle
 from grader.toolchain.compilation import Compilation

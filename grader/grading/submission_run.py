@@ -19,8 +19,8 @@ from grader.grading.cases import (
 )
 from grader.grading.checked import fail_order
 from grader.grading.mistakes import SubmissionError
-from grader.judging.sampled import judge_sampled
-from grader.messages.hidden import tell, tell_findings
+from grader.judging.compare import judge_sampled
+from grader.messages.hidden import describe_findings, describe_mistake
 from grader.messages.outputs import describe_endless_order
 from grader.records import (
     PLAIN,
@@ -57,7 +57,7 @@ class SubmissionRun:
     findings: tuple[Finding, ...] = ()
 
     @property
-    def says_all(self) -> bool:
+    def is_complete(self) -> bool:
         """Whether no other run is needed: the outputs are wrong, or all blocks ran."""
         return self.case.is_wrong or (self.case.passed and self.execution.ran_whole)
 
@@ -114,7 +114,7 @@ def execute_submission(
 def judge_run(ended: UnjudgedRun) -> SubmissionRun:
     """Judges a run. The device runs again only if the opposite order gave other outputs."""
     case, execution = ended.case, ended.execution
-    findings = tell_findings(execution.findings, case)
+    findings = describe_findings(execution.findings, case)
     result = _judge(ended)
     if result.passed and execution.ran_whole:
         result, more = _judge_backwards(ended, result)
@@ -127,7 +127,7 @@ def _judge(ended: UnjudgedRun) -> CaseResult:
     """Compares the outputs of a run, or of a sample of its blocks, with the oracle's."""
     bench, case, inputs, execution = ended.bench, ended.case, ended.inputs, ended.execution
     if execution.failure is not None:
-        return not_verified(case, tell(execution.failure).message)
+        return not_verified(case, describe_mistake(execution.failure).message)
     if execution.ran_whole:
         expected = bench.oracle(inputs, case.sizes)
         return judge_outputs(bench.task, case, expected, ended.got, execution)
@@ -166,7 +166,7 @@ def _judge_backwards(
     if stop is None:
         return result, ()
     if stop.status is Status.TIMEOUT:
-        return not_verified(case, describe_endless_order(tell(stop).message)), ()
+        return not_verified(case, describe_endless_order(describe_mistake(stop).message)), ()
     return fail_order(result, execution, stop, case)
 
 

@@ -17,8 +17,8 @@ from functools import partial
 
 from grader.devices.choose import EMULATED
 from grader.devices.gpus import read_gpus
-from grader.fixes.kinds import ABOUT_TIME, apply_edits, find_causes, find_mends, list_changes
-from grader.fixes.text import MendText
+from grader.fixes.kinds import ABOUT_TIME, apply_edits, find_causes, find_fixes, list_changes
+from grader.fixes.text import FixText
 from grader.grading.grade import grade_text
 from grader.grading.session import run_limits
 from grader.grading.stand_in import stand_in
@@ -32,15 +32,15 @@ from grader.records import (
     Counters,
     DeviceChoice,
     Edit,
-    Mend,
-    MendEffect,
+    Fix,
+    FixEffect,
     Options,
     Progress,
     Score,
     ShowProgress,
     Status,
     Submission,
-    TriedMend,
+    TriedFix,
     WhatIf,
     WhatIfMode,
     show_nothing,
@@ -86,34 +86,34 @@ def try_fixes(exercise: Exercise, text: Submission, score: Score, trial: Trial) 
     if whole is None:
         return None
     source, plan = whole
-    mended = MendText(source, plan.launches, score.lines)
+    fixed = FixText(source, plan.launches, score.lines)
     total = sum((line.counters for line in score.lines), Counters())
-    mends = find_mends(mended, find_causes({check.metric for check in lost}, total))
-    if not mends:
+    fixes = find_fixes(fixed, find_causes({check.metric for check in lost}, total))
+    if not fixes:
         return None
     workshop = _Workshop(source, _public_part(exercise), text.name, score.seed, device, trial)
     base = score if score.device.kind == EMULATED else workshop.grade(source, workshop.modelling)
     if base.status.ended_early:
         return None
-    plain, counted = workshop.count(mends[:MOST_TRIED])
+    plain, counted = workshop.count(fixes[:MOST_TRIED])
     right = [each for each in counted if _is_right(each.score, base)]
     ready = _promising(right, plain or base, lost)
     tried = workshop.model(ready) if trial.options.model and base.timings else ready
-    told = [each for each in tried if _is_right(each.score, base)]
-    better = [each for each in told if is_worth_it(each.score, base, lost)]
+    right_scores = [each for each in tried if _is_right(each.score, base)]
+    better = [each for each in right_scores if is_worth_it(each.score, base, lost)]
     shown = exercise.what_if is WhatIfMode.FULL
     found = (
-        _describe(each, base, lost, list_changes(source, each.mend.edits) if shown else ())
+        _describe(each, base, lost, list_changes(source, each.fix.edits) if shown else ())
         for each in better
     )
     return WhatIf(
         mode=exercise.what_if,
         device=read_gpus()[device.id].emulated_info.name,
         effects=_effects_of(base, lost),
-        mends=tuple(sorted(found, key=_order)),
-        broken=len(counted) - len(right) + len(tried) - len(told),
-        no_better=len(right) - len(ready) + len(told) - len(better),
-        untried=len(mends) - len(counted) + len(ready) - len(tried),
+        fixes=tuple(sorted(found, key=_order)),
+        broken=len(counted) - len(right) + len(tried) - len(right_scores),
+        no_better=len(right) - len(ready) + len(right_scores) - len(better),
+        untried=len(fixes) - len(counted) + len(ready) - len(tried),
         seconds=round(workshop.spent, 1),
     )
 
@@ -163,7 +163,7 @@ def _named(name: str, text: str) -> Submission:
 class _Graded:
     """A fix and its score."""
 
-    mend: Mend
+    fix: Fix
     score: Score
 
 
@@ -206,20 +206,20 @@ class _Workshop:
         """The score of a text in the public cases."""
         return grade_text(options, self._public, _named(self._name, source))
 
-    def count(self, mends: Sequence[Mend]) -> tuple[Score | None, list[_Graded]]:
+    def count(self, fixes: Sequence[Fix]) -> tuple[Score | None, list[_Graded]]:
         """The counted scores of the original text and of the fixes for which there was time."""
         seconds = _PART_TO_COUNT * self._trial.seconds
-        edits = [(), *(mend.edits for mend in mends)]
+        edits = [(), *(fix.edits for fix in fixes)]
         plain, *scores = self._grade_all(edits, "trying fixes", seconds, self.counting)
-        return plain, _pair(mends, scores)
+        return plain, _pair(fixes, scores)
 
     def model(self, counted: Sequence[_Graded]) -> list[_Graded]:
         """The scores with modelled times of the fixes for which there was time."""
-        mends = [each.mend for each in counted]
-        edits = [mend.edits for mend in mends[:MOST_MODELLED]]
+        fixes = [each.fix for each in counted]
+        edits = [fix.edits for fix in fixes[:MOST_MODELLED]]
         stage, seconds = "modelling fixes", self._trial.seconds
         scores = self._grade_all(edits, stage, seconds, self.modelling)
-        return _pair(mends, scores)
+        return _pair(fixes, scores)
 
     def _grade_all(
         self, edits: Sequence[Sequence[Edit]], stage: str, seconds: float, options: Options
@@ -243,11 +243,11 @@ class _Workshop:
         return [future.result() for future in futures]
 
 
-def _pair(mends: Sequence[Mend], scores: Sequence[Score | None]) -> list[_Graded]:
-    pairs = zip(mends, scores, strict=False)
+def _pair(fixes: Sequence[Fix], scores: Sequence[Score | None]) -> list[_Graded]:
+    pairs = zip(fixes, scores, strict=False)
     return [
-        _Graded(mend, after)
-        for mend, after in pairs
+        _Graded(fix, after)
+        for fix, after in pairs
         if after is not None and after.status is not Status.TIMEOUT
     ]
 
@@ -285,7 +285,7 @@ def _promising(
     better = [each for each in right if _is_better(each.score, plain, lost)]
     better.sort(key=lambda each: -_gain(each.score, plain))
     timed = any(check.metric in MODELLED for check in lost)
-    about_time = [each for each in right if timed and each.mend.kind in ABOUT_TIME]
+    about_time = [each for each in right if timed and each.fix.kind in ABOUT_TIME]
     return [*better, *(each for each in about_time if each not in better)]
 
 
@@ -320,15 +320,15 @@ def _gets_better(check: CheckResult, value: float) -> bool:
 
 def _describe(
     graded: _Graded, before: Score, lost: Sequence[CheckResult], code: tuple[CodeChange, ...]
-) -> TriedMend:
-    mend, after = graded.mend, graded.score
+) -> TriedFix:
+    fix, after = graded.fix, graded.score
     times = {timing.plan: timing.median_ms for timing in after.timings}
-    return TriedMend(
-        mend.kind,
-        mend.name,
-        mend.was,
-        mend.now,
-        mend.line,
+    return TriedFix(
+        fix.kind,
+        fix.name,
+        fix.was,
+        fix.now,
+        fix.line,
         _effects_of(after, lost),
         _gain(after, before),
         times.get(SUBMISSION),
@@ -336,11 +336,11 @@ def _describe(
     )
 
 
-def _effects_of(score: Score, lost: Sequence[CheckResult]) -> tuple[MendEffect, ...]:
+def _effects_of(score: Score, lost: Sequence[CheckResult]) -> tuple[FixEffect, ...]:
     by_name = {check.name: check for check in score.checks}
     checks = [by_name[check.name] for check in lost]
     return tuple(
-        MendEffect(check.name, check.metric, check.value, check.source, check.status, check.points)
+        FixEffect(check.name, check.metric, check.value, check.source, check.status, check.points)
         for check in checks
     )
 
@@ -358,6 +358,6 @@ def _gain(after: Score, before: Score) -> float:
     return round(gain, 2) if abs(gain) >= _LEAST_GAIN else 0.0
 
 
-def _order(mend: TriedMend) -> tuple[float, float]:
+def _order(fix: TriedFix) -> tuple[float, float]:
     """Most points first, then shortest time."""
-    return -mend.gain, mend.time_ms if mend.time_ms is not None else float("inf")
+    return -fix.gain, fix.time_ms if fix.time_ms is not None else float("inf")

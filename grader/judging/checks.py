@@ -71,12 +71,20 @@ def judge_checks(
     parts: Sequence[PartResult] = (),
     others: Others | None = None,
     excluded: frozenset[str] = frozenset(),
+    kernels: Mapping[str, Mapping[str, MetricValue]] | None = None,
 ) -> tuple[CheckResult, ...]:
     """Judge every check of the spec, in its order; `correctness` comes from the cases, everything
     else from the metrics."""
     values = {metric.name: metric for metric in (*metrics, measure_correctness(cases))}
     grounds = Grounds(
-        exercise, device, values, cases, {part.part: part for part in parts}, others or {}, excluded
+        exercise,
+        device,
+        values,
+        cases,
+        {part.part: part for part in parts},
+        others or {},
+        excluded,
+        kernels or {},
     )
     results: dict[str, CheckResult] = {}
     for check in _prerequisites_first(exercise.checks):

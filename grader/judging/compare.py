@@ -5,12 +5,13 @@ NumPy works on whole arrays or pieces of them: 8192 x 8192 elements take about a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from grader.devices.base import places_of
 from grader.errors import WorkerError
 from grader.judging.diagnose import diagnose
 from grader.messages.causes import cause_of_output
@@ -31,6 +32,9 @@ _CHUNK = 1 << 17
 _TILE, _PADDING = 256, 16
 """Rows and columns of the tiles in which a transposed matrix is copied, and the elements between
 their columns (benchmarks/moving.py)."""
+ExpectedAt = Callable[[Mapping[str, np.ndarray] | None], Arrays]
+"""The expected outputs at these places (indices in the flat buffer, by output), as flat arrays; the
+whole outputs for None."""
 
 
 @dataclass(frozen=True)
@@ -127,10 +131,10 @@ def is_equal(expected: np.ndarray, got: np.ndarray) -> bool:
         want, have = expected.reshape(-1), got.reshape(-1)
         pieces = (slice(at, at + _CHUNK) for at in range(0, got.size, _CHUNK))
         return all(np.array_equal(want[piece], have[piece]) for piece in pieces)
-    room = np.empty((_TILE, _TILE + _PADDING), dtype=expected.dtype)
+    padded = np.empty((_TILE, _TILE + _PADDING), dtype=expected.dtype)
     return all(
         np.array_equal(
-            _copy_tile(expected[top : top + _TILE, left : left + _TILE], room),
+            _copy_tile(expected[top : top + _TILE, left : left + _TILE], padded),
             got[top : top + _TILE, left : left + _TILE],
         )
         for top in range(0, got.shape[0], _TILE)
@@ -138,11 +142,11 @@ def is_equal(expected: np.ndarray, got: np.ndarray) -> bool:
     )
 
 
-def _copy_tile(tile: np.ndarray, room: np.ndarray) -> np.ndarray:
-    """A copy of a tile of a matrix in column order. `room` has padding between columns, because
+def _copy_tile(tile: np.ndarray, padded: np.ndarray) -> np.ndarray:
+    """A copy of a tile of a matrix in column order. `padded` has padding between columns, because
     columns at a distance of a power of two share their sets in a processor's cache."""
     rows, columns = tile.shape
-    copy = room[:columns, :rows]
+    copy = padded[:columns, :rows]
     copy[...] = tile.T
     return copy.T
 
@@ -311,3 +315,29 @@ def _glyph(wrong: int, unwritten: int, size: int) -> str:
     if 2 * unwritten > wrong:
         return NEVER_WRITTEN
     return ALL_WRONG if wrong == size else SOME_WRONG
+
+
+def judge_sampled(
+    case: Case,
+    buffers: Sequence[DeviceBuffer],
+    expected: ExpectedAt,
+    got: Arrays,
+    tolerance: Tolerance,
+    *,
+    modified_inputs: Sequence[str] = (),
+) -> CaseResult:
+    """Judges the written elements; `devices.base.places_of` describes `got`. If an element is
+    wrong, the elements that no block of the sample wrote count as right."""
+    names = [buffer.name for buffer in buffers if buffer.role is Role.OUTPUT]
+    wanted = expected({name: got[places_of(name)] for name in names})
+    found = [compare(wanted[name], got[name], tolerance) for name in names]
+    if not any(each.wrong_elements for each in found):
+        worst_error = max((each.worst_error for each in found), default=0.0)
+        return judge_inputs(case, worst_error, modified_inputs)
+    whole = expected(None)
+    for name in names:
+        # In C's order: a flat copy of a transpose would not be the transpose's own memory.
+        have = whole[name].astype(got[name].dtype, order="C")
+        have.reshape(-1)[got[places_of(name)]] = got[name]
+        got = {**got, name: have}
+    return judge_case(case, buffers, whole, got, tolerance, modified_inputs=modified_inputs)

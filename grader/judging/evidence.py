@@ -11,13 +11,15 @@ from grader.records import (
     Execution,
     Finding,
     MachineWork,
+    MeasuredProgram,
     Modelled,
     PartResult,
     Submission,
     Timing,
     Traffic,
 )
-from grader.spec.exercise import Exercise, Yardstick
+from grader.records.program_run import HostMistake
+from grader.spec.exercise import ComparedWith, Exercise
 from grader.spec.statements import Plan
 
 
@@ -50,7 +52,7 @@ class CountedRun:
 
     sizes: Mapping[str, int]
     execution: Execution
-    others: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
+    others: Mapping[ComparedWith, OtherCounts] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Evidence:
     count lines. `counted` are the runs that the emulated device counted, the run of `execution`
     first; `others` are the counts of the programs that thresholds are relative to. Without
     `timings`, `untimed` is the reason; `traffic` and `model` belong to the timed run. `machine`
-    exists on request.
+    exists on request. `measured` and `host_mistakes` are those of a whole program.
     """
 
     cases: tuple[CaseResult, ...] = ()
@@ -89,12 +91,14 @@ class Evidence:
     missing_reason: str = "the benchmark did not run"
     lines_from: Execution | None = None
     counted: tuple[CountedRun, ...] = ()
-    others: Mapping[Yardstick, OtherCounts] = field(default_factory=dict)
+    others: Mapping[ComparedWith, OtherCounts] = field(default_factory=dict)
     timings: tuple[Timing, ...] = ()
     untimed: str = ""
     traffic: Traffic = field(default_factory=Traffic)
     model: tuple[Modelled, ...] = ()
     machine: MachineWork | None = None
+    measured: MeasuredProgram | None = None
+    host_mistakes: tuple[HostMistake, ...] = ()
 
     @property
     def all_right(self) -> bool:

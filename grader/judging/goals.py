@@ -1,14 +1,17 @@
-"""A check's goal on a device, and the values that checks are judged by."""
+"""A check's goal on a device, the values that checks are judged by, and the programs that a score
+needs counted and timed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from grader.judging.timing import LABELS, NAIVE
 from grader.judging.values import Others, measure_correctness
 from grader.messages.reasons import PART_NOT_RUN, format_goal
-from grader.records import CaseResult, DeviceInfo, MetricValue, PartResult
-from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.metrics import METRICS, TIMED
+from grader.records import SUBMISSION, CaseResult, DeviceInfo, MetricValue, PartResult
+from grader.spec.exercise import CheckSpec, ComparedWith, Exercise, Threshold
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,8 @@ class Goal:
 @dataclass(frozen=True)
 class Grounds:
     """The values that checks are judged by: the metrics by name, the cases of the exercise itself,
-    its parts, the metrics of other programs, and the metrics that the instructor excluded."""
+    its parts, the metrics of other programs, the metrics that the instructor excluded, and the
+    metrics of each kernel of a whole program."""
 
     exercise: Exercise
     device: DeviceInfo | None
@@ -72,6 +76,7 @@ class Grounds:
     parts: Mapping[str, PartResult] = field(default_factory=dict)
     others: Others = field(default_factory=dict)
     excluded: frozenset[str] = frozenset()
+    kernels: Mapping[str, Mapping[str, MetricValue]] = field(default_factory=dict)
 
     def excludes(self, check: CheckSpec) -> bool:
         """Whether the instructor disabled the check, or a check that it requires: by an option, or
@@ -94,6 +99,10 @@ class Grounds:
         return self.cases if part is None else part.cases
 
     def metric_of(self, check: CheckSpec) -> MetricValue:
+        if check.kernel is not None and self.kernels:
+            row, reason = METRICS[check.metric], f"the program did not launch {check.kernel}"
+            missing = MetricValue(row.name, None, row.unit, None, reason)
+            return self.kernels.get(check.kernel, {}).get(check.metric, missing)
         return (
             self.values[check.metric]
             if check.part is None
@@ -107,3 +116,53 @@ class Grounds:
         return Goal(
             check.metric, threshold, self.others.get(threshold.relative_to, {}).get(check.metric)
         )
+
+
+def find_open(
+    exercise: Exercise,
+    metrics: Sequence[MetricValue],
+    device: DeviceInfo,
+    others: Others | None = None,
+) -> tuple[str, ...]:
+    """The programs whose further measurements may decide an open check; none when no check is
+    open."""
+    grounds = Grounds(
+        exercise, device, {metric.name: metric for metric in metrics}, others=others or {}
+    )
+    needed = []
+    for check in exercise.checks:
+        value = grounds.values.get(check.metric)
+        if check.metric not in TIMED or value is None or not grounds.goal_of(check).is_open(value):
+            continue
+        compared_with = check.threshold_on(device).relative_to
+        needed.append(SUBMISSION)
+        if compared_with is not None:
+            needed.append(LABELS[compared_with])
+        elif METRICS[check.metric].needs_naive:
+            needed.append(NAIVE)
+    return tuple(dict.fromkeys(needed))
+
+
+def find_counted(exercise: Exercise, device: DeviceInfo) -> tuple[ComparedWith, ...]:
+    """The shipped programs whose counters a check's threshold on this device is relative to."""
+    return tuple(dict.fromkeys(_list_compared(exercise, device, timed=False)))
+
+
+def find_timed(exercise: Exercise, device: DeviceInfo) -> tuple[str, ...]:
+    """The labels of the programs whose times a score shows or uses for a judgement: the baseline,
+    the comparisons, and other programs that a check is relative to.
+    """
+    relative = (LABELS[each] for each in _list_compared(exercise, device, timed=True))
+    return tuple(dict.fromkeys((NAIVE, *exercise.comparisons, *relative)))
+
+
+def _list_compared(
+    exercise: Exercise, device: DeviceInfo, *, timed: bool
+) -> Iterator[ComparedWith]:
+    """The shipped programs that the goals of timed, or of counted, metrics are relative to."""
+    for check in exercise.checks:
+        compared_with = check.threshold_on(device).relative_to
+        if compared_with is None or (check.metric in TIMED) is not timed:
+            continue
+        if compared_with is not ComparedWith.REFERENCE or exercise.reference_source is not None:
+            yield compared_with

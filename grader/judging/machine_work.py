@@ -32,7 +32,7 @@ class _Did:
     awaited: dict[int, float] = field(default_factory=dict)
 
 
-def tell_machine_work(
+def combine_machine_work(
     counted: tuple[Program, Execution] | None,
     sizes: Mapping[str, int],
     modelled: tuple[Program, Execution] | None,

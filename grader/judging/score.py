@@ -8,13 +8,14 @@ costs no points.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from grader.cpp.lexer import Kind, Token, read_code
 from grader.judging.checks import judge_checks, judge_failure
-from grader.judging.copied_inputs import find_copies
 from grader.judging.evidence import CountedRun, Evidence, Subject
 from grader.judging.values import (
+    collect_by_kernel,
     collect_metrics,
     collect_others,
     count_metrics,
@@ -30,11 +31,11 @@ from grader.messages.causes import (
     failure_causes,
     find_losses,
     merge_causes,
-    tell_why,
+    summarise_causes,
 )
 from grader.messages.findings import advise
-from grader.messages.hidden import tell
-from grader.messages.hints import HintFacts, hint_at_failure, hint_at_misses
+from grader.messages.hidden import describe_mistake
+from grader.messages.hints import Copy, HintFacts, hint_at_failure, hint_at_misses
 from grader.messages.outputs import describe_raced
 from grader.messages.reasons import summarise_points
 from grader.records import (
@@ -58,6 +59,7 @@ from grader.records import (
     Submission,
 )
 from grader.spec.exercise import Exercise
+from grader.spec.statements import Plan
 
 _COUNTS_LINES = "emulated"
 """The kind of device that counts source lines, for a GPU too."""
@@ -83,6 +85,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         parts=evidence.parts,
         others=collect_others(exercise, device, timings=evidence.timings, counts=evidence.others),
         excluded=subject.excluded,
+        kernels=collect_by_kernel(run) if exercise.program else {},
     )
     facts = _collect_facts(subject, evidence, cases, lines)
     losses = find_losses(checks, exercise.checks, facts)
@@ -103,7 +106,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         machine=evidence.machine,
         accesses=(evidence.lines_from or run).accesses if run else (),
     )
-    return replace(score, message=summarise_points(score), why=tell_why(score))
+    return replace(score, message=summarise_points(score), why=summarise_causes(score))
 
 
 def failed_score(
@@ -111,9 +114,9 @@ def failed_score(
 ) -> Score:
     """The score of a submission whose grading ended early, by a mistake or by the grader's failure:
     no points, its findings, and the cases and times so far."""
-    failure = tell(mistake)
-    metrics = missing_metrics("the submission did not run to its end", subject.device)
+    failure = describe_mistake(mistake)
     exercise, device, excluded = subject.exercise, subject.device, subject.excluded
+    metrics = missing_metrics("the submission did not run to its end", device, exercise)
     checks = judge_failure(exercise, failure, metrics, device, excluded)
     causes = failure_causes(failure, checks)
     cost = sum(cause.points for cause in causes)
@@ -133,7 +136,7 @@ def failed_score(
         printed=failure.printed,
         causes=causes,
     )
-    return replace(score, why=tell_why(score))
+    return replace(score, why=summarise_causes(score))
 
 
 def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evidence) -> Score:
@@ -192,6 +195,7 @@ def _collect_facts(
         model=evidence.model,
         shared_names=find_shared_names(text),
         copies=find_copies(text, evidence.plan, inputs) if evidence.plan else {},
+        host_mistakes=evidence.host_mistakes,
         threads=sum(each.grid.volume * each.block.volume for each in run.launches) if run else 0,
     )
 
@@ -261,3 +265,50 @@ def _resources(launch: LaunchResult) -> Resources:
         local_bytes=launch.local_bytes,
         occupancy=launch.occupancy,
     )
+
+
+def find_copies(text: str, plan: Plan, inputs: Sequence[str]) -> Mapping[str, Copy]:
+    """By the parameter's name, the copies that kernels of a submission read; `inputs` are the
+    exercise's."""
+    scratch = {buffer.name for buffer in plan.scratch}
+    made: dict[str, Copy] = {}
+    found: dict[str, Copy] = {}
+    parameters = dict(_list_parameters(read_code(text)))
+    for launch in plan.launches:
+        given = [argument.bare_name for argument in launch.arguments]
+        names = parameters.get(launch.kernel.name, ())
+        if len(names) == len(given):
+            found |= {
+                name: made[buffer]
+                for name, buffer in zip(names, given, strict=True)
+                if buffer in made
+            }
+        taken = [name for name in given if name in inputs]
+        filled = [name for name in given if name in scratch and name not in made]
+        if len(taken) == len(filled) == 1:
+            made[str(filled[0])] = Copy(str(taken[0]), launch.kernel.name)
+    return found
+
+
+def _list_parameters(tokens: Sequence[Token]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Each kernel with the names of its parameters: the last name before every comma of its
+    parentheses."""
+    opened = kernel = None
+    names: list[str] = []
+    for before, token, after in zip(
+        [*tokens[:1], *tokens], tokens, [*tokens[1:], *tokens[-1:]], strict=False
+    ):
+        if token.text == "__global__":
+            opened, kernel, names = False, None, []
+        elif (
+            opened is False
+            and token.kind is Kind.NAME
+            and after.text == "("
+            and token.text != "__launch_bounds__"
+        ):
+            opened, kernel = True, token.text
+        elif opened and token.text in (",", ")") and before.kind is Kind.NAME:
+            names.append(before.text)
+            if token.text == ")":
+                yield str(kernel), tuple(names)
+                opened = None

@@ -1,5 +1,5 @@
-"""Evaluates times that were measured in rounds, or modelled (judging.modelled): medians with
-intervals, the metrics that follow from them, and signs of a disturbed measurement.
+"""Evaluates times that were measured in rounds, or modelled: medians with intervals, the metrics
+that follow from them, and signs of a disturbed measurement.
 
 There is no assumption about the distribution of times. Drift of the clocks cancels in the ratio of
 two programs of the same round, so a comparison of programs is the median of the ratios, never the
@@ -9,9 +9,12 @@ ratio of the medians.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from math import exp, hypot, log
+from operator import add
 from statistics import median
 
-from grader.judging.modelled import compare_modelled, is_known, is_known_ratio
 from grader.messages.doubt import describe_unsure
 from grader.messages.times import (
     describe_clock,
@@ -27,22 +30,25 @@ from grader.records import (
     ClockState,
     DeviceInfo,
     Estimate,
+    Execution,
     Failure,
+    Modelled,
     TimedPlan,
     Timing,
+    Traffic,
 )
-from grader.spec.exercise import Exercise, Yardstick
+from grader.spec.exercise import ComparedWith, Exercise
 
 NAIVE, REFERENCE = "naive", "reference"
 """Values of `Program.label` and `Timing.plan` for the programs that are timed beside the
 SUBMISSION."""
 
-LOOKS = (50, 150, 450)
+CHECKPOINTS = (50, 150, 450)
 """Numbers of rounds after which the checks are tested: a measurement ends at the first test that
 leaves no check open, or at the last test."""
 CONFIDENCE = 0.99
 """Of all tests at a threshold together."""
-LOOK_ERROR = (1 - CONFIDENCE) / len(LOOKS)
+CHECKPOINT_ERROR = (1 - CONFIDENCE) / len(CHECKPOINTS)
 """The error probability of each test: all tests together must not exceed 1 - CONFIDENCE
 (Bonferroni)."""
 
@@ -55,7 +61,7 @@ MAX_BASELINE_SPREAD = 0.05
 """Widest interval of the naive baseline's median, as a part of the median: a wider interval of the
 grader's own kernel means that other work disturbs the machine."""
 
-LABELS = {Yardstick.BASELINE: NAIVE, Yardstick.REFERENCE: REFERENCE}
+LABELS = {ComparedWith.BASELINE: NAIVE, ComparedWith.REFERENCE: REFERENCE}
 """Labels of the programs that thresholds are relative to."""
 
 _ORDINARY_REASONS = frozenset(
@@ -63,15 +69,20 @@ _ORDINARY_REASONS = frozenset(
 )
 """Limits of the clock in a GPU's normal operation. A software power cap holds the clock of a busy
 GPU steady; where it does not, MAX_CLOCK_CHANGE detects it."""
+TRANSFERS_DOUBT = 0.15
+"""Uncertainty of the time of copies and fills, in both directions, as a part of it."""
+MOST_DOUBT = 0.25
+"""A time, or a ratio of two times, whose interval reaches further in one direction, as a part of
+it, does not decide a goal inside the interval."""
 
 
-def estimate_median(samples: Sequence[float], *, error: float = LOOK_ERROR) -> Estimate:
+def estimate_median(samples: Sequence[float], *, error: float = CHECKPOINT_ERROR) -> Estimate:
     """The median of at least one sample, with its distribution-free interval.
 
     The interval reaches from the k-th smallest to the k-th largest sample; it misses the true
     median with a probability of 2 P(Binomial(n, 1/2) < k), and k is the largest number that keeps
-    this below `error`. Below 10 samples there is no such k at LOOK_ERROR; the interval contains all
-    samples then.
+    this below `error`. Below 10 samples there is no such k at CHECKPOINT_ERROR; the interval
+    contains all samples then.
     """
     ordered = sorted(samples)
     rank = _rank(len(ordered), error)
@@ -111,7 +122,7 @@ def estimate_metrics(
 
 
 def estimate_other(
-    yardstick: Yardstick, timings: Sequence[Timing], own: Mapping[str, Estimate]
+    compared_with: ComparedWith, timings: Sequence[Timing], own: Mapping[str, Estimate]
 ) -> dict[str, Estimate]:
     """The time metrics of the baseline or the reference, from the submission's `own`; none where it
     was not timed.
@@ -120,7 +131,7 @@ def estimate_other(
     contains the whole uncertainty of that ratio.
     """
     taken = {timing.plan: timing for timing in timings}
-    other = taken.get(LABELS[yardstick])
+    other = taken.get(LABELS[compared_with])
     if other is None or SUBMISSION not in taken:
         return {}
     ratio = _estimate_speedup(other, taken[SUBMISSION])
@@ -136,15 +147,17 @@ def estimate_other(
 
 
 def find_unsure(
-    estimates: Mapping[str, Estimate], timings: Sequence[Timing], yardstick: Yardstick | None = None
+    estimates: Mapping[str, Estimate],
+    timings: Sequence[Timing],
+    compared_with: ComparedWith | None = None,
 ) -> dict[str, str]:
     """The metrics for which a goal within the interval is not judged, with the reasons: they follow
     from modelled times with a wide interval.
 
-    `estimates` are the submission's, or the result of `estimate_other` with this `yardstick`.
+    `estimates` are the submission's, or the result of `estimate_other` with this `compared_with`.
     """
     taken = {timing.plan: timing for timing in timings if timing.kind is not None}
-    other = taken.get(NAIVE if yardstick is None else LABELS[yardstick])
+    other = taken.get(NAIVE if compared_with is None else LABELS[compared_with])
     own = taken.get(SUBMISSION)
     if own is None:
         return {}
@@ -152,7 +165,7 @@ def find_unsure(
     for name, estimate in estimates.items():
         ratio = METRICS[name].needs_naive
         if not is_known_ratio(estimate if ratio else estimates["time_ms"]):
-            compared = ratio or yardstick is not None
+            compared = ratio or compared_with is not None
             of = [own, other] if compared and other is not None else [own]
             unsure = [timing for timing in of if not is_known(timing)]
             found[name] = describe_unsure(unsure or of)
@@ -242,3 +255,67 @@ def _estimate_speedup(naive: Timing, submission: Timing) -> Estimate:
 def _range(ranges: Sequence[tuple[int, int] | None]) -> tuple[int, int] | None:
     known = [each for each in ranges if each is not None]
     return (min(low for low, _ in known), max(high for _, high in known)) if known else None
+
+
+def modelled_launches(execution: Execution) -> tuple[Modelled, ...]:
+    """The modelled time of each launch; empty in a run without a model, or for an unknown GPU."""
+    found = tuple(launch.modelled for launch in execution.launches if launch.modelled is not None)
+    return found if len(found) == len(execution.launches) else ()
+
+
+def model_timing(plan: str, execution: Execution) -> Timing | None:
+    """The timing of a modelled plan. The intervals of its launches add up, because the model may
+    err on all of them in the same direction."""
+    launches = modelled_launches(execution)
+    if not launches:
+        return None
+    ends = [each.interval_ms for each in launches if each.interval_ms is not None]
+    assert len(ends) == len(launches)  # only scores of earlier versions have none
+    longest = max(launches, key=lambda launch: launch.time_ms)
+    copied_ms = execution.transfers_ms
+    return Timing(
+        plan,
+        sum(launch.time_ms for launch in launches) + copied_ms,
+        (
+            sum(low for low, _ in ends) + (1 - TRANSFERS_DOUBT) * copied_ms,
+            sum(high for _, high in ends) + (1 + TRANSFERS_DOUBT) * copied_ms,
+        ),
+        (),
+        longest.kind,
+    )
+
+
+def model_traffic(execution: Execution) -> Traffic:
+    """The traffic of all launches of a plan; the model simulates no L2 cache."""
+    launches = modelled_launches(execution)
+    if not launches:
+        return Traffic()
+    total = reduce(add, (Traffic(launch.dram_bytes, launch.l1) for launch in launches))
+    return replace(total, dram_bytes=round(total.dram_bytes or 0))
+
+
+def compare_modelled(one: Timing, other: Timing) -> Estimate:
+    """The time of `one` over the time of `other`.
+
+    The model's errors for plans of different kinds count as independent: the squares of their
+    logarithms add up. The errors for plans of the same kind have partly the same reason: half of
+    the variance counts as common, so the ratio is as uncertain as the more uncertain of the two
+    times.
+    """
+    join = max if one.kind == other.kind else hypot
+    (low, high), (other_low, other_high) = one.interval_ms, other.interval_ms
+    below = join(log(one.median_ms / low), log(other_high / other.median_ms))
+    above = join(log(high / one.median_ms), log(other.median_ms / other_low))
+    ratio = one.median_ms / other.median_ms
+    return Estimate(ratio, ratio * exp(-below), ratio * exp(above))
+
+
+def is_known(timing: Timing) -> bool:
+    """Whether a goal inside the interval of a modelled time may be judged."""
+    return is_known_ratio(Estimate(timing.median_ms, *timing.interval_ms))
+
+
+def is_known_ratio(ratio: Estimate) -> bool:
+    """Whether a goal inside the interval of a ratio of two modelled times may be judged."""
+    least, most = (1 - MOST_DOUBT) * ratio.value, (1 + MOST_DOUBT) * ratio.value
+    return least <= ratio.low and ratio.high <= most

@@ -16,7 +16,7 @@ UNCOUNTED = "data moves by bulk copies or in shared memory of other blocks, whic
 WAITED = "threads wait for each other in loops, so the number of accesses depends on time"
 MOST_UNCOUNTED = 0.01
 """The part of the data that may move past the counters where a metric is judged."""
-BULK_ROOM = 1.5
+BULK_TOLERANCE = 1.5
 """How many times as many bytes bulk copies may move through shared memory as ordinary accesses,
 which use each of them once or more: the halo of a tile is not used."""
 WAVEFRONT_BYTES = 128
@@ -43,7 +43,7 @@ def uncounted_metrics(
         _STORES: _is_much(past.stored_bytes, c.global_writes.bytes),
         _SHARED: (
             _is_much(past.remote_accesses, c.shared_instructions - past.remote_accesses)
-            or _is_much(in_bulk - BULK_ROOM * by_threads, by_threads)
+            or _is_much(in_bulk - BULK_TOLERANCE * by_threads, by_threads)
         ),
     }
     waited = any(launch.waited for launch in launches)

@@ -13,7 +13,7 @@ from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
 from grader.judging.uncounted import uncounted_metrics
 from grader.messages.reasons import NO_PEAK, NOT_SHIPPED
-from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
+from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, HOST_FINDINGS, METRICS, Metric
 from grader.records import (
     CaseResult,
     Counters,
@@ -22,19 +22,20 @@ from grader.records import (
     Execution,
     LaunchResult,
     Lookups,
+    MeasuredProgram,
     MetricValue,
     RunCounts,
     Source,
     Timing,
     Traffic,
 )
-from grader.spec.exercise import Exercise, Yardstick
+from grader.spec.exercise import ComparedWith, Exercise
 
 TIMED_ON = "gpu"
 """The device kind whose benchmark sizes are timed, on the emulated device too; counting uses the
 device's own sizes."""
 
-Others = Mapping[Yardstick, Mapping[str, MetricValue]]
+Others = Mapping[ComparedWith, Mapping[str, MetricValue]]
 """The metrics of the programs that thresholds are relative to, by name."""
 
 
@@ -70,12 +71,33 @@ def collect_metrics(
         known |= _read_times(times, device, find_unsure(times, evidence.timings))
         known |= _explain_flops(exercise, device)
     known |= _read_traffic(evidence.traffic, device)
+    if evidence.measured is not None:
+        known |= _read_program(evidence.measured, device)
     reason = (evidence.untimed or "it was not timed") if ran else evidence.missing_reason
     return tuple(
         _make_value(row, known.get(name) or _miss(row, device, reason))
-        for name, row in METRICS.items()
+        for name, row in rows_of(exercise).items()
         if name not in (CORRECTNESS, CHECKED_CASES)
     )
+
+
+def rows_of(exercise: Exercise) -> dict[str, Metric]:
+    """The metrics of an exercise's scores."""
+    whole = exercise.program is not None
+    return {name: row for name, row in METRICS.items() if whole or not row.is_of_program}
+
+
+def collect_by_kernel(execution: Execution | None) -> dict[str, dict[str, MetricValue]]:
+    """The counted metrics of each kernel of a program, by the kernel's name and the metric's."""
+    kernels: dict[str, list[LaunchResult]] = {}
+    for launch in execution.launches if execution else ():
+        kernels.setdefault(launch.kernel.partition("(")[0], []).append(launch)
+    return {
+        kernel: {
+            name: _make_value(METRICS[name], read) for name, read in _read_counts(all_).items()
+        }
+        for kernel, all_ in kernels.items()
+    }
 
 
 def collect_others(
@@ -83,20 +105,20 @@ def collect_others(
     device: DeviceInfo,
     *,
     timings: Sequence[Timing] = (),
-    counts: Mapping[Yardstick, OtherCounts] | None = None,
+    counts: Mapping[ComparedWith, OtherCounts] | None = None,
 ) -> Others:
     """Every metric of COMPARABLE of the baseline and of the reference, as far as they were timed
     and counted."""
     sizes = exercise.benchmark.get(TIMED_ON)
     own = estimate_metrics(timings, sizes, exercise, device) if timings and sizes else {}
     found = {}
-    for each in Yardstick:
+    for each in ComparedWith:
         times = estimate_other(each, timings, own)
         found[each] = _collect_other(
             (counts or {}).get(each, OtherCounts()),
             _read_times(times, device, find_unsure(times, timings, each)),
             device,
-            absent=each is Yardstick.REFERENCE and exercise.reference_source is None,
+            absent=each is ComparedWith.REFERENCE and exercise.reference_source is None,
         )
     return found
 
@@ -142,9 +164,12 @@ def measure_checked(checked: Checked) -> MetricValue:
     return _measure_cases(CHECKED_CASES, checked.clean, checked.reason)
 
 
-def missing_metrics(reason: str, device: DeviceInfo | None) -> tuple[MetricValue, ...]:
-    """Every metric, `correctness` too, as None: for a submission that did not run."""
-    return tuple(_make_value(row, _miss(row, device, reason)) for row in METRICS.values())
+def missing_metrics(
+    reason: str, device: DeviceInfo | None, exercise: Exercise | None = None
+) -> tuple[MetricValue, ...]:
+    """Every metric, of an exercise or of all, as None: for a submission that did not run."""
+    rows = (METRICS if exercise is None else rows_of(exercise)).values()
+    return tuple(_make_value(row, _miss(row, device, reason)) for row in rows)
 
 
 def count_metrics(execution: Execution) -> dict[str, float | None]:
@@ -194,6 +219,19 @@ def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:
         for name, (moved, row) in found.items()
         if moved is not None
     }
+
+
+def _read_program(measured: MeasuredProgram, device: DeviceInfo) -> dict[str, _Figures]:
+    found = {}
+    for name, row in METRICS.items():
+        if row.program is None:
+            continue
+        value, source = row.program(measured), _source_of_times(device)
+        if isinstance(value, Estimate):
+            found[name] = _Figures(value.value, source, None, (value.low, value.high))
+        else:
+            found[name] = _figure(value, Source.COUNTED if name == HOST_FINDINGS else source, row)
+    return found
 
 
 def _figure(value: float | None, source: Source, row: Metric) -> _Figures:

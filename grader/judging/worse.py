@@ -16,11 +16,11 @@ from grader.judging.uncounted import uncounted_metrics
 from grader.judging.values import count_metrics
 from grader.metrics import METRICS, Across, Better
 from grader.records import MetricValue
-from grader.spec.exercise import Exercise, Yardstick
+from grader.spec.exercise import ComparedWith, Exercise
 
 
 def take_worse(
-    metrics: Sequence[MetricValue], runs: Sequence[CountedRun], relative: Mapping[str, Yardstick]
+    metrics: Sequence[MetricValue], runs: Sequence[CountedRun], relative: Mapping[str, ComparedWith]
 ) -> tuple[MetricValue, ...]:
     """The metrics of the first run, with the second run's value where it is worse, and without a
     value where the counters of the second run miss data. `relative`: the programs that the goals
@@ -38,7 +38,7 @@ def take_worse(
     )
 
 
-def relative_metrics(exercise: Exercise) -> dict[str, Yardstick]:
+def relative_metrics(exercise: Exercise) -> dict[str, ComparedWith]:
     """The metrics whose goals are relative to another program's value."""
     return {
         check.metric: check.threshold.relative_to
@@ -48,7 +48,7 @@ def relative_metrics(exercise: Exercise) -> dict[str, Yardstick]:
 
 
 def _express(
-    run: CountedRun, first: CountedRun, relative: Mapping[str, Yardstick]
+    run: CountedRun, first: CountedRun, relative: Mapping[str, ComparedWith]
 ) -> dict[str, float]:
     """The counted metrics of a run, converted to the sizes of the first run."""
     found: dict[str, float] = {}
@@ -74,8 +74,8 @@ def _shared_accesses(run: CountedRun) -> int:
     return sum(launch.counters.shared_instructions for launch in run.execution.launches)
 
 
-def _value_of_other(run: CountedRun, yardstick: Yardstick, name: str) -> float | None:
-    other = run.others.get(yardstick)
+def _value_of_other(run: CountedRun, compared_with: ComparedWith, name: str) -> float | None:
+    other = run.others.get(compared_with)
     return (
         None
         if other is None or other.execution is None

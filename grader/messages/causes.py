@@ -39,7 +39,7 @@ from grader.records.diagnoses import Diagnosis, Holds, Move, Span
 from grader.spec.exercise import CheckSpec
 from grader.statuses import CheckStatus, Status
 
-_MOST_TOLD = 3
+_MOST_CAUSES = 3
 """Most causes in one line."""
 _LAUNCH, _BOUND, _GOAL = "launch.", "bound.", "goal."
 WRONG, EXCHANGED, UNREPEATABLE = "wrong_values", "arguments_exchanged", "unrepeatable"
@@ -163,7 +163,7 @@ def cause_of_mistake(mistake: Failure | Fact) -> str:
     if isinstance(mistake, Faulted):
         return mistake.observation.kind.value
     if isinstance(mistake, PlanMistake):
-        obstacle = mistake.obstacle
+        obstacle = mistake.problem if isinstance(mistake.problem, Obstacle) else None
         return "launch_line" if obstacle is None else _LAUNCH + obstacle.value
     return _MISTAKES.get(type(mistake), mistake.status.value)
 
@@ -300,16 +300,16 @@ def _make(key: str, points: float = 0.0, line: int | None = None) -> Cause:
 # --- one line -------------------------------------------------------------------------------------
 
 
-def tell_why(score: Score) -> str:
+def summarise_causes(score: Score) -> str:
     """The causes of lost points in one line: the mistake that ended the grading, else the causes
     with the highest costs; and the number of pending points."""
     if score.status.ended_early:
         return score.message
-    told = [
+    shown = [
         f"{cause.text} (line {cause.line})" if cause.line else cause.text
-        for cause in score.causes[:_MOST_TOLD]
+        for cause in score.causes[:_MOST_CAUSES]
     ]
-    more = len(score.causes) - len(told)
+    more = len(score.causes) - len(shown)
     pending = score.pending_points
     rest = [f"and {more} more"] * bool(more) + [f"{pending:g} points are pending"] * bool(pending)
-    return "; ".join([*told, *rest])
+    return "; ".join([*shown, *rest])

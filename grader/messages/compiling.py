@@ -33,10 +33,6 @@ _ENDS: Mapping[CompilerEnd, tuple[str, str]] = {
         "The compiler wrote more than {output} MiB of messages on {name}.",
         "",
     ),
-    CompilerEnd.CRASH: (
-        "The compiler crashed on {name} (signal {signal}).",
-        "It may have used up its {memory} of memory; remove parts of the code to find the cause.",
-    ),
     CompilerEnd.UNSHOWN: (
         "{name} does not compile; nvcc's messages lie outside of the file and are not shown.",
         "",
@@ -65,17 +61,17 @@ _ERRORS: Mapping[str, tuple[str, str]] = {
 advice."""
 
 
-def tell_compile_mistake(mistake: CompileMistake) -> Failure:
+def describe_compile_mistake(mistake: CompileMistake) -> Failure:
     """The failure of a submission without machine code."""
     match mistake:
-        case CompileErrors(name, said, line, quoted):
-            known = (_ERRORS[part] for part in _ERRORS if part in said)
+        case CompileErrors(name, error_text, line, quoted):
+            known = (_ERRORS[part] for part in _ERRORS if part in error_text)
             instead, advice = next(known, ("", _FIRST_ERROR))
-            what = instead or said
+            what = instead or error_text
             message = f"{name} does not compile: {f'line {line}: ' if line else ''}{what}"
             return Failure(mistake.status, message, quoted, advice, line=line)
         case CompilerEnded():
-            return _tell_end(mistake)
+            return _describe_end(mistake)
         case NoKernel(name, written):
             advice = (
                 "A template needs an explicit instance, such as `template __global__ void"
@@ -107,7 +103,7 @@ def tell_compile_mistake(mistake: CompileMistake) -> Failure:
             return Failure(mistake.status, message, advice=advice)
 
 
-def _tell_end(ended: CompilerEnded) -> Failure:
+def _describe_end(ended: CompilerEnded) -> Failure:
     limits = ended.limits
     figures: dict[str, str | int | float] = {
         "name": ended.name,
@@ -115,7 +111,6 @@ def _tell_end(ended: CompilerEnded) -> Failure:
         "file": limits.file_bytes >> 20,
         "memory": f"{limits.memory_bytes / (1 << 30):.3g} GiB",
         "output": limits.output_bytes >> 20,
-        "signal": ended.signal,
     }
     message, advice = (text.format_map(figures) for text in _ENDS[ended.how])
     return Failure(ended.status, message, advice=advice)

@@ -37,7 +37,7 @@ def advise_on_findings(findings: Iterable[Finding]) -> str:
     return f"{more}{place}{FINDINGS[found[0].kind].advice.removesuffix('.')}"
 
 
-def tell_finding(finding: Finding) -> str:
+def format_finding(finding: Finding) -> str:
     """A finding with its case, if it has one."""
     case = f" (case '{finding.case}')" if finding.case is not None else ""
     return f"{finding.message.removesuffix('.')}{case}" if case else finding.message
@@ -62,7 +62,7 @@ def describe_finding(finding: Finding) -> str:
     """A finding with its line and place: `line 7: race on x[3] (kernel k, ...)`."""
     line = f"line {finding.line}: " if finding.line else ""
     where = describe_place(finding)
-    return f"{line}{tell_finding(finding)}{f' ({where})' if where else ''}"
+    return f"{line}{format_finding(finding)}{f' ({where})' if where else ''}"
 
 
 # --- the rows -------------------------------------------------------------------------------------
@@ -118,7 +118,7 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
     FindingKind.RACE: FindingRow(
         "race between threads",
         "Two threads use an element, one of them writes, and nothing orders them.",
-        "Let all threads meet in a __syncthreads() between the two accesses, outside of any"
+        "Let all threads wait at a __syncthreads() between the two accesses, outside of any"
         " branch.",
     ),
     FindingKind.UNINITIALIZED_READ: FindingRow(
@@ -130,7 +130,7 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
     FindingKind.COPY_UNDER_WAY: FindingRow(
         "asynchronous copy not waited for",
         "An access to data whose asynchronous copy may not have arrived.",
-        "Wait for the asynchronous copy, then let all threads meet in a __syncthreads(), before its"
+        "Wait for the asynchronous copy, then let all threads wait at a __syncthreads(), before its"
         " data is used.",
     ),
     FindingKind.ABSENT_LANES: FindingRow(

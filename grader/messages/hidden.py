@@ -12,16 +12,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from grader.errors import GraderError, SpecError, UsageError, WorkerError
-from grader.messages.batches import tell_ungraded
+from grader.messages.batches import describe_ungraded
 from grader.messages.causes import cause_of_mistake
-from grader.messages.compiling import tell_compile_mistake
-from grader.messages.observations import tell_observation
+from grader.messages.compiling import describe_compile_mistake
+from grader.messages.observations import describe_observation
 from grader.messages.phrases import outline_status
-from grader.messages.plans import tell_plan_mistake
+from grader.messages.plans import describe_plan_mistake
 from grader.messages.sizes import list_sizes
-from grader.messages.sources import tell_source_mistake
-from grader.messages.stops import tell_stop
-from grader.messages.times import tell_disturbed
+from grader.messages.sources import describe_source_mistake
+from grader.messages.stops import describe_stop
+from grader.messages.times import describe_disturbed
 from grader.records import (
     CompileMistake,
     Disturbed,
@@ -39,52 +39,56 @@ from grader.spec.exercise import Case
 from grader.statuses import GRADE_AGAIN
 
 
-def tell(mistake: Failure | Fact, *, hidden: bool = False) -> Failure:
+def describe_mistake(mistake: Failure | Fact, *, hidden: bool = False) -> Failure:
     """The message of a mistake: with all facts, or with the facts that a hidden case may reveal."""
-    return replace(_tell(mistake, hidden=hidden), cause=cause_of_mistake(mistake))
+    return replace(_describe(mistake, hidden=hidden), cause=cause_of_mistake(mistake))
 
 
-def _tell(mistake: Failure | Fact, *, hidden: bool) -> Failure:
+def _describe(mistake: Failure | Fact, *, hidden: bool) -> Failure:
     if isinstance(mistake, PlanMistake):
-        return tell_plan_mistake(mistake, hidden=hidden)
+        return describe_plan_mistake(mistake, hidden=hidden)
     if isinstance(mistake, Stop):
-        return tell_stop(mistake, hidden=hidden)
-    return outline_status(mistake.status) if hidden else _tell_whole(mistake)
+        return describe_stop(mistake, hidden=hidden)
+    return outline_status(mistake.status) if hidden else _describe_whole(mistake)
 
 
-def tell_failure(mistake: Failure | Fact, case: Case) -> Failure:
+def describe_failure(mistake: Failure | Fact, case: Case) -> Failure:
     """The failure; for a hidden case without values that depend on the run or the launch plan."""
-    return name_case(mistake, case) if case.hidden else tell(mistake)
+    return name_case(mistake, case) if case.hidden else describe_mistake(mistake)
 
 
 def name_case(mistake: Failure | Fact, case: Case) -> Failure:
     """A failure with the name of its case, and with the sizes of a public case."""
-    told = tell(mistake, hidden=case.hidden)
+    failure = describe_mistake(mistake, hidden=case.hidden)
     sizes = f" ({list_sizes(case.sizes)})" if case.sizes and not case.hidden else ""
-    message = f"{told.message.removesuffix('.')}. In case '{case.name}'{sizes}."
-    return replace(told, message=message)
+    message = f"{failure.message.removesuffix('.')}. In case '{case.name}'{sizes}."
+    return replace(failure, message=message)
 
 
-def tell_findings(seen: Iterable[Observation], case: Case) -> tuple[Finding, ...]:
+def describe_findings(seen: Iterable[Observation], case: Case) -> tuple[Finding, ...]:
     """The findings; for a hidden case without threads, blocks, elements and bytes."""
-    return tuple(tell_observation(each, hidden=case.hidden) for each in seen)
+    return tuple(describe_observation(each, hidden=case.hidden) for each in seen)
 
 
-def _tell_whole(
+def _describe_whole(
     mistake: Failure | SourceMistake | CompileMistake | Disturbed | OverBatchLimit | GivenUp,
 ) -> Failure:
     """The message of a mistake that does not depend on the sizes of a case."""
     if isinstance(mistake, Failure):
         return mistake
     if isinstance(mistake, SourceMistake):
-        return tell_source_mistake(mistake)
+        return describe_source_mistake(mistake)
     if isinstance(mistake, CompileMistake):
-        return tell_compile_mistake(mistake)
-    return tell_disturbed(mistake) if isinstance(mistake, Disturbed) else tell_ungraded(mistake)
+        return describe_compile_mistake(mistake)
+    return (
+        describe_disturbed(mistake)
+        if isinstance(mistake, Disturbed)
+        else describe_ungraded(mistake)
+    )
 
 
 @contextmanager
-def telling_errors(case: Case) -> Iterator[None]:
+def hiding_errors(case: Case) -> Iterator[None]:
     """Replaces the grader's or the worker's own error message while a hidden case runs: the message
     may hold sizes, too."""
     try:

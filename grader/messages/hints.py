@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from grader.messages.accesses import find_accesses, quote_access
 from grader.messages.findings import advise, advise_on_findings
+from grader.messages.host_findings import describe_mistakes
 from grader.messages.output_advice import OUTPUT_ADVICE
 from grader.messages.sizes import explain_shapes
 from grader.messages.slowness import choose_advice, find_bound, find_waste
@@ -27,6 +28,7 @@ from grader.records import (
     PartResult,
     SourceLine,
 )
+from grader.records.program_run import HostMistake
 from grader.spec.exercise import Case, CheckSpec
 from grader.statuses import CheckStatus
 
@@ -48,7 +50,7 @@ class Copy:
 class HintFacts:
     """The facts for hints: cases, parts, counted source lines, findings, the modelled launches, the
     names of shared arrays, the kernel parameters that are copies of inputs, and the number of
-    threads of all launches."""
+    threads of all launches, and the mistakes in host code."""
 
     cases: Sequence[CaseResult]
     parts: Sequence[PartResult]
@@ -58,6 +60,7 @@ class HintFacts:
     shared_names: frozenset[str]
     copies: Mapping[str, Copy] = field(default_factory=dict)
     threads: int = 0
+    host_mistakes: Sequence[HostMistake] = ()
 
     @property
     def total(self) -> Counters:
@@ -71,12 +74,12 @@ def hint_at_misses(
     """The checks, with hints for those that lost points. No observation is repeated: the hint of a
     slow kernel refers to the check that shows the cause."""
     by_name = {spec.name: spec for spec in specs}
-    told: dict[str, str] = {}
+    labels: dict[str, str] = {}
     hints: dict[str, str] = {}
     lost = [check for check in checks if check.status.lost_points]
     for check in sorted(lost, key=_is_timed):
         label = check.headline or check.title
-        hints[check.name] = _write_hint(by_name[check.name], facts, told, label)
+        hints[check.name] = _write_hint(by_name[check.name], facts, labels, label)
     return tuple(
         replace(check, hint=hints[check.name]) if check.name in hints else check for check in checks
     )
@@ -106,20 +109,20 @@ def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult
     return replace(failure, advice=f"{shapes} {advise(failure)}") if shapes else failure
 
 
-def _write_hint(spec: CheckSpec, facts: HintFacts, told: dict[str, str], label: str) -> str:
-    """The failure of a part replaces the observation on its cases. `told` maps observations to the
-    labels of the checks that show them."""
+def _write_hint(spec: CheckSpec, facts: HintFacts, labels: dict[str, str], label: str) -> str:
+    """The failure of a part replaces the observation on its cases. `labels` maps observations to
+    the labels of the checks that show them."""
     ended = {part.part: part.failure for part in facts.parts}
     if spec.part is not None and (failure := ended.get(spec.part)):
         return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
     cases = [case for case in facts.cases if case.part == spec.part]
     metric = METRICS[spec.metric]
     if metric.shows is Shows.SLOWNESS:
-        hint = _explain_slowness(facts, spec.hint, metric.advice, told)
-        return f"See {told[hint]}." if told.setdefault(hint, label) != label else hint
+        hint = _explain_slowness(facts, spec.hint, metric.advice, labels)
+        return f"See {labels[hint]}." if labels.setdefault(hint, label) != label else hint
     shown = _SHOW[metric.shows](replace(facts, cases=cases))
     if shown:
-        told.setdefault(shown, label)
+        labels.setdefault(shown, label)
     return _join((shown, _choose_advice(spec.hint or metric.advice, metric.shows, cases, facts)))
 
 
@@ -128,7 +131,7 @@ def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: 
     advice."""
     if shows is Shows.FINDING and facts.findings:
         return ""
-    if shows is Shows.WRONG_CASE and (case := find_told_case(cases)) is not None:
+    if shows is Shows.WRONG_CASE and (case := find_shown_case(cases)) is not None:
         if (advice := OUTPUT_ADVICE.get(case.cause or "")) is not None:
             return advice
         return "" if _explain_sizes(cases) else text
@@ -141,7 +144,7 @@ def _join(parts: Sequence[str]) -> str:
     return " ".join(whole)
 
 
-def tell_case(case: CaseResult) -> str:
+def describe_case(case: CaseResult) -> str:
     """The message of a wrong case: the start of its hint."""
     return f"case {case.name}: {case.message}"
 
@@ -150,11 +153,11 @@ def tell_case(case: CaseResult) -> str:
 
 
 def _wrong_case(facts: HintFacts) -> str:
-    case = find_told_case(facts.cases)
-    return "" if case is None else _join((tell_case(case), _explain_sizes(facts.cases)))
+    case = find_shown_case(facts.cases)
+    return "" if case is None else _join((describe_case(case), _explain_sizes(facts.cases)))
 
 
-def find_told_case(cases: Sequence[CaseResult]) -> CaseResult | None:
+def find_shown_case(cases: Sequence[CaseResult]) -> CaseResult | None:
     """The wrong case for the report: the first public case, whose sizes may be shown, else the
     first hidden one."""
     wrong = [case for case in cases if case.is_wrong]
@@ -298,7 +301,9 @@ def _most_instructions(facts: HintFacts) -> str:
     return f"line {line.line}: `{line.text}` takes {100 * share:.0f} % of all executed instructions"
 
 
-def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mapping[str, str]) -> str:
+def _explain_slowness(
+    facts: HintFacts, authors: str, generic: str, labels: Mapping[str, str]
+) -> str:
     """The bound on the model, and the most wasteful line with advice; without such a line the
     author's or the metric's advice. An observation of another hint becomes a reference to that
     hint."""
@@ -308,8 +313,8 @@ def _explain_slowness(facts: HintFacts, authors: str, generic: str, told: Mappin
     shown = _SHOW[METRICS[metric].shows](facts) if metric is not None else ""
     if metric is None or not shown:
         return _join((bound_by, choose_advice(authors, generic, bound, total, facts.threads)))
-    if shown in told:
-        return _join((f"{bound_by}: see {told[shown]}" if bound_by else f"See {told[shown]}",))
+    if shown in labels:
+        return _join((f"{bound_by}: see {labels[shown]}" if bound_by else f"See {labels[shown]}",))
     return _join((bound_by, shown, METRICS[metric].advice))
 
 
@@ -344,4 +349,5 @@ _SHOW: Mapping[Shows, Callable[[HintFacts], str]] = {
     Shows.LOADS: lambda facts: _most_sectors(facts, stored=False),
     Shows.STORES: lambda facts: _most_sectors(facts, stored=True),
     Shows.INSTRUCTIONS: _most_instructions,
+    Shows.HOST_MISTAKES: lambda facts: describe_mistakes(facts.host_mistakes),
 }

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from grader.messages import phrases as say
+from grader.messages import phrases
 from grader.messages.phrases import plain_name
 from grader.records import Act, Finding, FindingKind, Observation, Party
 
@@ -14,7 +14,7 @@ _NAME_THE_PLACE = "`--device emulated` names the line, the thread and the buffer
 _COMPARE = "sizes need not be multiples of the tile."
 
 
-def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
+def describe_observation(observation: Observation, *, hidden: bool) -> Finding:
     """The finding of an observation; `hidden`: its kind, its lines and plain names only."""
     if hidden:
         return _hide(observation)
@@ -35,7 +35,7 @@ def tell_observation(observation: Observation, *, hidden: bool) -> Finding:
     )
 
 
-def tell_fault(observation: Observation) -> tuple[str, str]:
+def describe_fault(observation: Observation) -> tuple[str, str]:
     """Message and advice of a run that an observation ended."""
     row = _ACTS[observation.act]
     advice = row.advice.format(width=observation.width_bytes)
@@ -44,7 +44,7 @@ def tell_fault(observation: Observation) -> tuple[str, str]:
     return row.sentence(observation, row.words(observation)), advice
 
 
-def tell_order(kernel: str | None, problem: str | None, *, judged: bool = True) -> Finding:
+def describe_order(kernel: str | None, problem: str | None, *, judged: bool = True) -> Finding:
     """The finding of a plan that fails in the opposite order; None where a hidden case forbids it.
     `judged`: the plan is known to be right in the usual order."""
     message = "the result depends on the order in which blocks and warps run"
@@ -125,53 +125,53 @@ class _Row:
 
 def _by_cuda(what: str, hidden: Callable[[Observation], str], advice: str) -> _Row:
     """A fault for which CUDA gives the kernel only."""
-    return _Row(lambda seen: f"{what} (CUDA: {seen.said})", hidden, advice, _ended_badly)
+    return _Row(lambda seen: f"{what} (CUDA: {seen.error_text})", hidden, advice, _ended_badly)
 
 
 _ACTS: Mapping[Act, _Row] = {
     Act.ACCESS_OUT_OF_BOUNDS: _Row(
-        lambda seen: f"{say.access(seen)} out of bounds: {say.target(seen.spot)}",
-        say.stray_hidden,
+        lambda seen: f"{phrases.access(seen)} out of bounds: {phrases.target(seen.spot)}",
+        phrases.stray_hidden,
         f"Compare the index with the sizes before the access; {_COMPARE}",
     ),
-    Act.OTHER_ARRAY: _Row(say.other_array, say.stray_hidden),
+    Act.OTHER_ARRAY: _Row(phrases.other_array, phrases.stray_hidden),
     Act.GUARD_BAND: _Row(
-        lambda seen: f"store out of bounds: {say.beside(seen.spot)}",
-        say.stray_hidden,
+        lambda seen: f"store out of bounds: {phrases.beside(seen.spot)}",
+        phrases.stray_hidden,
         f"Compare the index with the sizes before the store; {_COMPARE} {_NAME_THE_PLACE}",
-        lambda seen, _: f"Kernel {seen.kernel} wrote out of bounds: {say.beside(seen.spot)}.",
+        lambda seen, _: f"Kernel {seen.kernel} wrote out of bounds: {phrases.beside(seen.spot)}.",
     ),
     Act.MISALIGNED_ACCESS: _Row(
         lambda seen: (
-            f"{say.access(seen)} at an address that is no multiple of {seen.width_bytes}:"
-            f" {say.target(seen.spot)}"
+            f"{phrases.access(seen)} at an address that is no multiple of {seen.width_bytes}:"
+            f" {phrases.target(seen.spot)}"
         ),
-        say.misaligned_hidden,
+        phrases.misaligned_hidden,
         "An access of {width} bytes needs an address that is a multiple of {width}: treat rows of"
         " other lengths apart.",
     ),
     Act.SKIPPED_BARRIER: _Row(
-        say.skipped_barrier,
-        say.skipped_barrier_hidden,
+        phrases.skipped_barrier,
+        phrases.skipped_barrier_hidden,
         "Move __syncthreads() out of the branch, so that every thread of the block executes it.",
     ),
     Act.SKIPPED_COLLECTIVE: _Row(
-        say.skipped_collective,
-        say.absent_hidden,
+        phrases.skipped_collective,
+        phrases.absent_hidden,
         "Name in the mask only lanes that reach it, or move the shuffle or __syncwarp() out of the"
         " branch.",
     ),
-    Act.ABSENT_IN_MASK: _Row(say.absent_in_mask, say.absent_hidden),
-    Act.READ_FROM_ABSENT: _Row(say.read_from_absent, say.absent_hidden),
+    Act.ABSENT_IN_MASK: _Row(phrases.absent_in_mask, phrases.absent_hidden),
+    Act.READ_FROM_ABSENT: _Row(phrases.read_from_absent, phrases.absent_hidden),
     Act.TOO_MANY_ARRIVALS: _Row(
         lambda seen: "more threads arrive at a barrier object than its phase still waits for",
-        say.trap_hidden,
+        phrases.trap_hidden,
         "Initialise it with the number of threads that arrive in each phase, and let no thread"
         " arrive a second time before it has waited.",
     ),
     Act.ENDLESS_WAIT: _Row(
-        say.endless_wait,
-        say.endless_wait_hidden,
+        phrases.endless_wait,
+        phrases.endless_wait_hidden,
         "Find the thread that must write the value for which the loop waits: does a lock or a"
         " barrier keep it, or did its block not start?",
     ),
@@ -185,23 +185,23 @@ _ACTS: Mapping[Act, _Row] = {
         lambda seen: (
             "free of an address that malloc or new did not return, or that was freed before"
         ),
-        say.trap_hidden,
+        phrases.trap_hidden,
         "Free the address that malloc returned, only once: let one thread do it.",
     ),
     Act.TRAP: _Row(
         lambda seen: "the kernel stopped itself with __trap()",
-        say.trap_hidden,
+        phrases.trap_hidden,
         "Look at the condition that leads there.",
     ),
     Act.ASSERTION: _Row(
-        lambda seen: seen.said,
-        say.trap_hidden,
+        lambda seen: seen.error_text,
+        phrases.trap_hidden,
         "Look at this thread's values in the condition.",
     ),
-    Act.RACE: _Row(say.race, say.race_hidden),
-    Act.USE_OF_ENDED_BLOCK: _Row(say.ended_block, say.race_hidden),
-    Act.USE_DURING_COPY: _Row(say.during_copy, say.during_copy_hidden),
-    Act.USE_OF_UNWRITTEN: _Row(say.unwritten, say.unwritten_hidden),
+    Act.RACE: _Row(phrases.race, phrases.race_hidden),
+    Act.USE_OF_ENDED_BLOCK: _Row(phrases.ended_block, phrases.race_hidden),
+    Act.USE_DURING_COPY: _Row(phrases.during_copy, phrases.during_copy_hidden),
+    Act.USE_OF_UNWRITTEN: _Row(phrases.unwritten, phrases.unwritten_hidden),
     Act.TOO_MANY_INSTRUCTIONS: _Row(
         lambda seen: (
             f"the limit of {seen.limit_instructions:,} executed warp instructions is spent"
@@ -213,60 +213,60 @@ _ACTS: Mapping[Act, _Row] = {
     ),
     Act.TOO_LONG: _Row(
         lambda seen: (
-            f"{say.time_limit(of_exercise=seen.limit_of_exercise)}, {seen.limit_seconds:g} s"
+            f"{phrases.time_limit(of_exercise=seen.limit_of_exercise)}, {seen.limit_seconds:g} s"
             f"{' of processor time' if seen.of_processor else ''}, is over"
         ),
-        say.too_long_hidden,
+        phrases.too_long_hidden,
         "Look for a loop that never ends: does its counter advance, and towards the"
         " bound, for every thread? Or is the grid far larger than the matrix?",
         _not_ended,
     ),
     Act.ILLEGAL_ADDRESS: _by_cuda(
         "it accessed an address that belongs to no buffer",
-        say.stray_hidden,
+        phrases.stray_hidden,
         f"Compare the index with the sizes before the access. {_NAME_THE_PLACE}",
     ),
     Act.MISALIGNED_ADDRESS: _by_cuda(
         "it accessed an address that is no multiple of the access's size",
-        say.misaligned_hidden,
+        phrases.misaligned_hidden,
         "A float4 access needs an address that is a multiple of 16: treat rows of other lengths"
         f" apart. {_NAME_THE_PLACE}",
     ),
     Act.FAILED_ASSERT: _by_cuda(
         "an assert() in it failed",
-        say.trap_hidden,
+        phrases.trap_hidden,
         f"Look at the condition of the assert(). {_NAME_THE_PLACE}",
     ),
     Act.ILLEGAL_INSTRUCTION: _by_cuda(
         "it stopped itself with __trap()",
-        say.trap_hidden,
+        phrases.trap_hidden,
         "Look at the condition that leads there.",
     ),
     Act.STACK_OVERRUN: _by_cuda(
         "it overran its stack",
-        say.stray_hidden,
+        phrases.stray_hidden,
         f"Look for a recursion without end, or an index beyond a local array. {_NAME_THE_PLACE}",
     ),
     Act.UNNAMED_FAULT: _by_cuda(
         "it stopped for a reason that CUDA does not name",
-        say.trap_hidden,
+        phrases.trap_hidden,
         f"Most often that is an access beyond a __shared__ array, or __trap(). {_NAME_THE_PLACE}",
     ),
     Act.OTHER_ADDRESS_SPACE: _by_cuda(
         "it used an address of the wrong memory space",
-        say.stray_hidden,
+        phrases.stray_hidden,
         "Look for a pointer to shared memory that outlived its block, or an index far beyond an"
         f" array. {_NAME_THE_PLACE}",
     ),
     Act.INVALID_JUMP: _by_cuda(
         "it jumped to an address without code",
-        say.stray_hidden,
+        phrases.stray_hidden,
         f"Look for an index beyond a local array. {_NAME_THE_PLACE}",
     ),
-    Act.UNKNOWN_FAULT: _by_cuda("CUDA stopped it", say.trap_hidden, _NAME_THE_PLACE),
+    Act.UNKNOWN_FAULT: _by_cuda("CUDA stopped it", phrases.trap_hidden, _NAME_THE_PLACE),
     Act.WATCHDOG: _Row(
         lambda seen: f"Kernel {seen.kernel} ran until the GPU's watchdog ended it.",
-        say.too_long_hidden,
+        phrases.too_long_hidden,
         "Look for a loop that never ends.",
         _as_it_is,
     ),

@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from grader.messages.phrases import outline, outline_status
+from grader.messages.syntax import describe_problem
 from grader.records import Failure, Obstacle, PlanMistake
 
 OTHER_EXERCISE = "other_exercise"
 """The key of the cause (messages.causes) of a file that is written for another exercise."""
 
 
-def tell_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
+def describe_plan_mistake(mistake: PlanMistake, *, hidden: bool) -> Failure:
     """The failure of a mistake in a launch plan; `hidden`: its kind and its place only."""
-    return _outline(mistake) if hidden else _tell(mistake)
+    return _outline(mistake) if hidden else _describe(mistake)
 
 
 def name_obstacle(obstacle: Obstacle) -> str:
@@ -23,7 +24,7 @@ def name_obstacle(obstacle: Obstacle) -> str:
     return _OBSTACLES[obstacle].hidden
 
 
-def tell_other_exercise(
+def describe_other_exercise(
     failure: Failure, exercise: str, others: Sequence[str], file: str
 ) -> Failure:
     """The failure of a file that is written for one of `others`, with its message as the detail."""
@@ -37,22 +38,29 @@ def tell_other_exercise(
     )
 
 
-def _tell(mistake: PlanMistake) -> Failure:
-    line, message, advice = mistake.line, mistake.message, mistake.advice
-    if mistake.obstacle is not None:
-        row = _OBSTACLES[mistake.obstacle]
+def describe_misplaced(other: str, file: str) -> str:
+    """The next step for a file that is written for the exercise `other`."""
+    return f"the file is written for the exercise {other}: grade {other} {file}"
+
+
+def _describe(mistake: PlanMistake) -> Failure:
+    line, message, advice = mistake.line, mistake.message, ""
+    if mistake.problem is not None:
+        message, advice = describe_problem(mistake.problem, mistake.figures)
+    if isinstance(mistake.problem, Obstacle):
+        row = _OBSTACLES[mistake.problem]
         message = row.words.format_map(mistake.figures) or message
-        advice = row.advice.format_map(mistake.figures) or advice
+        advice = row.advice.format_map(mistake.figures)
     where = "the exercise's default launch line" if line is None else f"line {line}"
     message = f"{where}, column {mistake.column}: {message}"
-    return Failure(mistake.status, message, mistake.quoted, advice, line=line)
+    return Failure(mistake.status, message, mistake.quoted, advice or mistake.advice, line=line)
 
 
 def _outline(mistake: PlanMistake) -> Failure:
     column = None if mistake.line is None else mistake.column
-    if mistake.obstacle is None:
+    if not isinstance(mistake.problem, Obstacle):
         return outline_status(mistake.status, mistake.line, column)
-    row = _OBSTACLES[mistake.obstacle]
+    row = _OBSTACLES[mistake.problem]
     message = outline(row.hidden, mistake.line, column)
     return Failure(mistake.status, message, advice=row.hidden_advice or row.advice)
 
@@ -60,7 +68,7 @@ def _outline(mistake: PlanMistake) -> Failure:
 @dataclass(frozen=True)
 class _Row:
     """The sentences on an obstacle: `words` with its figures, `hidden` without. Where `words` and
-    `advice` are empty, the reader's own message and advice stay."""
+    `advice` are empty, those of `describe_problem` and of the mistake stay."""
 
     words: str
     hidden: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from grader.messages.sizes import list_sizes
 from grader.metrics import METRICS, format_value
 from grader.records import CaseResult, CheckResult, MetricValue, Score
-from grader.spec.exercise import Threshold, Yardstick
+from grader.spec.exercise import ComparedWith, Threshold
 
 NOT_SHIPPED = "the reference is not shipped with this exercise"
 NO_PEAK = "the peak of this GPU's tensor cores is not known"
@@ -50,11 +50,13 @@ def describe_cases(cases: Sequence[CaseResult]) -> str:
     return f"{len(wrong)} of {len(cases)} cases: {', '.join(wrong[:_MOST_CASES])}{more}"
 
 
-def describe_unknown(yardstick: Yardstick, other: MetricValue | None) -> str:
+def describe_unknown(compared_with: ComparedWith, other: MetricValue | None) -> str:
     """The reason why the value is missing to which a threshold refers."""
     reason = (other.reason if other is not None else None) or "it was not counted"
     return (
-        reason if reason == NOT_SHIPPED else f"the value of the {yardstick} is not known: {reason}"
+        reason
+        if reason == NOT_SHIPPED
+        else f"the value of the {compared_with} is not known: {reason}"
     )
 
 

@@ -75,12 +75,12 @@ def advise_on_bound(bound: Bound, total: Counters, *, several: bool) -> str:
 def _on_stores(total: Counters, _: bool) -> str:
     whole = (total.global_store_efficiency or 1.0) >= 1.0
     fill = "" if whole else "Fill whole 32-byte sectors with each store."
-    meet = (
-        "Let atomics of many threads meet in shared memory or registers first."
+    combine = (
+        "Combine atomics of many threads in shared memory or registers first."
         if total.global_atomic_requests
         else ""
     )
-    return " ".join(part for part in (fill, meet) if part) or "Store less: each element once."
+    return " ".join(part for part in (fill, combine) if part) or "Store less: each element once."
 
 
 def _on_load_store(total: Counters, _: bool) -> str:

@@ -59,7 +59,7 @@ _EVASIONS: Mapping[Evasion, tuple[str, str]] = {
 }
 
 
-def tell_source_mistake(mistake: SourceMistake) -> Failure:
+def describe_source_mistake(mistake: SourceMistake) -> Failure:
     """The failure of a mistake in the text."""
     match mistake:
         case NoSource():
@@ -67,19 +67,19 @@ def tell_source_mistake(mistake: SourceMistake) -> Failure:
             what = words.format(line=mistake.line, mebibytes=mistake.most_bytes >> 20)
             return Failure(mistake.status, f"{mistake.name}: {what}", advice=advice)
         case ForeignFile():
-            message, advice = _tell_file(mistake.file)
+            message, advice = _describe_file(mistake.file)
             return Failure(mistake.status, message, advice=advice)
         case Evaded():
             words, advice = _EVASIONS[mistake.how]
             return Failure(mistake.status, f"The submission {words}.", advice=advice)
         case Breach():
             owner = "the exercise" if mistake.part is None else f"the part {mistake.part}"
-            allowed, found, advice = _tell_use(mistake)
+            allowed, found, advice = _describe_use(mistake)
             message = f"{owner} allows {allowed}: {found}"
             return Failure(mistake.status, message, mistake.quoted, advice)
 
 
-def _tell_file(file: str | None) -> tuple[str, str]:
+def _describe_file(file: str | None) -> tuple[str, str]:
     """Message and advice for an included file that is not a header."""
     if file is None:
         return (
@@ -97,7 +97,7 @@ def _tell_file(file: str | None) -> tuple[str, str]:
 # --- broken rules: the allowed use, the found use, the advice -------------------------------------
 
 
-def _tell_use(breach: Breach) -> tuple[str, str, str]:
+def _describe_use(breach: Breach) -> tuple[str, str, str]:
     match breach.use:
         case HeaderUse(header, name, line):
             who = f"line {line} includes" if line else "another header includes"
@@ -117,7 +117,7 @@ def _tell_use(breach: Breach) -> tuple[str, str, str]:
                 "Take malloc and new out of the file; work in the buffers that you are given.",
             )
         case VariableUse() as use:
-            return _tell_variables(use)
+            return _describe_variables(use)
         case AtomicUse(shared_too, kernel, opcode, line):
             where = f" in line {line}" if line else ""
             return (
@@ -133,7 +133,7 @@ def _scratch(most: str) -> str:
     return f"no more than {most} bytes of scratch memory"
 
 
-def _tell_variables(use: VariableUse) -> tuple[str, str, str]:
+def _describe_variables(use: VariableUse) -> tuple[str, str, str]:
     allowed = f"no more than {use.most_bytes:,} bytes of" if use.most_bytes else "no"
     mostly = f", most of them declared in line {use.line}" if use.line else ""
     return (

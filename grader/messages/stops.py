@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from grader.messages.observations import tell_fault, tell_observation
+from grader.messages.observations import describe_fault, describe_observation
 from grader.messages.phrases import outline, outline_status
 from grader.records import (
     Failure,
@@ -35,16 +35,16 @@ _REFUSALS = {
 """Advice by a part of CUDA's message."""
 
 
-def tell_stop(stop: Stop, *, hidden: bool) -> Failure:
+def describe_stop(stop: Stop, *, hidden: bool) -> Failure:
     """The failure of a stop; `hidden`: its kind, its line and plain names only."""
-    return _outline_stop(stop) if hidden else _tell_stop(stop)
+    return _outline_stop(stop) if hidden else _describe_stop(stop)
 
 
-def _tell_stop(stop: Stop) -> Failure:
+def _describe_stop(stop: Stop) -> Failure:
     match stop:
         case Faulted(seen):
-            message, advice = tell_fault(seen)
-            findings = tuple(tell_observation(each, hidden=False) for each in stop.findings)
+            message, advice = describe_fault(seen)
+            findings = tuple(describe_observation(each, hidden=False) for each in stop.findings)
             return Failure(stop.status, message, stop.quoted, advice, findings)
         case NotEmulated(kernel, line):
             what = stop.what or f"the way that {stop.opcode} takes here"
@@ -54,9 +54,11 @@ def _tell_stop(stop: Stop) -> Failure:
             )
             advice = f"{_NOT_YOURS}, or write the line another way."
             return Failure(stop.status, message, advice=advice, line=line)
-        case Refused(kernel, line, said, quoted):
-            message = f"Kernel {kernel} could not be launched: {said} (CUDA)."
-            advice = next((_REFUSALS[part] for part in _REFUSALS if part in said), _ANY_REFUSAL)
+        case Refused(kernel, line, error_text, quoted):
+            message = f"Kernel {kernel} could not be launched: {error_text} (CUDA)."
+            advice = next(
+                (_REFUSALS[part] for part in _REFUSALS if part in error_text), _ANY_REFUSAL
+            )
             return Failure(stop.status, message, quoted, advice, line=line)
         case OutOfMemory():
             return Failure(stop.status, _list_demands(stop), advice=_ASK_FOR_LESS)
@@ -71,7 +73,7 @@ def _tell_stop(stop: Stop) -> Failure:
 def _outline_stop(stop: Stop) -> Failure:
     match stop:
         case Faulted():
-            findings = tuple(tell_observation(each, hidden=True) for each in stop.findings)
+            findings = tuple(describe_observation(each, hidden=True) for each in stop.findings)
             message = outline(findings[0].message, findings[0].line, kernel=findings[0].kernel)
             return Failure(stop.status, message, findings=findings)
         case NotEmulated(kernel, line):

@@ -22,7 +22,7 @@ def reject_time(time_ms: float, floor_ms: float, limit: str) -> Failure:
     )
 
 
-def tell_disturbed(disturbed: Disturbed) -> Failure:
+def describe_disturbed(disturbed: Disturbed) -> Failure:
     """The failure of a submission whose times could not be measured."""
     return Failure(
         disturbed.status,

@@ -16,9 +16,9 @@ _MOST_NAMED = 4
 
 def describe_cost(access: WarpAccess) -> str:
     """`a warp's load from tile[32][32] takes 32 wavefronts where 1 would do`."""
-    what, way = _DOES[access.operation]
+    what, preposition = _DOES[access.operation]
     memory = "shared memory" if access.memory is Memory.SHARED else "global memory"
-    head = f"a warp's {what} {way} {access.array or memory}"
+    head = f"a warp's {what} {preposition} {access.array or memory}"
     if access.memory is Memory.SHARED:
         wavefronts = "wavefront" if access.passes == 1 else "wavefronts"
         return f"{head} takes {access.passes} {wavefronts} where {access.passes_ideal} would do"
@@ -34,8 +34,8 @@ def describe_bank(access: WarpAccess, bank: int, lanes: Sequence[int]) -> str:
     """The words of one bank, each for one of the lanes: `bank 0 holds 32 of the words, and delivers
     one per wavefront: tile[0][0], tile[1][0], ...`. For an atomic, the number of lanes at one word,
     where that takes more wavefronts."""
-    if access.operation is Operation.ATOMIC and (met := _describe_meeting(access)):
-        return met
+    if access.operation is Operation.ATOMIC and (together := _describe_collision(access)):
+        return together
     if len(lanes) < 2:
         return ""
     names = [access.elements[lane] or f"byte {access.addresses[lane]:,}" for lane in lanes]
@@ -46,18 +46,18 @@ def describe_bank(access: WarpAccess, bank: int, lanes: Sequence[int]) -> str:
     )
 
 
-def _describe_meeting(access: WarpAccess) -> str:
+def _describe_collision(access: WarpAccess) -> str:
     """`20 lanes update bins[3], one at a time`, where each lane has a wavefront of its own."""
     lanes: dict[int, list[int]] = {}
     for lane, address in enumerate(access.addresses):
         if address is not None:
             lanes.setdefault(address, []).append(lane)
-    met = max(lanes.values(), key=len)
-    served = {number for number, each in enumerate(access.wavefronts) if set(each) & set(met)}
-    if len(met) < 2 or len(served) < len(met):
+    together = max(lanes.values(), key=len)
+    served = {number for number, each in enumerate(access.wavefronts) if set(each) & set(together)}
+    if len(together) < 2 or len(served) < len(together):
         return ""
-    name = access.elements[met[0]] or f"byte {access.addresses[met[0]]:,}"
-    return f"{len(met)} lanes update {name}, one at a time"
+    name = access.elements[together[0]] or f"byte {access.addresses[together[0]]:,}"
+    return f"{len(together)} lanes update {name}, one at a time"
 
 
 def describe_warp(access: WarpAccess) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from grader.metrics import METRICS, format_value
-from grader.records import CheckResult, MendEffect, MendKind, TriedMend, WhatIf
+from grader.records import CheckResult, FixEffect, FixKind, TriedFix, WhatIf
 
 EXPLANATION = (
     "The grader rewrote your file in these ways, each compiled, run on the public cases and counted"
@@ -13,30 +13,30 @@ EXPLANATION = (
 )
 
 
-def name_mend(mend: TriedMend) -> str:
+def name_fix(fix: TriedFix) -> str:
     """The fix in few words: `tile: rows of 33, not 32`."""
-    what = _NAMES[mend.kind](mend)
-    return f"{mend.name}: {what}" if mend.name else what
+    what = _NAMES[fix.kind](fix)
+    return f"{fix.name}: {what}" if fix.name else what
 
 
 def describe_best(what_if: WhatIf, checks: Sequence[CheckResult]) -> str:
     """The best fix and its gain in a sentence, beside others of its kind; empty where none improves
     the score."""
-    if not what_if.mends:
+    if not what_if.fixes:
         return ""
-    best = what_if.mends[0]
+    best = what_if.fixes[0]
     alike = [
-        mend
-        for mend in what_if.mends[1:]
-        if (mend.kind, mend.name, mend.line) == (best.kind, best.name, best.line)
-        and mend.effects != best.effects
+        fix
+        for fix in what_if.fixes[1:]
+        if (fix.kind, fix.name, fix.line) == (best.kind, best.name, best.line)
+        and fix.effects != best.effects
     ]
-    figures = [f"With {name_mend(best)}: {_list_effects(best, checks)}"]
-    figures += [f"with {_NAMES[mend.kind](mend)}: {_list_effects(mend, checks)}" for mend in alike]
+    figures = [f"With {name_fix(best)}: {_list_effects(best, checks)}"]
+    figures += [f"with {_NAMES[fix.kind](fix)}: {_list_effects(fix, checks)}" for fix in alike]
     return "; ".join(figures[:2]) + "."
 
 
-def format_effect(effect: MendEffect) -> str:
+def format_effect(effect: FixEffect) -> str:
     """A value with its verdict after the fix: `✓ 85.1 %`."""
     if effect.value is None:
         return "–"
@@ -48,7 +48,7 @@ def format_gain(gain: float) -> str:
     return f"{gain:+g}" if gain else "0"
 
 
-def tell_others(what_if: WhatIf) -> str:
+def describe_other_fixes(what_if: WhatIf) -> str:
     """The results of the fixes that are not shown, and the device that counted: a sentence or
     two."""
     kinds = (
@@ -58,28 +58,28 @@ def tell_others(what_if: WhatIf) -> str:
     )
     parts = [f"{count} {one if count == 1 else more}" for count, one, more in kinds if count]
     others = f"Of other fixes, {_join(parts)}. " if parts else ""
-    modelled = any(mend.time_ms is not None for mend in what_if.mends)
+    modelled = any(fix.time_ms is not None for fix in what_if.fixes)
     did = "Counted and modelled" if modelled else "Counted"
     return f"{others}{did} for {what_if.device}, in {what_if.seconds:.0f} s."
 
 
-def tell_none(what_if: WhatIf) -> str:
+def describe_no_fix(what_if: WhatIf) -> str:
     """The fixes that were tried, where none improves the score."""
     tried = what_if.broken + what_if.no_better
     return f"None of {tried} fixes that the grader knows brings a check nearer to its goal."
 
 
-def _list_effects(mend: TriedMend, checks: Sequence[CheckResult]) -> str:
+def _list_effects(fix: TriedFix, checks: Sequence[CheckResult]) -> str:
     labels = {check.name: check.headline or check.title for check in checks}
-    told = [
-        _say_effect(effect, labels.get(effect.check, effect.check))
-        for effect in mend.effects
+    parts = [
+        _describe_effect(effect, labels.get(effect.check, effect.check))
+        for effect in fix.effects
         if effect.value is not None
     ]
-    return ", ".join(told)
+    return ", ".join(parts)
 
 
-def _say_effect(effect: MendEffect, label: str) -> str:
+def _describe_effect(effect: FixEffect, label: str) -> str:
     assert effect.value is not None
     value = format_value(effect.metric, effect.value)
     if METRICS[effect.metric].is_of_peak:
@@ -96,23 +96,21 @@ def _shape(sizes: Sequence[int]) -> str:
     return " x ".join(map(str, sizes))
 
 
-def _axes(mend: TriedMend) -> str:
-    if not mend.was or mend.was[0] == mend.was[1]:
+def _axes(fix: TriedFix) -> str:
+    if not fix.was or fix.was[0] == fix.was[1]:
         return "x and y exchanged, in the launch too"
-    kept = "kept" if mend.was == mend.now else f"turned to {_shape(mend.now)}"
-    return f"x and y exchanged, in the grid too, the block's {_shape(mend.was)} threads {kept}"
+    kept = "kept" if fix.was == fix.now else f"turned to {_shape(fix.now)}"
+    return f"x and y exchanged, in the grid too, the block's {_shape(fix.was)} threads {kept}"
 
 
-_NAMES: Mapping[MendKind, Callable[[TriedMend], str]] = {
-    MendKind.ROW_LENGTH: lambda mend: f"rows of {mend.now[0]}, not {mend.was[0]}",
-    MendKind.SWIZZLE: lambda mend: "columns permuted in each row (an exclusive or)",
-    MendKind.ARRAY_AXES: lambda mend: "rows and columns exchanged",
-    MendKind.AXES: _axes,
-    MendKind.THREAD_AXES: lambda mend: "threadIdx.x and threadIdx.y exchanged",
-    MendKind.STATEMENT_AXES: lambda mend: f"line {mend.line}: x and y of the thread exchanged",
-    MendKind.DIVISION_AXES: lambda mend: "/ and % of the thread's number exchanged",
-    MendKind.BLOCK_SHAPE: lambda mend: (
-        f"blocks of {_shape(mend.now)} threads, not {_shape(mend.was)}"
-    ),
-    MendKind.VECTORS: lambda mend: f"float4 in the loop of line {mend.line}",
+_NAMES: Mapping[FixKind, Callable[[TriedFix], str]] = {
+    FixKind.ROW_LENGTH: lambda fix: f"rows of {fix.now[0]}, not {fix.was[0]}",
+    FixKind.SWIZZLE: lambda fix: "columns permuted in each row (an exclusive or)",
+    FixKind.ARRAY_AXES: lambda fix: "rows and columns exchanged",
+    FixKind.AXES: _axes,
+    FixKind.THREAD_AXES: lambda fix: "threadIdx.x and threadIdx.y exchanged",
+    FixKind.STATEMENT_AXES: lambda fix: f"line {fix.line}: x and y of the thread exchanged",
+    FixKind.DIVISION_AXES: lambda fix: "/ and % of the thread's number exchanged",
+    FixKind.BLOCK_SHAPE: lambda fix: f"blocks of {_shape(fix.now)} threads, not {_shape(fix.was)}",
+    FixKind.VECTORS: lambda fix: f"float4 in the loop of line {fix.line}",
 }

@@ -9,6 +9,8 @@ import os
 import secrets
 from pathlib import Path
 
+from grader.errors import UsageError
+
 
 def replace_file(path: Path, content: bytes, *, synced: bool = False) -> None:
     """Write the file. `synced`: it is on the disk then, and outlives a power cut. Raises OSError,
@@ -23,3 +25,20 @@ def replace_file(path: Path, content: bytes, *, synced: bool = False) -> None:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes, what: str) -> None:
+    """Write the content. A pipe or device (`/dev/stdout`) is written directly.
+
+    `what` names the file in the UsageError that is raised where the path cannot be written.
+    """
+    try:
+        if path.exists() and not path.is_file():
+            path.write_bytes(content)
+        else:
+            replace_file(path.resolve(), content, synced=True)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {what} to {path}: {error.strerror}",
+            "Name a file in a folder that you may write to.",
+        ) from error

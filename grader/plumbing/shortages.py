@@ -15,13 +15,13 @@ from pathlib import Path
 from grader.errors import GraderError
 from grader.records import ToolLimits
 
-_ROOM = "Make room there, or set TMPDIR to a folder with room"
+_FREE_SPACE = "Make room there, or set TMPDIR to a folder with room"
 _FILES = "Raise the limit of open files (`ulimit -n 1024`)"
 _MORE = "Raise the limit of processes (`ulimit -u`), free memory, or use fewer --jobs"
 _DISK = "Check the disk or the network folder (`dmesg`)"
 _STEPS: Mapping[int | None, str] = {
-    errno.ENOSPC: _ROOM,
-    errno.EDQUOT: _ROOM,
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: _FREE_SPACE,
     errno.EFBIG: "Raise the limit of file sizes (`ulimit -f`)",
     errno.EROFS: "Mount it for writing, or name another folder (for temporary files: TMPDIR)",
     errno.EMFILE: _FILES,
@@ -33,7 +33,7 @@ _STEPS: Mapping[int | None, str] = {
 }
 AGAIN = "and give the same command again."
 FREE_MEMORY = "The machine may be out of memory (see `dmesg`): use fewer --jobs"
-ROOM_BYTES = 32 << 20
+LEAST_FREE_BYTES = 32 << 20
 """The intermediate files of a compilation take less (`#include <cub/cub.cuh>`: 14 MB). With less
 room a file may have been cut short."""
 _NO_FOLDER = "No usable temporary directory"

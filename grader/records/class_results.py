@@ -131,8 +131,7 @@ class BatchSummary:
 
 @dataclass(frozen=True)
 class BatchProgress:
-    """The progress of a batch, in submissions. `reused`: known from an earlier run; `failed`: the
-    grader or the machine failed.
+    """The progress of a batch, in submissions. `failed`: the grader or the machine failed.
 
     `running` names the students whose submissions are being graded, None where that did not change;
     `finished` has a line for each grading that just ended. `rate` is in gradings per second,
@@ -141,7 +140,6 @@ class BatchProgress:
 
     done: int
     total: int
-    reused: int
     failed: int
     running: tuple[str, ...] | None
     finished: tuple[str, ...]

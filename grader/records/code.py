@@ -9,11 +9,13 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Submission:
-    """A `.cu` file as read: its shown name, the SHA-256 of its bytes, and its text."""
+    """A `.cu` file as read: its shown name, the SHA-256 of its bytes, and its text. `others` are
+    the names and texts of further files of a program, which the SHA-256 includes."""
 
     name: str
     sha256: str
     text: str
+    others: tuple[tuple[str, str], ...] = ()
 
     @cached_property
     def lines(self) -> list[str]:
@@ -77,12 +79,13 @@ class Pointer:
 @dataclass(frozen=True)
 class DeviceVariable:
     """A `__device__` variable, or a literal string that the code points to. After `initial` its
-    bytes are zero, up to `size_bytes`."""
+    bytes are zero, up to `size_bytes`. `managed`: the host uses it too."""
 
     name: str
     size_bytes: int
     initial: bytes = b""
     pointers: tuple[Pointer, ...] = ()
+    managed: bool = False
 
 
 MOST_SHARED_BYTES = 1 << 20

@@ -21,7 +21,7 @@ class Accesses(Protocol):
     def atomic(self) -> bool: ...
 
 
-class Ways(Enum):
+class Accessing(Enum):
     """Kinds of accesses that a counter includes, as pairs of `load` and `atomic`. An atomic that
     returns the old value (ATOMG, ATOM) is a fetch: `load` and `atomic` are both true."""
 
@@ -39,7 +39,7 @@ class Sum:
 
     number: Literal["executed", "threads", "requests", "passes", "passes_ideal", "bytes"]
     space: str | None = None
-    ways: Ways = Ways.ALL
+    ways: Accessing = Accessing.ALL
 
     def add(self, accesses: Accesses) -> int:
         """The share of these instructions in the sum."""

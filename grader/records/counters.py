@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields, replace
 
 from grader.records.counter_row import (
     Accesses,
+    Accessing,
     Counter,
     Shown,
     Sum,
-    Ways,
     counter_field,
     figure,
     row_of,
@@ -80,26 +80,26 @@ class Counters:
     )
     shared_load_instructions: int = counter_field(
         "instructions",
-        Sum("executed", SHARED, Ways.LOADS),
+        Sum("executed", SHARED, Accessing.LOADS),
         metrics=("smsp__inst_executed_op_shared_ld.sum",),
         matrices="smsp__inst_executed_op_ldsm.sum",
         shown=Shown.IN_JSON,
     )
     shared_store_instructions: int = counter_field(
         "instructions",
-        Sum("executed", SHARED, Ways.STORES),
+        Sum("executed", SHARED, Accessing.STORES),
         metrics=("smsp__inst_executed_op_shared_st.sum",),
         matrices="smsp__inst_executed_op_shared_stsm.sum",
         shown=Shown.IN_JSON,
     )
     shared_atomic_instructions: int = counter_field(
         "instructions",
-        Sum("executed", SHARED, Ways.ATOMICS),
+        Sum("executed", SHARED, Accessing.ATOMICS),
         metrics=("smsp__inst_executed_op_shared_atom.sum",),
     )
     shared_load_wavefronts: int = counter_field(
         "wavefronts",
-        Sum("passes", SHARED, Ways.LOADS),
+        Sum("passes", SHARED, Accessing.LOADS),
         metrics=("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",),
         matrices="smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
         shown=Shown.IN_JSON,
@@ -108,7 +108,7 @@ class Counters:
     # atomics belong to stores, to asynchronous copies, and to operands of warp group products.
     shared_store_wavefronts: int = counter_field(
         "wavefronts",
-        Sum("passes", SHARED, Ways.STORES),
+        Sum("passes", SHARED, Accessing.STORES),
         Sum("passes", OPERANDS),
         metrics=("memory_l1_wavefronts_shared",),
         less=("shared_load_wavefronts", "shared_atomic_wavefronts"),
@@ -116,7 +116,7 @@ class Counters:
     )
     shared_atomic_wavefronts: int = counter_field(
         "wavefronts",
-        Sum("passes", SHARED, Ways.ATOMICS),
+        Sum("passes", SHARED, Accessing.ATOMICS),
         metrics=("smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",),
         shown=Shown.IN_JSON,
     )
@@ -150,13 +150,13 @@ class Counters:
     # them apart.
     global_load_requests: int = counter_field(
         "requests",
-        Sum("requests", GLOBAL, Ways.LOADS),
+        Sum("requests", GLOBAL, Accessing.LOADS),
         metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",),
         shown=Shown.IN_JSON,
     )
     global_load_sectors: int = counter_field(
         "sectors",
-        Sum("passes", GLOBAL, Ways.LOADS),
+        Sum("passes", GLOBAL, Accessing.LOADS),
         metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",),
         copies="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
         shown=Shown.ON_PAGES,
@@ -171,24 +171,24 @@ class Counters:
     # Nsight Compute has the ideal sectors of all global accesses together only: they are here then.
     global_load_sectors_ideal: int = counter_field(
         "sectors",
-        Sum("passes_ideal", GLOBAL, Ways.LOADS),
+        Sum("passes_ideal", GLOBAL, Accessing.LOADS),
         metrics=("memory_l2_theoretical_sectors_global_ideal",),
     )
     global_load_bytes: int = counter_field(
         "bytes",
-        Sum("bytes", GLOBAL, Ways.LOADS),
+        Sum("bytes", GLOBAL, Accessing.LOADS),
         metrics=("smsp__sass_data_bytes_mem_global_op_ld.sum",),
         copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum",
     )
     global_store_requests: int = counter_field(
         "requests",
-        Sum("requests", GLOBAL, Ways.STORES),
+        Sum("requests", GLOBAL, Accessing.STORES),
         metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",),
         shown=Shown.IN_JSON,
     )
     global_store_sectors: int = counter_field(
         "sectors",
-        Sum("passes", GLOBAL, Ways.STORES),
+        Sum("passes", GLOBAL, Accessing.STORES),
         metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum",),
         shown=Shown.ON_PAGES,
     )
@@ -200,16 +200,16 @@ class Counters:
         return self.global_writes.efficiency
 
     global_store_sectors_ideal: int = counter_field(
-        "sectors", Sum("passes_ideal", GLOBAL, Ways.STORES)
+        "sectors", Sum("passes_ideal", GLOBAL, Accessing.STORES)
     )
     global_store_bytes: int = counter_field(
         "bytes",
-        Sum("bytes", GLOBAL, Ways.STORES),
+        Sum("bytes", GLOBAL, Accessing.STORES),
         metrics=("smsp__sass_data_bytes_mem_global_op_st.sum",),
     )
     global_atomic_requests: int = counter_field(
         "requests",
-        Sum("requests", GLOBAL, Ways.ATOMICS),
+        Sum("requests", GLOBAL, Accessing.ATOMICS),
         metrics=(
             "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
             "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
@@ -218,7 +218,7 @@ class Counters:
     )
     global_atomic_sectors: int = counter_field(
         "sectors",
-        Sum("passes", GLOBAL, Ways.ATOMICS),
+        Sum("passes", GLOBAL, Accessing.ATOMICS),
         metrics=(
             "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum",
             "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_red.sum",
@@ -226,11 +226,11 @@ class Counters:
         shown=Shown.ON_PAGES,
     )
     global_atomic_sectors_ideal: int = counter_field(
-        "sectors", Sum("passes_ideal", GLOBAL, Ways.ATOMICS)
+        "sectors", Sum("passes_ideal", GLOBAL, Accessing.ATOMICS)
     )
     global_atomic_bytes: int = counter_field(
         "bytes",
-        Sum("bytes", GLOBAL, Ways.ATOMICS),
+        Sum("bytes", GLOBAL, Accessing.ATOMICS),
         metrics=(
             "smsp__sass_data_bytes_mem_global_op_atom.sum",
             "smsp__sass_data_bytes_mem_global_op_red.sum",
@@ -238,20 +238,20 @@ class Counters:
     )
     global_fetch_requests: int = counter_field(
         "requests",
-        Sum("requests", GLOBAL, Ways.FETCHES),
+        Sum("requests", GLOBAL, Accessing.FETCHES),
         metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",),
     )
     global_fetch_sectors: int = counter_field(
         "sectors",
-        Sum("passes", GLOBAL, Ways.FETCHES),
+        Sum("passes", GLOBAL, Accessing.FETCHES),
         metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum",),
     )
     global_fetch_sectors_ideal: int = counter_field(
-        "sectors", Sum("passes_ideal", GLOBAL, Ways.FETCHES)
+        "sectors", Sum("passes_ideal", GLOBAL, Accessing.FETCHES)
     )
     global_fetch_bytes: int = counter_field(
         "bytes",
-        Sum("bytes", GLOBAL, Ways.FETCHES),
+        Sum("bytes", GLOBAL, Accessing.FETCHES),
         metrics=("smsp__sass_data_bytes_mem_global_op_atom.sum",),
     )
 

@@ -1,8 +1,9 @@
-"""Facts about a device: its name, its peaks, its limits."""
+"""Facts about a device: its name, its peaks, its limits; and the sources of its numbers."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated
 
 from grader.records.bounds import LATER, Count, Named, Positive
@@ -47,3 +48,11 @@ class DeviceInfo:
     peak_tensor_tflops: Annotated[Positive | None, LATER] = None
     """Of tensor cores that multiply halves and sum in float, without sparsity; null where it is not
     known."""
+
+
+class Source(StrEnum):
+    """A clock on hardware, an exact count, or a model."""
+
+    MEASURED = "measured"
+    COUNTED = "counted"
+    MODELLED = "modelled"

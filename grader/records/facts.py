@@ -12,6 +12,7 @@ from typing import ClassVar, Self
 from grader.records.outcomes import FindingKind
 from grader.records.requests import Dim3
 from grader.records.source_facts import CompileMistake, SourceMistake
+from grader.records.syntax import Syntax
 from grader.statuses import Status
 
 
@@ -115,8 +116,8 @@ class Observation:
 
     `other` is the earlier access, or the place of the threads that do not arrive at a barrier.
     `lanes` take part in an operation of a warp. For a race, `in_warp`: both accesses are by lanes
-    of one warp, and `barrier_between`: there is a barrier between their lines. `said` is the text
-    of CUDA's error, or of the kernel's assertion. For an endless wait, `resident_blocks` and
+    of one warp, and `barrier_between`: there is a barrier between their lines. `error_text` is the
+    text of CUDA's error, or of the kernel's assertion. For an endless wait, `resident_blocks` and
     `unstarted_blocks` are numbers of blocks on the GPU and not yet on it. `threads` is the size of
     a block in the launch of `launch_line`. `loop_lines` are the first and the last line of a loop
     that had not ended. The limits are the spent ones; `of_processor`: seconds of processor time,
@@ -133,7 +134,7 @@ class Observation:
     lanes: tuple[int, ...] = ()
     in_warp: bool = False
     barrier_between: bool = False
-    said: str = ""
+    error_text: str = ""
     unstarted_blocks: int = 0
     resident_blocks: int = 0
     threads: Dim3 | None = None
@@ -195,11 +196,11 @@ class NotEmulated:
 
 @dataclass(frozen=True)
 class Refused:
-    """CUDA refused a launch with the error `said`; `quoted` is the launch's line."""
+    """CUDA refused a launch with the error `error_text`; `quoted` is the launch's line."""
 
     kernel: str
     line: int | None
-    said: str
+    error_text: str
     quoted: str
     status: ClassVar[Status] = Status.LAUNCH_ERROR
 
@@ -256,13 +257,17 @@ class Obstacle(StrEnum):
     NO_LAUNCH = "no_launch"
 
 
+Problem = Obstacle | Syntax
+"""The kind of a mistake in a launch line, or in another expression."""
+
+
 @dataclass(frozen=True)
 class PlanMistake:
     """A wrong launch or scratch line. `line` is None in the exercise's own plan; `quoted` marks the
     place with a caret.
 
-    An `obstacle` depends on the sizes: its message is made from its `figures`. All other mistakes
-    are in the text alone, and the parser gives `message` and `advice`.
+    The sentence on a `problem` is made from its `figures`; an obstacle depends on the sizes. For
+    other mistakes the reader of the line gives the `message`. `advice` is the general one.
     """
 
     line: int | None
@@ -270,7 +275,7 @@ class PlanMistake:
     message: str
     advice: str
     quoted: str
-    obstacle: Obstacle | None = None
+    problem: Problem | None = None
     figures: Mapping[str, int | str] = field(default_factory=dict)
     status: ClassVar[Status] = Status.LAUNCH_ERROR
 
@@ -295,11 +300,12 @@ class OverBatchLimit:
 
 @dataclass(frozen=True)
 class GivenUp:
-    """A batch has no score of a submission after `tries` tries. `said` is the grader's message or,
-    where its process was `lost`, the reason; `quoted` and `advice` are the grader's, too."""
+    """A batch has no score of a submission after `tries` tries. `error_text` is the grader's
+    message or, where its process was `lost`, the reason; `quoted` and `advice` are the grader's,
+    too."""
 
     tries: int
-    said: str
+    error_text: str
     quoted: str = ""
     advice: str = ""
     lost: bool = False

@@ -8,8 +8,7 @@ from enum import StrEnum
 from typing import ClassVar, NamedTuple
 
 from grader.records.code import Binary
-from grader.records.tensor_maps import TensorMap
-from grader.records.textures import Texture
+from grader.records.textures import TensorMap, Texture
 
 
 class Role(StrEnum):

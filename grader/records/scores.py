@@ -24,10 +24,10 @@ from grader.records.bounds import (
 )
 from grader.records.counters import Counters
 from grader.records.devices import DeviceInfo
+from grader.records.devices import Source as Source
 from grader.records.grades import Marks
 from grader.records.outcomes import Failure, Finding, Printed
 from grader.records.runs import Modelled
-from grader.records.sources import Source as Source
 from grader.records.warp_cycles import MachineWork
 from grader.records.what_if import WhatIf
 from grader.statuses import CheckStatus, Status

@@ -132,11 +132,11 @@ class Breach:
 
 @dataclass(frozen=True)
 class CompileErrors:
-    """The compiler found mistakes in the file `name`. `said` and `line` belong to the first
+    """The compiler found mistakes in the file `name`. `error_text` and `line` belong to the first
     mistake, `quoted` is the list of all with their lines."""
 
     name: str
-    said: str
+    error_text: str
     line: int | None
     quoted: str
     status: ClassVar[Status] = Status.COMPILE_ERROR
@@ -149,14 +149,13 @@ class CompilerEnd(StrEnum):
     LARGE_FILE = "large_file"
     OUT_OF_MEMORY = "out_of_memory"
     MUCH_OUTPUT = "much_output"
-    CRASH = "crash"
     UNSHOWN = "unshown"
 
 
 @dataclass(frozen=True)
 class CompilerEnded:
-    """The compilation of the file `name` failed within these limits. `signal` ended the compiler
-    where it crashed."""
+    """The compilation of the file `name` failed within these limits. `signal` ended a program of
+    the compiler; 0 if none did."""
 
     name: str
     how: CompilerEnd

@@ -1,4 +1,4 @@
-"""Progress, and the programs that the grader runs."""
+"""Progress, the programs that the grader runs, and questions that only the compiler can answer."""
 
 from __future__ import annotations
 
@@ -64,3 +64,19 @@ class RunTool(Protocol):
         limits: ToolLimits = ...,
         env: dict[str, str] | None = None,
     ) -> Completed: ...
+
+
+@dataclass(frozen=True)
+class Question:
+    """A name, or `sizeof(T)`; `may_be_type`: a type is an answer too."""
+
+    text: str
+    may_be_type: bool
+
+
+@dataclass(frozen=True)
+class NoConstant:
+    """A question without an answer, and the compiler's message."""
+
+    text: str
+    error_text: str

@@ -53,7 +53,7 @@ class WarpCycles:
 
     `spans`, on request, have times: seven numbers each, the warp's place on the SM, the number of
     its block, the first cycle, the number of cycles, the instruction, the instruction that it waits
-    for (-1: none), and the state. They are complete up to the cycle `told_until`.
+    for (-1: none), and the state. They are complete up to the cycle `complete_until`.
     """
 
     instructions: tuple[InstructionCycles, ...]
@@ -63,7 +63,7 @@ class WarpCycles:
     clock_mhz: float
     blocks: int
     spans: tuple[int, ...] = ()
-    told_until: int = 0
+    complete_until: int = 0
 
 
 SPAN_NUMBERS = 7

@@ -8,14 +8,14 @@ from enum import StrEnum
 from typing import Annotated, NamedTuple
 
 from grader.records.bounds import Amount, Count, Figure, MetricName
-from grader.records.sources import Source
+from grader.records.devices import Source
 from grader.statuses import CheckStatus
 
 WHAT_IF_SECONDS = 20.0
 """No fix is tried later than this by default."""
 
 
-class MendKind(StrEnum):
+class FixKind(StrEnum):
     """Kinds of fixes; grader.fixes.kinds has a row for each."""
 
     ROW_LENGTH = "row_length"
@@ -50,12 +50,12 @@ class Edit(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Mend:
+class Fix:
     """A rewriting of a source text to try. `name` is the array, kernel or loop variable that it
     changes; `was` and `now` are the changed figures: the elements of a row, the threads of a block.
     `line` identifies a statement that has no other name."""
 
-    kind: MendKind
+    kind: FixKind
     name: str
     edits: tuple[Edit, ...]
     was: tuple[int, ...] = ()
@@ -64,7 +64,7 @@ class Mend:
 
 
 @dataclass(frozen=True)
-class MendEffect:
+class FixEffect:
     """Value, status and points of a check with a fix."""
 
     check: str
@@ -87,10 +87,10 @@ class CodeChange:
 
 
 @dataclass(frozen=True)
-class TriedMend:
+class TriedFix:
     """A rewriting of the submission that is right in the public cases."""
 
-    kind: MendKind
+    kind: FixKind
     name: str
     """The array or kernel that it changes; empty where the line identifies it."""
     was: tuple[int, ...]
@@ -98,7 +98,7 @@ class TriedMend:
     now: tuple[int, ...]
     """The same with the fix; of a swizzle the mask of the row."""
     line: int | None
-    effects: tuple[MendEffect, ...]
+    effects: tuple[FixEffect, ...]
     """On each check that lost points."""
     gain: float
     """Additional points of all checks of figures together, in the public cases."""
@@ -116,9 +116,9 @@ class WhatIf:
     """What the exercise shows: the effects, or the code too."""
     device: str
     """The emulated GPU that counted and modelled."""
-    effects: tuple[MendEffect, ...]
+    effects: tuple[FixEffect, ...]
     """The checks that lost points, of the submission as it is, on that device."""
-    mends: tuple[TriedMend, ...]
+    fixes: tuple[TriedFix, ...]
     """The fixes that bring a check nearer to its goal, the most points first."""
     broken: Count
     """Fixes that do not compile, do not run, or are wrong in a public case."""

@@ -16,13 +16,17 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.records import Memory
-from grader.report.access_layout import LANES, ROW_WORDS, Row, line_rows, stacked_rows
-from grader.report.access_signs import (
+from grader.report.access_layout import (
     BANK_NUMBERS,
+    LANES,
+    ROW_WORDS,
     SEVERAL,
     UNUSED,
+    Row,
     format_row,
+    line_rows,
     shorten,
+    stacked_rows,
 )
 from grader.report.terminal import TEXT_WIDTH, Page
 from grader.report.text import clean_line

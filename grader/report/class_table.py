@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
@@ -13,16 +14,54 @@ from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from grader.records import BatchEntry, BatchProgress, BatchSummary
-from grader.report.common_causes import group_by_cause
+from grader.records import BatchEntry, BatchProgress, BatchSummary, Cause
 from grader.report.ending import write_ending
 from grader.report.terminal import Page
 from grader.report.text import clean_line
 
+MOST_EXAMPLES = 3
 _MOST_NAMES = 4
 _MOST_CAUSES = 8
 
 ShowBatch = Callable[[BatchProgress], None]
+
+
+@dataclass(frozen=True)
+class CauseGroup:
+    """Submissions that lost points for one cause. `part` is their fraction, 0 to 1, of the
+    submissions with points; `points` is the average loss. `examples` are submissions of different
+    files, the largest loss first, each with its line."""
+
+    text: str
+    submissions: int
+    part: float
+    points: float
+    examples: tuple[tuple[BatchEntry, int | None], ...]
+
+
+def group_by_cause(entries: Iterable[BatchEntry]) -> tuple[CauseGroup, ...]:
+    """The groups of one exercise's entries, the largest first. A submission is in the group of each
+    of its causes; failures of the grader are in no group."""
+    judged = [each for each in entries if each.status is not None and each.status.has_points]
+    found: dict[str, list[tuple[BatchEntry, Cause]]] = {}
+    for entry in judged:
+        for cause in entry.causes:
+            found.setdefault(cause.key, []).append((entry, cause))
+    groups = [_make_group(members, len(judged)) for members in found.values()]
+    return tuple(sorted(groups, key=lambda each: (-each.submissions, -each.points)))
+
+
+def _make_group(members: list[tuple[BatchEntry, Cause]], judged: int) -> CauseGroup:
+    examples: dict[str | None, tuple[BatchEntry, int | None]] = {}
+    for entry, cause in sorted(members, key=lambda each: -each[1].points):
+        examples.setdefault(entry.sha256, (entry, cause.line))
+    return CauseGroup(
+        text=members[0][1].text,
+        submissions=len(members),
+        part=len(members) / judged,
+        points=sum(cause.points for _, cause in members) / len(members),
+        examples=tuple(examples.values())[:MOST_EXAMPLES],
+    )
 
 
 @contextmanager
@@ -116,7 +155,9 @@ def print_class_ending(summary: BatchSummary, folder: Path, *, console: Console)
         mean = f"{sum(scores) / len(scores):.1f}" if scores else "no grade"
         means.append(f"{exercise.id}: mean {mean} of {exercise.max_score:g} points")
     details = f"{folder}/report.html has a page for each submission"
-    write_ending(Page(console), "; ".join(means), _find_next_step(summary, folder), details)
+    write_ending(
+        Page(console), f"Score: {'; '.join(means)}", _find_next_step(summary, folder), details
+    )
 
 
 def _find_next_step(summary: BatchSummary, folder: Path) -> str:

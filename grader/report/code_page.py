@@ -18,7 +18,6 @@ from grader.report.machine_rows import (
     CodeGroup,
     CodeRow,
     KernelCode,
-    format_share,
     group_code,
 )
 from grader.report.terminal import Page
@@ -167,7 +166,7 @@ class _Layout:
             cells.append(f"{code.executed:,}" if code.executed is not None else "")
             named.append(f"executed {cells[-1]}")
         if self.kernel.modelled:
-            cells.append(format_share(row.share or 0.0))
+            cells.append(row.percent)
             named += [f"{cells[-1]} of the cycles"] if cells[-1] else []
         cells += [str(control.stall_cycles), row.yields, row.sets, row.waits]
         named.append(f"stall {control.stall_cycles}")

@@ -22,9 +22,7 @@ class Listed:
 
 def print_exercises(rows: Sequence[Listed], *, console: Console) -> None:
     page = Page(console)
-    table = page.make_table()
-    for title in ("Exercise", "Title", "Where"):
-        table.add_column(title, overflow="fold")
+    table = page.make_table("Exercise", "Title", "Where")
     for row in rows:
         table.add_row(
             page.text(row.name),

@@ -61,8 +61,8 @@ def _list_parts(score: Score, student: str, title: str, notes: Sequence[str]) ->
     if tries and not score.status.ended_early:
         yield "## What to try"
         yield "\n".join(tries)
-    told = "\n".join(tries)
-    findings = [each for each in map(describe_finding, score.findings) if _plain(each) not in told]
+    shown = "\n".join(tries)
+    findings = [each for each in map(describe_finding, score.findings) if _plain(each) not in shown]
     if findings:
         yield "## What was found while it ran"
         yield "\n".join(f"- {_plain(each)}" for each in findings[:_MOST])
@@ -79,8 +79,8 @@ def _list_tries(score: Score) -> Iterator[str]:
     waiting: dict[str, list[str]] = {}
     for check in score.checks:
         if check.status.is_verdict:
-            if said := check.hint or explain(check):
-                yield f"- **{_plain(_name(check))}**: {_plain(said)}"
+            if hint := check.hint or explain(check):
+                yield f"- **{_plain(_name(check))}**: {_plain(hint)}"
         else:
             waiting.setdefault(check.message, []).append(_name(check))
     for reason, names in waiting.items():

@@ -1,4 +1,4 @@
-"""The score as JSON, in the form of `schemas/score.schema.json`.
+"""The score as JSON, in the form of `schemas/score.schema.json`, and back.
 
 JSON has no NaN and no infinity: a figure that is not finite becomes the string "NaN", "Infinity" or
 "-Infinity". The sizes of hidden cases are left out; the seed draws them again.
@@ -7,15 +7,28 @@ JSON has no NaN and no infinity: a figure that is not finite becomes the string 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import json
 import math
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from grader.records import CaseResult, Score
-from grader.report.files import write_file
-from grader.report.machine_json import plain_lines
+from cattrs import Converter
+
+from grader.errors import GraderError
+from grader.plumbing.atomic import write_file
+from grader.records import (
+    CaseResult,
+    CodeInstruction,
+    CodeListing,
+    Dim3,
+    LineCycles,
+    MachineWork,
+    MetricValue,
+    Score,
+    States,
+)
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -109,3 +122,97 @@ def _plain(value: object) -> object:
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
     return value
+
+
+def plain_machine(work: MachineWork) -> dict[str, object]:
+    """All fields without times: cycles are whole numbers, by line where they were modelled."""
+    kernels = [
+        {"kernel": each.kernel, "launches": each.launches, "instructions": plain_code(each)}
+        for each in work.listings
+    ]
+    return {"kernels": kernels} | (plain_lines(work) if work.lines else {})
+
+
+def plain_lines(work: MachineWork) -> dict[str, object]:
+    """The cycles of each source line, and the sizes at which they were modelled."""
+    lines = [_plain_line(each) for each in work.lines]
+    return {"modelled_sizes": dict(work.modelled_sizes), "lines": lines}
+
+
+def plain_code(listing: CodeListing) -> list[dict[str, object]]:
+    """The instructions in the order of the code; `executed` is left out where nothing was counted,
+    `states` and `awaited` where nothing was modelled."""
+    return [_plain_instruction(each) for each in listing.instructions]
+
+
+def _plain_instruction(each: CodeInstruction) -> dict[str, object]:
+    control = each.control
+    plain: dict[str, object] = {
+        "offset": each.offset,
+        "text": each.text,
+        "line": each.line,
+        "stall_cycles": control.stall_cycles,
+        "yields": control.yields,
+        "writes": control.writes,
+        "reads": control.reads,
+        "waits": list(control.waits),
+        "waits_for": list(each.waits_for),
+    }
+    if each.executed is not None:
+        plain["executed"] = each.executed
+    if each.states or each.awaited:
+        plain |= {"states": _plain_states(each.states), "awaited": round(each.awaited)}
+    return plain
+
+
+def _plain_line(each: LineCycles) -> dict[str, object]:
+    return {"line": each.line, "states": _plain_states(each.states)}
+
+
+def _plain_states(states: States) -> dict[str, int]:
+    return {state.value: round(cycles) for state, cycles in states.items()}
+
+
+def read_score(path: Path) -> Score:
+    """The score in a file. GraderError where it cannot be read or is not a score; the sizes of
+    hidden cases are empty."""
+    try:
+        return parse_score(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise GraderError(
+            f"{path} holds no score: {error}", "Grade the submission again."
+        ) from error
+
+
+def parse_score(text: str) -> Score:
+    """The score in a JSON text; ValueError, TypeError or KeyError where it is not a score."""
+    plain: dict[str, Any] = json.loads(text)
+    submission = plain.pop("submission")
+    metrics = [{"name": name, **metric} for name, metric in plain.pop("metrics").items()]
+    fields = {
+        **plain,
+        "submission_name": submission["name"],
+        "submission_sha256": submission["sha256"],
+        "metrics": metrics,
+    }
+    return _converter().structure(fields, Score)
+
+
+@functools.cache
+def _converter() -> Converter:
+    converter = Converter(detailed_validation=False)
+    converter.register_structure_hook(Dim3, lambda value, _: Dim3(*value))
+    structure_case = converter.get_structure_hook(CaseResult)
+    converter.register_structure_hook(
+        CaseResult,
+        lambda value, kind: structure_case({**value, "sizes": value["sizes"] or {}}, kind),
+    )
+    return converter
+
+
+def metric_value(score: Score, name: str) -> MetricValue | None:
+    """The metric of that name, if the score has a value for it."""
+    return next(
+        (metric for metric in score.metrics if metric.name == name and metric.value is not None),
+        None,
+    )

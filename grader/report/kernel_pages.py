@@ -22,7 +22,7 @@ from grader.records import (
     ListedKernel,
     UnknownInstruction,
 )
-from grader.report.machine_json import plain_code, plain_machine
+from grader.report.json import plain_code, plain_machine
 from grader.report.run_tables import are_figures, list_launch_tables, list_output_table, summarise
 from grader.report.terminal import Page
 
@@ -38,18 +38,18 @@ def print_run(run: KernelRun, *, console: Console) -> None:
     page = Page(console)
     page.write(run.device)
     for table in list_launch_tables(run):
-        _write_table(page, table.headings, table.rows)
+        write_table(page, table.headings, table.rows)
     for note in run.notes:
         page.write(note)
     if run.findings:
         page.write_heading("Found in the checked mode", style="bold red")
         for finding in run.findings:
-            _print_finding(finding, page)
+            print_finding(finding, page)
     if run.printed:
         page.write_heading("What the kernels printed")
         page.write_verbatim(run.printed, indent=2)
     for table in list_output_table(run):
-        _write_table(page, table.headings, table.rows)
+        write_table(page, table.headings, table.rows)
 
 
 def format_run(run: KernelRun) -> str:
@@ -102,20 +102,20 @@ def _plain_launch(launch: KernelLaunch) -> dict[str, object]:
         "dynamic_shared_bytes": launch.dynamic_shared_bytes,
         "local_bytes": launch.local_bytes,
         "occupancy": launch.occupancy,
-        "counters": None if launch.counters is None else _plain_counters(launch.counters),
+        "counters": None if launch.counters is None else plain_counters(launch.counters),
         "lines": [
-            {"line": line.line, "counters": _plain_counters(line.counters)} for line in launch.lines
+            {"line": line.line, "counters": plain_counters(line.counters)} for line in launch.lines
         ],
         "printed": launch.printed,
         "time": None if launch.time is None else asdict(launch.time),
     }
 
 
-def _plain_counters(counters: Counters) -> dict[str, int | float | None]:
+def plain_counters(counters: Counters) -> dict[str, int | float | None]:
     return {name: getattr(counters, name) for name in COUNTER_NAMES}
 
 
-def _print_finding(finding: Finding, page: Page) -> None:
+def print_finding(finding: Finding, page: Page) -> None:
     line = f"line {finding.line}: " if finding.line else ""
     page.write(f"{line}{finding.message}", indent=2, hanging=2)
     if where := describe_place(finding):
@@ -129,7 +129,7 @@ def print_list(found: KernelList, *, console: Console) -> None:
     """Print a table of the kernels, without the files that could not be listed."""
     page = Page(console)
     titles = ["file", "kernel", "registers", "shared B", "local B", "instructions", "unsupported"]
-    _write_table(page, titles, [_kernel_cells(kernel) for kernel in found.kernels])
+    write_table(page, titles, [_kernel_cells(kernel) for kernel in found.kernels])
 
 
 def format_list(found: KernelList) -> str:
@@ -167,7 +167,7 @@ def _format_unknown(unknown: UnknownInstruction) -> str:
     return unknown.instruction + (f" ({', '.join(notes)})" if notes else "")
 
 
-def _write_table(page: Page, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def write_table(page: Page, titles: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """A table, none where it has no rows; columns whose cells begin with a digit are figures, which
     are not wrapped."""
     kept = [[page.clean(cell) for cell in row] for row in rows]

@@ -25,14 +25,14 @@ class Condition(StrEnum):
 
 @dataclass(frozen=True)
 class Part:
-    """A program, package, file or permission that the grader uses. `costs` and `mend` are empty
+    """A program, package, file or permission that the grader uses. `costs` and `fix` are empty
     where it was found."""
 
     name: str
     condition: Condition
     what: str
     costs: str = ""
-    mend: str = ""
+    fix: str = ""
 
 
 _GLYPHS = {Condition.FOUND: "✓", Condition.ABSENT: "–", Condition.MISSING: "✗"}
@@ -49,7 +49,7 @@ def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
             console.print()
             line = f"{_GLYPHS[part.condition]} {part.name}: {part.costs}"
             console.print(page.text(line, _STYLES[part.condition]))
-            console.print(page.text(part.mend))
+            console.print(page.text(part.fix))
     console.print()
     missing = [part.name for part in parts if part.condition is Condition.MISSING]
     if missing:

@@ -59,6 +59,15 @@ class CodeRow:
         return self.code.text.replace(",", ", ")
 
     @property
+    def percent(self) -> str:
+        """The share in per cent, with a digit behind the point below ten; empty below a
+        thousandth."""
+        share = self.share or 0.0
+        if share < 0.001:
+            return ""
+        return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"
+
+    @property
     def sets(self) -> str:
         """The scoreboards that it sets: `W0 R1`."""
         control = self.code.control
@@ -149,10 +158,3 @@ def _name(cause: CodeInstruction, waiting: CodeInstruction) -> str:
     """`LDG.E 02e0`, with its line if it differs."""
     line = "" if cause.line in (None, waiting.line) else f" (line {cause.line})"
     return f"{cause.opcode} {cause.offset:04x}{line}"
-
-
-def format_share(share: float) -> str:
-    """In per cent, with a digit behind the point below ten; 0 below a thousandth."""
-    if share < 0.001:
-        return ""
-    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.1f} %"

@@ -132,13 +132,13 @@ def _time_cells(group: _Group) -> tuple[str, ...]:
     """The sum of several launches, and their bound where it is the same."""
     times = [launch.time for launch in group.launches if launch.time is not None]
 
-    def told(of: Callable[[LaunchTime], float]) -> str:
+    def total(of: Callable[[LaunchTime], float]) -> str:
         return format_value("time_ms", sum(map(of, times)))
 
-    interval = f"{told(lambda time: time.interval_ms[0])} to {told(lambda t: t.interval_ms[1])}"
+    interval = f"{total(lambda time: time.interval_ms[0])} to {total(lambda t: t.interval_ms[1])}"
     bounds = {time.bound or "-" for time in times}
     bound = bounds.pop() if len(bounds) == 1 else "several"
-    return group.label, told(lambda time: time.ms), interval, times[0].source.value, bound
+    return group.label, total(lambda time: time.ms), interval, times[0].source.value, bound
 
 
 def _counter_rows(counted: Sequence[Counters]) -> list[tuple[str, ...]]:

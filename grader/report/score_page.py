@@ -4,21 +4,21 @@ and the three lines that end the report."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from rich.console import Console
 from rich.table import Table
 
-from grader.messages.findings import describe_place, tell_finding
+from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import format_check_value, format_headlines, format_remark
-from grader.messages.hints import tell_case
+from grader.messages.hints import describe_case
 from grader.messages.reasons import PUBLIC_ONLY, describe_cost
 from grader.messages.sizes import list_sizes
-from grader.records import CaseResult, CheckResult, Finding, Score
+from grader.records import CaseResult, CheckResult, Finding, Printed, Score
 from grader.report.ending import print_ending
 from grader.report.measurement import format_measurement
-from grader.report.printed import format_printed
 from grader.report.terminal import Page
-from grader.report.text import clean_text
+from grader.report.text import clean_text, escape_controls
 from grader.report.warp_pictures import print_score_pictures
 from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import describe_mismatch, draw_mismatch, find_wrong_case
@@ -27,6 +27,8 @@ _TABLE_WIDTH = 70
 """Below this many columns the table becomes a list."""
 _DETAIL_LINES = 60
 _SHOWN_FINDINGS = 4
+_LINES, _COLUMNS = 20, 100
+"""Most lines, and most columns, of each launch's output in a report; the score's JSON has more."""
 
 
 def print_score(score: Score, *, console: Console) -> None:
@@ -51,7 +53,7 @@ def print_body(score: Score, *, console: Console) -> None:
         if wrong is not None:
             _print_wrong_case(wrong, page)
         _print_findings(score, wrong.message if wrong is not None else "", page)
-        _print_hints(score.checks, tell_case(wrong) if wrong is not None else "", page)
+        _print_hints(score.checks, describe_case(wrong) if wrong is not None else "", page)
         print_score_pictures(score, accesses_of_checks(score), page)
     for block in format_printed(score):
         page.write_heading(block.heading)
@@ -71,11 +73,8 @@ def _print_checks(checks: Sequence[CheckResult], page: Page) -> None:
 
 
 def _make_table(checks: Sequence[CheckResult], page: Page) -> Table:
-    table = page.make_table()
-    table.add_column(page.text("Check"), overflow="fold")
-    for title in ("Value", "Goal", "Points"):
-        table.add_column(title, justify="right", overflow="fold")
-    table.add_column("Result", overflow="fold")
+    figures = ("Value", "Goal", "Points")
+    table = page.make_table("Check", *figures, "Result", right=figures)
     for check in checks:
         style = check.status.row.style
         table.add_row(
@@ -174,12 +173,12 @@ def _print_finding(
     finding: Finding, known: str, texts: Mapping[int | None, str], page: Page
 ) -> None:
     page.console.print()
-    said = finding.message.removesuffix(".") in known
-    if not said:
-        page.write(tell_finding(finding), indent=2)
+    repeated = finding.message.removesuffix(".") in known
+    if not repeated:
+        page.write(format_finding(finding), indent=2)
     where = describe_place(finding)
-    if where and not (said and f"thread {finding.thread})" in known):
-        page.write(f"{'as above, ' if said else ''}at {where}", indent=2, hanging=2)
+    if where and not (repeated and f"thread {finding.thread})" in known):
+        page.write(f"{'as above, ' if repeated else ''}at {where}", indent=2, hanging=2)
     for line in dict.fromkeys((finding.other_line, finding.line)):
         if line is not None and texts.get(line):
             left = 7 - len(str(line))
@@ -210,3 +209,41 @@ def _print_hints(checks: Sequence[CheckResult], known: str, page: Page) -> None:
     for check, hint in hints:
         if hint:
             page.write(f"{_label(check)} ({describe_cost(check)}): {hint}", indent=2, hanging=2)
+
+
+@dataclass(frozen=True)
+class PrintedBlock:
+    """One launch's output: a heading in the grader's words, and lines of printable text, each
+    behind a bar."""
+
+    heading: str
+    lines: tuple[str, ...]
+
+
+def format_printed(score: Score) -> tuple[PrintedBlock, ...]:
+    """The output of the run that failed; else of the first wrong case that printed; else of the
+    first case that did."""
+    if score.printed:
+        return tuple(_format(printed, "the run that failed") for printed in score.printed)
+    talkative = sorted((case for case in score.cases if case.printed), key=lambda case: case.passed)
+    return tuple(
+        _format(printed, f"case {case.name}") for case in talkative[:1] for printed in case.printed
+    )
+
+
+def _format(printed: Printed, where: str) -> PrintedBlock:
+    lines = escape_controls(printed.text.removesuffix("\n")).split("\n")
+    shown = [
+        line if len(line) <= _COLUMNS else line[: _COLUMNS - 1] + "…" for line in lines[:_LINES]
+    ]
+    more = len(lines) - len(shown)
+    rest = (
+        ("... more than is kept",)
+        if printed.cut
+        else (f"... {more:,} more lines: --json FILE has them",)
+        if more
+        else ()
+    )
+    kernel = f"kernel {printed.kernel}, " if printed.kernel else ""
+    heading = f"Printed by the submission itself, not by the grader ({kernel}{where})"
+    return PrintedBlock(heading, (*(f"| {line}" for line in shown), *rest))

@@ -56,10 +56,7 @@ def _plain_pair(found: Comparison, pair: SimilarPair) -> dict[str, object]:
 def print_comparison(found: Comparison, *, console: Console, top: int | None = None) -> None:
     """A row for each pair, the most similar first, with the lines that they share."""
     page = Page(console)
-    table = page.make_table()
-    table.add_column("Similar", justify="right", no_wrap=True)
-    for title in ("First", "Second", "Shared lines"):
-        table.add_column(title, overflow="fold")
+    table = page.make_table("Similar", "First", "Second", "Shared lines", right=("Similar",))
     for pair in found.pairs[:top]:
         names = (
             page.text(f"{found.files[index].name} ({percent(part)})")

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rich.console import Console
+from rich.text import Text
 
+from grader.report.ending import write_ending
 from grader.report.terminal import Page
 
 
@@ -78,16 +80,9 @@ class Soundness:
 
     @property
     def sound(self) -> bool:
-        """Whether no test failed."""
-        return self.failures == 0
-
-    @property
-    def failures(self) -> int:
-        """The number of failed claims and of goals with too small a margin."""
-        return [
-            *(claim.proof for claim in self.claims),
-            *(each.proof for each in self.margins),
-        ].count(Proof.FAILS)
+        """Whether no claim failed and no goal has too small a margin."""
+        proofs = {each.proof for each in self.claims} | {each.proof for each in self.margins}
+        return Proof.FAILS not in proofs
 
 
 _GLYPHS = {Proof.HOLDS: "✓", Proof.FAILS: "✗", Proof.OPEN: "–"}
@@ -108,70 +103,49 @@ _MUTANT_TITLES = ("Line", "Mutant of the reference", "Change", "Fate", "Found by
 def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = True) -> None:
     """Print the claims, the margins of the thresholds, the mutants, and the verdict."""
     page = Page(console)
-    if found.margins:
-        rows = [
-            (each.check, each.goal, each.reference, each.starter, each.margin)
-            for each in found.margins
-        ]
-        _write_table(
-            page,
-            "Margins of the goals",
-            _MARGIN_TITLES,
-            rows,
-            [_STYLES[each.proof] for each in found.margins],
+    margins = [
+        (
+            *(each.check, each.goal, each.reference, each.starter),
+            page.text(each.margin, _STYLES[each.proof]),
         )
-    if found.mutants:
-        shown = [
-            each
-            for each in found.mutants
-            if all_mutants or each.fate not in (Fate.CAUGHT, Fate.NO_PROGRAM)
-        ]
-        rows = [
-            (str(each.line), each.mistake, each.change, each.fate.value, each.why) for each in shown
-        ]
-        _write_table(
-            page,
-            "Mutants of the reference",
-            _MUTANT_TITLES,
-            rows,
-            [_STYLES[_FATES[each.fate]] for each in shown],
+        for each in found.margins
+    ]
+    _write_table(page, "Margins of the goals", _MARGIN_TITLES, margins)
+    mutants = [
+        (
+            *(str(each.line), each.mistake, each.change, each.fate.value),
+            page.text(each.why, _STYLES[_FATES[each.fate]]),
         )
+        for each in found.mutants or ()
+        if all_mutants or each.fate not in (Fate.CAUGHT, Fate.NO_PROGRAM)
+    ]
+    _write_table(page, "Mutants of the reference", _MUTANT_TITLES, mutants)
     _write_claims(page, found.claims)
-    page.write_whole("")
-    if found.sound:
-        open_ = ", ".join(claim.subject for claim in found.claims if claim.proof is Proof.OPEN)
-        page.write_whole(
-            f"{found.exercise} is sound, as far as {found.device} can"
-            f" tell{f' (open: {open_})' if open_ else ''}.",
-            style="bold green",
-        )
-    else:
-        things = "one thing" if found.failures == 1 else f"{found.failures} things"
-        page.write_whole(
-            f"{found.exercise} is not sound: {things} to fix, in red or marked ✗ above.",
-            style="bold red",
-        )
+    _write_ending(found, page)
+
+
+def _write_ending(found: Soundness, page: Page) -> None:
+    wrong = [f"{each.subject}: {each.found}" for each in found.claims if each.proof is Proof.FAILS]
+    wrong += [f"{each.check}: {each.margin}" for each in found.margins if each.proof is Proof.FAILS]
+    open_ = [claim.subject for claim in found.claims if claim.proof is Proof.OPEN]
+    if wrong:
+        result = f"{found.exercise} is not sound: {len(wrong)} to fix"
+        write_ending(page, f"Result: {result}", wrong[0], "above, in red or marked ✗")
+        return
+    step = f"grade handout {found.exercise} -o {found.exercise}.zip"
+    if open_:
+        step = f"prove the open claims: {', '.join(open_)}"
+    result = f"{found.exercise} is sound{', as far as this device decides' if open_ else ''}"
+    write_ending(page, f"Result: {result}", step, f"above, on {found.device}")
 
 
 def _write_table(
-    page: Page,
-    title: str,
-    titles: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    styles: Sequence[str],
+    page: Page, title: str, titles: Sequence[str], rows: Sequence[Sequence[str | Text]]
 ) -> None:
-    if not rows:
-        return
-    table = page.make_table(framed=False)
-    for name in titles:
-        table.add_column(name, overflow="fold")
-    for row, style in zip(rows, styles, strict=True):
-        *cells, last = (page.text(cell) for cell in row)
-        last.stylize(style)
-        table.add_row(*cells, last)
-    page.write_whole(title, style="bold")
-    page.console.print(table)
-    page.write_whole("")
+    if rows:
+        page.write_whole(title, style="bold")
+        page.write_table(titles, rows, right=())
+        page.write_whole("")
 
 
 def _write_claims(page: Page, claims: Sequence[Claim]) -> None:

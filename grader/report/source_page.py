@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from grader.messages.findings import tell_finding
+from grader.messages.findings import format_finding
 from grader.messages.sizes import list_sizes
 from grader.records import WarpAccess
 from grader.report.annotation import HOT_SHARE, AnnotatedLine, Annotation, Column, Fold
@@ -45,7 +45,7 @@ def print_annotation(
             continue
         rows.write_row(line)
         for finding in line.findings:
-            message = f"^ {tell_finding(finding)}"
+            message = f"^ {format_finding(finding)}"
             page.write(message, style="bold red", indent=rows.margin, hanging=2)
     if annotation.columns:
         rows.write_total()
@@ -91,15 +91,15 @@ class _Rows:
         self.number_width = len(str(len(annotation.lines)))
         self.margin = self.number_width + 4
         self.widths = {column.name: self._width(column) for column in annotation.columns}
-        room = (min(console.width, _WIDTH) if console.is_terminal else _WIDTH) - self.margin
+        width = (min(console.width, _WIDTH) if console.is_terminal else _WIDTH) - self.margin
         figures = sum(len(_GAP) + width for width in self.widths.values())
-        self.stacked = room - figures < _LEAST_SOURCE
+        self.stacked = width - figures < _LEAST_SOURCE
         self.gap = " " if self.stacked else _GAP
         self.figures_width = sum(len(self.gap) + width for width in self.widths.values())
         self.source_width = (
-            max(0, room - self.figures_width) if self.stacked else room - self.figures_width
+            max(0, width - self.figures_width) if self.stacked else width - self.figures_width
         )
-        self.text_width = max(_LEAST_SOURCE, room)
+        self.text_width = max(_LEAST_SOURCE, width)
 
     def write_headings(self) -> None:
         """The columns' titles, in two lines."""

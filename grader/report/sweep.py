@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grader.records import SUBMISSION, Counters, Source
+from grader.report.ending import write_ending
 from grader.report.plot import Panel
 from grader.report.terminal import Page
 
@@ -121,6 +122,27 @@ def print_sweep(sweep: Sweep, *, console: Console) -> None:
         console.print()
     for note in (f"{sweep.submission} on {sweep.device}", *sweep.notes):
         console.print(page.text(note, "dim"))
+    _write_ending(sweep, page)
+
+
+def _write_ending(sweep: Sweep, page: Page) -> None:
+    details = "above; --plot FILE.svg draws it, --json FILE writes all of it"
+    wrong = [
+        (point.sizes, row)
+        for point in sweep.points
+        for row in point.rows
+        if row.program == SUBMISSION and not row.right
+    ]
+    if not wrong:
+        step = f"grade {sweep.exercise} {sweep.submission}"
+        count = len(sweep.points)
+        places = "1 size" if count == 1 else f"all {count} sizes"
+        write_ending(page, f"Result: right at {places}", step, details)
+        return
+    sizes, row = wrong[0]
+    place = ", ".join(f"{name} = {value:,}" for name, value in sizes.items())
+    result = f"Result: not right at {len(wrong)} of {len(sweep.points)} sizes"
+    write_ending(page, result, f"{place}: {row.note or 'compare the outputs'}", details)
 
 
 def _present(figures: Mapping[str, _Figure], sweep: Sweep) -> Mapping[str, _Figure]:

@@ -7,7 +7,7 @@ markup or terminal control.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Literal, TextIO
 
@@ -111,18 +111,33 @@ class Page:
         self.console.print()
         self.write(line, style=style)
 
-    def make_table(self, *, framed: bool | None = None) -> Table:
-        """An empty table; `framed`, with a rule under its head, by default where it can be
-        drawn."""
+    def make_table(
+        self, *titles: str, right: Collection[str] = (), framed: bool | None = None
+    ) -> Table:
+        """An empty table with columns whose cells are wrapped; `right` are the titles of figures.
+        `framed`, with a rule under its head, by default where it can be drawn."""
         if framed is None:
             framed = self.console.is_terminal and not self.ascii
-        return Table(
+        table = Table(
             box=box.SIMPLE_HEAD if framed else None,
             show_edge=False,
             pad_edge=False,
             padding=(0, 2, 0, 0),
             header_style="bold",
         )
+        for title in titles:
+            justify: Literal["right", "left"] = "right" if title in right else "left"
+            table.add_column(self.clean(title), justify=justify, overflow="fold")
+        return table
+
+    def write_table(
+        self, titles: Iterable[str], rows: Iterable[Iterable[str | Text]], right: Collection[str]
+    ) -> None:
+        """Write a table without a frame, as `make_table` makes it; cells of text are cleaned."""
+        table = self.make_table(*titles, right=right, framed=False)
+        for row in rows:
+            table.add_row(*(self.text(cell) if isinstance(cell, str) else cell for cell in row))
+        self.console.print(table)
 
 
 # --- progress -------------------------------------------------------------------------------------
@@ -174,10 +189,10 @@ class _GradingBar(ProgressBar):
     def show_checks(self, checks: Sequence[CheckResult]) -> None:
         """Show the promised lines of the checks that have a verdict so far."""
         page = Page(self.console)
-        told = [(status, line) for status, line in format_headlines(checks) if status.is_verdict]
+        shown = [(status, line) for status, line in format_headlines(checks) if status.is_verdict]
         self._lines = [
             page.text("so far:", "dim"),
-            *(page.text(line, status.row.style) for status, line in told),
+            *(page.text(line, status.row.style) for status, line in shown),
         ]
         self.refresh()
 
@@ -202,12 +217,12 @@ def _lines_per_stage(page: Page) -> Callable[[Progress], None]:
 
 
 def _lines_per_check(page: Page) -> ShowChecks:
-    told: set[str] = set()
+    shown: set[str] = set()
 
     def show(checks: Sequence[CheckResult]) -> None:
         for status, line in format_headlines(checks):
-            if status.is_verdict and line not in told:
-                told.add(line)
+            if status.is_verdict and line not in shown:
+                shown.add(line)
                 page.write(line)
 
     return show

@@ -15,14 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.messages.warp_states import STATE_WORDS
-from grader.records import (
-    SPAN_NUMBERS,
-    CodeListing,
-    MachineWork,
-    SimulatedLaunch,
-    WarpState,
-)
-from grader.report.files import write_file
+from grader.plumbing.atomic import write_file
+from grader.records import SPAN_NUMBERS, CodeListing, MachineWork, SimulatedLaunch, WarpState
 from grader.report.text import clean_line
 
 TRACED_SPANS = 60_000
@@ -75,14 +69,14 @@ def format_trace(work: MachineWork, texts: Mapping[int, str]) -> Trace:
     listings = {listing.kernel: listing for listing in work.listings}
     events: list[Event] = []
     notes: list[str] = []
-    offset, room = 0, TRACED_SPANS
+    offset, spans_left = 0, TRACED_SPANS
     for number, launch in enumerate(work.simulated):
-        spans, end = _cut(_read_spans(launch), launch.cycles.told_until, room)
+        spans, end = _cut(_read_spans(launch), launch.cycles.complete_until, spans_left)
         if not spans:
             left = len(work.simulated) - number
             notes.append(f"{left} more launch{'es are' if left > 1 else ' is'} left out.")
             break
-        room -= len(spans)
+        spans_left -= len(spans)
         events += _trace_launch(number, launch, listings[launch.kernel], spans, offset, texts)
         notes.append(_describe(number, launch, end))
         offset += end + GAP_CYCLES
@@ -110,11 +104,11 @@ def _read_spans(launch: SimulatedLaunch) -> list[_Span]:
     return [_Span(*numbers[at : at + SPAN_NUMBERS]) for at in range(0, len(numbers), SPAN_NUMBERS)]
 
 
-def _cut(spans: list[_Span], end: int, room: int) -> tuple[list[_Span], int]:
+def _cut(spans: list[_Span], end: int, spans_left: int) -> tuple[list[_Span], int]:
     """Truncates spans to the first cycles that fit; returns them and the last cycle kept."""
-    if len(spans) <= room:
+    if len(spans) <= spans_left:
         return spans, end
-    end = sorted(span.start for span in spans)[room]
+    end = sorted(span.start for span in spans)[spans_left]
     kept = (span for span in spans if span.start < end)
     return [replace(span, length=min(span.end, end) - span.start) for span in kept], end
 
@@ -132,11 +126,11 @@ def _trace_launch(
     for scheduler in range(SCHEDULERS):
         process = number * SCHEDULERS + scheduler + 1
         named = f"launch {number + 1}: {kernel}, scheduler {scheduler}"
-        yield _name("process_name", process, 0, named)
-        yield _name("thread_name", process, 0, "issued")
+        yield name_track("process_name", process, 0, named)
+        yield name_track("thread_name", process, 0, "issued")
     for warp in sorted({span.warp for span in spans}):
         process, thread = _track_of(number, warp)
-        yield _name("thread_name", process, thread, f"warp slot {warp}")
+        yield name_track("thread_name", process, thread, f"warp slot {warp}")
     for warp, of_warp in groupby(spans, key=lambda span: span.warp):
         process, thread = _track_of(number, warp)
         for _, group in groupby(of_warp, key=_Turn()):
@@ -176,19 +170,23 @@ def _trace_instruction(
     if code.line is not None:
         what |= {"line": code.line, "source": clean_line(texts.get(code.line, ""))}
     length = last.end - first.start
-    yield _slice(code.opcode, "instruction", process, thread, offset + first.start, length, what)
+    yield make_slice(
+        code.opcode, "instruction", process, thread, offset + first.start, length, what
+    )
     for span in spans:
         if span.state == _SELECTED:
             issued = what | {"warp": span.warp}
             at = offset + span.start
-            yield _slice(code.opcode, "issued", process, 0, at, span.length, issued)
+            yield make_slice(code.opcode, "issued", process, 0, at, span.length, issued)
             continue
         words = STATE_WORDS[_STATES[span.state]]
         why: Event = {"means": words.meaning}
         if span.cause >= 0:
             cause = listing.instructions[span.cause]
             why |= {"waits for": cause.text, "of line": cause.line}
-        yield _slice(words.name, "stall", process, thread, offset + span.start, span.length, why)
+        yield make_slice(
+            words.name, "stall", process, thread, offset + span.start, span.length, why
+        )
 
 
 def _track_of(number: int, warp: int) -> tuple[int, int]:
@@ -196,12 +194,12 @@ def _track_of(number: int, warp: int) -> tuple[int, int]:
     return number * SCHEDULERS + warp % SCHEDULERS + 1, warp // SCHEDULERS + 1
 
 
-def _name(kind: str, process: int, thread: int, name: str) -> Event:
+def name_track(kind: str, process: int, thread: int, name: str) -> Event:
     return {"ph": "M", "name": kind, "pid": process, "tid": thread, "args": {"name": name}}
 
 
-def _slice(
-    name: str, kind: str, process: int, thread: int, start: int, length: int, what: Event
+def make_slice(
+    name: str, kind: str, process: int, thread: int, start: float, length: float, what: Event
 ) -> Event:
     return {
         "ph": "X",

@@ -4,7 +4,7 @@ as a table and as JSON."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,6 +17,8 @@ from grader.records import CheckResult, MetricValue, Score
 from grader.report.ending import print_ending
 from grader.report.json import format_score
 from grader.report.terminal import Page
+
+_FIGURES = ("old", "new", "of", "new / old")
 
 
 class Change(StrEnum):
@@ -85,13 +87,16 @@ def print_versions(versions: Versions, *, console: Console) -> None:
             "Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()),
             style="dim",
         )
-    _write_table(page, ["Check", "old", "new", "of"], _check_rows(versions))
+    page.console.print()
+    page.write_table(("Check", "old", "new", "of"), _check_rows(versions), right=_FIGURES)
     for which, score in zip(("old", "new"), scores, strict=True):
         for check in (each for each in score.checks if each.in_doubt):
             page.write(f"{which}: {check.headline or check.title}: {format_remark(check)}")
     rows = compare_metrics(versions)
     if rows:
-        _write_table(page, ["Metric", "old", "new", "new / old", "", "source"], map(_cells, rows))
+        page.console.print()
+        titles = ("Metric", "old", "new", "new / old", "", "source")
+        page.write_table(titles, map(_cells, rows), right=_FIGURES)
     page.console.print()
     page.write(f"In short: {summarise(versions)}", style="bold")
     print_ending(versions.new, console=console, details="above; --json FILE has both scores")
@@ -209,16 +214,3 @@ def _cells(row: Row) -> list[Text | str]:
 
 def _value(metric: MetricValue) -> str:
     return "-" if metric.value is None else format_value(metric.name, metric.value)
-
-
-def _write_table(page: Page, titles: list[str], rows: Iterable[list[Text | str]]) -> None:
-    """A table whose first column is words; the columns with titles `old` to `new / old` hold
-    figures."""
-    table = page.make_table(framed=False)
-    for title in titles:
-        figures = title in ("old", "new", "of", "new / old")
-        table.add_column(title, justify="right" if figures else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*(page.clean(cell) if isinstance(cell, str) else cell for cell in row))
-    page.console.print()
-    page.console.print(table)

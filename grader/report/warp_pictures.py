@@ -10,13 +10,17 @@ from rich.text import Text
 from grader.messages.sizes import list_sizes
 from grader.messages.warp_accesses import describe_bank, describe_cost, describe_warp
 from grader.records import Memory, Score, WarpAccess
-from grader.report.access_layout import LANES, Row, actual_rows, busiest_bank, ideal_rows
-from grader.report.access_signs import (
+from grader.report.access_layout import (
     BANK_NUMBERS,
+    LANES,
     ROW_WIDTH,
     SEVERAL,
     UNUSED,
+    Row,
+    actual_rows,
+    busiest_bank,
     format_row,
+    ideal_rows,
 )
 from grader.report.terminal import Page
 from grader.report.text import clean_line

@@ -80,9 +80,9 @@ class _Rows:
         self.page = page
         self.number_width = max(4, number_width)
         width = min(page.console.width, MOST_WIDTH)
-        room = width - self.number_width - 2 - _SHARE_WIDTH - 2 - 2
-        self.source_width = max(LEAST_SOURCE, room // 2)
-        self.bar_width = max(LEAST_BAR, room - self.source_width)
+        rest = width - self.number_width - 2 - _SHARE_WIDTH - 2 - 2
+        self.source_width = max(LEAST_SOURCE, rest // 2)
+        self.bar_width = max(LEAST_BAR, rest - self.source_width)
 
     def write_headings(self) -> None:
         title = f"{'Line':>{self.number_width}}  {'Source':<{self.source_width}}"

@@ -9,13 +9,13 @@ from rich.console import Console
 from grader.messages.what_if import (
     EXPLANATION,
     describe_best,
+    describe_no_fix,
+    describe_other_fixes,
     format_effect,
     format_gain,
-    name_mend,
-    tell_none,
-    tell_others,
+    name_fix,
 )
-from grader.records import CheckResult, MendEffect, Score, TriedMend, WhatIf
+from grader.records import CheckResult, FixEffect, Score, TriedFix, WhatIf
 from grader.report.terminal import Page
 from grader.report.text import clean_line
 
@@ -25,7 +25,7 @@ _TABLE_WIDTH = 70
 _MOST_CODE = 24
 """Most lines of the best fix's code."""
 AS_IT_IS = "as it is"
-NO_MEND = "no fix that the grader knows applies to this file"
+NO_FIX = "no fix that the grader knows applies to this file"
 NOT_SHOWN = "this exercise does not show the effect of fixes"
 NOTHING_LOST = "no check lost points that a fix could win back"
 """The reasons for a missing report."""
@@ -37,8 +37,8 @@ def print_what_if(score: Score, *, console: Console) -> None:
     if what_if is None:
         return
     page.write_heading("What if")
-    if not what_if.mends:
-        page.write(tell_none(what_if), indent=2)
+    if not what_if.fixes:
+        page.write(describe_no_fix(what_if), indent=2)
         return
     page.write(describe_best(what_if, score.checks), indent=2)
     page.console.print()
@@ -48,26 +48,26 @@ def print_what_if(score: Score, *, console: Console) -> None:
         _print_table(what_if, score.checks, page)
     page.console.print()
     page.write(EXPLANATION, indent=2, style="dim")
-    page.write(tell_others(what_if), indent=2, style="dim")
-    _print_code(what_if.mends[0], page)
+    page.write(describe_other_fixes(what_if), indent=2, style="dim")
+    _print_code(what_if.fixes[0], page)
 
 
-def shown_mends(what_if: WhatIf) -> Sequence[TriedMend]:
+def shown_fixes(what_if: WhatIf) -> Sequence[TriedFix]:
     """The fixes that fit in a report."""
-    return what_if.mends[:MOST_SHOWN]
+    return what_if.fixes[:MOST_SHOWN]
 
 
-def label_effects(effects: Sequence[MendEffect], checks: Sequence[CheckResult]) -> list[str]:
+def label_effects(effects: Sequence[FixEffect], checks: Sequence[CheckResult]) -> list[str]:
     """The names of the checks with effects."""
     labels = {check.name: check.headline or check.title for check in checks}
     return [labels.get(effect.check, effect.check) for effect in effects]
 
 
-def list_code(mend: TriedMend) -> list[str]:
+def list_code(fix: TriedFix) -> list[str]:
     """The lines that a fix changes, before and after; none where the exercise hides them."""
     return [
         f"{change.line + offset:>5} {mark} {text}"
-        for change in mend.code
+        for change in fix.code
         for mark, texts in (("-", change.before), ("+", change.after))
         for offset, text in enumerate(texts)
     ]
@@ -82,31 +82,31 @@ def _print_table(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> 
     table.add_row(
         AS_IT_IS, *(page.text(format_effect(effect)) for effect in what_if.effects), "", style="dim"
     )
-    for mend in shown_mends(what_if):
-        effects = (page.text(format_effect(effect)) for effect in mend.effects)
-        table.add_row(page.text(name_mend(mend)), *effects, format_gain(mend.gain))
+    for fix in shown_fixes(what_if):
+        effects = (page.text(format_effect(effect)) for effect in fix.effects)
+        table.add_row(page.text(name_fix(fix)), *effects, format_gain(fix.gain))
     page.console.print(table)
 
 
 def _print_list(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> None:
     labels = label_effects(what_if.effects, checks)
 
-    def join(effects: Sequence[MendEffect]) -> str:
+    def join(effects: Sequence[FixEffect]) -> str:
         pairs = zip(labels, effects, strict=True)
         return ", ".join(f"{label} {format_effect(effect)}" for label, effect in pairs)
 
     page.write(f"{AS_IT_IS}: {join(what_if.effects)}", indent=2, hanging=2)
-    for mend in shown_mends(what_if):
-        gain = format_gain(mend.gain)
-        page.write(f"{name_mend(mend)}: {join(mend.effects)}; points {gain}", indent=2, hanging=2)
+    for fix in shown_fixes(what_if):
+        gain = format_gain(fix.gain)
+        page.write(f"{name_fix(fix)}: {join(fix.effects)}; points {gain}", indent=2, hanging=2)
 
 
-def _print_code(mend: TriedMend, page: Page) -> None:
+def _print_code(fix: TriedFix, page: Page) -> None:
     """The changed lines of the best fix, where the exercise shows them."""
-    lines = list_code(mend)
+    lines = list_code(fix)
     if not lines:
         return
-    page.write_heading(f"The code of: {name_mend(mend)}")
+    page.write_heading(f"The code of: {name_fix(fix)}")
     for line in lines[:_MOST_CODE]:
         page.write_verbatim(line.rstrip(), indent=2)
     if len(lines) > _MOST_CODE:

@@ -21,17 +21,17 @@ from grader.records import (
 
 POOR_EFFICIENCY = 0.9
 """The useful fraction of a line's moved bytes below which its accesses are worth a picture."""
-Way = tuple[Memory, frozenset[Operation]]
-SHARED: Way = (Memory.SHARED, frozenset(Operation))
-READS: Way = (Memory.GLOBAL, frozenset({Operation.LOAD}))
-WRITES: Way = (Memory.GLOBAL, frozenset({Operation.STORE, Operation.ATOMIC}))
+AccessClass = tuple[Memory, frozenset[Operation]]
+SHARED: AccessClass = (Memory.SHARED, frozenset(Operation))
+READS: AccessClass = (Memory.GLOBAL, frozenset({Operation.LOAD}))
+WRITES: AccessClass = (Memory.GLOBAL, frozenset({Operation.STORE, Operation.ATOMIC}))
 
-_LOSES: Mapping[Way, Callable[[Counters], int]] = {
+_LOSES: Mapping[AccessClass, Callable[[Counters], int]] = {
     SHARED: lambda c: c.shared_wavefronts_excessive,
     READS: lambda c: c.global_reads.wasted_bytes,
     WRITES: lambda c: c.global_writes.wasted_bytes,
 }
-_SHOWN: Mapping[Shows, Way] = {
+_SHOWN: Mapping[Shows, AccessClass] = {
     Shows.BANK_CONFLICTS: SHARED,
     Shows.WAVEFRONTS: SHARED,
     Shows.WASTED_LOADS: READS,
@@ -49,8 +49,8 @@ def accesses_of_checks(score: Score) -> tuple[WarpAccess, ...]:
         if not check.status.lost_points:
             continue
         shows = METRICS[check.metric].shows
-        way = _why_slow(score.lines) if shows is Shows.SLOWNESS else _SHOWN.get(shows)
-        access = None if way is None else _worst(score.accesses, score.lines, way)
+        access_class = _why_slow(score.lines) if shows is Shows.SLOWNESS else _SHOWN.get(shows)
+        access = None if access_class is None else _worst(score.accesses, score.lines, access_class)
         if access is not None:
             found[access] = None
     return tuple(found)
@@ -86,18 +86,18 @@ def _is_poor(moved: GlobalAccesses, limit: float) -> bool:
     return moved.efficiency is not None and moved.efficiency < limit
 
 
-def _why_slow(lines: Sequence[SourceLine]) -> Way | None:
+def _why_slow(lines: Sequence[SourceLine]) -> AccessClass | None:
     """The kind of waste in the hint for a slow kernel."""
     waste = find_waste(sum((line.counters for line in lines), Counters()))
     return None if waste is None else _SHOWN[METRICS[waste].shows]
 
 
 def _worst(
-    accesses: Sequence[WarpAccess], lines: Sequence[SourceLine], way: Way
+    accesses: Sequence[WarpAccess], lines: Sequence[SourceLine], access_class: AccessClass
 ) -> WarpAccess | None:
     """The worst access of this kind at the line with the largest loss of that kind."""
-    memory, operations = way
-    loses = _LOSES[way]
+    memory, operations = access_class
+    loses = _LOSES[access_class]
     named = [line for line in lines if line.line is not None]
     worst = max(named, key=lambda line: loses(line.counters), default=None)
     if worst is None or not loses(worst.counters):

@@ -84,7 +84,7 @@ def run_tool(
 
         # In a thread of its own: a thread gives up its rights for good.
         process = _run_in_thread(start) if confinement and confinement.by_thread else start()
-        return _follow(process, limits)
+        return follow(process, limits)
 
 
 def confine_tools(readable: Sequence[Path]) -> RunTool:
@@ -122,7 +122,7 @@ def _capped(kind: int, value: int) -> int:
     return value if hard == resource.RLIM_INFINITY else min(value, hard)
 
 
-def _follow(process: subprocess.Popen[bytes], limits: ToolLimits) -> Completed:
+def follow(process: subprocess.Popen[bytes], limits: ToolLimits) -> Completed:
     """Read both pipes until the tool ends or breaks a limit, then kill the rest of its group."""
     assert process.stdout is not None
     assert process.stderr is not None

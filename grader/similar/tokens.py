@@ -14,14 +14,15 @@ operators stay. Equivalent spellings become equal:
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from grader.cpp.lexer import Kind, Token
-from grader.similar.macros import read_expanded
+from grader.cpp.declarations import directive_of
+from grader.cpp.lexer import Kind, Token, read_lines
 
 _COMPARED = {
     Kind.NUMBER: "number",
@@ -60,6 +61,11 @@ _SAME = {",": ";", ">": "<", ">=": "<=", "--": "-=", "++": "+="}
 _STEPS = frozenset({"++", "--"})
 _OPERATORS = frozenset("+-*/%&|^")
 _NAME = "name"
+MOST_ADDED = 20_000
+"""Tokens that the macros of a file may add, and that may be looked at as their arguments."""
+_DEEPEST = 16
+_LONGEST_TYPE = 12
+_OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 
 @dataclass(frozen=True)
@@ -120,3 +126,145 @@ def _compare_name(name: str, second: str, third: str, fourth: str) -> tuple[tupl
     if second == "=" and third == name and fourth in _OPERATORS:
         return (_NAME, f"{fourth}="), 4
     return (_NAME,), 1
+
+
+class _Macro(NamedTuple):
+    """`parameters`: the parameters of a macro with arguments, maybe empty; None for a macro without
+    parentheses."""
+
+    parameters: Mapping[str, int] | None
+    body: Sequence[Token]
+
+
+@dataclass
+class _Names:
+    """The definitions so far, and how many more tokens may be added."""
+
+    macros: dict[str, _Macro] = field(default_factory=dict)
+    tokens_left: int = MOST_ADDED
+
+
+def read_expanded(source: str) -> Iterator[Token]:
+    """The code of a text, macros expanded; each token stands on the line where it is used. No
+    directives."""
+    names = _Names()
+    code: list[Token] = []
+    for line in read_lines(source):
+        directive = directive_of(line)
+        if directive is None:
+            code += line
+            continue
+        yield from _read_code(code, names)
+        code = []
+        if directive == "define":
+            _define(line, names)
+        elif directive == "undef" and len(line) > 2:
+            names.macros.pop(line[2].text, None)
+    yield from _read_code(code, names)
+
+
+def _read_code(code: Sequence[Token], names: _Names) -> Iterator[Token]:
+    _define_types(code, names)
+    if not names.macros:
+        return iter(code)
+    return _expand(code, names, frozenset())
+
+
+# --- definitions ----------------------------------------------------------------------------------
+
+
+def _define(line: Sequence[Token], names: _Names) -> None:
+    if len(line) < 3 or line[2].kind is not Kind.NAME:
+        return
+    name, rest = line[2], line[3:]
+    if not rest or rest[0].text != "(" or rest[0].start != name.end:
+        names.macros[name.text] = _Macro(None, rest)
+        return
+    end = next((place for place, token in enumerate(rest) if token.text == ")"), len(rest))
+    given = [token.text for token in rest[1:end] if token.kind is Kind.NAME]
+    parameters = {parameter: number for number, parameter in enumerate(given)}
+    names.macros[name.text] = _Macro(parameters, rest[end + 1 :])
+
+
+def _define_types(code: Sequence[Token], names: _Names) -> None:
+    """`using real = float;` and `typedef float real;`, as if they were macros."""
+    for place, token in enumerate(code):
+        if token.text not in ("using", "typedef"):
+            continue
+        ahead = code[place + 1 : place + 1 + _LONGEST_TYPE]
+        end = next((at for at, each in enumerate(ahead) if each.text in (";", "{", "(")), 0)
+        if end < 2 or ahead[end].text != ";":
+            continue
+        if token.text == "typedef" and ahead[end - 1].kind is Kind.NAME:
+            names.macros[ahead[end - 1].text] = _Macro(None, ahead[: end - 1])
+        elif token.text == "using" and ahead[1].text == "=":
+            names.macros[ahead[0].text] = _Macro(None, ahead[2:end])
+
+
+# --- uses -----------------------------------------------------------------------------------------
+
+
+def _expand(code: Sequence[Token], names: _Names, within: frozenset[str]) -> Iterator[Token]:
+    """`within`: the macros whose text this is, which are not expanded again."""
+    place = 0
+    while place < len(code):
+        token, place = code[place], place + 1
+        macro = names.macros.get(token.text) if token.kind is Kind.NAME else None
+        if (
+            macro is None
+            or token.text in within
+            or len(within) >= _DEEPEST
+            or names.tokens_left <= 0
+        ):
+            yield token
+            continue
+        arguments: Sequence[Sequence[Token]] = ()
+        if macro.parameters is not None:
+            arguments, end = _read_arguments(code, place, names)
+            if end == place:
+                yield token
+                continue
+            place = end
+        body = [*_fill(macro, arguments)]
+        names.tokens_left -= len(body)
+        if names.tokens_left > 0:
+            moved = [each._replace(line=token.line) for each in body]
+            yield from _expand(moved, names, within | {token.text})
+
+
+def _read_arguments(
+    code: Sequence[Token], place: int, names: _Names
+) -> tuple[list[list[Token]], int]:
+    """The arguments that begin at `place`, and the place behind them; `place` itself where there
+    are none."""
+    if place >= len(code) or code[place].text != "(":
+        return [], place
+    depth, found = 0, [[]]  # type: tuple[int, list[list[Token]]]
+    for end in range(place, min(len(code), place + names.tokens_left)):
+        token = code[end]
+        names.tokens_left -= 1
+        if token.text in _OPEN:
+            depth += 1
+        elif token.text in _CLOSE:
+            depth -= 1
+            if depth == 0:
+                return found, end + 1
+        if token.text == "," and depth == 1:
+            found.append([])
+        elif end > place:
+            found[-1].append(token)
+    return [], place
+
+
+def _fill(macro: _Macro, arguments: Sequence[Sequence[Token]]) -> Iterable[Token]:
+    """The macro's text with the arguments in it; of names that are pasted, the first."""
+    parameters = macro.parameters or {}
+    pasted = False
+    for token in macro.body:
+        if token.text == "##":
+            pasted = True
+            continue
+        number = parameters.get(token.text, len(arguments))
+        if not pasted:
+            yield from arguments[number] if number < len(arguments) else (token,)
+        pasted = False

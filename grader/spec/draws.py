@@ -11,6 +11,7 @@ import numpy as np
 
 from grader.cpp.cursor import LanguageError
 from grader.errors import SpecError, SpecProblem
+from grader.messages.syntax import describe_error
 from grader.records import DeviceBuffer, Role
 from grader.spec.exercise import (
     BufferSpec,
@@ -23,7 +24,7 @@ from grader.spec.exercise import (
 )
 from grader.spec.oracle_module import run_function
 from grader.spec.reader import SPEC_FILE
-from grader.spec.tensor_map_rules import shape_mistake
+from grader.spec.texture_rules import shape_mistake
 
 Pieces = Iterator[np.ndarray]
 Fill = Callable[[np.random.Generator, int, np.dtype], Pieces]
@@ -144,7 +145,7 @@ def buffer_shape(buffer: BufferSpec, sizes: Mapping[str, int]) -> tuple[int, ...
     try:
         shape = tuple(extent.evaluate(sizes) for extent in buffer.shape)
     except LanguageError as error:
-        raise _shape_error(buffer, error.message) from None
+        raise _shape_error(buffer, describe_error(error)) from None
     if min(shape) <= 0:
         raise _shape_error(buffer, f"the shape is {shape} {_at(sizes)}")
     return shape

@@ -10,6 +10,7 @@ from pathlib import Path
 from grader.cpp.expressions import Expression
 from grader.records import DeviceInfo, Role, TensorMap, Texture, WhatIfMode
 from grader.spec.statements import Plan
+from grader.spec.whole_program import WholeProgram
 
 
 class Initialisation(StrEnum):
@@ -172,7 +173,7 @@ class Part(Task):
     name: str
 
 
-class Yardstick(StrEnum):
+class ComparedWith(StrEnum):
     """The program whose value of a metric a threshold is a multiple of."""
 
     BASELINE = "baseline"
@@ -191,7 +192,7 @@ class Threshold:
     at_least: float | None = None
     at_most: float | None = None
     zero_at: float | None = None
-    relative_to: Yardstick | None = None
+    relative_to: ComparedWith | None = None
 
     @property
     def full_mark(self) -> float:
@@ -214,7 +215,8 @@ class CheckSpec:
     """A graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name
     in `devices/gpus.json` (`t4`) to its own threshold; `headline` is its label in the handout and
     the report; `part` names the part whose correctness it judges, None for the exercise itself.
-    `excluded_on`: kinds of device on which it does not count."""
+    `excluded_on`: kinds of device on which it does not count; `kernel`: the kernel of a program
+    whose launches it judges, None for all."""
 
     name: str
     title: str
@@ -227,6 +229,7 @@ class CheckSpec:
     bonus: bool = False
     hint: str = ""
     part: str | None = None
+    kernel: str | None = None
     excluded_on: tuple[str, ...] = ()
 
     def threshold_on(self, device: DeviceInfo | None) -> Threshold:
@@ -253,6 +256,8 @@ class Exercise(Task):
 
     `baseline_source` is the grader's starter, which `baseline_plan` and the further plans of
     `comparisons` launch; `reference_source` is None if the hidden reference is not shipped.
+    `program`: it grades whole programs; the fields of kernels (buffers, plans, benchmark, formulas)
+    are empty then.
     """
 
     id: str
@@ -269,6 +274,7 @@ class Exercise(Task):
     parts: tuple[Part, ...] = ()
     units: Units = Units.FP32
     what_if: WhatIfMode = WhatIfMode.OFF
+    program: WholeProgram | None = None
 
     def peak_tflops(self, device: DeviceInfo) -> float | None:
         """The device's peak of the exercise's arithmetic units; None if unknown."""

@@ -1,22 +1,28 @@
 """An exercise's oracle: loads `oracle.py`, and checks its results against the shapes and dtypes of
-the spec."""
+the spec. Several gradings can share an oracle, which then computes each answer once."""
 
 from __future__ import annotations
 
+import hashlib
+import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from grader.cpp.cursor import did_you_mean, quote
 from grader.records import Role
-from grader.spec.blas_threads import one_thread
 from grader.spec.draws import buffer_shape, scalars_of
 from grader.spec.exercise import BufferSpec, Exercise, Part
 from grader.spec.oracle_module import load_module, oracle_error, running
 from grader.spec.reader import ORACLE_FILE, ORACLE_FUNCTION, oracle_function
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 LIBRARY_FUNCTION = "library"
 BLOCK_FUNCTION = "expected_block"
@@ -36,6 +42,8 @@ Places = Mapping[str, np.ndarray]
 
 Operation = Callable[[Arrays, Sizes], Arrays]
 """Another way to compute the outputs, to compare with."""
+MAX_KEPT_BYTES = 1 << 30
+"""Most bytes of kept answers. Larger answers are computed each time."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +90,8 @@ class Oracle:
         whole = self(inputs, sizes)
         every = {name: np.arange(array.size, dtype=np.uint32) for name, array in whole.items()}
         for name, some in self.at(inputs, sizes, every).items():
-            room = 1e-6 * float(np.abs(whole[name]).max())
-            if not np.allclose(some, whole[name].reshape(-1), rtol=1e-6, atol=room):
+            margin = 1e-6 * float(np.abs(whole[name]).max())
+            if not np.allclose(some, whole[name].reshape(-1), rtol=1e-6, atol=margin):
                 raise oracle_error(
                     self.path,
                     f"{BLOCK_FUNCTION} returns other values for {quote(name)} than {self.function}",
@@ -242,3 +250,66 @@ def _read_only(inputs: Arrays) -> Arrays:
     for view in views.values():
         view.flags.writeable = False
     return views
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """In this context BLAS has a single thread. If several Python threads are in it at once, the
+    setting of one of them holds.
+
+    More threads do not speed up products of small matrices: they then spin while they wait for the
+    next product, 10 to 40 ms of processor time for a product that takes a single thread half a
+    millisecond (OpenBLAS, 200³).
+    """
+    limited: AbstractContextManager[object] = _blas().limit(limits=1)
+    return limited
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+class SharedOracle:
+    """An oracle that remembers its answers by the contents of the inputs, for gradings from the
+    same seed. It may be asked from several threads: the same question is computed once."""
+
+    def __init__(self, oracle: Oracle, max_kept_bytes: int = MAX_KEPT_BYTES) -> None:
+        self._oracle = oracle
+        self._free_bytes = max_kept_bytes
+        self._answers: dict[bytes, Arrays] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, inputs: Arrays, sizes: Sizes) -> Arrays:
+        """The expected outputs, read-only."""
+        key = _digest(inputs, sizes)
+        with self._lock:
+            if (known := self._answers.get(key)) is not None:
+                return known
+            answer = {
+                name: np.ascontiguousarray(array)
+                for name, array in self._oracle(inputs, sizes).items()
+            }
+            for array in answer.values():
+                array.flags.writeable = False
+            used = sum(array.nbytes for array in answer.values())
+            if used <= self._free_bytes:
+                self._free_bytes -= used
+                self._answers[key] = answer
+            return answer
+
+    def at(self, inputs: Arrays, sizes: Sizes, places: Places) -> Arrays:
+        """The same of some elements only, as flat rows."""
+        if self._oracle.block is not None:
+            return self._oracle.at(inputs, sizes, places)
+        whole = self(inputs, sizes)
+        return {name: array.reshape(-1)[places[name]] for name, array in whole.items()}
+
+
+def _digest(inputs: Mapping[str, np.ndarray], sizes: Sizes) -> bytes:
+    digest = hashlib.sha256(repr(sorted(sizes.items())).encode())
+    for name, array in sorted(inputs.items()):
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return digest.digest()

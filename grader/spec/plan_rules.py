@@ -16,6 +16,7 @@ from grader.cpp.cursor import LanguageError, did_you_mean, quote
 from grader.cpp.evaluation import FUNCTIONS
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
+from grader.messages.syntax import describe_error
 from grader.spec.launch_lines import LaunchLine, parse_scratch
 from grader.spec.program import PlanLine, parse_program
 from grader.spec.schema import Json, Problem, fields, items, size_names
@@ -87,7 +88,7 @@ def _read_program(lines: Sequence[str], at: str) -> tuple[Plan, list[Problem]]:
             statements += parse_program(piece, before=before)
         except LanguageError as error:
             path = f"{at}[{error.line - 1}]"
-            problems.append(Problem(path, f"column {error.column}: {error.message}"))
+            problems.append(Problem(path, f"column {error.column}: {describe_error(error)}"))
     return Plan(tuple(statements)), problems
 
 
@@ -119,7 +120,7 @@ def _parsed(parse: Callable[[str], Parsed], path: str, text: str | None) -> Pars
     try:
         return None if text is None else parse(text)
     except LanguageError as error:
-        return Problem(path, f"column {error.column}: {error.message}")
+        return Problem(path, f"column {error.column}: {describe_error(error)}")
 
 
 def _unknown_name_problems(

@@ -14,15 +14,7 @@ from grader.cpp.tree import Number
 from grader.cpp.types import LIBRARY_TYPES, TYPE_WORDS
 from grader.spec.calls import place_of, skip_statement, take_call
 from grader.spec.launch_lines import parse_launch, take_launch
-from grader.spec.statements import (
-    Assignment,
-    Block,
-    Branch,
-    Declaration,
-    Leave,
-    Loop,
-    Statement,
-)
+from grader.spec.statements import Assignment, Block, Branch, Declaration, Leave, Loop, Statement
 
 MAX_NESTING = 16
 """Blocks within blocks."""

@@ -14,6 +14,8 @@ SPEC_FILE = "spec.json"
 ORACLE_FILE = "oracle.py"
 HANDOUT_FILE = "README.md"
 CPU_FILE = "cpu.c"
+FILES_FOLDER = "files"
+"""The supplied files of an exercise that grades programs."""
 PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})
 """Files of the exercise's folder that a handout may contain."""
 
@@ -25,8 +27,15 @@ def public_exercises(root: Path) -> dict[str, bytes]:
         id_ = spec.parent.name
         for name, content in public_files(spec.parent).items():
             files[f"exercises/{id_}/{name}"] = content
-        files[f"starter/{id_}.cu"] = (root / "starter" / f"{id_}.cu").read_bytes()
+        files |= starter_files(root, id_)
     return files
+
+
+def starter_files(root: Path, id_: str) -> dict[str, bytes]:
+    """The starter's file, or the files of its folder, by their paths below `root`."""
+    single, folder = root / "starter" / f"{id_}.cu", root / "starter" / id_
+    paths = [single] if single.is_file() else sorted(folder.glob("**/*.*"))
+    return {path.relative_to(root).as_posix(): path.read_bytes() for path in paths}
 
 
 def public_files(folder: Path) -> dict[str, bytes]:
@@ -38,7 +47,12 @@ def public_files(folder: Path) -> dict[str, bytes]:
         if path.name in (ORACLE_FILE, HANDOUT_FILE, CPU_FILE) or is_picture(path.name)
     )
     text = json.dumps(spec, indent=2, ensure_ascii=False) + "\n"
-    return {SPEC_FILE: text.encode(), **{path.name: path.read_bytes() for path in others}}
+    supplied = (f"{FILES_FOLDER}/{name}" for name in spec.get("program", {}).get("supplied", []))
+    return {
+        SPEC_FILE: text.encode(),
+        **{path.name: path.read_bytes() for path in others},
+        **{name: (folder / name).read_bytes() for name in supplied},
+    }
 
 
 def is_picture(name: str) -> bool:
@@ -49,6 +63,9 @@ def is_picture(name: str) -> bool:
 def public_spec(document: Mapping[str, Any]) -> dict[str, Any]:
     """The spec without hidden cases, also in its parts, and without the path of its schema."""
     spec = {field: value for field, value in document.items() if field != "$schema"}
+    if "program" in spec:
+        program = spec["program"]
+        return {**spec, "program": {**program, "runs": _public_cases(program["runs"])}}
     spec["cases"] = _public_cases(spec["cases"])
     if "parts" in spec:
         spec["parts"] = {

@@ -21,6 +21,7 @@ from grader.spec.exercise import (
     BufferSpec,
     Case,
     CheckSpec,
+    ComparedWith,
     Exercise,
     Float32Sum,
     Forbidden,
@@ -33,19 +34,24 @@ from grader.spec.exercise import (
     Threshold,
     Tolerance,
     Units,
-    Yardstick,
 )
 from grader.spec.launch_lines import parse_scratch
 from grader.spec.plan_rules import Starter
 from grader.spec.program import PlanLine, parse_program
 from grader.spec.public import ORACLE_FILE as ORACLE_FILE
 from grader.spec.public import SPEC_FILE as SPEC_FILE
-from grader.spec.schema import Json, schema_problems
-from grader.spec.semantics import semantic_problems
+from grader.spec.schema import Json, fields, schema_problems
+from grader.spec.semantics import check_problems, semantic_problems
 from grader.spec.statements import Plan
 from grader.spec.task_rules import input_functions
-from grader.spec.tensor_map_rules import read_tensor_map
-from grader.spec.texture_rules import read_texture
+from grader.spec.texture_rules import read_tensor_map, read_texture
+from grader.spec.whole_program import ExpectedFrom
+from grader.spec.whole_program_rules import (
+    build_cases,
+    build_choice,
+    build_whole_program,
+    whole_program_problems,
+)
 
 ORACLE_FUNCTION = "expected"
 """Of the exercise itself; a part's function is `expected_<part>`."""
@@ -60,11 +66,20 @@ def read_exercise(folder: Path) -> Exercise:
     document = _read_json(folder / SPEC_FILE)
     starter_path = starter_of(folder)
     violations, sound = schema_problems(document)
-    violations += semantic_problems(sound, _read_starter(starter_path))
-    functions = [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())]
-    fillers = input_functions(sound)
+    functions: list[str] = []
+    fillers: Sequence[str] = ()
+    if "program" in sound:
+        starter_path = _first_file(starter_path, sound)
+        violations += [*whole_program_problems(sound, folder), *check_problems(sound)]
+        if (sound["program"] or {}).get("expected") == ExpectedFrom.ORACLE:
+            functions = [ORACLE_FUNCTION]
+    else:
+        violations += semantic_problems(sound, _read_starter(starter_path))
+        functions = [ORACLE_FUNCTION, *map(oracle_function, sound.get("parts") or ())]
+        fillers = input_functions(sound)
     problems = [SpecProblem(str(folder / SPEC_FILE), *violation) for violation in violations]
-    problems += _file_problems(folder, starter_path, functions, fillers)
+    arguments = "args, stdin, files" if "program" in sound else "inputs, sizes"
+    problems += _file_problems(folder, starter_path, functions, fillers, arguments)
     if problems:
         raise SpecError(problems)
     return _build_exercise(sound, folder, starter_path)
@@ -73,6 +88,12 @@ def read_exercise(folder: Path) -> Exercise:
 def starter_of(folder: Path) -> Path:
     """The path of the starter of the exercise in `folder`."""
     return root_of(folder) / "starter" / f"{_id_of(folder)}.cu"
+
+
+def _first_file(source: Path, spec: Json) -> Path:
+    """The first file of a program: several files lie in a folder of the exercise's name."""
+    names = fields(spec, "program").get("submit") or []
+    return source.with_suffix("") / str(names[0]) if len(names) > 1 else source
 
 
 def oracle_function(part: str) -> str:
@@ -166,13 +187,17 @@ def _read_starter(path: Path) -> Starter | None:
 
 
 def _file_problems(
-    folder: Path, starter: Path, functions: Sequence[str], fillers: Sequence[str]
+    folder: Path,
+    starter: Path,
+    functions: Sequence[str],
+    fillers: Sequence[str],
+    arguments: str,
 ) -> Iterator[SpecProblem]:
     oracle = folder / ORACLE_FILE
-    if not oracle.is_file():
+    if functions and not oracle.is_file():
         yield SpecProblem(str(oracle), "", "this file is missing: it computes the expected outputs")
-    else:
-        yield from _oracle_problems(oracle, functions, fillers)
+    elif functions:
+        yield from _oracle_problems(oracle, functions, fillers, arguments)
     if not starter.is_file():
         yield SpecProblem(
             str(starter),
@@ -182,7 +207,7 @@ def _file_problems(
 
 
 def _oracle_problems(
-    path: Path, functions: Sequence[str], fillers: Sequence[str]
+    path: Path, functions: Sequence[str], fillers: Sequence[str], arguments: str
 ) -> Iterator[SpecProblem]:
     try:
         tree = ast.parse(path.read_bytes(), filename=str(path))
@@ -190,7 +215,7 @@ def _oracle_problems(
         yield SpecProblem(str(path), "", f"line {error.lineno}, column {error.offset}: {error.msg}")
         return
     defined = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
-    calls = {name: f"{name}(inputs, sizes)" for name in functions}
+    calls = {name: f"{name}({arguments})" for name in functions}
     calls |= {name: f"{name}(rng, shape, sizes)" for name in fillers}
     for name, call in calls.items():
         if name not in defined:
@@ -211,6 +236,8 @@ def _build_limits(limits: Json) -> Limits:
 
 
 def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
+    if "program" in spec:
+        return _build_program_exercise(spec, folder, starter)
     reference = root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
     return Exercise(
         **_build_task(spec, folder / ORACLE_FILE),
@@ -231,6 +258,34 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
             Part(name=name, **_build_task(part, folder / ORACLE_FILE))
             for name, part in spec.get("parts", {}).items()
         ),
+    )
+
+
+def _build_program_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
+    """An exercise that grades programs: the fields of kernels are empty."""
+    program = spec["program"]
+    reference = _first_file(root_of(folder) / "solutions" / f"{_id_of(folder)}.cu", spec)
+    public, hidden = build_cases(program)
+    return Exercise(
+        title=spec["title"],
+        size_names=(),
+        buffers=(),
+        default_plan=Plan(()),
+        public_cases=public,
+        hidden_cases=hidden,
+        tolerance=_build_tolerance(program.get("tolerance", "exact")),
+        hidden_left_out=program["runs"].get("hidden_left_out", False),
+        id=_id_of(folder),
+        folder=folder,
+        baseline_source=starter,
+        baseline_plan=Plan(()),
+        reference_source=reference if reference.is_file() else None,
+        benchmark={},
+        useful_bytes=parse_expression("0"),
+        useful_flops=None,
+        limits=_build_limits(spec["limits"]),
+        checks=tuple(_build_check(check) for check in spec["checks"]),
+        program=build_whole_program(program),
     )
 
 
@@ -304,14 +359,8 @@ def _build_public_case(case: Json) -> Case:
 
 
 def _build_hidden_case(case: Json) -> HiddenCase:
-    choices = {name: _build_choice(choice) for name, choice in case["sizes"].items()}
+    choices = {name: build_choice(choice) for name, choice in case["sizes"].items()}
     return HiddenCase(case["name"], choices, _optional(Initialisation, case, "init"))
-
-
-def _build_choice(choice: int | list[int] | dict[str, int]) -> Sequence[int]:
-    if isinstance(choice, dict):
-        return range(int(choice["from"]), int(choice["to"]) + 1)
-    return tuple(map(int, choice if isinstance(choice, list) else [choice]))
 
 
 def _build_sizes(sizes: Json) -> dict[str, int]:
@@ -322,7 +371,9 @@ def _build_sizes(sizes: Json) -> dict[str, int]:
 def _build_check(check: Json) -> CheckSpec:
     overrides = check.get("overrides", {})
     optional = {
-        name: check[name] for name in ("headline", "bonus", "hint", "part") if name in check
+        name: check[name]
+        for name in ("headline", "bonus", "hint", "part", "kernel")
+        if name in check
     }
     return CheckSpec(
         name=check["name"] if "name" in check else check["metric"],
@@ -339,4 +390,4 @@ def _build_check(check: Json) -> CheckSpec:
 
 def _build_threshold(fields: Json) -> Threshold:
     figures = {name: fields.get(name) for name in ("at_least", "at_most", "zero_at")}
-    return Threshold(**figures, relative_to=_optional(Yardstick, fields, "relative_to"))
+    return Threshold(**figures, relative_to=_optional(ComparedWith, fields, "relative_to"))

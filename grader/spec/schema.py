@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from functools import cache
 from importlib import resources
@@ -72,6 +72,14 @@ def schema_problems(document: object) -> tuple[list[Problem], Json]:
     return problems, _sound_copy(document, violations)
 
 
+def part_problems(fields: Mapping[str, object], part: str) -> list[Problem]:
+    """All violations of a part of a spec, by its name in the `$defs` of the schema."""
+    document = json.loads(json.dumps(dict(fields), default=str))
+    faults = _find_faults(document, part)
+    violations = [violation for fault in faults for violation in _explain(fault)]
+    return [Problem(json_path(violation.place), violation.message) for violation in violations]
+
+
 def json_path(place: Sequence[str | int]) -> str:
     """`$.checks[2].metric` for ("checks", 2, "metric")."""
     return "$" + "".join(_path_step(step) for step in place)
@@ -84,15 +92,16 @@ def _path_step(step: str | int) -> str:
 
 
 @cache
-def _validator() -> Draft202012Validator:
+def _validator(part: str | None) -> Draft202012Validator:
     from jsonschema import Draft202012Validator  # slow to import, and only needed here
 
-    schema = resources.files("grader") / "schemas" / "spec.schema.json"
-    return Draft202012Validator(json.loads(schema.read_text(encoding="utf-8")))
+    text = (resources.files("grader") / "schemas" / "spec.schema.json").read_text(encoding="utf-8")
+    schema = json.loads(text)
+    return Draft202012Validator(schema["$defs"][part] if part else schema)
 
 
-def _find_faults(document: object) -> Iterator[Fault]:
-    for error in _validator().iter_errors(document):
+def _find_faults(document: object, part: str | None = None) -> Iterator[Fault]:
+    for error in _validator(part).iter_errors(document):
         schema = error.schema if isinstance(error.schema, dict) else {}
         of_name = "propertyNames" in error.absolute_schema_path
         yield Fault(

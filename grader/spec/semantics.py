@@ -42,8 +42,24 @@ def semantic_problems(spec: Json, starter: Starter | None) -> Iterator[Problem]:
         if name not in judged and all_known:
             message = f"add one of correctness with the part {quote(name)}"
             yield Problem(f"$.parts.{name}", f"no check judges this part: {message}")
+    for index, check in items(spec, "checks"):
+        yield from _kernel_problems(f"$.checks[{index}]", check)
+    yield from check_problems(spec)
+
+
+def check_problems(spec: Json) -> Iterator[Problem]:
+    """All mistakes of the checks, for exercises of both kinds."""
     yield from _check_problems(spec)
     yield from _points_problems(spec)
+
+
+def _kernel_problems(path: str, check: Json) -> Iterator[Problem]:
+    """Metrics and fields of programs in an exercise that grades kernels."""
+    metric = check.get("metric")
+    if metric in METRICS and METRICS[metric].program is not None and METRICS[metric].time is None:
+        yield Problem(f"{path}.metric", f"{metric} is for exercises that grade programs")
+    if "kernel" in check:
+        yield Problem(f"{path}.kernel", "this field is for exercises that grade programs")
 
 
 # --- checks ---------------------------------------------------------------------------------------

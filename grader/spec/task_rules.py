@@ -15,12 +15,12 @@ import numpy as np
 
 from grader.cpp.cursor import LanguageError, did_you_mean, quote
 from grader.cpp.expressions import Expression, parse_expression
+from grader.messages.syntax import describe_error
 from grader.records import Role
 from grader.spec.exercise import Initialisation
 from grader.spec.plan_rules import RESERVED_NAMES, Starter, plan_problems, unknown_name
 from grader.spec.schema import Json, Problem, fields, items, json_path, size_names
-from grader.spec.tensor_map_rules import tensor_map_problems
-from grader.spec.texture_rules import texture_problems
+from grader.spec.texture_rules import tensor_map_problems, texture_problems
 from grader.spec.tolerance import PRODUCT_DEVIATION
 
 MAX_BUFFER_BYTES = 4 << 30
@@ -147,7 +147,7 @@ def formula_problems(
     try:
         formula = parse_expression(text)
     except LanguageError as error:
-        yield Problem(path, f"column {error.column}: {error.message}")
+        yield Problem(path, f"column {error.column}: {describe_error(error)}")
         return
     if unknown := sorted(formula.names - sizes):
         for name in unknown if sizes else ():
@@ -163,7 +163,7 @@ def _value_problem(formula: Expression, values: Mapping[str, int], least: int) -
     try:
         value = formula.evaluate(values)
     except LanguageError as error:
-        return f"column {error.column}: {error.message}"
+        return f"column {error.column}: {describe_error(error)}"
     if value >= least:
         return None
     return f"gives {value}, which is {'negative' if least == 0 else 'not positive'},"

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from grader.records import Addressing, Role, Texture
+import numpy as np
+
+from grader.records import Addressing, Role, TensorMap, Texture
+from grader.records.textures import MOST_AXES
 from grader.spec.schema import Json, Problem, fields
 
 _MOST_AXES = 3
 _PLANE = 2
 _BLENDED = ("float16", "float32")
 _REPEATED = (Addressing.WRAP, Addressing.MIRROR)
+UNIT_BYTES = 16
+_ELEMENTS = {"bfloat16": "uint16", "tfloat32": "float32"}
+"""By a name for elements that NumPy has no type for, the type of a buffer that holds them."""
+_FLOATS = ("float16", "float32", "float64", "bfloat16", "tfloat32")
 
 
 def read_texture(buffer: Json) -> Texture | None:
@@ -93,3 +100,72 @@ def _shape_problems(texture: Texture, shape: Sequence[str | None], path: str) ->
 def _without_unsound(buffer: Json, name: str) -> Json:
     """The buffer with the sound fields of its object."""
     return {name: {key: value for key, value in buffer[name].items() if value is not None}}
+
+
+def read_tensor_map(buffer: Json) -> TensorMap | None:
+    """The map of a buffer of a sound spec; None if it has none."""
+    if "tensor_map" not in buffer:
+        return None
+    found = fields(buffer, "tensor_map")
+    box = tuple(found["box"])
+    return TensorMap(
+        box=box,
+        steps=tuple(found.get("steps", [1] * len(box))),
+        swizzle_bytes=found.get("swizzle", 0),
+        element=found.get("element"),
+        fills_with_nan=found.get("fill") == "nan",
+    )
+
+
+def tensor_map_problems(buffer: Json, path: str) -> Iterator[Problem]:
+    """The mistakes of the map of the buffer at a path, except those that depend on the sizes."""
+    if not buffer.get("tensor_map"):
+        return
+    if "texture" in buffer or "surface" in buffer:
+        yield Problem(f"{path}.tensor_map", "a buffer is bound to one object: it has a texture")
+        return
+    shape, dtype = buffer.get("shape"), buffer.get("dtype")
+    if shape is None or dtype is None or not sound_box(buffer["tensor_map"]):
+        return
+    map_ = read_tensor_map(buffer)
+    assert map_ is not None
+    for message in box_mistakes(map_, dtype, len(shape)):
+        yield Problem(f"{path}.tensor_map", message)
+
+
+def sound_box(found: Json) -> bool:
+    """Whether nothing of a map's fields has been complained about."""
+    numbers = (*(found.get("box") or [None]), *(found.get("steps", [1]) or [None]))
+    return all(each is not None for each in (*numbers, *found.values()))
+
+
+def box_mistakes(map_: TensorMap, dtype: str, axes: int) -> Iterator[str]:
+    """The driver's objections to the map of a buffer with so many axes."""
+    if not len(map_.box) == len(map_.steps) == axes:
+        yield f"box and steps need a number for each of the {axes} extents of the shape"
+        return
+    if axes > MOST_AXES:
+        yield f"a tensor has {MOST_AXES} extents at most, and the shape has {axes}"
+    if map_.element is not None and dtype != _ELEMENTS[map_.element]:
+        yield f"elements of {map_.element} are in a buffer of {_ELEMENTS[map_.element]}"
+    if map_.fills_with_nan and (map_.element or dtype) not in _FLOATS:
+        yield "only boxes of floating-point elements are filled with nan"
+    row_bytes = map_.box[-1] * np.dtype(dtype).itemsize
+    if row_bytes % UNIT_BYTES:
+        yield f"a row of the box has {row_bytes} bytes, which must be a multiple of {UNIT_BYTES}"
+    if map_.swizzle_bytes and row_bytes > map_.swizzle_bytes:
+        yield (
+            f"a row of the box has {row_bytes} bytes, more than the {map_.swizzle_bytes} within"
+            " which they are swizzled"
+        )
+
+
+def shape_mistake(dtype: str, shape: Sequence[int]) -> str | None:
+    """Why a buffer of this shape can have no map; None if it can."""
+    row_bytes = shape[-1] * np.dtype(dtype).itemsize
+    if len(shape) > 1 and row_bytes % UNIT_BYTES:
+        return (
+            f"its rows have {row_bytes} bytes, and those of a buffer with a tensor map need a"
+            f" multiple of {UNIT_BYTES}"
+        )
+    return None

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
+from grader.cpp.cursor import LanguageError, error_at, problem_at, quote
 from grader.cpp.evaluation import NULL, describe, normal_type
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import symbol_name
@@ -26,14 +26,7 @@ from grader.records import (
     StructArgument,
 )
 from grader.spec.launch_lines import LaunchLine
-from grader.submission.scalars import (
-    NO_SCALARS,
-    QUALIFIER,
-    Place,
-    Scalar,
-    bind_number,
-    bind_scalar,
-)
+from grader.submission.scalars import NO_SCALARS, QUALIFIER, Place, Scalar, bind_number, bind_scalar
 
 POINTER_BYTES = 8
 _OBJECTS = ("unsigned long long", "cudaTextureObject_t", "cudaSurfaceObject_t")
@@ -124,7 +117,7 @@ def _bind_structure(
         try:
             parts.append((offset, _bind_value(value, text, taken, place, buffers)))
         except LanguageError as error:
-            if error.obstacle is not None:
+            if error.problem is not None:
                 raise
             message = f"{error.message} (a member of {type_})"
             raise error_at(place.position, message, error.advice) from error
@@ -213,7 +206,7 @@ def _bind_address(
         advice = f"Give a buffer of {wanted}, or correct the parameter's type."
         raise error_at(position, message, advice)
     if not 0 <= address.offset_bytes <= buffer.size_bytes:
-        raise obstacle_at(
+        raise problem_at(
             position,
             Obstacle.OUTSIDE_BUFFER,
             what=what,

@@ -9,20 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from grader.cpp.cursor import error_at, obstacle_at, quote
+from grader.cpp.cursor import error_at, problem_at, quote
 from grader.cpp.evaluation import integer_of
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
 from grader.cpp.tree import Group
-from grader.records import (
-    DeviceBuffer,
-    Dim3,
-    Kernel,
-    Launch,
-    LaunchLimits,
-    Obstacle,
-    Role,
-)
+from grader.records import DeviceBuffer, Dim3, Kernel, Launch, LaunchLimits, Obstacle, Role
 from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer
 from grader.submission.arguments import bind_arguments
 from grader.submission.names import find_kernel
@@ -45,7 +37,7 @@ def resolve_scratch(declared: ScratchBuffer, scope: Scope, *, free_bytes: int) -
     shape = tuple(_extent(extent, scope) for extent in declared.shape)
     buffer = DeviceBuffer(declared.name, declared.dtype, shape, Role.SCRATCH)
     if buffer.size_bytes > free_bytes:
-        raise obstacle_at(
+        raise problem_at(
             start,
             Obstacle.TOO_MUCH_SCRATCH,
             name=quote(declared.name),
@@ -58,7 +50,7 @@ def _extent(extent: Expression, scope: Scope) -> int:
     value = scope.evaluate(extent)
     if value <= 0:
         text = quote(extent.text)
-        raise obstacle_at(extent.position, Obstacle.EMPTY_SCRATCH, text=text, value=value)
+        raise problem_at(extent.position, Obstacle.EMPTY_SCRATCH, text=text, value=value)
     return value
 
 
@@ -113,7 +105,7 @@ def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: Scope) -
     ]
     for axis, size, value, most in zip("xyz", places, extents, largest, strict=False):
         if not 1 <= value <= most:
-            raise obstacle_at(
+            raise problem_at(
                 size.position,
                 Obstacle.EXTENT_TOO_SMALL if value < 1 else Obstacle.EXTENT_TOO_LARGE,
                 what=what,
@@ -132,7 +124,7 @@ def _check_threads(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: Laun
     )
     for obstacle, most in bounds:
         if most is not None and block.volume > most:
-            raise obstacle_at(
+            raise problem_at(
                 launch.block[0].position,
                 obstacle,
                 kernel=kernel.name,
@@ -149,10 +141,10 @@ def _dynamic_shared_bytes(
     if launch.shared_bytes is not None:
         dynamic, position = scope.evaluate(launch.shared_bytes), launch.shared_bytes.position
     if dynamic < 0:
-        raise obstacle_at(position, Obstacle.NEGATIVE_SHARED_MEMORY, dynamic=dynamic)
+        raise problem_at(position, Obstacle.NEGATIVE_SHARED_MEMORY, dynamic=dynamic)
     static, most = kernel.static_shared_bytes, limits.max_shared_bytes_per_block
     if static + dynamic > most:
-        raise obstacle_at(
+        raise problem_at(
             position,
             Obstacle.TOO_MUCH_SHARED_MEMORY,
             kernel=kernel.name,
@@ -167,7 +159,7 @@ def _dynamic_shared_bytes(
 def _check_registers(launch: LaunchLine, block: Dim3, kernel: Kernel, limits: LaunchLimits) -> None:
     needed, most = kernel.registers * block.volume, limits.max_registers_per_block
     if needed > most:
-        raise obstacle_at(
+        raise problem_at(
             launch.block[0].position,
             Obstacle.TOO_MANY_REGISTERS,
             kernel=kernel.name,

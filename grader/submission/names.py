@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from grader.cpp.brackets import split_arguments
-from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
+from grader.cpp.cursor import LanguageError, error_at, problem_at, quote
 from grader.cpp.declarations import find_kernels
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import symbol_name
@@ -69,7 +69,7 @@ def find_kernel(
     if not fitting:
         instance = f"{wanted.name}<{', '.join(map(str, arguments))}>"
         position = wanted.position
-        raise obstacle_at(position, Obstacle.NO_INSTANCE, instance=instance, shown=shown)
+        raise problem_at(position, Obstacle.NO_INSTANCE, instance=instance, shown=shown)
     written = quote(str(wanted))
     if _are_overloads(fitting):
         shown = _show_list([_show_signature(instance.kernel) for instance in fitting])

@@ -19,12 +19,7 @@ from grader.spec.launch_lines import LaunchLine, ScratchBuffer, TypeName, parse_
 from grader.spec.program import PlanLine, parse_program
 from grader.spec.statements import Permission, Plan, Written, expressions_of
 from grader.submission.names import has_argument
-from grader.submission.plan_mistakes import (
-    LAUNCH_FORM,
-    SCRATCH_FORM,
-    launch_mistake,
-    plan_mistake,
-)
+from grader.submission.plan_mistakes import LAUNCH_FORM, SCRATCH_FORM, launch_mistake, plan_mistake
 
 MAX_LINES = 64
 """Most launch lines, and most scratch lines, of a submission."""
@@ -103,7 +98,7 @@ def unanswered(plan: Plan, missing: NoConstant, source: str) -> PlanMistake:
     use = next(use for use in _uses(plan) if use.name == missing.text)
     message = (
         f"{quote(use.name)} is no constant that the compiler can evaluate at the end of the file:"
-        f" {missing.said}"
+        f" {missing.error_text}"
     )
     advice = (
         "A launch line sees #defines, and constants that are known when the file is compiled:"

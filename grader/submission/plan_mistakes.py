@@ -44,7 +44,7 @@ def _make_mistake(error: LanguageError, line: int | None, advice: str, quoted: s
         error.message,
         error.advice or advice,
         quoted,
-        error.obstacle,
+        error.problem,
         error.figures,
     )
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.cpp.cursor import LanguageError, did_you_mean, error_at, obstacle_at, quote
+from grader.cpp.cursor import LanguageError, did_you_mean, error_at, problem_at, quote
 from grader.cpp.evaluation import apply_operator, describe
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
@@ -118,7 +118,7 @@ def resolve_plan(  # noqa: PLR0913 - all that names of a plan stand for, by keyw
         run.carry_out(plan.statements)
         if not any(isinstance(step, Launch) for step in run.steps):
             run.at = plan.statements[0]
-            raise obstacle_at(_place(run.at), Obstacle.NO_LAUNCH)
+            raise problem_at(_place(run.at), Obstacle.NO_LAUNCH)
     except LanguageError as error:
         assert run.at is not None
         return plan_mistake(error, run.at, source)
@@ -197,7 +197,7 @@ class _Run:
         self.at = statement
         self._statements += 1
         if self._statements > MAX_STATEMENTS:
-            raise obstacle_at(_place(statement), Obstacle.TOO_MANY_STEPS, most=MAX_STATEMENTS)
+            raise problem_at(_place(statement), Obstacle.TOO_MANY_STEPS, most=MAX_STATEMENTS)
 
     def _loop(self, loop: Loop) -> None:
         with self._scope.block():
@@ -220,7 +220,7 @@ class _Run:
     def _launch(self, launch: LaunchLine) -> None:
         self._launches += 1
         if self._launches > MAX_LAUNCHES:
-            raise obstacle_at(_place(launch), Obstacle.TOO_MANY_LAUNCHES, most=MAX_LAUNCHES)
+            raise problem_at(_place(launch), Obstacle.TOO_MANY_LAUNCHES, most=MAX_LAUNCHES)
         code = self._code
         self.steps.append(resolve_launch(launch, self._scope, code.kernels, code.limits))
 
@@ -237,21 +237,23 @@ class _Run:
         scope = self._scope
         target = None if copy.target is None else self._in_buffer(copy.target)
         source = None if copy.source is None else self._in_buffer(copy.source)
-        room = min(self._bytes_behind(each) for each in (target, source) if each is not None)
+        available_bytes = min(
+            self._bytes_behind(each) for each in (target, source) if each is not None
+        )
         if copy.symbol is not None:
             offset = 0 if copy.offset is None else scope.evaluate(copy.offset)
             symbol = MemoryPlace(self._find_symbol(copy), offset, in_variable=True)
-            room = self._code.symbols[symbol.name] - offset
+            available_bytes = self._code.symbols[symbol.name] - offset
             target, source = target or symbol, source or symbol
         assert target is not None
         assert source is not None
-        size_bytes = room if copy.size is None else scope.evaluate(copy.size)
+        size_bytes = available_bytes if copy.size is None else scope.evaluate(copy.size)
         position = _place(copy) if copy.size is None else copy.size.position
         for each in (target, source):
             self._check_inside(each, size_bytes, position)
         apart = abs(target.offset_bytes - source.offset_bytes) >= size_bytes
         if target.name == source.name and target.in_variable == source.in_variable and not apart:
-            raise obstacle_at(
+            raise problem_at(
                 position,
                 Obstacle.OVERLAPPING_COPY,
                 name=quote(target.name),
@@ -301,7 +303,7 @@ class _Run:
     def _check_inside(self, place: MemoryPlace, size_bytes: int, position: Position) -> None:
         end = place.offset_bytes + size_bytes
         if min(place.offset_bytes, size_bytes) < 0 or end > self._all_bytes(place):
-            raise obstacle_at(
+            raise problem_at(
                 position,
                 Obstacle.OUTSIDE_COPY,
                 size_bytes=size_bytes,
@@ -313,7 +315,7 @@ class _Run:
     def _move(self, size_bytes: int, position: Position) -> None:
         self._moved_bytes += size_bytes
         if self._moved_bytes > MAX_MOVED_BYTES:
-            raise obstacle_at(
+            raise problem_at(
                 position,
                 Obstacle.TOO_MANY_BYTES,
                 moved=self._moved_bytes,

@@ -18,11 +18,13 @@ from grader.cpp.declarations import find_includes
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import read_code
 from grader.errors import SpecError, SpecProblem
+from grader.messages.syntax import describe_error
 from grader.records import (
     AtomicUse,
     Binary,
     Breach,
     DeviceVariable,
+    ForeignFile,
     HeaderUse,
     HeapUse,
     Kernel,
@@ -136,7 +138,7 @@ def _evaluate(task: Task, formula: Expression, sizes: Mapping[str, int]) -> int:
     except LanguageError as error:
         base = f"$.parts.{task.name}" if isinstance(task, Part) else "$"
         path = f"{base}.forbid.scratch_bytes_above"
-        raise SpecError([SpecProblem(SPEC_FILE, path, error.message)]) from None
+        raise SpecError([SpecProblem(SPEC_FILE, path, describe_error(error))]) from None
 
 
 # --- atomics --------------------------------------------------------------------------------------
@@ -187,3 +189,24 @@ def _line_of_variable(variable: DeviceVariable, source: Submission) -> int | Non
         if words & {"__device__", "__managed__"} and words & names:
             return int(line)
     return None
+
+
+def check_includes(files: Sequence[str], allowed_roots: Sequence[Path]) -> ForeignFile | None:
+    """The first of `files` that lies under none of the roots after links and `..` are resolved.
+
+    `files` are absolute paths from the preprocessor; a relative path is refused.
+    """
+    roots = [root.resolve() for root in allowed_roots]
+    foreign = next((file for file in files if not _is_allowed(file, roots)), None)
+    return None if foreign is None else ForeignFile(foreign)
+
+
+def _is_allowed(file: str, roots: Sequence[Path]) -> bool:
+    path = Path(file)
+    if not path.is_absolute():
+        return False
+    try:
+        real = path.resolve()
+    except (OSError, ValueError, RuntimeError):  # a loop of links, or a null character
+        return False
+    return any(real.is_relative_to(root) for root in roots)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grader.cpp.cursor import LanguageError, error_at, obstacle_at, quote
+from grader.cpp.cursor import LanguageError, error_at, problem_at, quote
 from grader.cpp.evaluation import describe
 from grader.cpp.lexer import Position
 from grader.cpp.tree import Real, Value
@@ -64,7 +64,7 @@ def bind_number(
         (0, 1) if parameter.type == "bool" else (-(1 << (bits - 1)), (1 << bits) - 1)
     )
     if not smallest <= value <= largest:
-        raise obstacle_at(
+        raise problem_at(
             place.position,
             Obstacle.ARGUMENT_TOO_WIDE,
             number=place.number,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TypeVar
 
-from grader.cpp.cursor import LanguageError, did_you_mean, error_at, obstacle_at, quote
+from grader.cpp.cursor import LanguageError, did_you_mean, error_at, problem_at, quote
 from grader.cpp.declarations import assigns, read_constants
 from grader.cpp.evaluation import cast_to, describe, is_true, normal_type
 from grader.cpp.expressions import Expression
@@ -162,7 +162,7 @@ class Scope:
                 )
                 raise error_at(left.position, message)
             if first.size_bytes != second.size_bytes:
-                raise obstacle_at(
+                raise problem_at(
                     left.position,
                     Obstacle.UNEQUAL_SWAP,
                     left=quote(left.text),
@@ -212,7 +212,7 @@ def _converted(value: Value, type_: str, name: str, position: Position) -> Value
     kept = cast_to(type_, value, position)
     signed = _SIGNED.fullmatch(NUMPY_NAMES.get(plain, ""))
     if signed and isinstance(value, int) and kept != value and signed["bits"] != "64":
-        raise obstacle_at(
+        raise problem_at(
             position, Obstacle.BEYOND_VARIABLE, value=value, name=quote(name), type=type_
         )
     return kept

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from grader.cpp.cursor import did_you_mean
@@ -44,6 +45,23 @@ def read_submission(path: Path) -> Submission | NoSource:
     """The submission at `path`, or why it is no CUDA source text; UsageError if there is no
     readable file."""
     return parse_submission(_read_bytes(path), path.name)
+
+
+def read_program(path: Path, names: Sequence[str]) -> Submission | NoSource:
+    """A submission of several files: `path` is their folder. UsageError if a file is missing."""
+    if not path.is_dir():
+        advice = f"Name a folder with the files {', '.join(names)}."
+        raise UsageError(f"{path} is not a folder", advice)
+    contents = {name: _read_bytes(path / name) for name in names}
+    parsed = [parse_submission(content, name) for name, content in contents.items()]
+    texts: list[Submission] = []
+    for each in parsed:
+        if isinstance(each, NoSource):
+            return each
+        texts.append(each)
+    whole = b"".join(f"{name}\n{len(text)}\n".encode() + text for name, text in contents.items())
+    others = tuple((name, each.text) for name, each in zip(names[1:], texts[1:], strict=True))
+    return Submission(names[0], hashlib.sha256(whole).hexdigest(), texts[0].text, others)
 
 
 def parse_submission(content: bytes, name: str) -> Submission | NoSource:

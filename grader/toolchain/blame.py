@@ -17,7 +17,7 @@ from grader.errors import GraderError
 from grader.plumbing.shortages import (
     AGAIN,
     FREE_MEMORY,
-    ROOM_BYTES,
+    LEAST_FREE_BYTES,
     find_full_folder,
     find_small_bound,
     keep_temporary_folder,
@@ -58,7 +58,7 @@ def settle(attempt: Callable[[], Made], compiler: Compiler) -> Made:
         lack = find_small_bound(made.limits) or find_full_folder(made.limits.file_bytes)
         lack = lack or _find_end(made)
     else:
-        lack = find_full_folder(ROOM_BYTES)
+        lack = find_full_folder(LEAST_FREE_BYTES)
     if not (isinstance(made, CompileErrors) and made.line):
         lack = lack or _try_tools(compiler)
     if lack is not None:
@@ -73,11 +73,11 @@ def _is_certain(made: object) -> bool:
         return made.how is CompilerEnd.TOO_SLOW and find_small_bound(made.limits) is None
     if not isinstance(made, CompileErrors):
         return True
-    if made.line is None or find_full_folder(ROOM_BYTES):
+    if made.line is None or find_full_folder(LEAST_FREE_BYTES):
         return False
     if _FAULTY_READ.search(made.quoted):
         raise GraderError(
-            f"the compiler cannot read its headers: {made.said}",
+            f"the compiler cannot read its headers: {made.error_text}",
             f"Check the disk and the limit of open files, {AGAIN}",
         )
     return True
@@ -100,8 +100,8 @@ def _try_tools(compiler: Compiler) -> GraderError | None:
         return None
     if (fault := reported_fault(done.stderr)) is not None:
         return fault
-    said = " ".join((done.stderr + done.stdout).split())[-300:]
+    output = " ".join((done.stderr + done.stdout).split())[-300:]
     return GraderError(
-        f"the compiler fails on an empty kernel, too: {said or f'exit code {done.returncode}'}",
+        f"the compiler fails on an empty kernel, too: {output or f'exit code {done.returncode}'}",
         "`grade doctor` checks the compiler.",
     )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from grader.records import SassInstruction
-from grader.sass import is_call, may_name_code, tells_its_place
+from grader.sass import depends_on_place, is_call, may_name_code
 
 INSTRUCTION_BYTES = 16
 MAX_INSTRUCTIONS = 12_288
@@ -78,7 +78,7 @@ def _find_functions(code: Sequence[SassInstruction], functions: Sequence[int]) -
         _Function(
             first,
             end,
-            not any(tells_its_place(instruction.opcode) for instruction in code[first:end]),
+            not any(depends_on_place(instruction.opcode) for instruction in code[first:end]),
         )
         for first, end in bare
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from grader.plumbing.cache import cache_key
@@ -26,7 +27,8 @@ from grader.toolchain.cubin import (
 )
 from grader.toolchain.demangle import Signature, demangle, parse_signature
 from grader.toolchain.elf import Elf
-from grader.toolchain.line_table import read_lines
+from grader.toolchain.line_table import LineTable, read_lines, read_source_lines
+from grader.toolchain.linked_functions import Linker
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.nvdisasm import disassemble, parse_disassembly
 from grader.toolchain.shared_arrays import fitting_arrays, read_shared_arrays
@@ -127,20 +129,52 @@ def _read_binary(
     artifacts: Artifacts, submission: Submission, *, nvcc_version: str, arch: str
 ) -> Binary:
     elf = Elf(artifacts.cubin)
-    functions = parse_disassembly(
-        artifacts.instructions,
-        read_labels(elf),
-        read_code(elf),
-        read_lines(elf, SOURCE_NAME),
+    kernels = _read_kernels(artifacts, elf, arch, read_lines(elf, SOURCE_NAME), submission.text)
+    return Binary(
+        arch,
+        nvcc_version,
+        artifacts.cubin,
+        kernels,
+        artifacts.warnings.replace(SOURCE_NAME, submission.name),
+        read_variable_bytes(elf),
+        read_variables(elf),
+        constants=read_constant_variables(elf),
     )
+
+
+def read_program_kernels(
+    artifacts: Artifacts, linker: Linker, addresses: Mapping[str, int]
+) -> tuple[tuple[Kernel, ...], dict[str, str]]:
+    """The kernels of a program's cubin, each with the lines of its own source file; and the paths
+    of these files, by the kernels' symbols. `linker` and `addresses` join kernels with functions of
+    other files."""
+    elf = Elf(artifacts.cubin)
+    tables = read_source_lines(elf)
+    lines = {name: table for name, (_, table) in tables.items()}
+    kernels = _read_kernels(artifacts, elf, elf.arch, lines, "", (linker, addresses))
+    return kernels, {name: path for name, (path, _) in tables.items()}
+
+
+def _read_kernels(
+    artifacts: Artifacts,
+    elf: Elf,
+    arch: str,
+    lines: Mapping[str, LineTable],
+    source: str,
+    link: tuple[Linker, Mapping[str, int]] | None = None,
+) -> tuple[Kernel, ...]:
+    """The kernels with these lines; `source`: the text that declares their shared arrays, or
+    nothing. `link`: kernels are joined with functions in other sections."""
+    functions = parse_disassembly(artifacts.instructions, read_labels(elf), read_code(elf), lines)
+    linked = {} if link is None else link[0].link(functions, link[1])
     read = read_cubin(elf, arch=arch)
-    laid_out = read_shared_arrays(elf, submission.text)
+    laid_out = read_shared_arrays(elf, source)
     arrays = {
         found.symbol: fitting_arrays(laid_out.get(found.symbol, ()), found.static_shared_bytes)
         for found in read
     }
     uses = read_shared_uses(elf, arrays, functions)
-    kernels = (
+    return tuple(
         Kernel(
             symbol=found.symbol,
             name=signature.name,
@@ -152,26 +186,21 @@ def _read_binary(
             stack_unknown=found.stack_unknown,
             max_threads_per_block=found.max_threads_per_block,
             cluster=found.cluster,
-            instructions=give_to_callers(functions[found.symbol], found.functions),
+            instructions=(
+                joined.instructions
+                if joined
+                else give_to_callers(functions[found.symbol], found.functions)
+            ),
             constants=found.constants,
             pointers=found.pointers,
-            functions=found.functions,
-            encoding=found.encoding,
+            functions=(*found.functions, *(joined.functions if joined else ())),
+            encoding=joined.encoding if joined else found.encoding,
             shared_arrays=arrays[found.symbol],
             shared_uses=uses.get(found.symbol, {}),
         )
         for found in read
         for signature in (parse_signature(artifacts.demangled[found.symbol]),)
-    )
-    return Binary(
-        arch,
-        nvcc_version,
-        artifacts.cubin,
-        tuple(kernels),
-        artifacts.warnings.replace(SOURCE_NAME, submission.name),
-        read_variable_bytes(elf),
-        read_variables(elf),
-        constants=read_constant_variables(elf),
+        for joined in (linked.get(found.symbol),)
     )
 
 

@@ -77,7 +77,7 @@ def _explain(
         return NoConstant(questions[0].text, "the compiler did not come to an end")
     behind = mistake.line - (len(asking.text.split("\n")) - 1 - len(questions)) - 1
     text = questions[behind].text if 0 <= behind < len(questions) else questions[0].text
-    return NoConstant(text, mistake.said)
+    return NoConstant(text, mistake.error_text)
 
 
 def _lines_of(questions: Sequence[Question], marker: str) -> str:

@@ -100,16 +100,15 @@ def read_code(elf: Elf) -> dict[str, bytes]:
 
 
 def _read_kernels(elf: Elf, reserved: int) -> Iterator[CubinKernel]:
+    if not elf.functions():  # nvcc links an empty cubin to every program
+        return
     registers, frames, stacks = (
         _per_function(elf.named[".nv.info"].data(), kind)
         for kind in (_REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE)
     )
-    # st_other of every symbol as a number: pyelftools splits it into ELF's own fields, which CUDA
-    # uses otherwise.
-    others: bytes = elf.table.data()[5 :: elf.table["sh_entsize"]]
     functions = elf.functions()
     for index, symbol in functions:
-        if not others[index] & _ENTRY:
+        if not elf.others[index] & _ENTRY:
             continue
         name, place = symbol.name, symbol["st_shndx"]
         info = dict[int, list[bytes]]()

@@ -27,7 +27,7 @@ from grader.toolchain.workspace import SOURCE_NAME
 
 _SHELL_SIGNAL = 128  # nvcc returns 128 + n if signal n ended one of its tools, as a shell does.
 _SIGNALS = {signal.strsignal(each): int(each) for each in signal.Signals}
-_TOLD_SIGNAL = re.compile(
+_SIGNAL_NAME = re.compile(
     r"^\S+: (?:fatal|internal compiler) error: (?P<name>.*) signal terminated program \S+\n"
     r"(?:compilation terminated\.|Please submit .*\nSee .*)(?:\nnvcc fatal .*)?\n*\Z",
     re.MULTILINE,
@@ -116,8 +116,8 @@ def clean_warnings(
 
 def _find_end(completed: Completed, name: str, limits: ToolLimits) -> CompilerEnded | None:
     """How a run ended that placed no error in the submission: by a limit or a signal."""
-    told = _TOLD_SIGNAL.search(completed.stderr)
-    number = _SIGNALS.get(told["name"], 0) if told else 0
+    named = _SIGNAL_NAME.search(completed.stderr)
+    number = _SIGNALS.get(named["name"], 0) if named else 0
     code = 0 if completed.limit else completed.returncode
     if 0 < (ended := -code if code < 0 else code - _SHELL_SIGNAL) < signal.NSIG:
         number = ended
@@ -131,7 +131,7 @@ def _find_end(completed: Completed, name: str, limits: ToolLimits) -> CompilerEn
     elif number == signal.SIGXFSZ or _FILE_TOO_LARGE.search(output):
         how = CompilerEnd.LARGE_FILE
     elif number:
-        how = CompilerEnd.CRASH
+        how = CompilerEnd.UNSHOWN
     else:
         return None
     return CompilerEnded(name, how, limits, number)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import struct
+from functools import cached_property
 from typing import Any
 
 from elftools.common.exceptions import ELFError
@@ -31,8 +32,26 @@ class Elf:
             self.named: dict[str, Any] = {section.name: section for section in self.sections}
             self.table: Any = self.named[".symtab"]
             self.symbols: list[Any] = list(self.table.iter_symbols())
+            # st_other of every symbol as a number: pyelftools splits it into ELF's own fields,
+            # which CUDA uses otherwise.
+            self.others: bytes = self.table.data()[5 :: self.table["sh_entsize"]]
         except UNREADABLE as error:
             raise unreadable(error) from error
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of the symbols. A name that several local symbols share (`$str` of linked
+        files) is made unique by the symbol's index."""
+        found, names = set[str](), []
+        for index, symbol in enumerate(self.symbols):
+            names.append(f"{symbol.name}#{index}" if symbol.name in found else symbol.name)
+            found.add(symbol.name)
+        return names
+
+    @property
+    def undefined_functions(self) -> list[str]:
+        """The functions that the system provides."""
+        return [symbol.name for _, symbol in self.functions() if symbol["st_shndx"] == "SHN_UNDEF"]
 
     def functions(self) -> list[tuple[int, Any]]:
         """The symbols of functions, kernels and others, each with its index."""

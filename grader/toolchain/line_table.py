@@ -11,8 +11,9 @@ elsewhere.
 from __future__ import annotations
 
 import io
+import posixpath
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -51,12 +52,25 @@ NO_LINES = LineTable((), ())
 def read_lines(elf: Elf, source_name: str) -> dict[str, LineTable]:
     """The lines of the file of this name, by the function that a section of code is named after.
     Raises GraderError for a table that cannot be read."""
-    if _SECTION not in elf.named:
-        return {}
-    try:
-        return _read_tables(elf, source_name)
-    except (*UNREADABLE, IndexError, TypeError) as error:
-        raise unreadable(error) from error
+
+    def find_own(program: _Program, rows: Sequence[_Row]) -> Set[int]:
+        return {number for number, path in program.files.items() if _name(path) == source_name}
+
+    return {name: table for name, (_, table) in _read(elf, find_own).items()}
+
+
+def read_source_lines(elf: Elf) -> dict[str, tuple[str, LineTable]]:
+    """For each section of code, by its function: the path of its first function's source, and the
+    lines of that file. Raises GraderError for a table that cannot be read."""
+
+    def find_own(program: _Program, rows: Sequence[_Row]) -> Set[int]:
+        first = rows[0]
+        while 0 < first.call < len(rows) and rows[first.call - 1] is not first:
+            first = rows[first.call - 1]
+        path = program.files.get(first.file)
+        return {number for number, each in program.files.items() if each == path}
+
+    return _read(elf, find_own)
 
 
 @dataclass(frozen=True)
@@ -71,25 +85,44 @@ class _Row:
     call: int
 
 
-def _read_tables(elf: Elf, source_name: str) -> dict[str, LineTable]:
+def _read(elf: Elf, find_own: _FindOwn) -> dict[str, tuple[str, LineTable]]:
+    if _SECTION not in elf.named:
+        return {}
+    try:
+        return _read_tables(elf, find_own)
+    except (*UNREADABLE, IndexError, TypeError) as error:
+        raise unreadable(error) from error
+
+
+def _read_tables(elf: Elf, find_own: _FindOwn) -> dict[str, tuple[str, LineTable]]:
     data, symbols = elf.named[_SECTION].data(), _read_symbols(elf)
     lines: dict[str, dict[int, int | None]] = {}
+    paths: dict[str, str] = {}
     start = 0
     while start < len(data):
         program = _Program(data, start, symbols)
         program.run()
         start = program.end
-        own = {number for number, name in program.files.items() if name == source_name}
         for rows in program.sequences:
             place = elf.symbols[rows[0].symbol]["st_shndx"] if rows else None
             if isinstance(place, int):  # a word where the code lies elsewhere
                 name = elf.sections[place].name.removeprefix(CODE)
+                own = find_own(program, rows)
                 found = lines.setdefault(name, {})
+                paths.setdefault(name, next((program.files[number] for number in own), ""))
                 found |= {row.address: _find_line(row, rows, own) for row in rows}
     return {
-        name: LineTable(tuple(sorted(found)), tuple(found[start] for start in sorted(found)))
+        name: (
+            paths[name],
+            LineTable(tuple(sorted(found)), tuple(found[start] for start in sorted(found))),
+        )
         for name, found in lines.items()
     }
+
+
+def _name(path: str) -> str:
+    """A path without its folders."""
+    return path.rpartition("/")[2]
 
 
 def _read_symbols(elf: Elf) -> dict[int, int]:
@@ -114,12 +147,14 @@ def _find_line(row: _Row, rows: Sequence[_Row], own: Set[int]) -> int | None:
     return None
 
 
+_FindOwn = Callable[["_Program", Sequence[_Row]], Set[int]]
+"""Chooses the numbers of the files whose lines a function's code gets."""
 _START = _Row(symbol=0, address=0, file=1, line=1, call=0)
 
 
 class _Program:
-    """A line-number program, from an offset of the section to `end`. `files` are its file names
-    without folders, by number; `sequences` are the rows made so far, function by function."""
+    """A line-number program, from an offset of the section to `end`. `files` are the paths of
+    its files, by number; `sequences` are the rows made so far, function by function."""
 
     def __init__(self, data: bytes, start: int, symbols: Mapping[int, int]) -> None:
         structs = DWARFStructs(little_endian=True, dwarf_format=32, address_size=_ADDRESS_BYTES)
@@ -129,8 +164,11 @@ class _Program:
             raise ValueError(f"its line table is of version {self._header['version']}")
         self._data, self._at, self._symbols = data, stream.tell(), symbols
         self.end = start + int(self._header["unit_length"]) + _LENGTH_BYTES
-        names = (entry["name"].decode() for entry in self._header["file_entry"])
-        self.files = {number: name.rpartition("/")[2] for number, name in enumerate(names, 1)}
+        folders = ["", *(folder.decode() for folder in self._header["include_directory"])]
+        self.files = {
+            number: posixpath.join(folders[entry["dir_index"]], entry["name"].decode())
+            for number, entry in enumerate(self._header["file_entry"], 1)
+        }
         self.sequences: list[list[_Row]] = [[]]
         self._now = _START
 
@@ -174,7 +212,7 @@ class _Program:
     def _do_extended(self, opcode: int) -> None:
         match opcode:
             case DW_LNE.set_address:
-                symbol = self._symbols[self._at]
+                symbol = self._symbols.get(self._at, 0)  # 0: nvlink removed the function
                 self._now = replace(self._now, symbol=symbol, address=self._take(_ADDRESS_BYTES))
             case DW_LNE.end_sequence:
                 self.sequences[-1].append(replace(self._now, line=None))

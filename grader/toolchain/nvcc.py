@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.errors import ToolMissing
-from grader.plumbing.shortages import ROOM_BYTES, find_full_folder, reported_fault
+from grader.plumbing.shortages import LEAST_FREE_BYTES, find_full_folder, reported_fault
 from grader.records import Completed, RunTool, ToolLimits
 
 _LIMITS = ToolLimits(wall_seconds=60.0)
@@ -143,7 +143,7 @@ def _include_search(path: Path, run: RunTool) -> str:
             limits=_LIMITS,
         )
     if completed.returncode != 0:
-        fault = find_full_folder(ROOM_BYTES) or reported_fault(completed.stderr)
+        fault = find_full_folder(LEAST_FREE_BYTES) or reported_fault(completed.stderr)
         raise fault or ToolMissing(
             f"{path} cannot use the host compiler: {_last_line(completed)}", _HOST_COMPILER_ADVICE
         )
@@ -165,10 +165,10 @@ def _include_roots(search: str) -> tuple[Path, ...]:
 def _toolkit(path: Path, search: str) -> tuple[Path, ...]:
     """The folders that nvcc (`TOP`) and gcc (`COMPILER_PATH`, `LIBRARY_PATH`) report as their own,
     and the folders of their programs."""
-    said = re.findall(r"^(?:#\$ TOP|COMPILER_PATH|LIBRARY_PATH)=(.+)$", search, re.MULTILINE)
+    found = re.findall(r"^(?:#\$ TOP|COMPILER_PATH|LIBRARY_PATH)=(.+)$", search, re.MULTILINE)
     compiler = shutil.which("gcc")
     programs = [path, Path(compiler)] if compiler else [path]
-    listed = (Path(folder) for line in said for folder in line.split(":") if folder)
+    listed = (Path(folder) for line in found for folder in line.split(":") if folder)
     folders = [*(program.resolve().parent for program in programs), *listed]
     return tuple(dict.fromkeys(folder.resolve() for folder in folders if folder.is_absolute()))
 

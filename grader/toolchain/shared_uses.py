@@ -22,7 +22,7 @@ from elftools.dwarf.lineprogram import LineProgram
 from elftools.dwarf.structs import DWARFStructs
 
 from grader.records import SassInstruction, SharedArray, SharedUse
-from grader.sass import Way, accesses_of
+from grader.sass import MemoryOperation, accesses_of
 from grader.toolchain.elf import Elf
 from grader.toolchain.shared_arrays import ENTRY, read_array_symbols, read_ptx
 
@@ -37,11 +37,11 @@ _TYPE = re.compile(r"\.[busf](?P<bits>8|16|32|64|128)\b")
 _VECTOR = re.compile(r"\.v(?P<count>[248])\b")
 _MACHINE_WIDTH = re.compile(r"\.[US]?(?P<bits>8|16|64|128)\b")
 
-_WAYS = {
-    "ld": (Way.LOAD,),
-    "st": (Way.STORE,),
-    "atom": (Way.FETCH,),
-    "red": (Way.FETCH, Way.REDUCTION),
+_KINDS = {
+    "ld": (MemoryOperation.LOAD,),
+    "st": (MemoryOperation.STORE,),
+    "atom": (MemoryOperation.FETCH,),
+    "red": (MemoryOperation.FETCH, MemoryOperation.REDUCTION),
 }
 """PTX instructions that access memory, and how the machine instructions that ptxas makes of them
 access shared memory."""
@@ -129,7 +129,7 @@ def _is_made_of(ptx: str, opcode: str) -> bool:
     """Whether ptxas may make such an instruction of the PTX instruction; its asynchronous copies
     have another opcode."""
     return any(
-        access.space == "shared" and access.way in _WAYS[ptx] and not access.asynchronous
+        access.space == "shared" and access.kind in _KINDS[ptx] and not access.asynchronous
         for access in accesses_of(opcode)
     )
 
@@ -221,7 +221,7 @@ def _read_access(opcode: str, operands: str) -> Iterator[_Access]:
     words = opcode.split(".")
     address, kind = _ADDRESS.search(operands), _TYPE.search(opcode)
     if (
-        words[0] not in _WAYS
+        words[0] not in _KINDS
         or _OTHER_SPACES & {word.split("::")[0] for word in words}
         or address is None
         or kind is None

@@ -8,6 +8,8 @@ from grader.toolchain.elf import Elf
 
 VARIABLE_SECTIONS = (".nv.global", ".nv.global.init")
 CONSTANT_SECTION = ".nv.constant3"
+_MANAGED = 0x4
+"""STO_CUDA_MANAGED in st_other of a symbol."""
 _ADDRESS_KINDS = frozenset({2, 4})
 """Relocations to 64 bits with an address: R_CUDA_64 and R_CUDA_G64, as `cuobjdump -elf` names
 them."""
@@ -33,6 +35,9 @@ def read_constant_variables(elf: Elf) -> tuple[ConstantVariable, ...]:
 def read_variables(elf: Elf) -> tuple[DeviceVariable, ...]:
     """All variables in the order of their symbols, as they are before the first launch."""
     pointers = {name: read_pointers(elf, name) or () for name in VARIABLE_SECTIONS}
+    names = {id(symbol): name for symbol, name in zip(elf.symbols, elf.names, strict=True)}
+    others = zip(elf.symbols, elf.others, strict=True)
+    managed = {id(symbol) for symbol, other in others if other & _MANAGED}
     found = []
     for symbol, section in elf.symbols_in(*VARIABLE_SECTIONS):
         if symbol["st_info"]["type"] != "STT_OBJECT":
@@ -44,7 +49,8 @@ def read_variables(elf: Elf) -> tuple[DeviceVariable, ...]:
             for pointer in pointers[section.name]
             if start <= pointer.offset < start + size
         )
-        found.append(DeviceVariable(symbol.name, size, data, own))
+        name = names[id(symbol)]
+        found.append(DeviceVariable(name, size, data, own, id(symbol) in managed))
     return tuple(found)
 
 
@@ -64,5 +70,5 @@ def read_pointers(elf: Elf, name: str) -> tuple[Pointer, ...] | None:
         else:
             held = elf.named[name].data()[start : start + 8]
             addend = int.from_bytes(held, "little", signed=True)
-        pointers.append(Pointer(start, elf.symbols[entry["r_info_sym"]].name, addend))
+        pointers.append(Pointer(start, elf.names[entry["r_info_sym"]], addend))
     return tuple(pointers)

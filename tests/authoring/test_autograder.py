@@ -20,8 +20,7 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
-from grader.authoring.autograder import DISTRIBUTION, make_autograder, make_wheel
-from grader.authoring.classroom import make_workflow
+from grader.authoring.autograder import DISTRIBUTION, make_autograder, make_wheel, make_workflow
 from grader.cli import main
 from grader.errors import GraderError, UsageError
 from grader.spec.reader import read_exercise

@@ -13,7 +13,7 @@ import pytest
 
 from grader.batch.archives import MAX_FILE_BYTES, extract_zip
 from grader.batch.collect import HandIn, collect
-from grader.batch.matching import match_files
+from grader.batch.items import match_files
 from grader.errors import UsageError
 
 CODE = "__global__ void k() {}\n"

@@ -34,7 +34,7 @@ def subs(tmp_path: Path) -> Path:
         (["SUBS", "--out", "OUT"], "the following arguments are required: SUBMISSIONS"),
         ([TRANSPOSE, "SUBS/none", "--out", "OUT"], "does not exist"),
         ([TRANSPOSE, str(BROKEN), "--out", "OUT"], "neither a folder nor a zip"),
-        ([TRANSPOSE, str(ROOT / "exercises"), "--out", "OUT"], "there is no .cu file"),
+        ([TRANSPOSE, str(ROOT / "docs"), "--out", "OUT"], "there is no .cu file"),
         ([TRANSPOSE, "SUBS", "--out", "/proc/none"], "cannot write to /proc/none"),
         ([TRANSPOSE, TRANSPOSE + "/", "SUBS", "--out", "OUT"], "two exercises have the same name"),
         ([TRANSPOSE, "SUBS", "--out", "OUT", "--jobs", "0"], "'0' is not a positive number"),

@@ -74,7 +74,7 @@ def raises(task: Task) -> str:
 
 
 def finds_the_exercise_broken(task: Task) -> str:
-    raise UsageError("the reference does not compile", "Mend it.")
+    raise UsageError("the reference does not compile", "Fix it.")
 
 
 def test_scores_gradebook_and_summary_are_written(tmp_path: Path) -> None:

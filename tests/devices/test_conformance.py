@@ -3,7 +3,7 @@ the exercise's oracle.
 
 The emulated device runs it everywhere, a GPU with --run-gpu; there the outputs of the two are
 compared bit by bit as well. On the emulated device, tests/emulator/test_truth.py runs the truth's
-kernels and compares the counters too, and tests/test_submissions.py runs the submissions by way of
+kernels and compares the counters too, and tests/test_submissions.py runs the submissions by options of
 the whole grader.
 """
 
@@ -25,7 +25,7 @@ from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.building import Built, build, make_program
 from grader.grading.tools import find_toolchain
 from grader.judging.compare import judge_case
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.plumbing.cache import default_cache
 from grader.records import Program, Role, RunLimits, Status, Stop, Submission
 from grader.spec.draws import make_inputs
@@ -41,8 +41,17 @@ ROOT = Path(__file__).resolve().parents[2]
 ARCH = "sm_90"
 LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=60.0)
 
-HANDED_OUT = [*sorted(ROOT.glob("starter/*.cu")), *sorted(ROOT.glob("solutions/*.cu"))]
-HANDED_IN = [known.file for known in KNOWN if known.runs_right]
+PROGRAMS = {"streams"}
+"""Exercises that grade whole programs."""
+HANDED_OUT = [
+    path
+    for folder in ("starter", "solutions")
+    for path in sorted((ROOT / folder).glob("*.cu"))
+    if path.stem not in PROGRAMS
+]
+HANDED_IN = [
+    known.file for known in KNOWN if known.runs_right and known.file.parent.name not in PROGRAMS
+]
 GEMMS = ("gemm_coalesced", "gemm_tiled", "gemm_register_blocked", "gemm_tensor_cores")
 GEMM_SIZES = [(1, 1, 1), (33, 31, 17), (100, 75, 50), (67, 131, 61), (128, 160, 96)]
 SIZES = {
@@ -171,7 +180,7 @@ def test_both_devices_give_the_same_bits(
     measured = run_all(gpu, one.built, exercise_of(path))
     assert isinstance(measured, list), measured
     if isinstance(one.emulated, Stop):
-        pytest.skip(f"right on the GPU; {tell(one.emulated).message}")
+        pytest.skip(f"right on the GPU; {describe_mistake(one.emulated).message}")
     for real, emulated in zip(measured, one.emulated, strict=True):
         assert {name: array.tobytes() for name, array in real.items()} == {
             name: array.tobytes() for name, array in emulated.items()

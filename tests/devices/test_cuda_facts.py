@@ -10,9 +10,9 @@ from grader.devices.gpu.cuda_facts import (
     read_fault,
     read_refusal,
 )
-from grader.devices.room import SPARE_BYTES
+from grader.devices.plan_limits import SPARE_BYTES
 from grader.errors import GraderError
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import Binary, DeviceBuffer, Dim3, FindingKind, Kernel, Launch, Role, Status
 
 LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 0, (), 1, "k<<<dim3(4, 5), dim3(32, 8)>>>()")
@@ -33,7 +33,9 @@ LAUNCH = Launch("_Z1k", Dim3(4, 5), Dim3(32, 8), 0, (), 1, "k<<<dim3(4, 5), dim3
     ],
 )
 def test_a_fault_is_the_students_and_names_what_cuda_said(said: str, kind: FindingKind) -> None:
-    failure = tell(read_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k"))
+    failure = describe_mistake(
+        read_fault(RuntimeError(f"cuCtxSynchronize failed: {said}"), LAUNCH, "k")
+    )
     assert failure.status is Status.RUNTIME_ERROR
     assert [finding.kind for finding in failure.findings] == [kind]
     assert f"(CUDA: {said})" in failure.message
@@ -72,7 +74,9 @@ def test_a_broken_gpu_is_not_the_students(said: str) -> None:
     ],
 )
 def test_a_refused_launch_has_advice(said: str, advice: str) -> None:
-    failure = tell(read_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k"))
+    failure = describe_mistake(
+        read_refusal(RuntimeError(f"cuLaunchKernel failed: {said}"), LAUNCH, "k")
+    )
     assert failure.status is Status.LAUNCH_ERROR
     assert said in failure.message
     assert advice in failure.advice
@@ -97,7 +101,7 @@ def binary(*, variable_bytes: int = 0, local_bytes: int = 0) -> Binary:
 )
 def test_who_asks_for_much_memory_must_ask_for_less(scratch_bytes: int, code: Binary) -> None:
     scratch = DeviceBuffer("t", "int8", (scratch_bytes,), Role.SCRATCH)
-    failure = tell(out_of_memory([GIVEN, scratch], code))
+    failure = describe_mistake(out_of_memory([GIVEN, scratch], code))
     assert failure.status is Status.LAUNCH_ERROR
     assert f"buffers need {(1 << 30) + scratch_bytes:,} bytes" in failure.message
     assert ("__device__" in failure.message) == (code.variable_bytes > 0)

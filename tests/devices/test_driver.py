@@ -113,7 +113,7 @@ def test_with_a_peak_it_works(driver: Any) -> None:  # noqa: ANN401
 
 
 def test_counting_asks_for_no_peak(driver: Any) -> None:  # noqa: ANN401
-    """devices.gpu.profiled opens the GPU this way: under ncu nobody needs a peak, and nobody could
+    """devices.gpu.profiled opens the GPU this options: under ncu nobody needs a peak, and nobody could
     set it."""
     driver.close_context(driver.make_context(driver.find_device(0)))
     assert VirtualGpu.contexts == ["made", "popped", "detached"]

@@ -10,7 +10,7 @@ import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.parameter_space import pack_parameters
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     Binary,
     BufferArgument,
@@ -325,7 +325,7 @@ def test_a_fault_ends_the_plan_with_what_was_counted_until_then() -> None:
     assert len(execution.launches) == 2
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
-    (finding,) = tell(execution.failure).findings
+    (finding,) = describe_mistake(execution.failure).findings
     assert (finding.kind, finding.line, finding.buffer, finding.offset_bytes) == (
         FindingKind.OUT_OF_BOUNDS,
         11,
@@ -359,7 +359,7 @@ def test_a_launch_that_reaches_an_unknown_instruction_ends_there() -> None:
     assert len(execution.launches) == 2
     assert execution.failure is not None
     assert execution.failure.status is Status.UNSUPPORTED
-    assert tell(execution.failure).message == (
+    assert describe_mistake(execution.failure).message == (
         "The emulated device does not know the instruction UTCHMMA, which kernel the other uses"
         " (line 12)."
     )

@@ -8,7 +8,7 @@ import pytest
 
 from grader.devices.emulated.fault_facts import read_fault
 from grader.emulator import Fault, FaultKind, GlobalMemory
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import Dim3, Failure, FindingKind, Kernel, NotEmulated, RunLimits, Status
 
 KERNEL = Kernel("_Z1kPf", "transpose<32, 8>", (), 0x210, 32, 0, 0, None, ())
@@ -30,7 +30,7 @@ FAULT = Fault(
 
 
 def described(**changes: object) -> Failure:
-    return tell(read_fault(replace(FAULT, **changes), KERNEL, MEMORY, LIMITS))  # type: ignore[arg-type]
+    return describe_mistake(read_fault(replace(FAULT, **changes), KERNEL, MEMORY, LIMITS))  # type: ignore[arg-type]
 
 
 PLACES = [
@@ -167,9 +167,9 @@ def test_every_kind_of_fault_has_words(kind: FaultKind) -> None:
 
 
 def test_an_unknown_instruction_is_the_graders_limit() -> None:
-    failure = tell(NotEmulated("k", 12, "the instruction HMMA.16816.F32"))
+    failure = describe_mistake(NotEmulated("k", 12, "the instruction HMMA.16816.F32"))
     assert failure.status is Status.UNSUPPORTED
     assert "HMMA.16816.F32" in failure.message
     assert "line 12" in failure.message
     assert "not your mistake" in failure.advice
-    assert "line" not in tell(NotEmulated("k", None, "X")).message
+    assert "line" not in describe_mistake(NotEmulated("k", None, "X")).message

@@ -1,4 +1,4 @@
-"""The GPU device on a GPU: what it says of itself, every way in which a kernel can go wrong, and
+"""The GPU device on a GPU: what it says of itself, every options in which a kernel can go wrong, and
 the clock."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError, UsageError
 from grader.judging.compare import poison
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     SUBMISSION,
     BufferArgument,
@@ -194,7 +194,7 @@ def test_a_grid_synchronises(device: RemoteDevice) -> None:
     assert np.array_equal(out, inputs())
     failure = execute(device, ready(device, GRID_SYNC.replace("BLOCKS", "1000000")))[0].failure
     assert isinstance(failure, Refused)
-    assert "too many blocks in cooperative launch" in failure.said
+    assert "too many blocks in cooperative launch" in failure.error_text
     assert_works(device)
 
 
@@ -249,7 +249,7 @@ def test_a_store_outside_of_a_buffer_is_found(
     execution, out = execute(device, ready(device, text))
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
-    (finding,) = tell(execution.failure).findings
+    (finding,) = describe_mistake(execution.failure).findings
     assert (finding.kind, finding.kernel, finding.buffer, finding.offset_bytes) == (
         FindingKind.OUT_OF_BOUNDS,
         "stray",
@@ -299,12 +299,12 @@ def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(
     kind, said = FAULTS[statement]
     execution, _ = execute(device, ready(device, text))
     assert execution.failure is not None
-    print(tell(execution.failure).message)
+    print(describe_mistake(execution.failure).message)
     assert execution.failure.status is Status.RUNTIME_ERROR
-    assert tell(execution.failure).message.startswith("Kernel broken did not end well")
-    assert said in tell(execution.failure).message
-    assert kind is None or tell(execution.failure).findings[0].kind is kind
-    assert tell(execution.failure).advice
+    assert describe_mistake(execution.failure).message.startswith("Kernel broken did not end well")
+    assert said in describe_mistake(execution.failure).message
+    assert kind is None or describe_mistake(execution.failure).findings[0].kind is kind
+    assert describe_mistake(execution.failure).advice
     assert_works(device)
 
 
@@ -320,7 +320,7 @@ def test_a_kernel_without_end_is_ended_and_the_gpu_still_works(device: RemoteDev
     print(f"ended and probed after {seconds:.1f} s")
     assert execution.failure is not None
     assert execution.failure.status is Status.TIMEOUT
-    assert tell(execution.failure).findings[0].kind is FindingKind.WALL_LIMIT
+    assert describe_mistake(execution.failure).findings[0].kind is FindingKind.WALL_LIMIT
     assert seconds < 30
     assert_works(device)
 
@@ -334,11 +334,11 @@ def refused(device: RemoteDevice, plan: Ready, **changes: object) -> str:
     launch = replace(plan.launches[0], **changes)  # type: ignore[arg-type]
     execution, _ = execute(device, replace(plan, launches=(launch,)))
     assert execution.failure is not None
-    print(tell(execution.failure).message)
+    print(describe_mistake(execution.failure).message)
     assert execution.failure.status is Status.LAUNCH_ERROR
-    assert tell(execution.failure).advice
+    assert describe_mistake(execution.failure).advice
     assert_works(device)
-    return tell(execution.failure).message
+    return describe_mistake(execution.failure).message
 
 
 def test_too_many_threads_and_blocks_are_refused(device: RemoteDevice) -> None:
@@ -379,7 +379,7 @@ def test_buffers_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     execution, _ = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is not None
     assert execution.failure.status is Status.LAUNCH_ERROR
-    assert "Out of device memory" in tell(execution.failure).message
+    assert "Out of device memory" in describe_mistake(execution.failure).message
     assert_works(device)
 
 
@@ -395,7 +395,7 @@ def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     execution, _ = device.run(program, arrays, limits=LIMITS)
     assert execution.failure is not None
     assert execution.failure.status is Status.LAUNCH_ERROR
-    assert "Out of device memory" in tell(execution.failure).message
+    assert "Out of device memory" in describe_mistake(execution.failure).message
     assert_works(device)
 
 
@@ -679,7 +679,7 @@ def test_a_fault_in_some_run_is_the_students(device: RemoteDevice) -> None:
     )
     assert execution.failure is not None
     assert execution.failure.status is Status.RUNTIME_ERROR
-    assert tell(execution.failure).message.startswith("Kernel scale did not end well")
+    assert describe_mistake(execution.failure).message.startswith("Kernel scale did not end well")
     assert_works(device)
 
 

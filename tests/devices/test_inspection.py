@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.devices.base import Arrays, places_of
-from grader.devices.emulated import inspection, run_backwards
+from grader.devices.emulated import inspection
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.sampling import Stage
 from grader.emulator.run import lazy_pages
@@ -229,7 +229,7 @@ def test_the_opposite_order_is_run_too() -> None:
 def both_ways_to_compare(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Outputs of all sizes are kept as copies, or told by digests."""
     if request.param == "digested":
-        monkeypatch.setattr(run_backwards, "COPIED_BYTES", 0)
+        monkeypatch.setattr(inspection, "COPIED_BYTES", 0)
 
 
 EITHER_MODE = pytest.mark.parametrize("mode", [INSPECTED, CountingMode(inspect_seed=3)])

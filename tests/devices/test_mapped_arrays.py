@@ -97,15 +97,15 @@ def test_where_there_are_no_files_in_memory_an_array_is_an_ordinary_one(
 def test_memory_that_is_spent_goes_back_and_its_neighbours_stay(start: int) -> None:
     """A page of an anonymous map that went back holds zeros."""
     size, page = 2 * SPENT_BYTES + 3 * mmap.PAGESIZE, mmap.PAGESIZE
-    room = np.frombuffer(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE), dtype=np.uint8)
-    room[:] = 1 + np.arange(size) % 255
-    before, part = room.copy(), room[start : size - page - 5]
+    pages = np.frombuffer(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE), dtype=np.uint8)
+    pages[:] = 1 + np.arange(size) % 255
+    before, part = pages.copy(), pages[start : size - page - 5]
     sent = b"".join(map(bytes, spend(part)))
     assert sent == before[start : size - page - 5].tobytes()
-    assert np.array_equal(room[:start], before[:start])
-    assert np.array_equal(room[size - page - 5 :], before[size - page - 5 :])
+    assert np.array_equal(pages[:start], before[:start])
+    assert np.array_equal(pages[size - page - 5 :], before[size - page - 5 :])
     kept = page if start % page else 0
-    assert not room[kept + start // page * page : size - 2 * page].any()
+    assert not pages[kept + start // page * page : size - 2 * page].any()
 
 
 def test_memory_of_another_kind_is_spent_as_it_is() -> None:

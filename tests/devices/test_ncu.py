@@ -23,12 +23,22 @@ from grader.devices.gpu.ncu_metrics import (
     DRAM_TRAFFIC,
     HARDWARE_CONFLICTS,
     CountedLaunch,
-    NotCounted,
     parse_counts,
     required_metrics,
 )
 from grader.errors import GraderError
-from grader.records import COUNTERS, Binary, Dim3, Launch, Lookups, Program, RunLimits, Traffic
+from grader.messages.counting import describe_not_counted
+from grader.records import (
+    COUNTERS,
+    Binary,
+    Dim3,
+    Launch,
+    Lookups,
+    NotCounted,
+    Program,
+    RunLimits,
+    Traffic,
+)
 from grader.sandbox.process import run_tool
 from tests.support.truth import read_records
 
@@ -63,7 +73,7 @@ def counted(text: str = LOG, arch: str = ARCH) -> tuple[CountedLaunch, ...]:
 def reason_of(text: str) -> str:
     answer = parse_counts(text, LAUNCHES, ARCH)
     assert isinstance(answer, NotCounted), answer
-    return answer.reason
+    return describe_not_counted(answer)[0]
 
 
 def with_cell(first: str, name: str, value: str, *, text: str = LOG) -> str:
@@ -271,8 +281,9 @@ def test_error_lines_become_reasons_with_advice(line: str, reason: str, advice: 
     )
     answer = parse_counts(text, LAUNCHES, ARCH)
     assert isinstance(answer, NotCounted)
-    assert reason in answer.reason
-    assert advice in answer.advice
+    shown = describe_not_counted(answer)
+    assert reason in shown[0]
+    assert advice in shown[1]
 
 
 def test_rows_beside_an_error_are_not_taken() -> None:
@@ -372,7 +383,7 @@ def test_what_the_process_does_decides(script: str, reason: str | None, tmp_path
         assert answer == counted()
     else:
         assert isinstance(answer, NotCounted)
-        assert re.search(re.escape(reason), answer.reason)
+        assert re.search(re.escape(reason), describe_not_counted(answer)[0])
 
 
 def test_a_full_disk_is_a_reason(tmp_path: Path) -> None:
@@ -386,8 +397,9 @@ def test_a_full_disk_is_a_reason(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert isinstance(answer, NotCounted)
-    assert "could not be written: File too large" in answer.reason
-    assert "TMPDIR" in answer.advice
+    reason, advice = describe_not_counted(answer)
+    assert "could not be written: File too large" in reason
+    assert "TMPDIR" in advice
 
 
 def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -396,7 +408,7 @@ def test_an_endless_ncu_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     environ = fake_ncu(tmp_path, "sleep 60")
     answer = count_with_ncu(PROGRAM, {}, gpu_index=0, run=run_tool, limits=LIMITS, environ=environ)
     assert isinstance(answer, NotCounted)
-    assert "limit of time (2 s)" in answer.reason
+    assert "limit of time (2 s)" in describe_not_counted(answer)[0]
 
 
 WAITING = """touch $folder/ready

@@ -1,4 +1,4 @@
-"""Nsight Compute against the emulated device: exact counters equal to the last digit, and every way
+"""Nsight Compute against the emulated device: exact counters equal to the last digit, and every options
 in which ncu gives none."""
 
 from __future__ import annotations
@@ -13,12 +13,22 @@ import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.gpu.ncu import PlanRun, count_plans, count_with_ncu
-from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
+from grader.devices.gpu.ncu_metrics import CountedLaunch
 from grader.doctor import Machine, examine
 from grader.grading.building import Built, build, make_program
 from grader.grading.tools import Toolchain, find_toolchain
-from grader.messages.hidden import tell
-from grader.records import Counters, DeviceBuffer, Program, Role, RunLimits, Status, Submission
+from grader.messages.counting import describe_not_counted
+from grader.messages.hidden import describe_mistake
+from grader.records import (
+    Counters,
+    DeviceBuffer,
+    NotCounted,
+    Program,
+    Role,
+    RunLimits,
+    Status,
+    Submission,
+)
 from grader.report.machine_parts import Condition
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
@@ -104,7 +114,7 @@ def emulate(plan: PlanRun) -> list[Counters]:
     device = EmulatedDevice("h100")
     execution, _ = device.run(plan.program, plan.arrays, limits=LIMITS)
     if execution.failure is not None and execution.failure.status is Status.UNSUPPORTED:
-        pytest.skip(tell(execution.failure).message)
+        pytest.skip(describe_mistake(execution.failure).message)
     assert execution.failure is None, execution.failure
     return [with_ideal_sectors_together(launch.counters) for launch in execution.launches]
 
@@ -190,7 +200,7 @@ def test_a_kernel_that_goes_wrong_is_a_reason_and_the_next_one_is_counted(
         f"// launch: k<<<1, 32>>>(data)\n__global__ void k(float* data) {{ {body} }}\n"
     )
     assert isinstance(answer, NotCounted)
-    assert re.search(reason, answer.reason)
+    assert re.search(reason, describe_not_counted(answer)[0])
     assert isinstance(count_text(HARMLESS), tuple)
 
 
@@ -205,7 +215,7 @@ def test_a_flood_of_printf_is_in_nobodys_way() -> None:
 def test_a_gpu_that_is_not_there_is_a_reason() -> None:
     answer = count_text(HARMLESS, gpu_index=64)
     assert isinstance(answer, NotCounted)
-    assert "there is no GPU 64" in answer.reason
+    assert "there is no GPU 64" in describe_not_counted(answer)[0]
 
 
 def test_doctor_and_ncu_agree_on_the_permission(tmp_path: Path) -> None:
@@ -216,4 +226,4 @@ def test_doctor_and_ncu_agree_on_the_permission(tmp_path: Path) -> None:
     )
     answer = count_text(HARMLESS)
     assert (permission.condition is Condition.FOUND) is isinstance(answer, tuple)
-    assert isinstance(answer, tuple) or "ERR_NVGPUCTRPERM" in answer.reason
+    assert isinstance(answer, tuple) or "ERR_NVGPUCTRPERM" in describe_not_counted(answer)[0]

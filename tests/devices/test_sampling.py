@@ -12,7 +12,7 @@ import pytest
 from grader.devices.emulated import inspection
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.machine_code import kernel_code
-from grader.devices.emulated.plan_run import Plan, Ran, Ready
+from grader.devices.emulated.plan_run import LaunchRun, Plan, Ready
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sample_writes import SampleWrites
 from grader.devices.emulated.sampling import Stage, run_for_time
@@ -31,7 +31,7 @@ SEED, MOST_SPREAD = 5, 48
 TIMED = ModelledMode(SEED)
 
 
-def run(name: str, sizes: dict[str, int], whole_instructions: int) -> Ran:
+def run(name: str, sizes: dict[str, int], whole_instructions: int) -> LaunchRun:
     """A truth kernel, run for its time."""
     device = EmulatedDevice("h100")
     program, arrays = make_plan(Recorded(name, sizes, "", None), device.info)

@@ -35,7 +35,7 @@ def test_copies_end_a_run_that_has_no_time_for_them(step: Step) -> None:
     device = EmulatedDevice()
     out = DeviceBuffer("out", "uint8", (2 * COPIED_BYTES,), Role.OUTPUT)
     program = make_ready(TEXT, (out,), {}, device.info).as_program()
-    program = replace(program, steps=(*program.steps, *[step] * 20_000))
+    program = replace(program, steps=(*program.steps, *[step] * 100_000))
     execution, _ = device.run(program, {}, limits=RunLimits(10**9, 60.0, processor_seconds=0.2))
     assert isinstance(execution.failure, Faulted)
     assert execution.failure.observation.act is Act.TOO_LONG

@@ -310,7 +310,7 @@ def test_a_grid_that_synchronises_and_does_not_fit_is_refused() -> None:
     text = GRID_SUM.replace("<<<16, 64>>>", "<<<132 * 32 + 1, 64>>>")
     failure = run(text)[0].failure
     assert isinstance(failure, Refused)
-    assert "4,224" in failure.said
+    assert "4,224" in failure.error_text
 
 
 def test_all_kernels_of_a_file_that_synchronises_a_grid_have_to_fit() -> None:
@@ -323,7 +323,7 @@ __global__ void plain(int *out) { out[threadIdx.x] = 1; }
     assert fits.failure is None
     failure = run(GRID_SUM + plain.replace("BLOCKS", "132 * 32 + 1"))[0].failure
     assert isinstance(failure, Refused)
-    assert (failure.kernel, "4,224" in failure.said) == ("plain", True)
+    assert (failure.kernel, "4,224" in failure.error_text) == ("plain", True)
     alone, _ = run(plain.replace("BLOCKS", "132 * 32 + 1"))
     assert alone.failure is None
 

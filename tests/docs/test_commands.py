@@ -47,6 +47,7 @@ def desk(tmp_path: Path) -> Path:
     for name in ("new.cu", "submissions/ben.cu"):
         shutil.copy(reference, tmp_path / name)
     shutil.copy(tmp_path / "starter/gemm_tiled.cu", tmp_path / "my_gemm.cu")
+    shutil.copy(ROOT / "tests/docs/vectoradd.cu", tmp_path / "vectoradd.cu")
     programs = {"grade": f"{shlex.quote(sys.executable)} -m grader", "python": sys.executable}
     (tmp_path / "bin").mkdir()
     for name, program in programs.items():

@@ -14,6 +14,14 @@ from tests.docs.pages import GUIDE, HANDOUTS, ROOT, name_of
 
 LINK = re.compile(r"\[(?:[^\]\[]|\[[^\]]*\])*\]\(([^)\s]+)\)")
 PAGES = (*GUIDE, *HANDOUTS)
+NAMED = re.compile(r"(?<![\w/.{}*<$-])(?:[a-z_]+/)+[a-z_0-9]+\.(?:py|cpp|h|md)\b")
+"""A file that a text names by its path."""
+BASES = (
+    *("", "grader", "grader/emulator", "grader/emulator/codegen", "grader/emulator/cpp"),
+    "grader/cuda/cpp",
+)
+OTHERS = ("linux/", "toolkit/")
+"""Folders of headers outside of the repository."""
 
 
 def text_of(page: Path) -> str:
@@ -63,3 +71,19 @@ def test_every_page_is_linked() -> None:
 
 def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 150
+
+
+def test_named_files_exist() -> None:
+    sources = (
+        path for kind in ("py", "cpp", "h", "md") for path in ROOT.glob(f"grader/**/*.{kind}")
+    )
+    pages = (page for page in GUIDE if page.name != "changelog.md")
+    missing = {
+        f"{name_of(page)}: {name}"
+        for page in (*pages, *sources)
+        for name in NAMED.findall(page.read_text(encoding="utf-8"))
+        if not any((ROOT / base / name).exists() for base in BASES)
+        and not (page.parent / name).exists()
+        and not name.startswith(OTHERS)
+    }
+    assert not missing

@@ -57,6 +57,17 @@ def test_every_warp_of_every_block_splits_on_its_own() -> None:
     assert counts["after"] == (3 * 3, 3 * 70)
 
 
+AGREED_BRANCH = IF_ELSE.replace("    BSSY", "    @P0 BRA.U join\n    BSSY")
+
+
+@pytest.mark.parametrize("limit", [0, 5, 32])
+def test_a_uniform_branch_is_taken_by_all_lanes_or_by_none(limit: int) -> None:
+    text = AGREED_BRANCH.format(limit=limit)
+    counts = executed(run(text), text)
+    assert counts.get("before", (0, 0)) == ((0, 0) if limit == 0 else (1, 32))
+    assert counts["after"] == (1, 32)
+
+
 WITHOUT_BARRIER = (
     """
     S2R R0,SR_TID.X

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grader.emulator import Fault, FaultKind
+from grader.emulator.run.memory import FIRST_OFFSET, WINDOW
 from tests.support.assembler import SHARED_BASE, Run, build, launch
 
 SHARED_BYTES = 256
@@ -34,7 +35,8 @@ the thread that uses it (0x230)."""
 
 ACCESS_LINE = 15
 LOAD, STORE = "LDG.E{} R8,desc[UR4][R4.64]", "STG.E{} desc[UR4][R4.64],R8"
-A, B = 0x7F00_0010_0000, 0x7F00_0010_0000 + 4096 + 4096  # addresses of the two buffers of 4 KiB
+A = WINDOW << 32 | FIRST_OFFSET
+B = A + 4096 + 4096  # addresses of the two buffers of 4 KiB
 
 
 def run(

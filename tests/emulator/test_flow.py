@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import KernelCode, Unsupported, translate
 from grader.emulator.codegen.opcodes import find_opcode
 from grader.emulator.isa.decode import decode
-from grader.emulator.isa.flow import Flow, find_blocks
+from grader.emulator.isa.flow import Flow, find_blocks, target_index
 from tests.support.assembler import assemble
 
 
@@ -75,3 +77,9 @@ def test_a_branch_that_leads_to_no_instruction_is_refused_with_its_line(target: 
 def test_functions_outside_of_the_code_are_no_targets() -> None:
     code = KernelCode("k", assemble("NOP\nEXIT"), 0x210, 0, 0, functions=(16, 8, 32, 1600))
     assert code.jump_targets == {16}
+
+
+def test_a_branch_without_operands_is_refused() -> None:
+    branch = replace(decode(assemble("EXIT"))[0], base="BRA")
+    with pytest.raises(Unsupported, match="BRA with a computed target"):
+        target_index(branch, 1)

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.emulator.run.host import PRINT_LIMIT
-from grader.messages.hidden import tell
+from grader.emulator.run.launch import PRINT_LIMIT
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     Act,
     Binary,
@@ -124,9 +124,9 @@ def test_a_failed_assertion_names_condition_and_line() -> None:
     assert execution.failure.status is Status.RUNTIME_ERROR
     assert (
         "line 4: assert(threadIdx.x != 5 || blockIdx.x == 0) failed in void k(int *, int)"
-        in tell(execution.failure).message
+        in describe_mistake(execution.failure).message
     )
-    assert "block (1, 0, 0), thread (5, 0, 0)" in tell(execution.failure).message
+    assert "block (1, 0, 0), thread (5, 0, 0)" in describe_mistake(execution.failure).message
     assert outputs == {}
 
 
@@ -152,7 +152,7 @@ def test_an_access_past_a_variable_names_it() -> None:
     assert execution.failure is not None
     assert (
         "right behind the end of buffer __device__ table (32 bytes)"
-        in tell(execution.failure).message
+        in describe_mistake(execution.failure).message
     )
 
 
@@ -179,7 +179,7 @@ def test_a_stack_has_as_many_bytes_as_on_an_h200() -> None:
     failure = run(compile_text(STACKS), n=15)[0].failure
     assert isinstance(failure, Faulted)
     assert failure.observation.act is Act.STACK_OVERFLOW
-    assert "the stack of 1,024 bytes that a thread has is full" in tell(failure).message
+    assert "the stack of 1,024 bytes that a thread has is full" in describe_mistake(failure).message
 
 
 def test_functions_are_called_by_pointers_and_tables() -> None:
@@ -283,7 +283,9 @@ def test_generic_accesses_out_of_bounds_are_faults() -> None:
 __global__ void k(int* y, int n) { __shared__ int s[8]; put(threadIdx.x & 1 ? s : y, n); y[1] = s[0]; }"""
     execution, _ = run(compile_text(text), n=8)
     assert execution.failure is not None
-    assert "4-byte store to shared memory out of bounds" in tell(execution.failure).message
+    assert (
+        "4-byte store to shared memory out of bounds" in describe_mistake(execution.failure).message
+    )
 
 
 def test_constant_memory_that_holds_an_address_is_read_by_its_own() -> None:

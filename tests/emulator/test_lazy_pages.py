@@ -107,12 +107,12 @@ def test_contents_without_a_file_are_copied() -> None:
 
 def test_the_page_map_is_used_only_if_it_shows_writes() -> None:
     """An empty page map must not be used: no page would seem to be written."""
-    room = lazy_pages.make_room(LARGE_BYTES, sparse=True)
-    lazy_pages.fill(room, WORD, sparse=True)
-    room[5 * PAGE_BYTES] = 1
-    written = lazy_pages.written_pages(room).tolist()
+    pages = lazy_pages.allocate_pages(LARGE_BYTES, sparse=True)
+    lazy_pages.fill(pages, WORD, sparse=True)
+    pages[5 * PAGE_BYTES] = 1
+    written = lazy_pages.written_pages(pages).tolist()
     assert written == (
-        [5] if lazy_pages._shows_written_pages() else list(range(len(room) // PAGE_BYTES))
+        [5] if lazy_pages._shows_written_pages() else list(range(len(pages) // PAGE_BYTES))
     )
 
 

@@ -149,6 +149,7 @@ SHIFTED_ADDITION = [
     Row("LEA R12,R4,UR10,0x3", lambda x: (x.a << 3) + UNIFORM),
     Row("LEA R12,R4,c[0x0][0x220],0x2", lambda x: (x.a << 2) + LOW_CONSTANT),
     Row("LEA R12,P2,R4,R5,0x2", lambda x: carried((x.a << 2 & MASK) + x.b)),
+    Row("LEA R12,P2,-R4,R5,0x2", lambda x: carried((~(x.a << 2) & MASK) + 1 + x.b)),
     Row("LEA R12,R4,R5,R6", lambda x: (x.a << (x.c & 31)) + x.b),
     Row("LEA.HI R12,R4,R5,RZ,0x1f", lambda x: (x.a << 31 >> 32) + x.b),
     Row("LEA.HI R12,R4,R5,R6,0x4", lambda x: ((x.c << 32 | x.a) << 4 >> 32) + x.b),

@@ -8,6 +8,7 @@ import struct
 import pytest
 
 from grader.emulator.isa.operands import (
+    DESCRIPTORS,
     TRUE_PREDICATE,
     ZERO_REGISTER,
     Address,
@@ -70,6 +71,7 @@ FORMS: list[tuple[str, Operand]] = [
     ("[R2+UR4+0x8]", Address(R(2), R(4, uniform=True), 8, wide=False)),
     ("[0x80]", Address(None, None, 0x80, wide=False)),
     ("[RZ+0x80]", Address(R(ZERO_REGISTER), None, 0x80, wide=False)),
+    ("gdesc[UR4]", R(4, uniform=True, suffix=DESCRIPTORS)),
     ("desc[UR4][R2.64]", Address(R(2, suffix="64"), None, 0, wide=True)),
     ("desc[UR4][R2.64+0x80]", Address(R(2, suffix="64"), None, 0x80, wide=True)),
     ("desc[UR4][R2.64+-0x80]", Address(R(2, suffix="64"), None, -0x80, wide=True)),
@@ -156,8 +158,20 @@ def test_a_hexadecimal_literal_is_no_float() -> None:
     unknown."""
     operand = parse_operand("0x3f800000")
     assert isinstance(operand, Immediate)
-    with pytest.raises(Unsupported):
+    with pytest.raises(Unsupported, match="the literal 0x3f800000 in a floating-point instruction"):
         operand.float32_bits()
+
+
+def test_a_literal_beyond_float32_is_refused_with_its_value() -> None:
+    operand = parse_operand("1e+39")
+    assert isinstance(operand, Immediate)
+    with pytest.raises(Unsupported, match=r"the literal 1e\+39 in a single-precision instruction"):
+        operand.float32_bits()
+
+
+def test_a_nan_with_known_bits_keeps_them() -> None:
+    assert Immediate(bits=0x7FF00001, real=math.nan).float32_bits() == 0x7FF00001
+    assert Immediate(bits=None, real=math.nan).float32_bits() == 0x7FC00000
 
 
 def test_splits_at_commas_outside_of_brackets_only() -> None:

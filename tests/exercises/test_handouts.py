@@ -85,8 +85,9 @@ def test_it_has_everything_that_a_student_needs(exercise: Exercise) -> None:
     text = handout_of(exercise)
     assert [title for title in SECTIONS if f"\n## {title}\n" not in text] == []
     assert f"starter/{exercise.id}.cu" in text
-    assert "// launch:" in text
-    assert "// scratch:" in text
+    assert exercise.program is not None or {"// launch:", "// scratch:"} <= set(
+        re.findall("// (?:launch|scratch):", text)
+    )
     assert text.count("<details>") == text.count("</details>") >= 4
 
 
@@ -109,6 +110,9 @@ def test_it_says_where_times_come_from(exercise: Exercise) -> None:
     """Measured or modelled, at the same sizes; a time is left out where the run was not verified,
     not for want of a GPU."""
     text = " ".join(section(handout_of(exercise), "How to run it").split())
+    if exercise.program is not None:
+        assert "`--no-model` excludes these checks." in text
+        return
     sizes = " × ".join(str(size) for size in exercise.benchmark["gpu"].values())
     assert f"models the time at {sizes}, where a GPU measures it" in text
     assert "`NOT MEASURED`, with the reason, if the timed run could not be verified" in text
@@ -153,8 +157,8 @@ def words_of_goal(check: CheckSpec) -> str:
     return f"at least {figure(check, check.threshold.at_least)}"
 
 
-def test_no_mend_gives_the_solution_away(exercise: Exercise) -> None:
-    """The mends that the grader knows are the point of these exercises."""
+def test_no_fix_gives_the_solution_away(exercise: Exercise) -> None:
+    """The fixes that the grader knows are the point of these exercises."""
     assert exercise.what_if is WhatIfMode.OFF
 
 

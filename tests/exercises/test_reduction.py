@@ -57,9 +57,9 @@ def test_any_order_of_real_numbers_is_near_enough_and_halves_are_not() -> None:
             EXERCISE, Case("drawn", {"n": 39_989}, False, Initialisation.NORMAL), seed
         )["in"]
         exact = values.sum(dtype=np.float64)
-        room = EXERCISE.tolerance.absolute + EXERCISE.tolerance.relative * abs(exact)
-        assert abs(np.cumsum(values, dtype=np.float32)[-1] - exact) <= room
-        missed += abs(values.astype(np.float16).sum(dtype=np.float64) - exact) > room
+        margin = EXERCISE.tolerance.absolute + EXERCISE.tolerance.relative * abs(exact)
+        assert abs(np.cumsum(values, dtype=np.float32)[-1] - exact) <= margin
+        missed += abs(values.astype(np.float16).sum(dtype=np.float64) - exact) > margin
     assert missed >= 12
 
 

@@ -52,7 +52,7 @@ def test_the_command_takes_one_too(tmp_path: Path, capsys: pytest.CaptureFixture
     assert np.array_equal(np.load(saved), X[2:10, 4:12])
     capsys.readouterr()
     assert main([*words, "--tensor-map", "x=8,8:fill=one"]) == 2
-    assert "fill is none of zero, nan, but 'one'" in capsys.readouterr().err
+    assert '.fill: must be one of zero, nan, got "one"' in capsys.readouterr().err
 
 
 def test_a_buffer_without_a_map_is_told_what_it_needs() -> None:
@@ -67,10 +67,16 @@ def test_a_buffer_without_a_map_is_told_what_it_needs() -> None:
     [
         ({"z": {"box": (8, 8)}}, "tensor_maps: there is no input or output 'z'"),
         ({"x": 8}, "tensor_maps['x'] is no mapping, but int"),
-        ({"x": {"box": (8, 8), "swizle": 32}}, "tensor_maps['x']: there is no field 'swizle'"),
-        ({"x": {}}, "tensor_maps['x']: it needs a box"),
-        ({"x": {"box": (8, 0)}}, "tensor_maps['x']: box are not integers from 1 to 256"),
-        ({"x": {"box": (8, 8), "fill": 1}}, "tensor_maps['x']: fill is none of zero, nan, but 1"),
+        (
+            {"x": {"box": (8, 8), "swizle": 32}},
+            "tensor_maps['x'].swizle: there is no field 'swizle'",
+        ),
+        ({"x": {}}, "tensor_maps['x'].box: this field is missing"),
+        ({"x": {"box": (8, 0)}}, "tensor_maps['x'].box[1]: must be at least 1, got 0"),
+        (
+            {"x": {"box": (8, 8), "fill": 1}},
+            "tensor_maps['x'].fill: must be one of zero, nan, got 1",
+        ),
         ({"x": {"box": (8,)}}, "tensor_maps['x']: box and steps need a number for each of the 2"),
     ],
 )

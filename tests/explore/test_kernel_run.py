@@ -17,9 +17,10 @@ from grader.devices.gpu.ncu import NOT_INSTALLED
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
 from grader.explore import kernels_on_gpu, launch_times
-from grader.explore.launch_times import MOST_APART, added_times, note_unsure
+from grader.explore.launch_times import MOST_APART, added_times, explain_unsure
 from grader.grading import grade as grade_page
 from grader.grading.measure import measure
+from grader.messages.counting import describe_not_counted
 from grader.records import SUBMISSION, FindingKind, KernelRun, LaunchTime, Source, Status, Timing
 from tests.support.fake_gpu import FakeGpu
 
@@ -187,7 +188,7 @@ def test_a_launch_whose_time_is_hardly_known_is_named() -> None:
     known = LaunchTime(1.0, (0.9, 1.1), "latency", Source.MODELLED, "warps that wait")
     hardly = LaunchTime(1.0, (0.65, 1.4), "L2 stores", Source.MODELLED, "scattered stores")
     measured = LaunchTime(1.0, (0.5, 2.0), None, Source.MEASURED)
-    assert note_unsure((known, None, hardly, measured)) == (
+    assert explain_unsure((known, None, hardly, measured)) == (
         "Launch 3: the model does not know this kind of kernel well: its time (scattered"
         " stores) may be 35 % less or 40 % more.",
     )
@@ -195,8 +196,8 @@ def test_a_launch_whose_time_is_hardly_known_is_named() -> None:
 
 def test_launches_of_one_reason_are_named_together() -> None:
     hardly = LaunchTime(1.0, (0.65, 1.4), "L2 stores", Source.MODELLED, "scattered stores")
-    assert [note.partition(":")[0] for note in note_unsure((hardly,) * 2)] == ["Launches 1, 2"]
-    (note,) = note_unsure((hardly,) * 40)
+    assert [note.partition(":")[0] for note in explain_unsure((hardly,) * 2)] == ["Launches 1, 2"]
+    (note,) = explain_unsure((hardly,) * 40)
     assert note.startswith("Launches 1, 2, 3, 4, 5, 6, ... (40 in all): the model")
 
 
@@ -342,7 +343,7 @@ def test_the_command_needs_no_type_and_no_shape_and_annotates(
     assert main(command) == 2
     told = capsys.readouterr().err
     assert "nothing is given for 'x': in line 2 saxpy takes 'x' as 'const float* x'" in told
-    assert "Add --input x=normal, say." in told
+    assert "Add --input x=normal, for example." in told
     assert main([*command, "--input", "x=index", "--annotate"]) == 0
     rows = {line[:4].strip("> "): line for line in capsys.readouterr().out.splitlines()}
     assert rows["5"].split()[-6:] == ["3.9", "100", "%", "3.9", "100", "%"]
@@ -416,7 +417,9 @@ def test_a_run_on_a_gpu_is_timed_launch_by_launch(fake_gpu: FakeGpu) -> None:
     assert times == [pytest.approx(0.2, rel=0.01), pytest.approx(0.3, rel=0.01)]
     assert [bool(launch.lines) for launch in run.launches] == [True, True]
     assert run.findings == ()
-    assert run.notes == (f"Counters are those of the emulated device: {NOT_INSTALLED.reason}.",)
+    assert run.notes == (
+        f"Counters are those of the emulated device: {describe_not_counted(NOT_INSTALLED)[0]}.",
+    )
 
 
 def test_many_launches_are_timed_together(fake_gpu: FakeGpu) -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from grader.errors import UsageError
-from grader.explore.kernel_uses import Use, check_given, find_uses
 from grader.explore.kernel_words import (
+    Use,
+    check_given,
+    find_uses,
     parse_maps,
     parse_scalars,
     parse_sizes,

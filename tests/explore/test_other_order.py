@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import grader
-from grader.devices.overdue import out_of_time
-from grader.explore.kernel_job import LIMITS
-from grader.explore.other_order import _is_same
-from grader.messages.hidden import tell
+from grader.devices.plan_limits import out_of_time
+from grader.explore.kernel_job import LIMITS, _is_same
+from grader.messages.hidden import describe_mistake
 from grader.records import Dim3, FindingKind, KernelRun, Launch
 
 BLOCKS = 64
@@ -93,7 +92,9 @@ def test_the_time_limit_is_that_of_an_exercise_only_where_there_is_one(of_exerci
     launches = [Launch("k", Dim3(1), Dim3(1), 0, (), 2, "k<<<1, 1>>>()")]
     limits = replace(LIMITS, of_exercise=of_exercise)
     whose = "the time limit of this exercise" if of_exercise else "the time limit of a run"
-    assert tell(out_of_time(launches, limits)).message.endswith(f": {whose}, 300 s, is over.")
+    assert describe_mistake(out_of_time(launches, limits)).message.endswith(
+        f": {whose}, 300 s, is over."
+    )
 
 
 def test_a_run_has_no_exercise() -> None:

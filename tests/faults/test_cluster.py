@@ -18,11 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from grader.batch.answers import GradeTask
 from grader.batch.cluster import ClusterPool, open_cluster, pack_exercise
 from grader.batch.journal import open_journal
 from grader.batch.run import Reports, Settings, run_batch
-from grader.batch.tasks import Task
+from grader.batch.tasks import GradeTask, Task
 from grader.cli.batch import _make_failed
 from grader.errors import GraderError
 from grader.records import Options

@@ -198,7 +198,7 @@ def test_an_error_without_a_line_is_the_submissions_where_the_tools_work(nvcc: N
     )
     made = compile_with(nvcc, text)
     assert isinstance(made, CompileErrors)
-    assert "Unresolved extern function" in made.said
+    assert "Unresolved extern function" in made.error_text
 
 
 def test_a_killed_disassembler_has_a_message(tmp_path: Path) -> None:

@@ -17,12 +17,12 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader.devices.gpu.ncu_metrics import CountedLaunch, NotCounted
+from grader.devices.gpu.ncu_metrics import CountedLaunch
 from grader.devices.gpu.peak import Attributes, find_peak
 from grader.errors import GraderError, WorkerError
 from grader.grading import benchmark, counters, on_gpu
 from grader.grading import grade as grade_page
-from grader.grading.measure import LOOKS, measure
+from grader.grading.measure import CHECKPOINTS, measure
 from grader.records import (
     Binary,
     CheckResult,
@@ -32,11 +32,13 @@ from grader.records import (
     DeviceInfo,
     GivenPeak,
     Lookups,
+    NotCounted,
     Program,
     Score,
     Source,
     Status,
     Traffic,
+    Uncountable,
 )
 from grader.report.json import format_score
 from grader.report.score_page import print_score
@@ -48,6 +50,7 @@ from tests.support.in_process import grade_in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())
+NO_NCU = NotCounted(Uncountable.OTHER_PROFILER)
 SIDE = 256
 FLOOR_MS = 2 * SIDE * SIDE * 4 / PEAK_GBPS / 1e6
 TIMES_MS = {"submission": FLOOR_MS / 0.85, "naive": 8 * FLOOR_MS, "reference": FLOOR_MS / 0.86}
@@ -106,7 +109,7 @@ def test_a_fast_submission_earns_every_point(grade: Grade) -> None:
     assert gpu.name == "gpu:0"
     assert gpu.prepared == ("submission", "naive", "reference")
     assert {timing.plan: len(timing.samples_ms) for timing in score.timings} == dict.fromkeys(
-        TIMES_MS, LOOKS[0]
+        TIMES_MS, CHECKPOINTS[0]
     )
     bandwidth = next(metric for metric in score.metrics if metric.name == "bandwidth_fraction")
     assert bandwidth.source is Source.MEASURED
@@ -122,7 +125,7 @@ def compared(small: Path) -> Iterator[Path]:
     spec = small / "spec.json"
     text = spec.read_text()
     document = json.loads(text)
-    document["comparisons"] = {"unmended": document["default_plan"]}
+    document["comparisons"] = {"unfixed": document["default_plan"]}
     document["checks"][1] |= {"at_least": 0.9, "zero_at": 0.4, "relative_to": "reference"}
     document["checks"][4] = {
         "metric": "global_store_sectors",
@@ -137,11 +140,13 @@ def compared(small: Path) -> Iterator[Path]:
 
 
 def test_comparisons_are_timed_and_reported(compared: Path, grade: Grade) -> None:
-    gpu = FakeGpu(TIMES_MS | {"unmended": 2 * FLOOR_MS})
+    gpu = FakeGpu(TIMES_MS | {"unfixed": 2 * FLOOR_MS})
     score = grade("solutions/transpose.cu", gpu)
-    assert gpu.prepared == ("submission", "naive", "unmended", "reference")
-    assert {timing.plan: len(timing.samples_ms) for timing in score.timings}["unmended"] == LOOKS[0]
-    assert re.search(r"Time: .*, unmended 0\.31\d+ ms", " ".join(shown(score).split()))
+    assert gpu.prepared == ("submission", "naive", "unfixed", "reference")
+    assert {timing.plan: len(timing.samples_ms) for timing in score.timings}[
+        "unfixed"
+    ] == CHECKPOINTS[0]
+    assert re.search(r"Time: .*, unfixed 0\.31\d+ ms", " ".join(shown(score).split()))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +160,7 @@ def test_comparisons_are_timed_and_reported(compared: Path, grade: Grade) -> Non
 def test_a_speed_may_be_relative_to_the_reference(
     compared: Path, grade: Grade, own: float, points: float
 ) -> None:
-    times = TIMES_MS | {"unmended": 2 * FLOOR_MS, "submission": FLOOR_MS / own}
+    times = TIMES_MS | {"unfixed": 2 * FLOOR_MS, "submission": FLOOR_MS / own}
     bandwidth = check(grade("solutions/transpose.cu", FakeGpu(times)), "bandwidth_fraction")
     assert bandwidth.points == pytest.approx(points, abs=0.1)
     assert re.fullmatch(r">= 0\.9 x the reference's 85\.\d %", bandwidth.threshold)
@@ -164,8 +169,8 @@ def test_a_speed_may_be_relative_to_the_reference(
 def test_counters_of_the_baseline_come_from_who_counted_the_submission(
     compared: Path, grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    times = TIMES_MS | {"unmended": 2 * FLOOR_MS}
-    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
+    times = TIMES_MS | {"unfixed": 2 * FLOOR_MS}
+    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NO_NCU)
     emulated = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
     assert (emulated.value, emulated.relative_value) == (
         64 * 128 / 8,
@@ -217,16 +222,15 @@ def test_the_starter_loses_points_to_time_and_conflicts(grade: Grade) -> None:
 def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        counters, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there", "Install it.")
-    )
+    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NO_NCU)
     score = grade("starter/transpose.cu", FakeGpu(TIMES_MS))
     conflicts = check(score, "shared_bank_conflicts")
     assert conflicts.source is Source.COUNTED
     assert conflicts.value == 31 * 64 * 128 / 32  # at the emulated benchmark's sizes
     assert (
         score.environment["counters"]
-        == "emulated device, rows = 64, cols = 128, because ncu is not there. Install it."
+        == "emulated device, rows = 64, cols = 128, because another profiler holds the GPU's counters. "
+        "End it, or pause it: `dcgmi profile --pause` for DCGM."
     )
     assert "Counters: emulated device" in shown(score)
 
@@ -258,7 +262,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
 def test_what_nobody_can_count_is_not_measured(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NotCounted("ncu is not there"))
+    monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NO_NCU)
     monkeypatch.setattr(
         benchmark, "count_on_stand_in", lambda *_: "it does not know an instruction"
     )
@@ -283,7 +287,7 @@ def test_a_goal_within_the_interval_is_the_students(grade: Grade) -> None:
     )
     assert (
         len(next(timing for timing in score.timings if timing.plan == "submission").samples_ms)
-        == LOOKS[-1]
+        == CHECKPOINTS[-1]
     )
 
 

@@ -27,7 +27,7 @@ from grader.devices.gpu.cuda_facts import (
     read_refusal,
 )
 from grader.devices.gpu.placement import Damage, Place
-from grader.devices.overdue import out_of_time
+from grader.devices.plan_limits import out_of_time
 from grader.errors import GraderError, WorkerError
 from grader.grading.building import Built, build
 from grader.grading.cases import Bench, prepare_case, run_case

@@ -19,7 +19,7 @@ from grader.grading.measure import (
     Measurement,
     measure,
 )
-from grader.judging.timing import LOOKS, NAIVE, REFERENCE, estimate_metrics
+from grader.judging.timing import CHECKPOINTS, NAIVE, REFERENCE, estimate_metrics
 from grader.records import (
     SUBMISSION,
     ClockState,
@@ -71,24 +71,36 @@ def speedup(found: Measurement) -> tuple[float, float]:
 
 
 def test_it_ends_at_the_first_look_that_leaves_nothing_open() -> None:
-    assert samples(run(FakeClock(TIMES_MS))) == dict.fromkeys(TIMES_MS, LOOKS[0])
+    assert samples(run(FakeClock(TIMES_MS))) == dict.fromkeys(TIMES_MS, CHECKPOINTS[0])
 
 
 def test_while_something_is_open_there_are_more_rounds_up_to_a_cap() -> None:
     device = FakeClock(TIMES_MS)
     found = run(device, *[[SUBMISSION, NAIVE]] * 99)
-    assert samples(found) == {SUBMISSION: LOOKS[-1], NAIVE: LOOKS[-1], REFERENCE: LOOKS[0]}
+    assert samples(found) == {
+        SUBMISSION: CHECKPOINTS[-1],
+        NAIVE: CHECKPOINTS[-1],
+        REFERENCE: CHECKPOINTS[0],
+    }
     assert found.disturbed is None
 
 
 def test_the_baseline_is_timed_only_as_long_as_a_ratio_is_open() -> None:
     found = run(FakeClock(TIMES_MS), [SUBMISSION, NAIVE], [SUBMISSION])
-    assert samples(found) == {SUBMISSION: LOOKS[2], NAIVE: LOOKS[1], REFERENCE: LOOKS[0]}
+    assert samples(found) == {
+        SUBMISSION: CHECKPOINTS[2],
+        NAIVE: CHECKPOINTS[1],
+        REFERENCE: CHECKPOINTS[0],
+    }
 
 
 def test_a_program_that_was_left_out_does_not_come_back_because_rounds_are_compared() -> None:
     found = run(FakeClock(TIMES_MS), [SUBMISSION], [SUBMISSION, NAIVE])
-    assert samples(found) == {SUBMISSION: LOOKS[2], NAIVE: LOOKS[0], REFERENCE: LOOKS[0]}
+    assert samples(found) == {
+        SUBMISSION: CHECKPOINTS[2],
+        NAIVE: CHECKPOINTS[0],
+        REFERENCE: CHECKPOINTS[0],
+    }
 
 
 def test_each_round_has_every_program_once_in_an_order_of_its_own() -> None:
@@ -96,7 +108,7 @@ def test_each_round_has_every_program_once_in_an_order_of_its_own() -> None:
     run(device)
     programs = [step.program for step in device.calls[-1]]
     rounds = [tuple(programs[i : i + 3]) for i in range(0, len(programs), 3)]
-    assert len(rounds) == LOOKS[0]
+    assert len(rounds) == CHECKPOINTS[0]
     assert {frozenset(each) for each in rounds} == {frozenset(TIMES_MS)}
     assert len(set(rounds)) > 3
 
@@ -126,7 +138,9 @@ def test_the_warm_up_is_long_enough_and_left_out() -> None:
     found = run(device)
     warm_steps = len(device.steps) - len(device.calls[-1])
     assert warm_steps > 0
-    assert all(timing.samples_ms == (TIMES_MS[timing.plan],) * LOOKS[0] for timing in found.timings)
+    assert all(
+        timing.samples_ms == (TIMES_MS[timing.plan],) * CHECKPOINTS[0] for timing in found.timings
+    )
 
 
 def test_drift_of_the_clocks_cancels_in_the_ratios() -> None:
@@ -160,7 +174,7 @@ def test_a_disturbed_measurement_is_repeated() -> None:
     assert found.attempts == 2
     assert found.disturbed is None
     assert found.clocks == STEADY
-    assert samples(found) == dict.fromkeys(TIMES_MS, LOOKS[0])
+    assert samples(found) == dict.fromkeys(TIMES_MS, CHECKPOINTS[0])
 
 
 def test_a_gpu_that_stays_throttled_is_given_up_and_its_samples_are_kept() -> None:
@@ -168,7 +182,7 @@ def test_a_gpu_that_stays_throttled_is_given_up_and_its_samples_are_kept() -> No
     assert found.attempts == ATTEMPTS
     how = "the GPU was slowed down (hw thermal slowdown)"
     assert found.disturbed == Disturbed(ATTEMPTS, how)
-    assert samples(found) == dict.fromkeys(TIMES_MS, LOOKS[0])
+    assert samples(found) == dict.fromkeys(TIMES_MS, CHECKPOINTS[0])
 
 
 def test_outputs_that_are_wrong_in_a_timed_run_end_it() -> None:
@@ -193,7 +207,7 @@ def test_slow_programs_have_fewer_rounds() -> None:
     assert samples(found) == dict.fromkeys(TIMES_MS, MIN_ROUNDS)
     medium = FakeClock({SUBMISSION: 30.0, NAIVE: 60.0, REFERENCE: 1.0})
     found = run(medium, [SUBMISSION], [SUBMISSION])
-    assert LOOKS[0] <= samples(found)[SUBMISSION] <= LOOKS[-1]
+    assert CHECKPOINTS[0] <= samples(found)[SUBMISSION] <= CHECKPOINTS[-1]
     assert medium.seconds < 1 + MAX_SECONDS
 
 

@@ -12,7 +12,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 import grader
-from grader.judging.timing import LOOKS
+from grader.judging.timing import CHECKPOINTS
 from grader.records import CheckResult, CheckStatus, Score, Status
 from grader.report.json import format_score
 
@@ -83,7 +83,7 @@ def test_the_reference_earns_every_point(reference: Score) -> None:
         reference.max_score,
     ), reference.message
     assert {timing.plan for timing in reference.timings} == {"submission", "naive", "reference"}
-    assert all(len(timing.samples_ms) >= LOOKS[0] for timing in reference.timings)
+    assert all(len(timing.samples_ms) >= CHECKPOINTS[0] for timing in reference.timings)
 
 
 def test_the_submission_that_is_the_reference_is_as_fast(reference: Score) -> None:

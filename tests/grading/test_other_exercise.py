@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.grading.other_exercise import name_other_exercise
+from grader.grading.other_exercise import find_other_exercise, name_other_exercise
 from grader.records import Failure, Status, Submission
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
@@ -63,3 +63,27 @@ def test_other_failures_stay() -> None:
     fault = Failure(Status.RUNTIME_ERROR, "no")
     transpose = read_exercise(ROOT / "exercises/transpose")
     assert name_other_exercise(fault, transpose, read("solutions/gemm_tiled.cu")) == fault
+
+
+KNOWN = [
+    (folder.name, file)
+    for folder in sorted((ROOT / "exercises").iterdir())
+    for file in (
+        *sorted((ROOT / "tests/submissions" / folder.name).glob("*.cu")),
+        *(ROOT / of / f"{folder.name}.cu" for of in ("starter", "solutions")),
+    )
+]
+
+
+def test_no_known_file_is_taken_for_one_of_another_exercise() -> None:
+    exercises = {name: read_exercise(ROOT / "exercises" / name) for name, _ in KNOWN}
+    for name, file in KNOWN:
+        submission = read_submission(file)
+        if isinstance(submission, Submission):
+            assert find_other_exercise(exercises[name], submission) is None, file
+
+
+@pytest.mark.parametrize("kind", ["starter", "solutions"])
+def test_the_launched_kernel_names_the_exercise(kind: str) -> None:
+    tiled = read_exercise(ROOT / "exercises/gemm_tiled")
+    assert find_other_exercise(tiled, read(f"{kind}/gemm_coalesced.cu")) == "gemm_coalesced"

@@ -1,4 +1,4 @@
-"""Mends of a graded submission, tried as submissions of their own."""
+"""Fixes of a graded submission, tried as submissions of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from grader.grading.grade import grade_with
 from grader.grading.what_if import Trial, is_worth_it, lost_checks, try_fixes
 from grader.records import (
     CheckStatus,
-    MendKind,
+    FixKind,
     Options,
     Progress,
     Score,
@@ -21,8 +21,7 @@ from grader.records import (
     WhatIfMode,
     show_nothing,
 )
-from grader.report.json import format_score
-from grader.report.stored import parse_score
+from grader.report.json import format_score, parse_score
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 from tests.support.factories import make_graded
@@ -30,7 +29,7 @@ from tests.support.factories import make_graded
 ROOT = Path(__file__).resolve().parents[2]
 SEED = 7
 WRONG_WAY = ROOT / "tests" / "submissions" / "gemm_coalesced" / "failed--remapped_the_wrong_way.cu"
-"""One mend fits it: `/` and `%` exchanged."""
+"""One fix fits it: `/` and `%` exchanged."""
 
 
 def grade(file: Path, cache: Path, *, model: bool = False) -> Score:
@@ -38,7 +37,7 @@ def grade(file: Path, cache: Path, *, model: bool = False) -> Score:
     return grade_with(options, ROOT / "exercises" / file.parent.name, file)
 
 
-def mend(
+def fix(
     file: Path,
     score: Score,
     cache: Path,
@@ -58,13 +57,13 @@ def mend(
     return try_fixes(exercise, text, score, trial)
 
 
-def test_the_mend_of_a_cause_is_found_and_its_effect_counted(cache: Path) -> None:
+def test_the_fix_of_a_cause_is_found_and_its_effect_counted(cache: Path) -> None:
     score = grade(WRONG_WAY, cache)
     shown: list[Progress] = []
-    found = mend(WRONG_WAY, score, cache, WhatIfMode.NUMBERS, shown=shown)
+    found = fix(WRONG_WAY, score, cache, WhatIfMode.NUMBERS, shown=shown)
     assert found is not None
-    (best,) = found.mends
-    assert (best.kind, best.name) == (MendKind.DIVISION_AXES, "gemm")
+    (best,) = found.fixes
+    assert (best.kind, best.name) == (FixKind.DIVISION_AXES, "gemm")
     before = {effect.metric: effect.value for effect in found.effects}
     after = {effect.metric: effect.value for effect in best.effects}
     assert before["global_store_efficiency"] == 0.125
@@ -73,13 +72,13 @@ def test_the_mend_of_a_cause_is_found_and_its_effect_counted(cache: Path) -> Non
     assert best.code == ()  # the exercise shows numbers only
     assert shown[-1] == Progress("trying fixes", 2, 2)
     assert parse_score(format_score(replace(score, what_if=found))).what_if == found
-    assert mend(WRONG_WAY, score, cache, WhatIfMode.OFF) is None
-    late = mend(WRONG_WAY, score, cache, seconds=0.0)
+    assert fix(WRONG_WAY, score, cache, WhatIfMode.OFF) is None
+    late = fix(WRONG_WAY, score, cache, seconds=0.0)
     assert late is not None
-    assert (late.mends, late.untried) == ((), 1)
+    assert (late.fixes, late.untried) == ((), 1)
 
 
-def test_mends_are_for_right_submissions_that_lost_points_by_figures() -> None:
+def test_fixes_are_for_right_submissions_that_lost_points_by_figures() -> None:
     score = make_graded()
     correct, conflicts, *others = score.checks
     missed = replace(conflicts, status=CheckStatus.FAILED, value=32.0)
@@ -90,7 +89,7 @@ def test_mends_are_for_right_submissions_that_lost_points_by_figures() -> None:
     assert lost_checks(replace(lost, checks=(wrong, *others))) == ()
 
 
-def test_a_mend_that_costs_more_points_than_it_gives_is_not_worth_it() -> None:
+def test_a_fix_that_costs_more_points_than_it_gives_is_not_worth_it() -> None:
     score = make_graded()
     correct, conflicts, stores, *others = score.checks
     missed = replace(conflicts, status=CheckStatus.FAILED, value=32.0, points=0.0)
@@ -106,21 +105,21 @@ def test_a_mend_that_costs_more_points_than_it_gives_is_not_worth_it() -> None:
 @pytest.mark.parametrize(
     ("file", "kind", "now"),
     [
-        ("transpose/failed--conflicting_tile", MendKind.ROW_LENGTH, (33,)),
-        ("gemm_tiled/failed--tile_read_by_column", MendKind.ARRAY_AXES, ()),
-        ("gemm_tiled/failed--uncoalesced_tile_loads", MendKind.AXES, (32, 32)),
-        ("gemm_coalesced/failed--rows_of_sixteen", MendKind.BLOCK_SHAPE, None),
-        ("reduction/failed--grid_stride_one_float_at_a_time", MendKind.VECTORS, ()),
-        ("gemm_register_blocked/failed--transposed_tile_unpadded", MendKind.ROW_LENGTH, (132,)),
+        ("transpose/failed--conflicting_tile", FixKind.ROW_LENGTH, (33,)),
+        ("gemm_tiled/failed--tile_read_by_column", FixKind.ARRAY_AXES, ()),
+        ("gemm_tiled/failed--uncoalesced_tile_loads", FixKind.AXES, (32, 32)),
+        ("gemm_coalesced/failed--rows_of_sixteen", FixKind.BLOCK_SHAPE, None),
+        ("reduction/failed--grid_stride_one_float_at_a_time", FixKind.VECTORS, ()),
+        ("gemm_register_blocked/failed--transposed_tile_unpadded", FixKind.ROW_LENGTH, (132,)),
     ],
 )
-def test_the_mend_that_a_teacher_would_name_comes_first(
-    file: str, kind: MendKind, now: tuple[int, ...] | None, cache: Path
+def test_the_fix_that_a_teacher_would_name_comes_first(
+    file: str, kind: FixKind, now: tuple[int, ...] | None, cache: Path
 ) -> None:
     path = ROOT / "tests" / "submissions" / f"{file}.cu"
-    found = mend(path, grade(path, cache, model=True), cache, model=True)
+    found = fix(path, grade(path, cache, model=True), cache, model=True)
     assert found is not None
-    best = found.mends[0]
+    best = found.fixes[0]
     assert best.kind is kind
     assert now is None or best.now == now
     assert best.gain > 0

@@ -9,7 +9,7 @@ import pytest
 
 from grader.judging.checks import earned_fraction, judge_checks, judge_failure
 from grader.judging.evidence import Evidence, OtherCounts
-from grader.judging.needs import find_counted, find_open, find_timed
+from grader.judging.goals import find_counted, find_open, find_timed
 from grader.judging.timing import REFERENCE, make_timing
 from grader.judging.values import collect_metrics, collect_others, missing_metrics
 from grader.messages.reasons import NOT_SHIPPED
@@ -26,7 +26,7 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.spec.exercise import CheckSpec, Threshold, Yardstick
+from grader.spec.exercise import CheckSpec, ComparedWith, Threshold
 from grader.spec.statements import Plan
 from tests.support.factories import (
     BANDWIDTH,
@@ -370,17 +370,17 @@ SECTORS = CheckSpec(
     "Fewer sectors",
     "global_load_sectors",
     25,
-    Threshold(at_most=0.5, zero_at=1, relative_to=Yardstick.BASELINE),
+    Threshold(at_most=0.5, zero_at=1, relative_to=ComparedWith.BASELINE),
 )
 AS_FAST = replace(
-    BANDWIDTH, threshold=Threshold(at_least=0.8, zero_at=0.4, relative_to=Yardstick.REFERENCE)
+    BANDWIDTH, threshold=Threshold(at_least=0.8, zero_at=0.4, relative_to=ComparedWith.REFERENCE)
 )
 SIZES = {"rows": 8192, "cols": 8192}
 
 
 def judge_sectors(sectors: float, baseline: OtherCounts) -> CheckResult:
     exercise = make_exercise((CORRECTNESS, SECTORS))
-    others = collect_others(exercise, H100, counts={Yardstick.BASELINE: baseline})
+    others = collect_others(exercise, H100, counts={ComparedWith.BASELINE: baseline})
     return judge_checks(
         exercise, RIGHT, metrics_with(global_load_sectors=sectors), H100, others=others
     )[1]
@@ -467,11 +467,13 @@ def test_only_the_programs_that_counters_are_relative_to_are_counted() -> None:
     )
     assert find_counted(make_exercise((CORRECTNESS, AS_FAST, on_t4)), GPU) == ()
     assert find_counted(make_exercise((CORRECTNESS, on_t4)), replace(GPU, id="t4")) == (
-        Yardstick.BASELINE,
+        ComparedWith.BASELINE,
     )
-    by_reference = replace(SECTORS, threshold=Threshold(at_most=2, relative_to=Yardstick.REFERENCE))
+    by_reference = replace(
+        SECTORS, threshold=Threshold(at_most=2, relative_to=ComparedWith.REFERENCE)
+    )
     assert find_counted(make_exercise((SECTORS, by_reference)), GPU) == (
-        Yardstick.BASELINE,
+        ComparedWith.BASELINE,
     )  # the reference is not shipped
 
 
@@ -556,7 +558,7 @@ def test_what_is_shown_for_comparison_is_timed_although_no_goal_needs_it() -> No
 
 
 def test_a_program_is_timed_if_a_time_is_relative_to_it() -> None:
-    threshold = Threshold(at_least=0.8, relative_to=Yardstick.REFERENCE)
+    threshold = Threshold(at_least=0.8, relative_to=ComparedWith.REFERENCE)
     exercise = replace(
         make_exercise((replace(BANDWIDTH, threshold=threshold),)), reference_source=Path("r.cu")
     )

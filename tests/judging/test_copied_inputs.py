@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from grader.judging.copied_inputs import find_copies
+from grader.judging.score import find_copies
 from grader.messages.hints import Copy
 from grader.records import Counters, LineCounters
 from grader.spec.exercise import CheckSpec, Threshold

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.judging.machine_work import list_kernel, tell_machine_work
+from grader.judging.machine_work import combine_machine_work, list_kernel
 from grader.records import (
     CheckedMode,
     CountingMode,
@@ -50,7 +50,7 @@ def run(mode: Mode) -> tuple[MachineWork, Execution]:
     assert execution.failure is None
     ran = program, execution
     modelled = ran if isinstance(mode, ModelledMode) else None
-    return tell_machine_work(ran, SIZES, modelled, SIZES), execution
+    return combine_machine_work(ran, SIZES, modelled, SIZES), execution
 
 
 def test_control_bits_are_read_from_the_encoding() -> None:

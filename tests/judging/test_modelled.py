@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from grader.judging.modelled import compare_modelled, is_known, model_timing
+from grader.judging.timing import compare_modelled, is_known, model_timing
 from grader.records import Bound, CheckStatus, Execution, Modelled, Score, Status
-from grader.spec.exercise import CheckSpec, Threshold, Yardstick
+from grader.spec.exercise import CheckSpec, ComparedWith, Threshold
 from tests.support.factories import make_execution, make_exercise, make_modelled, make_timed
 
 DRAM, STORES = (0.92, 1.08), (0.65, 1.4)
@@ -118,7 +118,7 @@ def test_a_speedup_over_a_kernel_that_is_hardly_known_is_not_judged() -> None:
 
 
 def test_a_goal_relative_to_a_kernel_that_is_hardly_known_is_not_judged() -> None:
-    goal = Threshold(at_least=2.0, relative_to=Yardstick.BASELINE)
+    goal = Threshold(at_least=2.0, relative_to=ComparedWith.BASELINE)
     check = CheckSpec("rate", "Bandwidth", "bandwidth_gbps", 10, goal)
     exercise = replace(make_exercise(), checks=(*make_exercise().checks, check))
     own = make_modelled(0.19, "bound by DRAM", DRAM)

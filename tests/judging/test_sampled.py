@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from grader.devices.base import Arrays, places_of
-from grader.judging.sampled import judge_sampled
+from grader.judging.compare import judge_sampled
 from grader.records import CaseResult, DeviceBuffer, Role
 from grader.spec.exercise import Case, Tolerance
 

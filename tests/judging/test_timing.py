@@ -11,8 +11,8 @@ import pytest
 
 from grader.cpp.expressions import parse_expression
 from grader.judging.timing import (
-    LOOK_ERROR,
-    LOOKS,
+    CHECKPOINT_ERROR,
+    CHECKPOINTS,
     Estimate,
     check_floor,
     estimate_median,
@@ -52,7 +52,7 @@ def test_the_interval_is_that_of_the_tables(
     assert estimate == Estimate((count + 1) / 2, *map(float, ranks))
 
 
-@pytest.mark.parametrize("count", LOOKS)
+@pytest.mark.parametrize("count", CHECKPOINTS)
 def test_the_interval_misses_the_true_median_as_rarely_as_it_says(count: int) -> None:
     """For a lopsided distribution: exponential, whose median is ln 2."""
     rng, trials = Random(count), 100_000 // count
@@ -60,7 +60,7 @@ def test_the_interval_misses_the_true_median_as_rarely_as_it_says(count: int) ->
     for _ in range(trials):
         estimate = estimate_median([rng.expovariate(1.0) for _ in range(count)])
         missed += not estimate.low <= math.log(2) <= estimate.high
-    assert missed / trials <= LOOK_ERROR + 3 * math.sqrt(LOOK_ERROR / trials)
+    assert missed / trials <= CHECKPOINT_ERROR + 3 * math.sqrt(CHECKPOINT_ERROR / trials)
 
 
 def test_metrics_follow_from_medians_and_ratios_of_rounds() -> None:

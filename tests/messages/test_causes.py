@@ -9,7 +9,7 @@ import pytest
 
 from grader.judging.compare import judge_case
 from grader.messages.causes import CAUSES, name_cause
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     CheckStatus,
     DeviceBuffer,
@@ -93,7 +93,7 @@ def test_the_key_of_a_wrong_output_is_the_same_in_a_hidden_case(hidden: bool) ->
 def test_a_launch_that_cannot_be_is_grouped_by_its_obstacle(hidden: bool) -> None:
     figures = {"block": "(64, 32)", "threads": "2048", "most": "1024"}
     mistake = PlanMistake(3, 1, "", "", "", Obstacle.TOO_MANY_THREADS, figures)
-    told = tell(mistake, hidden=hidden)
+    told = describe_mistake(mistake, hidden=hidden)
     assert told.cause == "launch.too_many_threads"
     assert name_cause(told.cause) == "the block has more threads than can be launched"
 

@@ -1,4 +1,4 @@
-"""What is said of a submission that does not compile."""
+"""What is error_text of a submission that does not compile."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from grader.messages.compiling import tell_compile_mistake
+from grader.messages.compiling import describe_compile_mistake
 from grader.plumbing.cache import default_cache
 from grader.records import CompileErrors, Submission, ToolLimits
 from grader.sandbox.process import run_tool
@@ -49,11 +49,11 @@ def test_words_and_advice_suit_the_compiler_s_message(text: str, message: str, a
         cache=default_cache(os.environ),
     )
     assert isinstance(mistake, CompileErrors)
-    failure = tell_compile_mistake(mistake)
+    failure = describe_compile_mistake(mistake)
     assert failure.message.startswith(message)
     assert advice in failure.advice
 
 
 def test_a_header_of_another_package_is_named_with_it() -> None:
     mistake = CompileErrors("file.cu", "curand_kernel.h: No such file or directory", 1, "")
-    assert "pip install nvidia-curand" in tell_compile_mistake(mistake).advice
+    assert "pip install nvidia-curand" in describe_compile_mistake(mistake).advice

@@ -10,8 +10,14 @@ import pytest
 from grader.devices.gpu.cuda_facts import read_damage
 from grader.devices.gpu.placement import Damage, Place
 from grader.errors import GraderError, SpecError, SpecProblem, WorkerError
-from grader.messages.hidden import name_case, tell, tell_failure, tell_findings, telling_errors
-from grader.messages.observations import tell_order
+from grader.messages.hidden import (
+    describe_failure,
+    describe_findings,
+    describe_mistake,
+    hiding_errors,
+    name_case,
+)
+from grader.messages.observations import describe_order
 from grader.records import (
     Act,
     Dim3,
@@ -53,7 +59,7 @@ def see(act: Act, buffer: str | None = "out", offset_bytes: int | None = 118372)
         width_bytes=293,
         meant=MeantArray("tile", f"tile{[101, 293]}", before=False),
         lanes=(29, 3),
-        said=FIGURES,
+        error_text=FIGURES,
         limit_instructions=29593,
         limit_seconds=29593.0,
     )
@@ -80,7 +86,7 @@ def digits(*records: Failure | Finding) -> str:
 def test_an_act_of_any_kind_keeps_its_lines_and_names_only(
     act: Act, offset_bytes: int | None, buffer: str | None
 ) -> None:
-    (told,) = tell_findings([see(act, buffer, offset_bytes)], HIDDEN)
+    (told,) = describe_findings([see(act, buffer, offset_bytes)], HIDDEN)
     kept = ("kind", "message", "kernel", "line", "buffer", "other_line")
     assert all(
         getattr(told, field.name) is None for field in fields(told) if field.name not in kept
@@ -97,7 +103,7 @@ def test_a_run_that_failed_says_what_kind_of_mistake_where(act: Act) -> None:
     assert told.message.startswith("line 11: ")
     assert told.message.endswith(" (kernel transpose). In case 'case'.")
     assert (told.status, told.detail, told.advice, told.printed) == (stop.status, "", "", ())
-    assert told.findings == tell_findings(stop.findings, HIDDEN)
+    assert told.findings == describe_findings(stop.findings, HIDDEN)
     assert not digits(replace(told, findings=()))
 
 
@@ -108,7 +114,7 @@ def test_a_public_case_is_told_with_the_figures(act: Act) -> None:
     assert told.advice or act in SEEN_BESIDE_OTHERS
     assert told.detail == FIGURES
     assert (found.kind, found.block, found.line) == (act.kind, Dim3(101, 293, 64), 11)
-    assert found.message != tell_findings([see(act)], HIDDEN)[0].message or act in ALIKE
+    assert found.message != describe_findings([see(act)], HIDDEN)[0].message or act in ALIKE
 
 
 SEEN_BESIDE_OTHERS = (
@@ -136,41 +142,42 @@ ALIKE = (Act.SKIPPED_BARRIER,)
     ],
 )
 def test_what_stops_a_run_is_told_without_figures(stop: Stop, words: str) -> None:
-    told = tell_failure(stop, HIDDEN)
+    told = describe_failure(stop, HIDDEN)
     assert told.status is stop.status
     assert told.message.startswith(words)
     assert told.message.endswith(". In case 'case'.")
     assert told.advice
     assert not digits(told)
-    assert "293" in digits(tell(stop)) or isinstance(stop, Refused | NotEmulated)
+    assert "293" in digits(describe_mistake(stop)) or isinstance(stop, Refused | NotEmulated)
 
 
 def test_a_result_that_depends_on_the_order_is_told_without_its_problem() -> None:
-    assert not digits(tell_order("transpose<293>", None))
-    assert FIGURES in tell_order("transpose<293>", FIGURES).message
+    assert not digits(describe_order("transpose<293>", None))
+    assert FIGURES in describe_order("transpose<293>", FIGURES).message
 
 
 @pytest.mark.parametrize("obstacle", [None, *Obstacle])
 def test_a_launch_that_cannot_be_says_why(obstacle: Obstacle | None) -> None:
     figures = dict.fromkeys(NAMES, "293")
     mistake = PlanMistake(11, 40, FIGURES, FIGURES, FIGURES, obstacle, figures)
-    told = tell_failure(mistake, HIDDEN)
+    told = describe_failure(mistake, HIDDEN)
     assert told.message.startswith("line 11, column 40: ")
     assert told.message.endswith(". In case 'case'.")
     assert told.advice
     assert "{" not in told.message + told.advice
     assert digits(told) == "40"
-    public = tell(mistake)
+    public = describe_mistake(mistake)
     assert public.message.startswith("line 11, column 40: ")
-    own_words = obstacle in (None, Obstacle.DIVISION_BY_ZERO, Obstacle.BEYOND_64_BITS)
-    assert (FIGURES in public.message) == own_words
+    assert (FIGURES in public.message) == (obstacle is None)
     assert (public.detail, public.line) == (FIGURES, 11)
 
 
 def test_a_mistake_in_the_exercises_own_plan_names_no_line() -> None:
     mistake = PlanMistake(None, 40, FIGURES, "advice", FIGURES)
-    assert tell(mistake).message.startswith("the exercise's default launch line, column 40: ")
-    assert not digits(tell_failure(mistake, HIDDEN))
+    assert describe_mistake(mistake).message.startswith(
+        "the exercise's default launch line, column 40: "
+    )
+    assert not digits(describe_failure(mistake, HIDDEN))
 
 
 NAMES = (
@@ -190,7 +197,7 @@ NAMES = (
     ],
 )
 def test_a_failure_of_which_nothing_is_known_is_told_by_its_status(status: Status) -> None:
-    told = tell_failure(Failure(status, FIGURES, FIGURES, FIGURES), HIDDEN)
+    told = describe_failure(Failure(status, FIGURES, FIGURES, FIGURES), HIDDEN)
     assert told.status is status
     assert told.message
     assert not digits(told)
@@ -216,26 +223,26 @@ def test_the_words_of_a_gpus_guard_bands_are_not_told(offset_bytes: int, words: 
 
 def test_a_public_case_is_named_with_its_sizes() -> None:
     stop = Faulted(see(Act.ACCESS_OUT_OF_BOUNDS))
-    plain, told = tell(stop), name_case(stop, PUBLIC)
+    plain, told = describe_mistake(stop), name_case(stop, PUBLIC)
     message = f"{plain.message[:-1]}. In case 'case' (rows = 100, cols = 1,075)."
     assert told == replace(plain, message=message)
     assert "right behind the end of buffer out (118,372 bytes)" in told.message
-    assert tell_failure(stop, PUBLIC) == plain
-    assert tell_findings(stop.findings, PUBLIC) == plain.findings
+    assert describe_failure(stop, PUBLIC) == plain
+    assert describe_findings(stop.findings, PUBLIC) == plain.findings
 
 
 @pytest.mark.parametrize(
     "error", [GraderError(FIGURES, FIGURES, detail=FIGURES), MemoryError(FIGURES)]
 )
 def test_the_graders_own_failure_in_a_hidden_case_has_no_words_of_the_run(error: Exception) -> None:
-    with pytest.raises(WorkerError) as told, telling_errors(HIDDEN):
+    with pytest.raises(WorkerError) as told, hiding_errors(HIDDEN):
         raise error
     assert str(told.value) == "the grader failed in the hidden case 'case'"
     assert told.value.detail == ""
-    with pytest.raises(type(error), match=FIGURES), telling_errors(PUBLIC):
+    with pytest.raises(type(error), match=FIGURES), hiding_errors(PUBLIC):
         raise error
 
 
 def test_a_broken_exercise_is_told_to_its_author() -> None:
-    with pytest.raises(SpecError, match=FIGURES), telling_errors(HIDDEN):
+    with pytest.raises(SpecError, match=FIGURES), hiding_errors(HIDDEN):
         raise SpecError([SpecProblem("oracle.py", "", FIGURES)])

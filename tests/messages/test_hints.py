@@ -240,7 +240,7 @@ NO_FACTS = HintFacts((), (), (), (), (), frozenset())
 
 
 def hint(metric: str, facts: HintFacts, **fields: str) -> str:
-    """What is said to a submission that failed a check of the metric."""
+    """What is error_text to a submission that failed a check of the metric."""
     spec = replace(CheckSpec("it", "It", metric, 5, Threshold(at_most=0)), **fields)  # type: ignore[arg-type]
     failed = CheckResult("it", "It", CheckStatus.FAILED, 0, 5, metric, 1, "", "", None, "", hint="")
     (told,) = hint_at_misses([failed], [spec], facts)
@@ -413,7 +413,7 @@ def failed_check(name: str, metric: str) -> CheckResult:
 
 def test_what_one_hint_shows_another_refers_to() -> None:
     specs = [
-        CheckSpec(name, name, metric, 5, Threshold(at_most=0), hint=f"Mend {name}.")
+        CheckSpec(name, name, metric, 5, Threshold(at_most=0), hint=f"Fix {name}.")
         for name, metric in (
             ("speed", "time_ms"),
             ("pace", "bandwidth_gbps"),
@@ -423,7 +423,7 @@ def test_what_one_hint_shows_another_refers_to() -> None:
     lines = [SourceLine(3, "out[j] = in[i];", accesses(load=ROW, store=COLUMN))]
     checks = [failed_check(spec.name, spec.metric) for spec in specs]
     told = [check.hint for check in hint_at_misses(checks, specs, replace(NO_FACTS, lines=lines))]
-    shown = "line 3: out[j] moves 32 sectors a request where 4 would do. Mend stores."
+    shown = "line 3: out[j] moves 32 sectors a request where 4 would do. Fix stores."
     assert told == ["See Stores.", "See Speed.", shown]
 
 

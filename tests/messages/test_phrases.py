@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from grader.messages.hidden import tell
-from grader.messages.observations import tell_observation
+from grader.messages.hidden import describe_mistake
+from grader.messages.observations import describe_observation
 from grader.records import Act, Dim3, Faulted, MeantArray, Observation, Party, Spot
 
 BLOCK, NEXT_BLOCK = Dim3(1, 0, 0), Dim3(2, 0, 0)
@@ -19,7 +19,7 @@ RACE = Observation(
 
 
 def told(seen: Observation) -> str:
-    return tell_observation(seen, hidden=False).message
+    return describe_observation(seen, hidden=False).message
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_a_race_names_what_would_order_the_two(seen: Observation, message: str) 
 
 
 def test_a_race_of_a_hidden_case_names_the_lines_alone() -> None:
-    finding = tell_observation(RACE, hidden=True)
+    finding = describe_observation(RACE, hidden=True)
     assert finding.message == (
         "race on buffer tile: the access of line 7 and that of line 9 meet without having waited"
         " for each other"
     )
     assert (finding.thread, finding.element, finding.other_line) == (None, None, 7)
-    unknown = tell_observation(replace(RACE, other=None), hidden=True)
+    unknown = describe_observation(replace(RACE, other=None), hidden=True)
     assert (
         unknown.message == "race on buffer tile: threads meet without having waited for each other"
     )
@@ -179,7 +179,10 @@ def test_every_use_of_memory_has_its_sentence(seen: Observation, message: str) -
 def test_a_fault_without_a_line_is_told_by_its_thread_alone() -> None:
     seen = Observation(Act.TRAP, "k", Party(None, BLOCK, Dim3(3, 0, 0)))
     place = "(kernel k, block (1, 0, 0), thread (3, 0, 0))."
-    assert tell(Faulted(seen)).message == f"the kernel stopped itself with __trap() {place}"
+    assert (
+        describe_mistake(Faulted(seen)).message
+        == f"the kernel stopped itself with __trap() {place}"
+    )
 
 
 @pytest.mark.parametrize("act", Act)
@@ -188,6 +191,6 @@ def test_code_of_a_header_has_no_line(act: Act, hidden: bool) -> None:
     """Its instructions have none of the submission's."""
     by, other = replace(READ, line=None), replace(STORE, line=None)
     spot = Spot("global", 64, "out", 64, 64, "out[16]")
-    seen = Observation(act, "k", by, other, spot, 4, lanes=(3,), said="It.")
-    assert "None" not in tell_observation(seen, hidden=hidden).message
-    assert "None" not in tell(Faulted(seen), hidden=hidden).message
+    seen = Observation(act, "k", by, other, spot, 4, lanes=(3,), error_text="It.")
+    assert "None" not in describe_observation(seen, hidden=hidden).message
+    assert "None" not in describe_mistake(Faulted(seen), hidden=hidden).message

@@ -7,8 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from grader.records import BatchEntry, Cause, Status
-from grader.report.class_table import print_summary
-from grader.report.common_causes import group_by_cause
+from grader.report.class_table import group_by_cause, print_summary
 from grader.report.html import write_report
 from grader.report.terminal import make_console
 from tests.report.html.test_report import Page

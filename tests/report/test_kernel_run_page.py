@@ -22,7 +22,7 @@ from grader.records import (
     Source,
 )
 from grader.report.html.kernel_run import render_run
-from grader.report.html.scoped import scope_style
+from grader.report.html.pages import scope_style
 from grader.report.run_tables import MOST_LAUNCHES, list_launch_tables
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m&\"'"

@@ -6,8 +6,7 @@ import io
 from dataclasses import replace
 
 from grader.records import Failure, Printed, Score, Status
-from grader.report.printed import format_printed
-from grader.report.score_page import print_score
+from grader.report.score_page import format_printed, print_score
 from grader.report.terminal import make_console
 from tests.support.factories import make_case, make_failed, make_graded
 

@@ -81,7 +81,7 @@ COMPILE_ERROR = fail(
         "line 11 does not compile",
         'transpose.cu(11): error: identifier "colz" is undefined\n    out[x] = colz;\n           '
         "  ^\n",
-        "Mend it.",
+        "Fix it.",
     )
 )
 OUT_OF_BOUNDS = Finding(
@@ -238,7 +238,7 @@ def test_the_compilers_words_stay_as_they_are() -> None:
     assert COMPILE_ERROR.detail in text
     assert text.startswith("✗ Correctness: FAILED (it does not compile)")
     assert in_order(
-        text, ["Compile error: line 11", "error:", "What to try", "Mend it.", "Score: 0 of 100"]
+        text, ["Compile error: line 11", "error:", "What to try", "Fix it.", "Score: 0 of 100"]
     )
     assert "Check " not in text
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.judging.machine_work import tell_machine_work
+from grader.judging.machine_work import combine_machine_work
 from grader.records import Detail, MachineWork, ModelledMode
 from grader.report import trace as module
 from grader.report.trace import Trace, format_trace, write_trace
@@ -32,7 +32,7 @@ def work() -> MachineWork:
     detail = Detail(cycles=True, spans=10_000)
     execution, _ = device.run(program, arrays, limits=LIMITS, mode=ModelledMode(1, detail=detail))
     ran = program, execution
-    return tell_machine_work(ran, SIZES, ran, SIZES)
+    return combine_machine_work(ran, SIZES, ran, SIZES)
 
 
 def slices(trace: Trace, kind: str) -> list[Event]:

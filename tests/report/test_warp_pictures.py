@@ -13,10 +13,8 @@ from jsonschema import Draft202012Validator
 from grader.records import Counters, Dim3, LineCounters, Memory, Operation, Score, WarpAccess
 from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html import write_page
-from grader.report.html.warp_charts import draw_actual, draw_ideal
-from grader.report.html.warp_figures import make_figures
-from grader.report.json import format_score
-from grader.report.stored import parse_score
+from grader.report.html.warp_charts import draw_actual, draw_ideal, make_figures
+from grader.report.json import format_score, parse_score
 from grader.report.worst_accesses import accesses_of_checks, accesses_of_lines
 from tests.report.html.test_report import Page
 from tests.report.test_annotation import show as show_annotated

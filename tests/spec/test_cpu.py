@@ -17,7 +17,11 @@ from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
 
 ROOT = Path(__file__).resolve().parents[2]
-FOLDERS = sorted(path.parent for path in ROOT.glob("exercises/*/spec.json"))
+FOLDERS = sorted(
+    path.parent
+    for path in ROOT.glob("exercises/*/spec.json")
+    if read_exercise(path.parent).program is None
+)
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 
 

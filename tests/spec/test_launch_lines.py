@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from grader.cpp.cursor import LanguageError
 from grader.cpp.expressions import Expression
+from grader.messages.syntax import describe_error
 from grader.spec.launch_lines import TypeName, parse_launch, parse_scratch
 from grader.spec.statements import Plan
 
@@ -151,7 +152,7 @@ def test_mistake_in_a_launch_has_its_place(text: str, column: int, message: str)
     with pytest.raises(LanguageError) as caught:
         parse_launch(text, line=7, column=12)
     assert (caught.value.line, caught.value.column) == (7, column + 11)
-    assert message in caught.value.message
+    assert message in describe_error(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -204,7 +205,7 @@ def test_mistake_in_a_scratch_line_has_its_place(text: str, column: int, message
     with pytest.raises(LanguageError) as caught:
         parse_scratch(text, line=2, column=5)
     assert (caught.value.line, caught.value.column) == (2, column + 4)
-    assert message in caught.value.message
+    assert message in describe_error(caught.value)
 
 
 def test_names_of_a_plan_are_those_of_all_its_expressions() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from grader.errors import SpecError
 from grader.records import Role
-from grader.spec.exercise import Float32Sum, Forbidden, Initialisation, Tolerance, Yardstick
+from grader.spec.exercise import ComparedWith, Float32Sum, Forbidden, Initialisation, Tolerance
 from grader.spec.reader import read_exercise
 
 from .test_reader import ORACLE, SPEC, Spec, drop, problems_of, put, write_exercise
@@ -87,8 +87,8 @@ def test_reads_relative_thresholds_and_comparisons(tmp_path: Path) -> None:
     spec["checks"][1]["overrides"]["t4"]["relative_to"] = "baseline"
     exercise = read_exercise(write_exercise(tmp_path, spec))
     assert exercise.comparisons["blocked"].launches[0].kernel.name == "blocked"
-    assert exercise.checks[1].threshold.relative_to is Yardstick.REFERENCE
-    assert (exercise.checks[1].overrides or {})["t4"].relative_to is Yardstick.BASELINE
+    assert exercise.checks[1].threshold.relative_to is ComparedWith.REFERENCE
+    assert (exercise.checks[1].overrides or {})["t4"].relative_to is ComparedWith.BASELINE
 
 
 def test_max_score_may_be_another(tmp_path: Path) -> None:

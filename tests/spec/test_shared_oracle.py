@@ -10,8 +10,7 @@ import pytest
 from grader.cpp.expressions import parse_expression
 from grader.records import Role
 from grader.spec.exercise import BufferSpec
-from grader.spec.oracle import Arrays, Oracle
-from grader.spec.shared_oracle import SharedOracle
+from grader.spec.oracle import Arrays, Oracle, SharedOracle
 
 SIZES = {"n": 4}
 

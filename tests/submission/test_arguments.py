@@ -10,7 +10,8 @@ import pytest
 
 from grader.cpp.cursor import LanguageError
 from grader.devices.parameter_space import pack_parameters
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
+from grader.messages.syntax import describe_error
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -216,7 +217,7 @@ def test_argument_that_does_not_suit(
 ) -> None:
     with pytest.raises(LanguageError) as caught:
         bind(argument, parameter)
-    told = tell(launch_mistake(caught.value, ""))
+    told = describe_mistake(launch_mistake(caught.value, ""))
     assert message in told.message
     assert caught.value.column == 13
     assert told.advice
@@ -331,7 +332,7 @@ def test_wrong_number_of_arguments(
 ) -> None:
     with pytest.raises(LanguageError) as caught:
         bind(arguments, *parameters)
-    assert (caught.value.message, caught.value.column) == (message, column)
+    assert (describe_error(caught.value), caught.value.column) == (message, column)
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.records import ForeignFile
-from grader.submission.includes import check_includes
+from grader.submission.rules import check_includes
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from grader.cpp.cursor import LanguageError
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import Kernel, KernelParameter
 from grader.spec.launch_lines import KernelName, parse_launch
 from grader.submission.names import find_kernel, normalise_text
@@ -138,7 +138,7 @@ def test_kernel_is_found(written: str, found: str) -> None:
 def test_kernel_that_is_not_there(written: str, message: str, advice: str) -> None:
     with pytest.raises(LanguageError) as caught:
         find(written)
-    told = tell(launch_mistake(caught.value, ""))
+    told = describe_mistake(launch_mistake(caught.value, ""))
     assert told.message.startswith(f"line 4, column 12: {message}")
     assert advice in told.advice
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.cpp.tree import Real, Value
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import Failure, Kernel, NoConstant, PlanMistake, Status, Submission
 from grader.spec.launch_lines import parse_launch
 from grader.spec.statements import Plan
@@ -34,7 +34,7 @@ def plan_of(text: str) -> Plan:
 def failure_of(text: str) -> Failure:
     mistake = read_plan(submit(text))
     assert isinstance(mistake, PlanMistake)
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert failure.status is Status.LAUNCH_ERROR
     assert failure.advice
     return failure
@@ -214,7 +214,7 @@ def test_macro_that_is_no_number_is_left_to_the_compiler(
 def test_macro_without_a_value_is_named() -> None:
     mistake = read_macros(plan_of(MACROS), {"TILE": ""}, MACROS)
     assert isinstance(mistake, PlanMistake)
-    message = tell(mistake).message
+    message = describe_mistake(mistake).message
     assert message == "line 2, column 31: the macro 'TILE' is defined without a value"
 
 
@@ -241,7 +241,7 @@ def test_the_compiler_is_asked_for_what_only_the_file_explains() -> None:
 def test_what_is_no_constant_is_told_with_the_compilers_words() -> None:
     source = "int width = 4;\n// launch: k<<<1, width>>>()"
     mistake = unanswered(plan_of(source), NoConstant("width", "width is no constant"), source)
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert failure.message == (
         "line 2, column 19: 'width' is no constant that the compiler can evaluate at the end of the"
         " file: width is no constant"
@@ -253,7 +253,7 @@ def test_macro_of_the_default_plan_is_named_without_a_line() -> None:
     plan = Plan((parse_launch("k<<<TILE, 1>>>()"),))
     mistake = read_macros(plan, {"TILE": ""}, "")
     assert isinstance(mistake, PlanMistake)
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert failure.message.startswith(
         "the exercise's default launch line, column 5: the macro 'TILE'"
     )
@@ -286,14 +286,14 @@ def test_a_mistake_in_a_part_s_line_is_that_part_s() -> None:
     assert read_plan(source, parts=("in_place",)) is None
     mistake = read_plan(source, part="in_place", parts=("in_place",))
     assert isinstance(mistake, PlanMistake)
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert "line 1, column 32" in failure.message
 
 
 def test_a_part_that_does_not_exist_is_named() -> None:
     mistake = read_plan(submit("// launch in_plaec: square<<<1, 3>>>(out)\n"), parts=("in_place",))
     assert isinstance(mistake, PlanMistake)
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert "has no part 'in_plaec'; did you mean 'in_place'?" in failure.message
 
 

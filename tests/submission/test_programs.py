@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     Copy,
     DeviceBuffer,
@@ -63,7 +63,7 @@ def resolve(*lines: str) -> ResolvedPlan | PlanMistake:
 def failure_of(*lines: str) -> Failure:
     mistake = resolve(*lines)
     assert isinstance(mistake, PlanMistake), mistake
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert failure.status is Status.LAUNCH_ERROR
     return failure
 

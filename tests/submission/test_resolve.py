@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -80,7 +80,7 @@ def failure_of(
 ) -> Failure:
     mistake = resolve(source, kernels=kernels, limits=limits)
     assert isinstance(mistake, PlanMistake)
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert failure.status is Status.LAUNCH_ERROR
     assert failure.advice
     return failure
@@ -291,7 +291,7 @@ def test_a_scalar_is_an_argument_or_a_part_of_one() -> None:
     assert taken.launches[0].arguments[2] == ScalarArgument(-2, 4)
     refused = resolve("// launch: transpose<<<1, 32>>>(out, in, beta, 1)", scalars=scalars)
     assert isinstance(refused, PlanMistake)
-    words = tell(refused).message
+    words = describe_mistake(refused).message
     assert "argument 3 is the float 'beta', but the kernel's parameter is int" in words
 
 
@@ -314,7 +314,7 @@ def test_mistake_in_the_default_plan_names_no_line() -> None:
         source="// other text",
     )
     assert isinstance(mistake, PlanMistake)
-    failure = tell(mistake)
+    failure = describe_mistake(mistake)
     assert (
         failure.message
         == "the exercise's default launch line, column 1: there is no kernel 'transpose'"

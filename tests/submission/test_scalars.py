@@ -70,6 +70,6 @@ def test_another_kind_or_width_is_refused(
 ) -> None:
     with pytest.raises(LanguageError) as refused:
         bind(value, type_, size_bytes)
-    assert message in refused.value.message
+    assert message in str(refused.value)
     assert (refused.value.line, refused.value.column) == (7, 30)
-    assert refused.value.advice or refused.value.obstacle is not None
+    assert refused.value.advice or refused.value.problem is not None

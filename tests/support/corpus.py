@@ -57,7 +57,7 @@ from grader.records import (
 )
 from grader.sandbox.process import run_tool
 from grader.spec.statements import Plan
-from grader.spec.tensor_map_rules import read_tensor_map
+from grader.spec.texture_rules import read_tensor_map
 from grader.submission.plan import read_plan
 from grader.submission.resolve import ResolvedPlan, resolve_plan
 from grader.toolchain.compile import read_compiled

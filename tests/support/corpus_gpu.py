@@ -11,8 +11,8 @@ import pycuda.driver as cuda
 
 from grader.devices.gpu.gpu_device import GpuDevice
 from grader.devices.gpu.ncu import PlanRun, count_plans, find_ncu
-from grader.devices.gpu.ncu_metrics import NotCounted
-from grader.records import Binary, Program, Role, RunLimits
+from grader.messages.counting import describe_not_counted
+from grader.records import Binary, NotCounted, Program, Role, RunLimits
 from grader.sandbox.process import run_tool
 from tests.support.corpus import (
     Case,
@@ -70,7 +70,7 @@ def _count(
     plans = [_make_plan(case, binaries[case], device) for case in cases]
     counted = count_plans(plans, gpu_index=0, run=run_tool, limits=LIMITS)
     if isinstance(counted, NotCounted):
-        print(f"{cases[0]} to {cases[-1]}: {counted.reason}", file=sys.stderr)
+        print(f"{cases[0]} to {cases[-1]}: {describe_not_counted(counted)[0]}", file=sys.stderr)
         counted = ((),) * len(cases)
     for case, launches in zip(cases, counted, strict=True):
         results[case] = Result(

@@ -32,10 +32,9 @@ from grader.records import (
     Status,
 )
 from grader.records.counters import count_accesses
-from grader.report.json import format_score
+from grader.report.json import format_score, parse_score
 from grader.report.kernel_pages import format_run, print_run
 from grader.report.score_page import print_score
-from grader.report.stored import parse_score
 from grader.report.terminal import make_console
 from grader.spec.schema import schema_problems
 from tests.support.factories import make_graded, make_subject

@@ -17,12 +17,11 @@ import sys
 import time
 from pathlib import Path
 
-from grader.batch.answers import GradeTask
 from grader.batch.collect import HandIn
 from grader.batch.journal import open_journal
 from grader.batch.pool import LocalPool
 from grader.batch.run import Reports, Settings, run_batch
-from grader.batch.tasks import Task
+from grader.batch.tasks import GradeTask, Task
 from grader.cli.batch import _make_failed
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from grader.devices.emulated.emulated_device import EmulatedDevice
-from grader.messages.hidden import tell
-from grader.messages.observations import tell_observation, tell_order
+from grader.messages.hidden import describe_mistake
+from grader.messages.observations import describe_observation, describe_order
 from grader.records import (
     Binary,
     CheckedMode,
@@ -95,11 +95,11 @@ def find_bugs(planted: Planted) -> tuple[Finding, ...]:
         mode = CheckedMode(backwards=backwards)
         execution, got = device.run(program, arrays, limits=LIMITS, mode=mode)
         if execution.failure is not None:
-            return (*found, *tell(execution.failure).findings)
-        found += (tell_observation(each, hidden=False) for each in execution.findings)
+            return (*found, *describe_mistake(execution.failure).findings)
+        found += (describe_observation(each, hidden=False) for each in execution.findings)
         outputs.append({name: array.tobytes() for name, array in got.items()})
     if not found and outputs[0] != outputs[1]:
-        found.append(tell_order(None, "the outputs differ"))
+        found.append(describe_order(None, "the outputs differ"))
     return tuple(found)
 
 

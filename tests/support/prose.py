@@ -5,11 +5,13 @@ python -m tests.support.prose [PATH…]    lists the files above their limit, wo
 
 from __future__ import annotations
 
+import ast
 import io
 import re
 import subprocess
 import sys
 import tokenize
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from pathlib import Path
@@ -33,6 +35,12 @@ HOME_MADE = re.compile(
     re.IGNORECASE,
 )
 """Terms of this project alone, for which the field has a standard term."""
+HOME_MADE_NAMES = re.compile(
+    r"(?:^|_)(?:drawers?|meets?|meetings?|mend(?:s|ed)?|met|nobody|plainly|rooms?|said|tells?"
+    r"|telling|told|yardsticks?)(?:_|$)|^_?note_|^looks?$|^(?:Look|Ran|Way)$"
+)
+"""The same in names, in snake case: see `snake_case`."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _FENCE = re.compile(r"```.*?```|`[^`\n]*`|<!--.*?-->", re.DOTALL)
@@ -66,6 +74,28 @@ def prose_of(path: Path) -> str:
         or (token.type == tokenize.STRING and token.string.lstrip("rRbBfF").startswith('"""'))
     ]
     return _QUOTED.sub(" ", "\n".join(parts).replace('"""', " "))
+
+
+def home_made_names(path: Path) -> set[str]:
+    """The names that a file of Python or C++ defines (C++: uses) with a home-made term."""
+    text = path.read_text(encoding="utf-8")
+    names = defined_names(text) if path.suffix == ".py" else _NAME.findall(_COMMENT.sub(" ", text))
+    return {name for name in names if any(map(HOME_MADE_NAMES.search, (name, snake_case(name))))}
+
+
+def defined_names(text: str) -> Iterator[str]:
+    """Functions, classes, parameters, variables and attributes that Python text defines."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name):
+                yield name
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name
+
+
+def snake_case(name: str) -> str:
+    """`TraceRoom` and `TRACE_ROOM` as `trace_room`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def find_excess(path: Path) -> list[Excess]:

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from grader.errors import GraderError
-from grader.messages.hidden import tell
-from grader.records import Binary, Completed, Failure, Status, ToolLimits
+from grader.messages.hidden import describe_mistake
+from grader.records import Binary, CompilerEnded, Completed, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.compile import compile_submission
 from grader.toolchain.diagnostics import explain_failed_run
@@ -19,7 +19,7 @@ from .conftest import Compile, make_submission
 def fail(compile_text: Compile, text: str) -> Failure:
     result = compile_text(text)
     assert not isinstance(result, Binary), result
-    return tell(result)
+    return describe_mistake(result)
 
 
 SYNTAX = """#define TILE 32
@@ -162,7 +162,7 @@ def compile_with(limits: ToolLimits, text: str, nvcc: Nvcc, nvdisasm: Nvdisasm) 
         cache=None,
     )
     assert not isinstance(result, Binary), result
-    return tell(result)
+    return describe_mistake(result)
 
 
 KERNEL = "__global__ void k(float* o) { o[0] = 1; }\n"
@@ -186,11 +186,18 @@ def test_a_huge_array_has_its_own_sentence(nvcc: Nvcc, nvdisasm: Nvdisasm) -> No
     assert "more than 4 MiB" in failure.message
 
 
+def test_a_crash_has_its_signal(nvcc: Nvcc) -> None:
+    crashed = Completed(139, "", "Segmentation fault\n")
+    submission, limits = make_submission(KERNEL), ToolLimits()
+    ended = explain_failed_run(crashed, submission, nvcc=nvcc, limits=limits, run=run_tool)
+    assert isinstance(ended, CompilerEnded)
+    assert ended.signal == 11
+
+
 @pytest.mark.parametrize(
     ("completed", "words"),
     [
         (Completed(134, "", "LLVM ERROR: out of memory\nAborted\n"), "more than 6 GiB of memory"),
-        (Completed(139, "", "Segmentation fault\n"), "crashed on student.cu (signal 11)"),
         (Completed(-9, "", "", "output"), "more than 4 MiB of messages"),
         (
             Completed(1, "", "/etc/shadow(1): error: extra text\n  root:hash\n  ^\n"),
@@ -199,7 +206,7 @@ def test_a_huge_array_has_its_own_sentence(nvcc: Nvcc, nvdisasm: Nvdisasm) -> No
     ],
 )
 def test_a_run_without_a_showable_error(completed: Completed, words: str, nvcc: Nvcc) -> None:
-    failure = tell(
+    failure = describe_mistake(
         explain_failed_run(
             completed, make_submission(KERNEL), nvcc=nvcc, limits=ToolLimits(), run=run_tool
         )

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grader.messages.hidden import tell
+from grader.messages.hidden import describe_mistake
 from grader.records import Completed, Fact, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.dependencies import parse_dependencies
@@ -30,7 +30,7 @@ def expand(nvcc: Nvcc, text: str, *names: str) -> dict[str, str]:
 def fail(nvcc: Nvcc, text: str) -> Failure:
     result = run_preprocess(nvcc, text, "TILE")
     assert not isinstance(result, Preprocessed), result
-    return tell(result)
+    return describe_mistake(result)
 
 
 def test_macros_are_fully_expanded_and_undefined_ones_are_absent(nvcc: Nvcc) -> None:
@@ -161,7 +161,7 @@ def test_an_endless_file_runs_into_the_memory_limit(nvcc: Nvcc) -> None:
         limits=ToolLimits(memory_bytes=300 << 20),
     )
     assert not isinstance(result, Preprocessed)
-    failure = tell(result)
+    failure = describe_mistake(result)
     assert failure.status is Status.COMPILE_ERROR
     assert "memory" in failure.message
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from random import Random
 from statistics import median
 
-from grader.authoring.sweep.points import Sizes
-from grader.authoring.sweep.rows import timed_row
+from grader.authoring.sweep.points import Sizes, timed_row
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU
 from grader.devices.gpu.library import find_array_library, time_on_gpu

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from grader.authoring.sweep.counted import sweep_emulated
 from grader.authoring.sweep.gpu import sweep_gpu, time_library
-from grader.authoring.sweep.points import Sizes, parse_sizes, sweep_case
+from grader.authoring.sweep.points import Sizes, compare_rows, parse_sizes, sweep_case
 from grader.authoring.sweep.processor import LoopTimer, load_loop, time_numpy
-from grader.authoring.sweep.rows import compare_rows
 from grader.devices.choose import EMULATED, GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.library import find_array_library
@@ -20,22 +19,14 @@ from grader.grading.baselines import build_baselines
 from grader.grading.building import Built, build
 from grader.grading.grade import choose_device
 from grader.grading.mistakes import SubmissionError
+from grader.grading.on_kernels import read_kernel_exercise
 from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Subject
-from grader.records import (
-    SUBMISSION,
-    DeviceInfo,
-    Failure,
-    Options,
-    Progress,
-    Source,
-    Submission,
-)
+from grader.records import SUBMISSION, DeviceInfo, Failure, Options, Progress, Source, Submission
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
 from grader.spec.draws import draw_scalars, make_inputs
 from grader.spec.oracle import load_library
-from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
 NO_LIMIT = 1e6
@@ -56,7 +47,7 @@ def run_sweep(
     `options` have a seed. Errors as of `grade`; UsageError for invalid sizes.
     """
     choice, seed = choose_device(str(options.device)), options.fixed_seed
-    exercise = draw_scalars(read_exercise(folder), seed)
+    exercise = draw_scalars(read_kernel_exercise(folder, "grade sweep"), seed)
     points = parse_sizes(sizes, exercise.size_names)
     source = read_submission(submission)
     if not isinstance(source, Submission):

@@ -17,8 +17,7 @@ from statistics import median
 
 import numpy as np
 
-from grader.authoring.sweep.points import Sizes, sweep_case
-from grader.authoring.sweep.rows import timed_row
+from grader.authoring.sweep.points import Sizes, sweep_case, timed_row
 from grader.devices.base import Arrays
 from grader.errors import SpecError, SpecProblem
 from grader.judging.compare import judge_case

@@ -10,22 +10,22 @@ from dataclasses import replace
 from operator import mod
 
 from grader.devices.base import Arrays
-from grader.devices.emulated.checked_run import (
+from grader.devices.emulated.fault_facts import read_fault
+from grader.devices.emulated.finding_facts import (
     OTHER_POISON,
     OTHER_SHARED_POISON,
     Checking,
     gather_findings,
     same_outputs,
 )
-from grader.devices.emulated.fault_facts import read_fault
 from grader.devices.emulated.inspection import inspect_run, run_model
-from grader.devices.emulated.launch_counts import count_launch
 from grader.devices.emulated.machine_code import Code
 from grader.devices.emulated.plan_run import (
-    PLAINLY,
+    DEFAULT_OPTIONS,
     Plan,
     Ready,
-    Way,
+    RunOptions,
+    count_launch,
     modified_inputs,
     outputs_of,
 )
@@ -33,15 +33,15 @@ from grader.devices.emulated.texture_objects import tensor_maps, texture_objects
 from grader.devices.emulated.transfers import Transfers
 from grader.devices.emulated.worst_accesses import WorstAccesses
 from grader.devices.gpus import Gpu, read_gpus, resident_blocks
-from grader.devices.overdue import out_of_time
 from grader.devices.parameter_space import handle_bytes, pack_parameters
-from grader.devices.room import out_of_memory
+from grader.devices.plan_limits import out_of_memory, out_of_time
 from grader.emulator import (
     CONSTANT_MEMORY,
     GRID_WORKSPACE,
     GlobalMemory,
     LaunchSettings,
     Unsupported,
+    texture_records,
     variable_region,
 )
 from grader.records import (
@@ -117,18 +117,18 @@ class EmulatedDevice:
             return Execution((), failure=stop), {}
 
     def _count(self, plan: Plan, mode: CountingMode) -> tuple[Execution, Arrays]:
-        way = Way(backwards=mode.backwards)
-        execution, memory = self.perform(plan, way)
+        options = RunOptions(backwards=mode.backwards)
+        execution, memory = self.perform(plan, options)
         if mode.inspect_seed is not None:
-            execution = inspect_run(self, plan, mode.inspect_seed, execution, memory, way)
+            execution = inspect_run(self, plan, mode.inspect_seed, execution, memory, options)
         return execution, outputs_of(execution, memory, plan.program.buffers)
 
     def _check(self, plan: Plan, mode: CheckedMode) -> tuple[Execution, Arrays]:
         checking, buffers = Checking(), plan.program.buffers
-        way = Way(checking=checking, backwards=mode.backwards)
-        execution, memory = self.perform(plan, way)
+        options = RunOptions(checking=checking, backwards=mode.backwards)
+        execution, memory = self.perform(plan, options)
         certain = execution.failure is not None or self._is_same_with_other_poison(
-            plan, way, checking, memory
+            plan, options, checking, memory
         )
         findings = gather_findings(checking, memory, buffers, certain_only=certain)
         if isinstance(execution.failure, Faulted):
@@ -139,27 +139,31 @@ class EmulatedDevice:
         return replace(execution, findings=findings), outputs_of(execution, memory, buffers)
 
     def _is_same_with_other_poison(
-        self, plan: Plan, way: Way, checking: Checking, memory: GlobalMemory
+        self, plan: Plan, options: RunOptions, checking: Checking, memory: GlobalMemory
     ) -> bool:
         """Whether reads of unwritten memory have no effect: the outputs are the same with another
         poison."""
         if all(hazard.certain for _, hazard in checking.hazards):
             return True
-        again = replace(way, checking=Checking(shared_poison=OTHER_SHARED_POISON))
+        again = replace(options, checking=Checking(shared_poison=OTHER_SHARED_POISON))
         execution, other = self.perform(replace(plan, poison=OTHER_POISON), again)
         return execution.failure is None and same_outputs(memory, other, plan.program.buffers)
 
-    def perform(self, plan: Plan, way: Way = PLAINLY) -> tuple[Execution, GlobalMemory]:
+    def perform(
+        self, plan: Plan, options: RunOptions = DEFAULT_OPTIONS
+    ) -> tuple[Execution, GlobalMemory]:
         """Run a plan in fresh memory, and return this memory after the run. Raises MemoryError
         where it is too large."""
         memory = self.lay_out(plan)
-        if way.checking is not None:
+        if options.checking is not None:
             memory.track_writes(plan.unwritten)
-        return self.perform_in(memory, plan, way), memory
+        return self.perform_in(memory, plan, options), memory
 
-    def perform_in(self, memory: GlobalMemory, plan: Plan, way: Way = PLAINLY) -> Execution:
+    def perform_in(
+        self, memory: GlobalMemory, plan: Plan, options: RunOptions = DEFAULT_OPTIONS
+    ) -> Execution:
         """Run a plan in memory with its initial contents, and check that inputs are unchanged."""
-        execution = self.launch_all(plan, memory, way)
+        execution = self.launch_all(plan, memory, options)
         if execution.failure is not None:
             return execution
         return replace(execution, modified_inputs=modified_inputs(plan, memory))
@@ -172,14 +176,16 @@ class EmulatedDevice:
         plan.fill_all(memory)
         return memory
 
-    def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = PLAINLY) -> Execution:
+    def launch_all(
+        self, plan: Plan, memory: GlobalMemory, options: RunOptions = DEFAULT_OPTIONS
+    ) -> Execution:
         """Run the launches of a plan in memory with its initial contents, without a check of the
         inputs."""
         code = self._code_of(plan.program.binary)
         results: list[LaunchResult] = []
         budget = plan.limits.warp_instructions
         transfers, worst = Transfers(plan.program.binary, memory), WorstAccesses(plan)
-        way = worst.watch(way)
+        options = worst.watch(options)
         for step in plan.program.steps:
             if time.process_time() > plan.processor_end:
                 stop = out_of_time(plan.program.launches, plan.limits, of_processor=True)
@@ -189,13 +195,15 @@ class EmulatedDevice:
                 continue
             kernel = transfers.filled(code.kernels[step.symbol])
             number = len(results) + 1
-            result, failure = self._launch(code, kernel, step, plan, memory, budget, way, number)
+            result, failure = self._launch(
+                code, kernel, step, plan, memory, budget, options, number
+            )
             if result is not None:
                 results.append(result)
                 budget -= result.counters.instructions_executed
             if failure is not None:
                 return Execution(tuple(results), failure=failure)
-        return Execution(tuple(results), accesses=worst.tell())
+        return Execution(tuple(results), accesses=worst.accesses())
 
     def _launch(
         self,
@@ -205,7 +213,7 @@ class EmulatedDevice:
         plan: Plan,
         memory: GlobalMemory,
         budget: int,
-        way: Way,
+        options: RunOptions,
         number: int,
     ) -> tuple[LaunchResult | None, Stop | None]:
         try:
@@ -229,20 +237,21 @@ class EmulatedDevice:
             processor_end=plan.processor_end,
             threads=self._threads,
             multiprocessors=self.gpu.multiprocessors,
-            backwards=way.backwards,
-            textures=tuple(objects.values()),
+            backwards=options.backwards,
+            textures=texture_records(tuple(objects.values())),
             resident=resident,
             workspace=addresses[variable_region(GRID_WORKSPACE.name)] if code.cooperative else 0,
             number=number,
         )
-        if way.checking is not None:
-            settings = replace(settings, checked=True, shared_poison=way.checking.shared_poison)
+        if options.checking is not None:
+            settings = replace(settings, checked=True, shared_poison=options.checking.shared_poison)
         constants = _constant_memory(memory)
-        ran = way.run(
-            Ready(native, kernel, launch, memory, settings), _tell(plan.progress, kernel.name)
+        ran = options.run(
+            Ready(native, kernel, launch, memory, settings),
+            _forward_progress(plan.progress, kernel.name),
         )
-        if way.checking is not None:
-            way.checking.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
+        if options.checking is not None:
+            options.checking.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
         result = count_launch(self.gpu, kernel, launch, ran, plan.detail)
         if ran.outcome.fault is None and _constant_memory(memory) != constants:
             return result, NotEmulated(kernel.name, None, "stores to __constant__ memory")
@@ -286,7 +295,9 @@ def _refuse_grid(kernel: Kernel, launch: Launch, most: int | None) -> Refused | 
     return Refused(kernel.name, launch.line, what, launch.text)
 
 
-def _tell(progress: ShowProgress | None, kernel: str) -> Callable[[int, int], None] | None:
+def _forward_progress(
+    progress: ShowProgress | None, kernel: str
+) -> Callable[[int, int], None] | None:
     if progress is None:
         return None
     show = progress

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from grader.emulator import Fault, FaultKind, GlobalMemory
+from grader.emulator import DeviceMemory, Fault, FaultKind
 from grader.records import (
     Act,
     Dim3,
@@ -38,7 +38,7 @@ _ACTS: Mapping[FaultKind, Act] = {
 def read_fault(
     fault: Fault,
     kernel: Kernel,
-    memory: GlobalMemory,
+    memory: DeviceMemory,
     limits: RunLimits,
     launch: Launch | None = None,
 ) -> Faulted | NotEmulated:
@@ -57,7 +57,7 @@ def read_fault(
         other,
         _find_spot(fault, kernel, memory),
         width_bytes=fault.width,
-        said=fault.message,
+        error_text=fault.message,
         resident_blocks=fault.resident,
         unstarted_blocks=fault.unstarted,
         threads=None if launch is None else launch.block,
@@ -72,7 +72,7 @@ def read_fault(
     return Faulted(observation)
 
 
-def _find_spot(fault: Fault, kernel: Kernel, memory: GlobalMemory) -> Spot:
+def _find_spot(fault: Fault, kernel: Kernel, memory: DeviceMemory) -> Spot:
     if fault.space == "shared":
         spot = Spot(fault.space, fault.address, size_bytes=fault.shared_bytes)
         array = kernel.array_meant_at(fault.offset)

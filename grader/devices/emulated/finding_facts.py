@@ -1,25 +1,38 @@
-"""Findings of the checked mode, as facts: the two threads, their lines and the element."""
+"""The checked mode of the emulated device: the findings of a run, as facts: the two threads, their
+lines and the element.
+
+A read of unwritten memory is a mistake only if the result depends on it: it is a finding if the
+outputs change when the memory holds another poison.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from grader.emulator import GlobalMemory, Hazard, HazardKind
+from grader.emulator import DeviceMemory, GlobalMemory, Hazard, HazardKind
 from grader.emulator import Party as EmulatedParty
 from grader.records import (
+    POISON_WORD,
     Act,
     DeviceBuffer,
     Dim3,
+    FindingKind,
     Kernel,
     MeantArray,
     Observation,
     Party,
+    Role,
     Spot,
 )
 from grader.sass import is_block_barrier
 
+SHARED_POISON, OTHER_SHARED_POISON = 0xFF, 0x00
+"""Bytes that shared memory holds at the start of a block."""
+OTHER_POISON = POISON_WORD ^ 0xFFFFFFFF
+"""The poison of unwritten buffers in the second run."""
 _ACTS: Mapping[HazardKind, Act] = {
     HazardKind.RACE: Act.RACE,
     HazardKind.COPY_UNDER_WAY: Act.USE_DURING_COPY,
@@ -32,8 +45,61 @@ _ACTS: Mapping[HazardKind, Act] = {
 _OF_TWO = (Act.RACE, Act.USE_DURING_COPY, Act.USE_OF_ENDED_BLOCK)
 
 
+@dataclass
+class Checking:
+    """A run in the checked mode: the initial bytes of shared memory, and the findings so far."""
+
+    shared_poison: int = SHARED_POISON
+    hazards: list[tuple[Kernel, Hazard]] = field(default_factory=list)
+
+
+def same_outputs(
+    first: GlobalMemory, second: GlobalMemory, buffers: Sequence[DeviceBuffer]
+) -> bool:
+    """Whether two runs gave equal outputs in the bytes that the first run wrote."""
+    for buffer in buffers:
+        if buffer.role is not Role.OUTPUT:
+            continue
+        written = first.was_written(buffer.name) != 0
+        if not np.array_equal(first.view(buffer.name)[written], second.view(buffer.name)[written]):
+            return False
+    return True
+
+
+def gather_findings(
+    checking: Checking, memory: DeviceMemory, buffers: Sequence[DeviceBuffer], *, certain_only: bool
+) -> tuple[Observation, ...]:
+    """The findings of a run, one for each kind, kernel and pair of lines; of several races the race
+    that needs the wider barrier."""
+    found: dict[tuple[object, ...], Observation] = {}
+    for kernel, hazard in sorted(checking.hazards, key=lambda pair: pair[1].in_warp):
+        if certain_only and not hazard.certain:
+            continue
+        finding = read_finding(hazard, kernel, memory, buffers)
+        lines = sorted(line or 0 for line in (finding.line, finding.other_line))
+        found.setdefault((finding.kind, finding.kernel, *lines), finding)
+    racing = {
+        (finding.kernel, line)
+        for finding in found.values()
+        if finding.kind is FindingKind.RACE
+        for line in _lines(finding)
+    }
+    return tuple(finding for finding in found.values() if not _is_explained(finding, racing))
+
+
+def _is_explained(finding: Observation, racing: set[tuple[str | None, int | None]]) -> bool:
+    """Whether a race explains a read of unwritten memory: another thread writes it later."""
+    return (
+        finding.kind is FindingKind.UNINITIALIZED_READ and (finding.kernel, finding.line) in racing
+    )
+
+
+def _lines(finding: Observation) -> tuple[int | None, int | None]:
+    return finding.line, finding.other_line
+
+
 def read_finding(
-    found: Hazard, kernel: Kernel, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]
+    found: Hazard, kernel: Kernel, memory: DeviceMemory, buffers: Sequence[DeviceBuffer]
 ) -> Observation:
     """The observation of a finding in a launch of this kernel. `memory` held the buffers."""
     act = _ACTS[found.kind]
@@ -85,7 +151,7 @@ def _find_meant(found: Hazard, kernel: Kernel) -> MeantArray | None:
 
 
 def _find_spot(
-    found: Hazard, kernel: Kernel, memory: GlobalMemory, buffers: Sequence[DeviceBuffer]
+    found: Hazard, kernel: Kernel, memory: DeviceMemory, buffers: Sequence[DeviceBuffer]
 ) -> Spot:
     if found.space == "shared":
         array = next((each for each in kernel.shared_arrays if each.holds(found.address)), None)

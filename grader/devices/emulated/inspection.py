@@ -1,25 +1,29 @@
 """A run with its modelled time, and the inspection of a run: the plan runs a second time in the
-opposite order (run_backwards.py), and some of its blocks in the checked mode."""
+opposite order, and some of its blocks in the checked mode."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from random import Random
 
+import numpy as np
+
 from grader.devices.base import Arrays
-from grader.devices.emulated.checked_run import Checking, gather_findings
+from grader.devices.emulated.finding_facts import Checking, gather_findings
 from grader.devices.emulated.plan_run import (
+    LaunchRun,
+    OnProgress,
     Plan,
-    Ran,
     Ready,
     Runner,
-    Tell,
-    Way,
+    RunOptions,
     outputs_of,
     run_whole,
+    same_bytes,
 )
-from grader.devices.emulated.run_backwards import try_backwards
+from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sample_writes import SampleWrites
 from grader.devices.emulated.sampling import (
     SPREAD_BLOCKS,
@@ -30,9 +34,9 @@ from grader.devices.emulated.sampling import (
 )
 from grader.devices.emulated.transfers import modelled_transfers_ms
 from grader.devices.gpus import resident_blocks
-from grader.emulator import NO_COUNTS, GlobalMemory, LaunchOutcome, run_launch
+from grader.emulator import NO_COUNTS, Digests, GlobalMemory, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.records import PLAIN, Execution, FindingKind, ModelledMode, Observation
+from grader.records import PLAIN, Execution, FindingKind, ModelledMode, Observation, Role
 
 CHECKED_INSTRUCTIONS = 8_000_000
 LEAST_CHECKED, FEW_CHECKED, MOST_CHECKED = 4, 8, 64
@@ -45,6 +49,9 @@ blocks."""
 MOST_CHECKED_BYTES = 1 << 30
 """Of the buffers together; with larger buffers no block runs in the checked mode, which needs up to
 16 bytes for each byte of memory."""
+COPIED_BYTES = 32 << 20
+"""Of the outputs together: up to this size they are compared with a copy, larger outputs by
+digests."""
 
 
 @dataclass
@@ -60,18 +67,19 @@ class Recorder:
     samples: bool = True
     uneven: bool = False
     written: Arrays | None = None
-    modelling: list[Future[Ran]] = field(default_factory=list)
+    modelling: list[Future[LaunchRun]] = field(default_factory=list)
     """The result of `run` with the modelled time, for each launch in order."""
 
-    def run(self, ready: Ready, tell: Tell) -> Ran:
+    def run(self, ready: Ready, on_progress: OnProgress) -> LaunchRun:
         """Run a launch."""
         figures = self.device.gpu.figures
         if figures is None:
-            return run_whole(ready, tell)
+            return run_whole(ready, on_progress)
         writes = None
         if self.samples and len(self.plan.program.steps) == 1:
+            assert isinstance(ready.memory, GlobalMemory)  # only a program has another memory
             writes = SampleWrites(ready.memory, self.plan)
-        timed = self._run_for_time(ready, tell, figures, writes)
+        timed = self._run_for_time(ready, on_progress, figures, writes)
         ran = timed.ran
         if writes is not None and ran.sample is not None and ran.outcome.fault is None:
             self.uneven = not writes.stand_for(ran.sample.blocks)
@@ -81,15 +89,19 @@ class Recorder:
             self.modelling.append(self.pool.submit(timed.model, before))
         return ran
 
-    def run_again(self, ready: Ready, tell: Tell) -> Ran:
-        """Repeat a launch whose blocks all ran, in the same way; its time is known."""
+    def run_again(self, ready: Ready, on_progress: OnProgress) -> LaunchRun:
+        """Repeat a launch whose blocks all ran, in the same options; its time is known."""
         figures = self.device.gpu.figures
         if figures is None:
-            return run_whole(ready, tell)
-        return self._run_for_time(ready, tell, figures).ran
+            return run_whole(ready, on_progress)
+        return self._run_for_time(ready, on_progress, figures).ran
 
     def _run_for_time(
-        self, ready: Ready, tell: Tell, figures: Figures, groups: SampleWrites | None = None
+        self,
+        ready: Ready,
+        on_progress: OnProgress,
+        figures: Figures,
+        groups: SampleWrites | None = None,
     ) -> Timed:
         kernel = ready.kernel
         shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
@@ -103,7 +115,7 @@ class Recorder:
         detail = self.mode.detail
         spans = detail.spans if detail.cycles or detail.spans else None
         stage = Stage(figures, resident, shared_bytes, self.mode.seed, groups, most, spans)
-        return run_for_time(ready, stage, tell)
+        return run_for_time(ready, stage, on_progress)
 
     def add_times(self, execution: Execution) -> Execution:
         """The execution with the modelled times of its launches."""
@@ -125,12 +137,12 @@ def run_model(device: Runner, plan: Plan, mode: ModelledMode) -> tuple[Execution
     plan is inspected."""
     with ThreadPoolExecutor(1) as pool:
         recorder = Recorder(device, plan, mode, pool)
-        execution, memory = device.perform(plan, Way(recorder.run))
+        execution, memory = device.perform(plan, RunOptions(recorder.run))
         if recorder.uneven:
             recorder = Recorder(device, plan, mode, pool, samples=False)
-            execution, memory = device.perform(plan.started(), Way(recorder.run))
+            execution, memory = device.perform(plan.started(), RunOptions(recorder.run))
         if mode.inspect:
-            again = Way(recorder.run_again)
+            again = RunOptions(recorder.run_again)
             execution = inspect_run(device, plan, mode.seed, execution, memory, again)
         left = recorder.written
         if left is None or execution.failure is not None:
@@ -144,7 +156,7 @@ def inspect_run(
     seed: int,
     execution: Execution,
     memory: GlobalMemory,
-    way: Way,
+    options: RunOptions,
 ) -> Execution:
     """Inspect a plan after its run: run it in the opposite order, and some blocks in the checked
     mode. Both run at the same time, each on one thread.
@@ -157,7 +169,7 @@ def inspect_run(
     if not execution.ran_whole:
         return replace(execution, findings=_check_some_blocks(device, quiet, seed, execution))
     with ThreadPoolExecutor(1) as pool:
-        tried = pool.submit(try_backwards, device, quiet, execution, memory, way)
+        tried = pool.submit(try_backwards, device, quiet, execution, memory, options)
         findings = _check_some_blocks(device, quiet, seed, execution)
         return replace(tried.result(), findings=findings)
 
@@ -178,20 +190,64 @@ def _check_some_blocks(
         launch.kernel: launch.counters.instructions_executed for launch in execution.launches
     }
 
-    def run_some(ready: Ready, tell: Tell) -> Ran:
+    def run_some(ready: Ready, on_progress: OnProgress) -> LaunchRun:
         if ready.native.code.cluster_blocks > 1:
-            return Ran(LaunchOutcome(NO_COUNTS, None))
+            return LaunchRun(LaunchOutcome(NO_COUNTS, None))
         blocks = ready.settings.blocks
         allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
-        most = FEW_CHECKED if ready.native.meets_others else MOST_CHECKED
+        most = FEW_CHECKED if ready.native.shares_atomics else MOST_CHECKED
         count = min(blocks, max(LEAST_CHECKED, min(most, allowed)))
         sample = tuple(sorted(rng.sample(range(blocks), count)))
         # without the other blocks, a block may take all work of a queue, or wait for a block that
         # does not run
         some = replace(ready.settings, sample=sample, budget=2 * CHECKED_INSTRUCTIONS)
-        outcome = run_launch(ready.native, ready.memory, some, tell)
-        return Ran(replace(outcome, fault=None))
+        outcome = run_launch(ready.native, ready.memory, some, on_progress)
+        return LaunchRun(replace(outcome, fault=None))
 
-    device.launch_all(plan, memory, Way(run_some, checking))
+    device.launch_all(plan, memory, RunOptions(run_some, checking))
     found = gather_findings(checking, memory, plan.program.buffers, certain_only=True)
     return tuple(finding for finding in found if finding.kind is FindingKind.RACE)
+
+
+def try_backwards(
+    device: Runner, plan: Plan, execution: Execution, memory: GlobalMemory, way: RunOptions
+) -> Execution:
+    """The execution of a plan with `same_backwards`. The plan ran to its end, and its inputs are
+    unchanged.
+
+    Afterwards the outputs hold the results of the first run. Where the opposite order gives another
+    result, or fails, and the outputs are too large for a copy, the plan runs a third time, in the
+    first order; a failure of that run is the execution's.
+    """
+    names = [each.name for each in plan.program.buffers if each.role is Role.OUTPUT]
+    outputs = {name: memory.view(name) for name in names}
+    copied = sum(map(len, outputs.values())) <= COPIED_BYTES
+    describe: Callable[[np.ndarray], np.ndarray] = (
+        np.asarray if copied else Digests(emulator_runtime()).of
+    )
+    before = {name: describe(output).copy() for name, output in outputs.items()}
+    _put_back(plan, memory, inputs=False)
+    backwards = device.launch_all(plan, memory, RunOptions(backwards=True))
+    same = None
+    if backwards.failure is None:
+        same = all(_is_same(describe(outputs[name]), before[name]) for name in names)
+    execution = replace(execution, same_backwards=same, backwards_failure=backwards.failure)
+    if same:
+        return execution
+    if copied:
+        for name, output in outputs.items():
+            output[:] = before[name]
+        return execution
+    _put_back(plan, memory, inputs=True)
+    again = device.perform_in(memory, plan.started(), way)
+    return replace(execution, failure=again.failure, modified_inputs=again.modified_inputs)
+
+
+def _put_back(plan: Plan, memory: GlobalMemory, *, inputs: bool) -> None:
+    """Restore the memory to its contents before the first run; `inputs`: they may have changed."""
+    memory.reset_variables()
+    plan.fill_all(memory, inputs=inputs)
+
+
+def _is_same(now: np.ndarray, before: np.ndarray) -> bool:
+    return same_bytes(now.reshape(-1).view(np.uint8), before.reshape(-1).view(np.uint8))

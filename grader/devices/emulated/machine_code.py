@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from grader import records
@@ -15,6 +15,7 @@ from grader.emulator import (
     GRID_WORKSPACE,
     HEAP,
     HEAP_FUNCTIONS,
+    HOST_FUNCTIONS,
     VARIABLES_BANK,
     Instruction,
     KernelCode,
@@ -58,7 +59,8 @@ class Code:
             show = progress or (lambda note: None)
             runtime = emulator_runtime()
             unkept = runtime.steps.unkept
-            code = kernel_code(kernel, self.variables, arch=self._arch)
+            addresses = variable_addresses(self.variables)
+            code = kernel_code(kernel, addresses, arch=self._arch)
             known = kernel.constants, translate(code, runtime)
             self._native[kernel.symbol] = known
             show(Progress(f"emulating {kernel.name}", unkept=runtime.steps.unkept - unkept))
@@ -75,15 +77,14 @@ def make_steps(binary: Binary, arch: str) -> None:
 
 
 def kernel_code(
-    kernel: Kernel, variables: Sequence[Variable] = (), *, arch: str = "sm_90"
+    kernel: Kernel, addresses: Mapping[str, int] = HOST_FUNCTIONS, *, arch: str = "sm_90"
 ) -> KernelCode:
-    """A kernel that was compiled for `arch`, in the emulator's form. `variables` are all variables
-    of its binary: the code contains their addresses."""
+    """A kernel that was compiled for `arch`, in the emulator's form. `addresses` are those of all
+    variables of its binary, and of the system's functions: the code contains them."""
     instructions = tuple(
         Instruction(line.offset, line.predicate, line.opcode, line.operands, line.line)
         for line in kernel.instructions
     )
-    addresses = variable_addresses(variables)
     constants = {
         bank: fill_pointers(data, map(_pointer, kernel.pointers.get(bank, ())), addresses)
         for bank, data in kernel.constants.items()

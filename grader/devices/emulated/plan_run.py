@@ -1,5 +1,5 @@
-"""A plan in the emulated device: the request, a launch that is ready to run, and the outputs in
-memory."""
+"""A plan in the emulated device: the request, a launch that is ready to run, its counters, and the
+outputs in memory."""
 
 from __future__ import annotations
 
@@ -11,31 +11,46 @@ from typing import Protocol
 import numpy as np
 
 from grader.devices.base import Arrays
-from grader.devices.emulated.checked_run import Checking
+from grader.devices.emulated.finding_facts import Checking
 from grader.devices.gpus import Gpu
 from grader.devices.mapped_arrays import find_file
-from grader.emulator import GlobalMemory, LaunchOutcome, LaunchSettings, NativeKernel, run_launch
+from grader.devices.parameter_space import make_result
+from grader.emulator import (
+    DeviceMemory,
+    GlobalMemory,
+    InstructionCounts,
+    LaunchOutcome,
+    LaunchSettings,
+    NativeKernel,
+    run_launch,
+)
 from grader.records import (
     PLAIN,
     POISON_WORD,
+    Counters,
     Detail,
     DeviceBuffer,
     Execution,
     Kernel,
     Launch,
+    LaunchResult,
+    LineCounters,
     Modelled,
     Program,
     Role,
     RunLimits,
     Sample,
     ShowProgress,
+    Uncounted,
     Unmodelled,
     WarpCycles,
 )
+from grader.records.counters import count_accesses
+from grader.sass import BULK_LOAD, BULK_STORE, REMOTE
 
 COMPARED_BYTES = 1 << 18
 
-Tell = Callable[[int, int], None] | None
+OnProgress = Callable[[int, int], None] | None
 """A callback for progress: the finished part and the whole, in blocks or groups of blocks."""
 
 
@@ -85,12 +100,12 @@ class Ready:
     native: NativeKernel
     kernel: Kernel
     launch: Launch
-    memory: GlobalMemory
+    memory: DeviceMemory
     settings: LaunchSettings
 
 
 @dataclass(frozen=True)
-class Ran:
+class LaunchRun:
     """A launch that has run; see `records.LaunchResult` for all fields except the outcome. `held`:
     sectors of each buffer in L2 at its end, where it is modelled; `cycles`: the stall breakdown, on
     request."""
@@ -103,22 +118,22 @@ class Ran:
     sample: Sample | None = None
 
 
-def run_whole(ready: Ready, tell: Tell) -> Ran:
+def run_whole(ready: Ready, on_progress: OnProgress) -> LaunchRun:
     """Run all blocks."""
-    return Ran(run_launch(ready.native, ready.memory, ready.settings, tell))
+    return LaunchRun(run_launch(ready.native, ready.memory, ready.settings, on_progress))
 
 
 @dataclass(frozen=True)
-class Way:
+class RunOptions:
     """Options for the launches of a plan: `run` runs a launch; `checking` is set in the checked
     mode; `backwards`: see LaunchSettings."""
 
-    run: Callable[[Ready, Tell], Ran] = run_whole
+    run: Callable[[Ready, OnProgress], LaunchRun] = run_whole
     checking: Checking | None = None
     backwards: bool = False
 
 
-PLAINLY = Way()
+DEFAULT_OPTIONS = RunOptions()
 
 
 class Runner(Protocol):
@@ -126,13 +141,17 @@ class Runner(Protocol):
 
     gpu: Gpu
 
-    def perform(self, plan: Plan, way: Way = ...) -> tuple[Execution, GlobalMemory]: ...
+    def perform(self, plan: Plan, options: RunOptions = ...) -> tuple[Execution, GlobalMemory]: ...
 
-    def perform_in(self, memory: GlobalMemory, plan: Plan, way: Way = ...) -> Execution: ...
+    def perform_in(
+        self, memory: GlobalMemory, plan: Plan, options: RunOptions = ...
+    ) -> Execution: ...
 
     def lay_out(self, plan: Plan, *, sparse: bool = ...) -> GlobalMemory: ...
 
-    def launch_all(self, plan: Plan, memory: GlobalMemory, way: Way = ...) -> Execution: ...
+    def launch_all(
+        self, plan: Plan, memory: GlobalMemory, options: RunOptions = ...
+    ) -> Execution: ...
 
 
 def outputs_of(
@@ -172,4 +191,44 @@ def same_bytes(now: np.ndarray, before: np.ndarray) -> bool:
     return all(
         np.array_equal(now[at : at + COMPARED_BYTES], before[at : at + COMPARED_BYTES])
         for at in pieces
+    )
+
+
+def count_launch(
+    gpu: Gpu, kernel: Kernel, launch: Launch, ran: LaunchRun, detail: Detail = PLAIN
+) -> LaunchResult:
+    """The record of a launch on this GPU."""
+    lines: dict[int | None, Counters] = {}
+    uncounted = Uncounted()
+    for counts in ran.outcome.counts.by_line():
+        uncounted += _find_uncounted(counts)
+        lines[counts.line] = lines.get(counts.line, Counters()) + count_accesses(counts)
+    ordered = [LineCounters(line, lines[line]) for line in sorted(lines, key=lambda n: n or 0)]
+    return replace(
+        make_result(gpu, kernel, launch, sum(lines.values(), Counters()), ordered),
+        printed=ran.outcome.printed,
+        modelled=ran.modelled,
+        unmodelled=ran.unmodelled,
+        sample=ran.sample,
+        waited=ran.outcome.waited,
+        executed=_count_instructions(kernel, ran) if detail.instructions else (),
+        cycles=ran.cycles,
+        uncounted=uncounted,
+    )
+
+
+def _count_instructions(kernel: Kernel, ran: LaunchRun) -> tuple[int, ...]:
+    """The number of warps that executed each of the kernel's instructions."""
+    executed = [0] * len(kernel.instructions)
+    for counts in ran.outcome.counts.records:
+        executed[counts.index] += counts.executed
+    return tuple(executed)
+
+
+def _find_uncounted(counts: InstructionCounts) -> Uncounted:
+    """Data of instructions of a kind on a line that no counter includes."""
+    return Uncounted(
+        counts.bytes * (counts.space == BULK_LOAD),
+        counts.bytes * (counts.space == BULK_STORE),
+        counts.elsewhere + counts.requests * (counts.space == REMOTE),
     )

@@ -6,7 +6,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections.abc import Callable
 from functools import cache
+from typing import TypeVar
 
 from grader.emulator.cpp import CompilerFailed, Runtime, load
 from grader.errors import ToolMissing
@@ -14,10 +16,12 @@ from grader.plumbing.cache import default_cache
 from grader.plumbing.shortages import (
     AGAIN,
     FREE_MEMORY,
-    ROOM_BYTES,
+    LEAST_FREE_BYTES,
     find_full_folder,
     reported_fault,
 )
+
+Made = TypeVar("Made")
 
 COMPILER = "g++"
 _INSTALL = (
@@ -42,18 +46,24 @@ _ADVICE = (
 @cache
 def emulator_runtime() -> Runtime:
     """The runtime; a process that confines itself later calls this first. Raises ToolMissing."""
+    return compile_with(lambda compiler: load(default_cache(os.environ) / "runtime", compiler))
+
+
+def compile_with(compile_code: Callable[[str], Made]) -> Made:
+    """The result of `compile_code(path of the compiler)`. Raises ToolMissing if there is no
+    compiler or if it fails."""
     compiler = shutil.which(COMPILER)
     if compiler is None:
         raise ToolMissing("The emulated device needs a C++ compiler.", _INSTALL)
     try:
-        return load(default_cache(os.environ) / "runtime", compiler)
+        return compile_code(compiler)
     except CompilerFailed as error:
         message = f"{compiler} does not compile the C++ code of the emulated device."
         raise ToolMissing(message, _advise(str(error)), detail=str(error)) from error
 
 
 def _advise(output: str) -> str:
-    lack = find_full_folder(ROOM_BYTES) or reported_fault(output)
+    lack = find_full_folder(LEAST_FREE_BYTES) or reported_fault(output)
     if lack is not None:
         return f"{lack}: {lack.advice}"
     fitting = (advice for found, advice in _ADVICE_BY_OUTPUT if re.search(found, output))

@@ -14,15 +14,25 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import Any, Protocol
 
-from grader.devices.emulated.plan_run import Ran, Ready, Tell
-from grader.devices.emulated.stall_breakdown import tell_cycles
+import numpy as np
+
+from grader.devices.emulated.plan_run import LaunchRun, OnProgress, Ready
 from grader.emulator import LaunchOutcome, join_counts, join_lengths, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.intervals import interval_of
-from grader.emulator.timing.launch_time import estimate
+from grader.emulator.timing.launch_time import Estimate, estimate
+from grader.emulator.timing.profile import Profiled
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import Shape, TracedLaunch
-from grader.records import Bound, Lookups, Modelled, Sample, Unmodelled
+from grader.records import (
+    Bound,
+    InstructionCycles,
+    Lookups,
+    Modelled,
+    Sample,
+    Unmodelled,
+    WarpCycles,
+)
 
 WHOLE_INSTRUCTIONS = 150_000_000
 """All blocks of a launch with at most this number of warp instructions run: about a second of
@@ -40,6 +50,7 @@ that neighbours share."""
 TRACE_WORDS, LEAST_WORDS, MOST_WORDS = 6_000_000, 4_000, 1_000_000
 """Memory for all traces of a window, and the least and largest memory per warp, in words of 4
 bytes."""
+_SPAN = ("warp", "block", "start", "length", "code", "cause", "stall")
 
 
 class Groups(Protocol):
@@ -53,7 +64,7 @@ class Groups(Protocol):
 class Stage:
     """Settings for the model of a launch: the GPU's figures, and `groups`, which verifies a sample;
     None: all blocks run. `spans`: the stall breakdown is kept, with at most this number of spans;
-    None: it is not kept."""
+    None: it is not kept. `in_order`: all blocks run in order, because they may print."""
 
     figures: Figures
     resident: int
@@ -63,9 +74,10 @@ class Stage:
     most_spread: int = SPREAD_BLOCKS
     spans: int | None = None
     whole_instructions: int = WHOLE_INSTRUCTIONS
+    in_order: bool = False
 
 
-def run_for_time(ready: Ready, stage: Stage, tell: Tell = None) -> Timed:
+def run_for_time(ready: Ready, stage: Stage, on_progress: OnProgress = None) -> Timed:
     """Run a launch, or a sample of its blocks, so that its time can be modelled.
 
     All blocks run where they execute at most `whole_instructions` together, or where a sample does
@@ -83,9 +95,12 @@ def run_for_time(ready: Ready, stage: Stage, tell: Tell = None) -> Timed:
         window,
         spread,
         rng,
-        tell,
+        on_progress,
     )
-    return Timed(drawn, _run_meeting(drawn) if kernel.meets_others else _run_apart(drawn))
+    return Timed(
+        drawn,
+        _run_contended(drawn) if kernel.shares_atomics or stage.in_order else _run_apart(drawn),
+    )
 
 
 @dataclass(frozen=True)
@@ -93,9 +108,9 @@ class Timed:
     """A launch that has run, before its time is modelled."""
 
     drawn: Drawn
-    ran: Ran
+    ran: LaunchRun
 
-    def model(self, before: Future[Ran] | None = None) -> Ran:
+    def model(self, before: Future[LaunchRun] | None = None) -> LaunchRun:
         """The run with its modelled time, where it ran to its end. `before` is the preceding
         launch. The model reads only data that do not change any more, so other launches may run at
         the same time."""
@@ -137,12 +152,15 @@ class Drawn:
     window: tuple[int, ...]
     spread: tuple[int, ...]
     rng: Random
-    tell: Tell
+    on_progress: OnProgress
 
-    def run(self, tell: Tell = None, **changed: Any) -> LaunchOutcome:  # noqa: ANN401 - fields of LaunchSettings
+    def run(self, on_progress: OnProgress = None, **changed: Any) -> LaunchOutcome:  # noqa: ANN401 - fields of LaunchSettings
         """Run blocks of the launch."""
         return run_launch(
-            self.ready.native, self.ready.memory, replace(self.ready.settings, **changed), tell
+            self.ready.native,
+            self.ready.memory,
+            replace(self.ready.settings, **changed),
+            on_progress,
         )
 
 
@@ -171,28 +189,28 @@ def draw_blocks(blocks: int, count: int, rng: Random, *, without: Sequence[int])
     return tuple(sorted(drawn[:count]))
 
 
-def _run_meeting(drawn: Drawn) -> Ran:
-    """Run all blocks of a launch whose blocks meet in atomics."""
+def _run_contended(drawn: Drawn) -> LaunchRun:
+    """Run all blocks of a launch whose blocks update the same words by atomics."""
     traced = tuple(sorted({*drawn.window, *drawn.spread}))
-    return Ran(drawn.run(drawn.tell, traced=traced))
+    return LaunchRun(drawn.run(drawn.on_progress, traced=traced))
 
 
-def _run_apart(drawn: Drawn) -> Ran:
+def _run_apart(drawn: Drawn) -> LaunchRun:
     """Run the window first; its instructions decide whether all other blocks run too, or a
     sample."""
     stage, blocks = drawn.stage, drawn.ready.settings.blocks
     first = drawn.run(traced=drawn.window, sample=drawn.window)
     if first.fault is not None or len(drawn.window) == blocks:
-        return Ran(first)
+        return LaunchRun(first)
     of_one = first.counts.executed // len(drawn.window)
     if of_one * blocks > stage.whole_instructions and stage.groups is not None:
         parts, spread = _run_groups(drawn, stage.groups, of_one)
         sample = Sample(blocks, len(drawn.window), spread)
         scale = blocks / (sample.window + sample.spread)
-        return Ran(join_outcomes([first, *parts], scale), sample=sample)
-    return Ran(
+        return LaunchRun(join_outcomes([first, *parts], scale), sample=sample)
+    return LaunchRun(
         join_outcomes(
-            [first, drawn.run(drawn.tell, traced=drawn.spread, left_out=drawn.window)], 1.0
+            [first, drawn.run(drawn.on_progress, traced=drawn.spread, left_out=drawn.window)], 1.0
         )
     )
 
@@ -227,17 +245,19 @@ def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> tuple[list[LaunchO
         kept = tuple(block for block in group if block in drawn.spread)
         parts.append(drawn.run(traced=kept, sample=group, backwards=opposite))
         groups.next_group(len(group))
-        if drawn.tell is not None:
-            drawn.tell(number, GROUPS)
+        if drawn.on_progress is not None:
+            drawn.on_progress(number, GROUPS)
         if parts[-1].fault is not None:
             break
     return parts, count
 
 
-def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] | None) -> Ran:
+def _model(
+    drawn: Drawn, ran: LaunchRun, traced: TracedLaunch, held: Sequence[float] | None
+) -> LaunchRun:
     """The run with its modelled time, from the window if its work is like the launch's, else from
     the spread."""
-    if drawn.ready.settings.textures:
+    if len(drawn.ready.settings.textures):
         return replace(ran, unmodelled=Unmodelled.TEXTURES)
     stage = drawn.stage
     found = estimate(drawn.ready.native, traced, stage.figures, held, stage.spans)
@@ -257,7 +277,7 @@ def _model(drawn: Drawn, ran: Ran, traced: TracedLaunch, held: Sequence[float] |
         found.kind.value,
         interval_of(found.kind).around(found.time_ms),
     )
-    cycles = None if found.profile is None else tell_cycles(found, found.profile)
+    cycles = None if found.profile is None else read_stall_breakdown(found, found.profile)
     return replace(ran, modelled=modelled, held=found.held, cycles=cycles)
 
 
@@ -272,3 +292,24 @@ def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome
     )
     waited = any(part.waited for part in parts)
     return LaunchOutcome(counts, fault, printed, traces=traces, lengths=lengths, waited=waited)
+
+
+def read_stall_breakdown(found: Estimate, profile: Profiled) -> WarpCycles:
+    """The record of a launch's profile, with cycles as integers."""
+    cycles = np.rint(profile.cycles).astype(np.int64)
+    awaited = np.rint(profile.awaited).astype(np.int64)
+    rows = np.flatnonzero(cycles.any(axis=1) | (awaited > 0)).tolist()
+    instructions = (
+        InstructionCycles(row, tuple(cycles[row].tolist()), int(awaited[row])) for row in rows
+    )
+    spans = np.stack([profile.spans[name].astype(np.int64) for name in _SPAN], axis=1)
+    return WarpCycles(
+        tuple(instructions),
+        round(profile.resident_cycles),
+        float(found.scale),
+        round(profile.sm_cycles),
+        found.clock_mhz,
+        int(found.use["blocks"]),
+        tuple(spans[np.lexsort((profile.spans["start"], profile.spans["warp"]))].ravel().tolist()),
+        round(profile.complete_until),
+    )

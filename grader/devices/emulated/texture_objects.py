@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from grader.devices.tensor_layouts import tensor_layout
+from grader.devices.parameter_space import tensor_layout
 from grader.emulator import Edge, GlobalMemory, Texels, TextureObject, make_tensor_map
 from grader.records import Addressing, DeviceBuffer, Texture
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.devices.emulated.finding_facts import name_element
-from grader.devices.emulated.plan_run import Plan, Ran, Ready, Tell, Way
-from grader.emulator.run.memory import WINDOW, GlobalMemory
+from grader.devices.emulated.plan_run import LaunchRun, OnProgress, Plan, Ready, RunOptions
+from grader.emulator.run.memory import WINDOW, DeviceMemory
 from grader.emulator.run.worst import WorstRequest, list_wavefronts
 from grader.records import Dim3, Memory, Operation, SharedArray, WarpAccess
 
@@ -42,19 +42,19 @@ class WorstAccesses:
         self._found: dict[_Key, _Candidate] = {}
         self._launches = 0
 
-    def watch(self, way: Way) -> Way:
+    def watch(self, options: RunOptions) -> RunOptions:
         """The options with a `run` that collects them; a run in the opposite order does not."""
-        if way.backwards:
-            return way
+        if options.backwards:
+            return options
 
-        def run(ready: Ready, tell: Tell) -> Ran:
-            ran = way.run(ready, tell)
-            self._note(ready, ran.outcome.counts.worst_requests())
+        def run(ready: Ready, on_progress: OnProgress) -> LaunchRun:
+            ran = options.run(ready, on_progress)
+            self._keep(ready, ran.outcome.counts.worst_requests())
             return ran
 
-        return replace(way, run=run)
+        return replace(options, run=run)
 
-    def _note(self, ready: Ready, requests: Iterable[WorstRequest]) -> None:
+    def _keep(self, ready: Ready, requests: Iterable[WorstRequest]) -> None:
         self._launches += 1
         for request in requests:
             if request.line is None:
@@ -66,11 +66,16 @@ class WorstAccesses:
             if known is None or candidate.excess > known.excess:
                 self._found[key] = candidate
 
-    def tell(self) -> tuple[WarpAccess, ...]:
+    def accesses(self) -> tuple[WarpAccess, ...]:
         """The worst accesses, in the order of the lines."""
         kept = sorted(self._found.values(), key=lambda each: -each.excess)[:MOST_LINES]
-        told = [told for each in kept if (told := _name(each, self._plan)) is not None]
-        return tuple(sorted(told, key=lambda each: (each.line, each.kernel, each.memory)))
+        named = (_name(each, self._plan) for each in kept)
+        return tuple(
+            sorted(
+                (each for each in named if each is not None),
+                key=lambda each: (each.line, each.kernel, each.memory),
+            )
+        )
 
 
 def _operation(request: WorstRequest) -> Operation:
@@ -131,7 +136,7 @@ def _name_shared(
 
 
 def _name_global(
-    addresses: Iterable[int | None], memory: GlobalMemory, plan: Plan
+    addresses: Iterable[int | None], memory: DeviceMemory, plan: Plan
 ) -> tuple[set[str | None], list[str | None]]:
     regions, buffers = list(memory.regions.values()), plan.program.buffers
     shapes: Mapping[str, str] = {

@@ -12,8 +12,7 @@ from grader.devices.base import Arrays
 from grader.devices.gpu.driver import find_driver
 from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.placement import GUARD_WORD, Damage, find_damage, place_buffers
-from grader.devices.gpu.tensor_maps import tensor_maps
-from grader.devices.gpu.texture_objects import TextureObjects
+from grader.devices.gpu.texture_objects import TextureObjects, tensor_maps
 from grader.devices.parameter_space import handle_bytes
 from grader.records import POISON_WORD, DeviceBuffer
 

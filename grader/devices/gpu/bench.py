@@ -85,13 +85,18 @@ class Bench:
         own: OwnKernels,
         *,
         l2_bytes: int,
+        is_modelled: bool,
     ) -> None:
-        """Raises PlanError, PyCUDA's MemoryError, and GraderError for machine code that the driver
-        cannot load."""
+        """See OpenGpu for the last two arguments.
+
+        Raises PlanError, PyCUDA's MemoryError, and GraderError for machine code that the
+        driver cannot load.
+        """
         self._programs = {program.label: program for program in programs}
         self._codes = {program.label: Code(program.binary) for program in programs}
         self._input_sets = input_sets
         self._own = own
+        self._is_modelled = is_modelled
         self._flush_words = max(2 * l2_bytes, LEAST_FLUSH_BYTES) // 4
         self._flush_memory = cuda.mem_alloc(4 * self._flush_words)
         self._flushes = 1
@@ -140,7 +145,7 @@ class Bench:
             with _naming_the_culprit(label):
                 self._at_start(label, self._slots[0]).run(label)  # a fault names this program
                 milliseconds, seconds = self._time_launching(label)
-                self._slots[0].launches(label)[-1].look_for_damage(
+                self._slots[0].launches(label)[-1].check_guards(
                     self._slots[0].arena
                 )  # now, or the next program would get the blame
             shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
@@ -182,7 +187,7 @@ class Bench:
         for slot in slots:
             for step in slot.steps[label]:
                 step.start()
-        queued = time.perf_counter() - queued
+        queued = 0.0 if self._is_modelled else time.perf_counter() - queued
         end.record()
         end.synchronize()
         return start.time_till(end) / len(slots), queued / len(slots)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from grader.devices.gpu.placement import Damage
-from grader.devices.room import SPARE_BYTES, scratch_bytes
+from grader.devices.plan_limits import SPARE_BYTES, scratch_bytes
 from grader.errors import GraderError
 from grader.records import (
     Act,
@@ -43,19 +43,19 @@ of 2,048)."""
 
 def read_fault(error: Exception, launch: Launch, kernel: str) -> Faulted:
     """The fault of a kernel that started. Raises GraderError where it is the machine's fault."""
-    said = _said(error)
-    act = next((act for part, act in _ACTS.items() if part in said), Act.UNKNOWN_FAULT)
+    error_text = _error_text(error)
+    act = next((act for part, act in _ACTS.items() if part in error_text), Act.UNKNOWN_FAULT)
     if act is Act.WATCHDOG:
-        return Faulted(Observation(act, kernel), quoted=said)
-    _check_machine(said)
-    return Faulted(Observation(act, kernel, said=said), quoted=launch.text)
+        return Faulted(Observation(act, kernel), quoted=error_text)
+    _check_machine(error_text)
+    return Faulted(Observation(act, kernel, error_text=error_text), quoted=launch.text)
 
 
 def read_refusal(error: Exception, launch: Launch, kernel: str) -> Refused:
     """The reason why CUDA refused a launch. Raises GraderError where it is the machine's fault."""
-    said = _said(error)
-    _check_machine(said)
-    return Refused(kernel, launch.line, said, launch.text)
+    error_text = _error_text(error)
+    _check_machine(error_text)
+    return Refused(kernel, launch.line, error_text, launch.text)
 
 
 def read_damage(damage: Damage, launch: Launch, kernel: str) -> Faulted:
@@ -81,16 +81,16 @@ def out_of_memory(buffers: Sequence[DeviceBuffer], binary: Binary) -> OutOfGpuMe
     return OutOfGpuMemory(needed, binary.variable_bytes)
 
 
-def _check_machine(said: str) -> None:
+def _check_machine(error_text: str) -> None:
     """Raises GraderError for error texts of a failing machine."""
-    if any(part in said for part in _NOT_THE_STUDENTS):
+    if any(part in error_text for part in _NOT_THE_STUDENTS):
         raise GraderError(
-            f"The GPU failed: {said}.",
+            f"The GPU failed: {error_text}.",
             "Look at `nvidia-smi -q` and the system's log; grade again when the GPU is well.",
         )
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     """CUDA's text in a message of PyCUDA: `cuLaunchKernel failed: too many resources requested for
     launch`."""
     return str(error).partition(" failed: ")[2].strip() or str(error)

@@ -22,17 +22,23 @@ PRINTF_BYTES = (
 )  # what a kernel may print between two synchronisations; it goes to the worker's captured output
 NO_GPU_NEEDED = "`--device emulated` needs no GPU."
 DOCTOR = f"`grade doctor` tells what is missing; {NO_GPU_NEEDED}"
+MODELLED = "an emulated driver: every time is modelled, no GPU is measured"
 
 
 @dataclass(frozen=True)
 class OpenGpu:
-    """A GPU with its own context, current in this thread until `close`."""
+    """A GPU with its own context, current in this thread until `close`.
+
+    `is_modelled`: the driver is the library of grader.cuda, whose clock stands still while the host
+    works.
+    """
 
     gpu: Gpu
     info: DeviceInfo
     uuid: str
     pci_bus_id: str
     l2_bytes: int
+    is_modelled: bool
     _context: Any
 
     def close(self) -> None:
@@ -63,7 +69,13 @@ def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
     info = _describe_device(device, gpu, peak)
     # Last of all: a process that ends with a context on PyCUDA's stack is aborted.
     return OpenGpu(
-        gpu, info, _read_uuid(index), device.pci_bus_id(), gpu.l2_bytes, make_context(device)
+        gpu,
+        info,
+        _read_uuid(index),
+        device.pci_bus_id(),
+        gpu.l2_bytes,
+        is_modelled(),
+        make_context(device),
     )
 
 
@@ -166,7 +178,7 @@ def _describe_device(device: Any, gpu: Gpu, peak: Peak) -> DeviceInfo:  # noqa: 
         peak_fp32_tflops=gpu.peak_fp32_tflops,
         peak_tensor_tflops=gpu.peak_tensor_tflops,
         limits=limits,
-        stands_for=f"runs {gpu.arch} machine code, and is measured",
+        stands_for=MODELLED if is_modelled() else f"runs {gpu.arch} machine code, and is measured",
         peak_source=f"{peak.bandwidth_source}; fp32: {peak.fp32_source}",
     )
 
@@ -193,6 +205,11 @@ def _read_uuid(index: int) -> str:
     find_driver().cuDeviceGet(ctypes.byref(handle), index)
     find_driver().cuDeviceGetUuid(raw, handle)
     return f"GPU-{uuid.UUID(bytes=bytes(raw))}"
+
+
+def is_modelled() -> bool:
+    """Whether the driver is the library of grader.cuda."""
+    return hasattr(find_driver(), "grader_host_finding")
 
 
 def find_driver() -> ctypes.CDLL:

@@ -17,7 +17,7 @@ from grader.devices.gpu.cuda_facts import out_of_memory
 from grader.devices.gpu.driver import open_gpu
 from grader.devices.gpu.modules import Code, PlanError, ReadyLaunch
 from grader.devices.gpu.nvml import ClockSampler
-from grader.devices.gpu.own_kernels import OwnKernels
+from grader.devices.gpu.own_kernels import COPY_RUNS, OwnKernels
 from grader.devices.gpu.ptx import digest_on_host
 from grader.devices.parameter_space import make_result
 from grader.errors import GraderError
@@ -102,7 +102,13 @@ class GpuDevice:
         self._bench = None  # frees the memory of the last bench
         submission = next(program for program in programs if program.label == SUBMISSION)
         try:
-            bench = Bench(programs, input_sets, self._own, l2_bytes=self._open.l2_bytes)
+            bench = Bench(
+                programs,
+                input_sets,
+                self._own,
+                l2_bytes=self._open.l2_bytes,
+                is_modelled=self._open.is_modelled,
+            )
             outputs, modified = bench.verify()
             if not modified:
                 bench.choose_batch()
@@ -153,7 +159,7 @@ class GpuDevice:
     def copy_bandwidth(self) -> float:
         """See devices.base.TimingDevice. Frees the memory of `prepare`, since both may not fit."""
         self._bench = None
-        return self._own.copy_bandwidth()
+        return self._own.copy_bandwidth(1 if self._open.is_modelled else COPY_RUNS)
 
     def _run(self, program: Program, arrays: Arrays) -> tuple[Execution, Arrays]:
         arena = Arena(program.buffers)

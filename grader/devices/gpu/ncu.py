@@ -27,7 +27,6 @@ from grader.devices.gpu.gpu_lock import WAIT_SECONDS
 from grader.devices.gpu.ncu_metrics import (
     OPTIONAL,
     CountedLaunch,
-    NotCounted,
     find_unknown_metric,
     parse_counts,
     required_metrics,
@@ -35,11 +34,13 @@ from grader.devices.gpu.ncu_metrics import (
 from grader.plumbing.children import python_environment
 from grader.records import (
     Completed,
+    NotCounted,
     Program,
     Role,
     RunLimits,
     RunTool,
     ToolLimits,
+    Uncountable,
 )
 
 NCU_VARIABLE = "GRADER_NCU"
@@ -52,11 +53,7 @@ POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
 REPORT_BYTES = 1 << 30
-NOT_INSTALLED = NotCounted(
-    "Nsight Compute (ncu) is not installed",
-    "Install it (it comes with the CUDA toolkit) and put ncu on PATH, or name it in"
-    f" {NCU_VARIABLE}.",
-)
+NOT_INSTALLED = NotCounted(Uncountable.NOT_INSTALLED, {"variable": NCU_VARIABLE})
 
 Hold = Callable[[], AbstractContextManager[None]]
 
@@ -154,10 +151,8 @@ def count_plans(
         try:
             (Path(name) / REQUEST).write_bytes(pickle.dumps(request))
         except OSError as error:
-            return NotCounted(
-                f"what ncu is to run could not be written: {error.strerror}",
-                "Make room, or set TMPDIR to a folder that has some.",
-            )
+            figures = {"error": error.strerror or ""}
+            return NotCounted(Uncountable.UNWRITTEN_REQUEST, figures)
         counted = _collect(
             _Session(ncu, Path(name), run, wall_seconds, python_environment(environ), hold), plans
         )
@@ -194,12 +189,11 @@ class _Session:
         with ThreadPoolExecutor(1) as thread:
             done = self._in_turn(thread.submit(self._run, metrics))
         if done.limit is not None:
-            return NotCounted(
-                f"ncu was ended at its limit of {done.limit} ({self.limit_seconds:g} s)",
-                "Grade again when the machine is less busy.",
-            )
+            seconds = self.limit_seconds
+            return NotCounted(Uncountable.OVER_LIMIT, {"limit": done.limit, "seconds": seconds})
         if error.exists():
-            return NotCounted(f"the plan failed under ncu: {error.read_text(encoding='utf-8')}")
+            text = error.read_text(encoding="utf-8")
+            return NotCounted(Uncountable.FAILED_PLAN, {"error": text})
         return log.read_text(encoding="utf-8", errors="replace") if log.exists() else done.stderr
 
     def _run(self, metrics: Sequence[str]) -> Completed:

@@ -16,7 +16,16 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from grader.records import COUNTERS, Counter, Counters, Launch, Lookups, Traffic
+from grader.records import (
+    COUNTERS,
+    Counter,
+    Counters,
+    Launch,
+    Lookups,
+    NotCounted,
+    Traffic,
+    Uncountable,
+)
 
 
 @dataclass(frozen=True)
@@ -30,15 +39,6 @@ class CountedLaunch:
     counters: Counters
     traffic: Traffic = field(default_factory=Traffic)
     hardware_bank_conflicts: int | None = None
-
-
-@dataclass(frozen=True)
-class NotCounted:
-    """The reason why ncu counted nothing, as a clause ("ncu is not installed"), and advice, as a
-    sentence."""
-
-    reason: str
-    advice: str = ""
 
 
 COUNTED = tuple(row for row in COUNTERS.values() if row.metrics)
@@ -88,44 +88,25 @@ def parse_counts(
     if [row.shape for row in table] != [
         (str(launch.grid), str(launch.block)) for launch in launches
     ]:
-        return NotCounted(
-            f"ncu counted {len(table)} launches of other shapes than the plan's {len(launches)}"
-        )
+        figures = {"count": len(table), "planned": len(launches)}
+        return NotCounted(Uncountable.OTHER_LAUNCHES, figures)
     try:
         return tuple(_count(row, arch) for row in table)
     except _UnreadableError as problem:
-        return NotCounted(f"ncu gave {problem}", NEWER_NCU)
+        return problem.fact
 
 
 # --- reasons --------------------------------------------------------------------------------------
 
-NEWER_NCU = "Use a newer Nsight Compute, one that suits this GPU and its driver."
-PERMIT = (
-    "As administrator, permit it to all users: `options nvidia"
-    " NVreg_RestrictProfilingToAdminUsers=0` in /etc/modprobe.d/, then load the driver again; in a"
-    " container, `--cap-add=SYS_ADMIN` or the host's permission."
-)
-_REASONS = (
-    ("ERR_NVGPUCTRPERM", "this user may not read the GPU's counters (ERR_NVGPUCTRPERM)", PERMIT),
-    (
-        "driver resource was unavailable",
-        "another profiler holds the GPU's counters",
-        "End it, or pause it: `dcgmi profile --pause` for DCGM.",
-    ),
-    (
-        "LibraryNotLoaded",
-        "ncu cannot reach the driver here",
-        "Run on the machine itself, or in a container without a sandbox such as gVisor.",
-    ),
-    ("not supported on", "this ncu does not know this GPU", NEWER_NCU),
-    (
-        "LaunchFailed",
-        "a launch failed while ncu replayed it",
-        "A kernel that does not repeat cannot be counted: see what `--device emulated` says.",
-    ),
-    ("No kernels were profiled", "ncu saw no launch", ""),
-)
-"""A part of a line in ncu's log, the reason why it counted nothing, and the advice."""
+_REASONS = {
+    "ERR_NVGPUCTRPERM": Uncountable.NOT_PERMITTED,
+    "driver resource was unavailable": Uncountable.OTHER_PROFILER,
+    "LibraryNotLoaded": Uncountable.NO_DRIVER,
+    "not supported on": Uncountable.UNKNOWN_GPU,
+    "LaunchFailed": Uncountable.FAILED_REPLAY,
+    "No kernels were profiled": Uncountable.NO_LAUNCH,
+}
+"""By a part of a line in ncu's log."""
 
 
 def find_unknown_metric(text: str) -> str | None:
@@ -139,23 +120,29 @@ def explain_log(text: str) -> NotCounted:
     """The reason why a log has no counters, from its error lines."""
     unknown = find_unknown_metric(text)
     if unknown is not None:
-        return NotCounted(f"this ncu has no metric {unknown} for this GPU", NEWER_NCU)
-    for mark, reason, advice in _REASONS:
+        return NotCounted(Uncountable.MISSING_METRIC, {"metric": unknown})
+    for mark, why in _REASONS.items():
         if mark in text:
-            return NotCounted(reason, advice)
+            return NotCounted(why)
     errors = [
         line.removeprefix("==ERROR==").strip()
         for line in text.splitlines()
         if line.startswith("==ERROR==")
     ]
-    return NotCounted(f"ncu failed: {errors[0]}" if errors else "ncu printed no counters")
+    if errors:
+        return NotCounted(Uncountable.FAILED, {"error": errors[0]})
+    return NotCounted(Uncountable.NO_OUTPUT)
 
 
 # --- one launch -----------------------------------------------------------------------------------
 
 
 class _UnreadableError(Exception):
-    """A figure that is missing or not a whole number in base units; the message names it."""
+    """A figure that is missing or not a whole number in base units."""
+
+    def __init__(self, why: Uncountable, **figures: str) -> None:
+        super().__init__(why)
+        self.fact = NotCounted(why, figures)
 
 
 @dataclass(frozen=True)
@@ -174,9 +161,10 @@ class _Row:
         """A count. Thousands are separated by commas: ncu runs in the C locale."""
         text, unit = self.values.get(metric, ""), self.units.get(metric, "")
         if not re.fullmatch(r"\d[\d,]*(\.0+)?", text):
-            raise _UnreadableError(f"no count for {metric}" + (f" but {text!r}" if text else ""))
+            why = Uncountable.UNREADABLE_COUNT if text else Uncountable.MISSING_COUNT
+            raise _UnreadableError(why, metric=metric, text=text)
         if unit not in BASE_UNITS:
-            raise _UnreadableError(f"{metric} in the unit {unit!r}")
+            raise _UnreadableError(Uncountable.UNREADABLE_UNIT, metric=metric, unit=unit)
         return int(text.partition(".")[0].replace(",", ""))
 
     def read_all(self, metrics: Sequence[str]) -> int | None:

@@ -35,12 +35,12 @@ class OwnKernels:
         cuda.memcpy_dtoh(sums, self._sums)
         return int(sums.sum(dtype=np.uint64))
 
-    def copy_bandwidth(self) -> float:
+    def copy_bandwidth(self, runs: int = COPY_RUNS) -> float:
         """The rate of the best copy kernel in 10^9 B/s, bytes read plus bytes written; the rate of
         each kernel is its median run."""
         source, target = cuda.mem_alloc(COPY_BYTES), cuda.mem_alloc(COPY_BYTES)
         milliseconds = [
-            median(self._time_copy(quads, int(target), int(source)) for _ in range(COPY_RUNS))
+            median(self._time_copy(quads, int(target), int(source)) for _ in range(runs))
             for quads in COPY_QUADS
         ]
         return 2 * COPY_BYTES / min(milliseconds) / 1e6

@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from grader.devices.parameter_space import tensor_layout
 from grader.errors import GraderError
-from grader.records import Addressing, DeviceBuffer, Texture
+from grader.records import Addressing, DeviceBuffer, TensorMap, Texture
 
 _FORMATS = {
     "uint8": 0x01,
@@ -38,6 +39,19 @@ _LAYERED, _GATHERED = 1, 8
 _PLANE = 2
 _ON_DEVICE, _IN_ARRAY = 2, 3
 _FLOATS = ("float16", "float32")
+_MAP_BYTES, _ALIGNMENT = 128, 64
+_ELEMENTS = {
+    name: number
+    for number, names in enumerate(
+        (
+            *(("bool", "int8", "uint8"), ("int16", "uint16"), ("uint32",), ("int32",)),
+            *(("uint64",), ("int64",), ("float16",), ("float32",), ("float64",), ("bfloat16",)),
+            *(("float32, denormals flushed",), ("tfloat32",)),
+        )
+    )
+    for name in names
+}
+"""By element, the number of a CUtensorMapDataType."""
 
 
 class _ArrayDescriptor(ctypes.Structure):
@@ -208,3 +222,49 @@ def _describe(buffer: DeviceBuffer, texture: Texture) -> _Description:
         filter=int(texture.linear),
         flags=_AS_INTEGERS * integers | _NORMALIZED * texture.normalized,
     )
+
+
+def tensor_maps(
+    buffers: Sequence[DeviceBuffer], addresses: Mapping[str, int], driver: ctypes.CDLL
+) -> dict[str, bytes]:
+    """The tensor maps of buffers, by name. Raises GraderError where CUDA makes no map."""
+    return {
+        buffer.name: _encode(buffer, buffer.tensor_map, addresses[buffer.name], driver)
+        for buffer in buffers
+        if buffer.tensor_map is not None
+    }
+
+
+def _encode(buffer: DeviceBuffer, map_: TensorMap, address: int, driver: ctypes.CDLL) -> bytes:
+    layout = tensor_layout(buffer, map_)
+    encode = getattr(driver, "cuTensorMapEncodeTiled", None)
+    if encode is None:
+        raise GraderError(
+            "this driver cannot make tensor maps", "Install a driver for CUDA 12 or later."
+        )
+    storage = ctypes.create_string_buffer(_MAP_BYTES + _ALIGNMENT)
+    place = ctypes.addressof(storage) + -ctypes.addressof(storage) % _ALIGNMENT
+    none = 0  # no interleaving, and no larger reads for L2
+    code = encode(
+        ctypes.c_void_p(place),
+        _ELEMENTS[layout.element],
+        len(layout.extents),
+        ctypes.c_void_p(address),
+        _array(ctypes.c_uint64, layout.extents),
+        _array(ctypes.c_uint64, layout.strides),
+        _array(ctypes.c_uint32, layout.box),
+        _array(ctypes.c_uint32, layout.steps),
+        none,
+        layout.swizzle,
+        none,
+        int(layout.fills_with_nan),
+    )
+    if code != 0:
+        raise GraderError(f"CUDA cannot make a tensor map of {buffer.name}: it gives {code}")
+    return ctypes.string_at(place, _MAP_BYTES)
+
+
+def _array(
+    kind: type[ctypes.c_uint32 | ctypes.c_uint64], numbers: Sequence[int]
+) -> ctypes.Array[ctypes.c_uint32] | ctypes.Array[ctypes.c_uint64]:
+    return (kind * max(1, len(numbers)))(*numbers)

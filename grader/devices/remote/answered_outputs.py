@@ -13,14 +13,14 @@ def find_nonsense(execution: Execution, got: Arrays, program: Program) -> str | 
     none."""
     outputs = [buffer for buffer in program.buffers if buffer.role is Role.OUTPUT]
     if execution.launches and execution.launches[-1].sample is not None:
-        return _look_at_sample(got, outputs)
+        return _check_sample(got, outputs)
     wanted = {buffer.name: (np.dtype(buffer.dtype), tuple(buffer.shape)) for buffer in outputs}
     if {name: (array.dtype, array.shape) for name, array in got.items()} != wanted:
         return "outputs of another name, type or shape than the exercise's"
     return None
 
 
-def _look_at_sample(got: Arrays, outputs: list[DeviceBuffer]) -> str | None:
+def _check_sample(got: Arrays, outputs: list[DeviceBuffer]) -> str | None:
     names = [name for each in outputs for name in (each.name, places_of(each.name))]
     if sorted(got) != sorted(names):
         return "a sample of other outputs than the exercise's"

@@ -55,7 +55,7 @@ class Method:
     """A method of a device in the protocol: the types of its arguments, and of its result."""
 
     parameters: Mapping[str, Any]
-    tells_progress: bool
+    reports_progress: bool
     result: Any
     signature: inspect.Signature
 
@@ -265,11 +265,11 @@ class Channel:
         """Records as JSON's values; arrays and machine code by number, counters as a row."""
         made = make_converter()
 
-        def note_array(array: np.ndarray) -> int:
+        def collect_array(array: np.ndarray) -> int:
             self._arrays.append(array)
             return len(self._arrays) - 1
 
-        made.register_unstructure_hook(np.ndarray, note_array)
+        made.register_unstructure_hook(np.ndarray, collect_array)
         made.register_structure_hook(np.ndarray, lambda number, _: _pick(self._arrays, number))
         made.register_unstructure_hook(Counters, Counters.values)
         made.register_structure_hook(Counters, _parse_counters)

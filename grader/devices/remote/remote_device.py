@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from grader.devices.base import Arrays, TimingDevice
-from grader.devices.overdue import out_of_time
+from grader.devices.plan_limits import out_of_time
 from grader.devices.remote.answered_outputs import find_nonsense
 from grader.devices.remote.forked import START_SECONDS, fork_worker
 from grader.devices.remote.keep_steps import StepKeeper

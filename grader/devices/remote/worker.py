@@ -48,7 +48,7 @@ MAX_WRITTEN_BYTES = (
 )  # of a file that it writes: its captured output, and the largest cubin of the toolchain
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
-NOTE_SECONDS = 0.05
+PROGRESS_SECONDS = 0.05
 LARGE_BYTES = 128 << 20
 """The size of inputs from which saving memory is worth the time for fresh pages."""
 
@@ -56,10 +56,9 @@ LARGE_BYTES = 128 << 20
 def main(argv: Sequence[str]) -> int:
     """Serve a device over an inherited socket. Exit code 0 when the other end closes."""
     faulthandler.enable()
-    limit_process()
     channel = Channel(socket.socket(fileno=int(argv[0])))
     end_with_parent(channel.fileno())
-    return serve(channel, partial(make_device, argv[1]))
+    return serve(channel, partial(_make_then_limit, argv[1]))
 
 
 def load_emulator() -> list[Path]:
@@ -83,6 +82,14 @@ def make_device(name: str) -> Device:
     """The device of a name such as `emulated:h100`."""
     kind, _, device_id = name.partition(":")
     return DEVICES[kind](device_id)
+
+
+def _make_then_limit(name: str) -> Device:
+    """Limits the process last: the driver of grader.cuda starts a server, whose memory is a large
+    file."""
+    device = make_device(name)
+    limit_process()
+    return device
 
 
 def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> int:
@@ -139,21 +146,21 @@ def answer_call(device: Device, call: Call, channel: Channel) -> Answer:
         raise WorkerError(f"the worker cannot answer {call.method}")
     limit_cpu(call.seconds)
     arguments = dict(call.arguments)
-    if METHODS[call.method].tells_progress:
+    if METHODS[call.method].reports_progress:
         arguments[PROGRESS] = seldom(lambda note: channel.send(ProgressNote(note)))
     return Answer(call.method, method(**arguments))
 
 
 def seldom(show: ShowProgress) -> ShowProgress:
     """Forwards the first note, every note about native code that could not be kept, and other notes
-    at most once per NOTE_SECONDS."""
+    at most once per PROGRESS_SECONDS."""
     due = -math.inf
 
     def show_some(note: Progress) -> None:
         nonlocal due
         now = time.monotonic()
         if note.unkept or now >= due:
-            due = now + NOTE_SECONDS
+            due = now + PROGRESS_SECONDS
             show(note)
 
     return show_some

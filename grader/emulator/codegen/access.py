@@ -38,8 +38,8 @@ class AccessKind:
     @property
     def function(self) -> str:
         """Name of the runtime's function for such accesses, without prefix."""
-        way = "atomic" if self.atomic else "load" if self.load else "store"
-        return f"{way}_{self.space}_{self.width}"
+        verb = "atomic" if self.atomic else "load" if self.load else "store"
+        return f"{verb}_{self.space}_{self.width}"
 
     @property
     def later(self) -> bool:

@@ -7,7 +7,10 @@ scoreboard. All pending results are waited for at the end of the basic block.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.emulator.codegen.opcodes import OPCODES
+from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import Block
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.sass import read_control
@@ -18,8 +21,23 @@ _MEMORY_CYCLES = {Kind.LOAD: 300, Kind.ATOMIC: 300, Kind.COPY: 300, Kind.SHARED:
 
 def cycles_alone(block: Block, encoding: bytes) -> int:
     """Cycles of a basic block. `encoding`: the kernel's code, 16 bytes per instruction."""
+    now, boards = _run(block.instructions, encoding)
+    return max([now, *boards.values()])
+
+
+def cycles_behind(block: Block, encoding: bytes, index: int) -> int:
+    """Cycles of a basic block from the start of the instruction with this index on."""
+    before = [i for i in block.instructions if i.index < index]
+    waits = read_control(encoding, index).waits
+    now, boards = _run(before, encoding)
+    start = max([now, *(boards.get(board, 0) for board in waits)])
+    return cycles_alone(block, encoding) - start
+
+
+def _run(instructions: Sequence[Decoded], encoding: bytes) -> tuple[int, dict[int, int]]:
+    """The cycle behind the instructions, and those at which scoreboards are free."""
     now, boards = 0, dict[int, int]()
-    for i in block.instructions:
+    for i in instructions:
         found, control = OPCODES.get(i.base), read_control(encoding, i.index)
         pipe = ALU if found is None else found.pipe_of(i)
         now = max([now, *(boards.get(board, 0) for board in control.waits)])
@@ -27,4 +45,4 @@ def cycles_alone(block: Block, encoding: bytes) -> int:
             latency = _MEMORY_CYCLES.get(pipe.kind, pipe.latency_cycles)
             boards[control.writes] = max(boards.get(control.writes, 0), now + latency)
         now += max(1, control.stall_cycles)
-    return max([now, *boards.values()])
+    return now, boards

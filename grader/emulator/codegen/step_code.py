@@ -110,8 +110,8 @@ def _emit_enter(e: Emitter, i: Decoded) -> None:
     counts = offset(e.b, e.context.load_pointer("block_counts"), place)
     _add(e, counts, const(1, I64))
     _add(e, offset(e.b, counts, 8), e.b.zext(e.b.ctpop(e.mask), I64))
-    has_room = e.b.icmp_unsigned("<", e.warp.load("trace"), e.warp.load("trace_end"))
-    with e.b.if_then(has_room, likely=False):
+    has_space = e.b.icmp_unsigned("<", e.warp.load("trace"), e.warp.load("trace_end"))
+    with e.b.if_then(has_space, likely=False):
         e.call("trace_block", e.warp_pointer, block)
 
 

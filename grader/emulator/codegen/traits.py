@@ -9,7 +9,7 @@ import numpy as np
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.program import KernelCode
 from grader.emulator.layouts.checked import EXTENT, Trait
-from grader.sass import Way
+from grader.sass import MemoryOperation
 
 _RETRIED = ("CAS", "CAST", "MIN", "MAX")
 
@@ -49,7 +49,7 @@ def _granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
 def _traits(i: Decoded) -> int:
     """The Trait bits of an instruction."""
     atomic = any(access.atomic for access in i.accesses)
-    fetches = any(access.way is Way.FETCH for access in i.accesses)
+    fetches = any(access.kind is MemoryOperation.FETCH for access in i.accesses)
     present = {
         Trait.ATOMIC: atomic or i.has("STRONG"),
         Trait.CHANGES: atomic,

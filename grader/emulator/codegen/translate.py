@@ -8,14 +8,14 @@ cells are filled; native code is compiled once per shape of instruction (steps.p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 
 import numpy as np
 
-from grader.emulator.codegen.block_cycles import cycles_alone
+from grader.emulator.codegen.block_cycles import cycles_alone, cycles_behind
 from grader.emulator.codegen.cells import cell_bytes
 from grader.emulator.codegen.constants import constant_bank_bytes, constant_data
+from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.opcodes import find_opcode, look_up
 from grader.emulator.codegen.opcodes.absent import lanes_named_before
 from grader.emulator.codegen.opcodes.copy_costs import copy_form
@@ -27,8 +27,6 @@ from grader.emulator.codegen.shapes import (
 )
 from grader.emulator.codegen.step_code import DRAW, ENTER, UNKNOWN
 from grader.emulator.codegen.steps import Step, Steps
-from grader.emulator.codegen.traits import CheckedCode
-from grader.emulator.codegen.wait_loops import describe_blocks
 from grader.emulator.cpp import Runtime
 from grader.emulator.isa.decode import Decoded, decode
 from grader.emulator.isa.flow import Block, ControlFlow, Flow, find_blocks
@@ -43,78 +41,18 @@ from grader.emulator.isa.program import (
     INSTRUCTION_BYTES,
     MAX_INSTRUCTIONS,
     MAX_LOCAL_BYTES,
+    VARIABLES_BANK,
     KernelCode,
     Unsupported,
 )
-from grader.emulator.layouts.blocks import CODE_BLOCK, CODE_PLACE
+from grader.emulator.layouts.blocks import CODE_PLACE
 from grader.emulator.layouts.execution import JumpTable, warp_layout
-from grader.emulator.run.counts import CountTable
-from grader.sass import Way, is_branch
+from grader.sass import MemoryOperation, is_branch
 
 _LAST_ARGUMENT = 11
 """The last register with arguments of a system function (run/host.py)."""
 _MASK = 0xFFFFFFFF
 _DISTANCE = ("distance", 0)
-
-
-@dataclass(frozen=True)
-class NativeKernel:
-    """A kernel that its `runtime` can run.
-
-    `ordered`: the result depends on the order of blocks, or blocks may wait for each other; one
-    host thread must run them all. `unknown` maps the index of each unknown instruction to its
-    description; a launch that reaches it ends there. `slots` maps the index of a memory instruction
-    and a space that it accesses to its SLOT. `converged` and `diverged` are its cells with the
-    steps for converged and for diverged warps; `entries` holds the byte offset of each basic block
-    in them. `jump_tables` holds, by JumpTable, the possible targets of computed branches.
-    """
-
-    code: KernelCode
-    decoded: tuple[Decoded, ...]
-    flow: Flow
-    warp_type: np.dtype
-    slots: dict[tuple[int, str], int]
-    unknown: dict[int, str]
-    ordered: bool
-    runtime: Runtime
-    converged: np.ndarray
-    diverged: np.ndarray
-    entries: np.ndarray
-    jump_tables: tuple[np.ndarray, np.ndarray]
-
-    @cached_property
-    def count_table(self) -> CountTable:
-        """The meaning of the runtime's counters."""
-        return CountTable(self.flow, self.slots)
-
-    @cached_property
-    def code_blocks(self) -> np.ndarray:
-        """Its basic blocks as CODE_BLOCK records."""
-        return np.array(list(describe_blocks(self.flow)), dtype=CODE_BLOCK)
-
-    @cached_property
-    def cycles_by_instruction(self) -> np.ndarray:
-        """Cycles of a warp that runs alone, per instruction. The first instruction of a basic block
-        holds the cycles of the whole block."""
-        cycles = np.zeros(len(self.decoded), dtype=np.int64)
-        for block in self.flow.blocks:
-            cycles[block.instructions[0].index] = cycles_alone(block, self.code.encoding)
-        return cycles
-
-    @cached_property
-    def checked_code(self) -> CheckedCode:
-        return CheckedCode(self.code, self.decoded)
-
-    @cached_property
-    def meets_others(self) -> bool:
-        """Whether blocks may interact through global atomics, or wait for each other. A sample of
-        the blocks then does not give the result."""
-        return self.ordered or any(
-            access.atomic and access.space == "global"
-            for block in self.flow.blocks
-            for i in block.instructions
-            for access in i.accesses
-        )
 
 
 def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
@@ -153,6 +91,7 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
         diverged,
         np.array(cells.entries, dtype=np.uint32),
         _jump_tables(flow),
+        np.array(cells.variable_words, dtype=np.intp).reshape(-1, 2),
     )
 
 
@@ -224,6 +163,7 @@ class _Cells:
         self._words: list[int] = []
         self._steps: list[tuple[int, Step]] = []
         self._branches: list[tuple[int, int, int]] = []
+        self.variable_words: list[tuple[int, int]] = []
         self.slots: dict[tuple[int, str], int] = {}
         self.unknown: dict[int, str] = {}
         self.entries: list[int] = []
@@ -281,6 +221,7 @@ class _Cells:
             value = values.get(hole)
             if value is None:
                 value = self._fact(block, i, *hole)
+                self._record_variable(i, hole, start + len(words))
             words.append(value & _MASK)
         if _DISTANCE in step.holes:
             place = start + 2 + step.holes.index(_DISTANCE)
@@ -288,6 +229,17 @@ class _Cells:
         self._steps.append((start, step))
         self._words += words
         self._words += [0] * (cell_bytes(len(step.holes)) // 4 - len(words))
+
+    def _record_variable(self, i: Decoded, hole: Hole, place: int) -> None:
+        """Keeps the place of a word that holds contents of a `__constant__` variable."""
+        kind, which = hole
+        if kind != "constant":
+            return
+        position, words_behind = divmod(which, CONSTANT_WORDS)
+        operand = operand_at(i, position)
+        assert isinstance(operand, Constant)
+        if operand.bank == VARIABLES_BANK:
+            self.variable_words.append((place, operand.offset // 4 + words_behind))
 
     def _fact(self, block: Block, i: Decoded, kind: str, which: int) -> int:
         """A data word of a cell that is not the place of a register."""
@@ -360,7 +312,9 @@ _FACTS: dict[str, _Fact] = {
     "block": lambda code, flow, block, i, which: block.index,
     "cycles": lambda code, flow, block, i, which: cycles_alone(block, code.encoding),
     "length": lambda code, flow, block, i, which: len(block.instructions),
-    "behind": lambda code, flow, block, i, which: block.instructions[-1].index + 1 - i.index,
+    "cycles behind": lambda code, flow, block, i, which: cycles_behind(
+        block, code.encoding, i.index
+    ),
     "following": _following,
     "target": lambda code, flow, block, i, which: flow.target(i),
     "distance": lambda code, flow, block, i, which: 0,  # filled in when all entries are known
@@ -379,7 +333,7 @@ _FACTS: dict[str, _Fact] = {
 
 def _draws(i: Decoded) -> bool:
     """Whether the instruction returns the old value of an atomic on global memory."""
-    return any(each.way is Way.FETCH and each.space == "global" for each in i.accesses)
+    return any(each.kind is MemoryOperation.FETCH and each.space == "global" for each in i.accesses)
 
 
 def _end(block: Block, i: Decoded) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.opcodes import look_up
-from grader.emulator.codegen.translate import NativeKernel, find_flow, translate
+from grader.emulator.codegen.translate import find_flow, translate
 from grader.emulator.cpp import Runtime
 from grader.emulator.isa.decode import Decoded, decode
 from grader.emulator.isa.program import KernelCode, Unsupported

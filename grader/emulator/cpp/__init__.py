@@ -11,6 +11,7 @@ import ctypes
 import hashlib
 import os
 import platform
+import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable
@@ -60,8 +61,8 @@ class Runtime:
     `run_blocks(context, first, end)` runs blocks; `finish_blocks(context)` resumes the blocks that
     wait for other blocks. Both return a FaultCode. Functions of the timing model and their records:
     `measure_traces` and `expand_traces` take a Trace, `add_up` Totals, `touch` Touched,
-    `follow_walks` Walks, `find_meetings` Meetings; `simulate` and `simulate_profiled` (with a
-    profile) take an SM. digests.py describes `digest(data, size_bytes, key, sums)`.
+    `follow_walks` Walks, `find_contention` ContentionSums; `simulate` and `simulate_profiled` (with
+    a profile) take an SM. digests.py describes `digest(data, size_bytes, key, sums)`.
     """
 
     run_blocks: Callable[[int, int, int], int]
@@ -71,7 +72,7 @@ class Runtime:
     add_up: Callable[[int], None]
     touch: Callable[[int], None]
     follow_walks: Callable[[int], None]
-    find_meetings: Callable[[int], None]
+    find_contention: Callable[[int], None]
     simulate: Callable[[int], None]
     simulate_profiled: Callable[[int], None]
     digest: Callable[[int, int, int, int], None]
@@ -108,9 +109,19 @@ def _key(header: str, compiler: str, options: tuple[str, ...]) -> str:
     sources = "".join(path.read_text(encoding="utf-8") for path in files)
     features = sorted(binding.get_host_cpu_features().items())
     flags = FLAGS + options + _LINKING
-    version = _run([compiler, "--version"])
-    parts = (header, sources, flags, version, platform.machine(), features)
+    parts = (header, sources, flags, _identify(compiler), platform.machine(), features)
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
+
+
+def _identify(compiler: str) -> str:
+    """Distinguishes a compiler from others without a process: its file, size and time. A missing
+    compiler has its name only: `_compile` reports it."""
+    try:
+        path = Path(shutil.which(compiler) or compiler).resolve(strict=True)
+        found = path.stat()
+    except OSError:
+        return compiler
+    return f"{path} {found.st_size} {found.st_mtime_ns}"
 
 
 def _compile(header: str, compiler: str, options: tuple[str, ...]) -> bytes:
@@ -123,13 +134,14 @@ def _compile(header: str, compiler: str, options: tuple[str, ...]) -> bytes:
         command = [compiler, *FLAGS, *options, f"-I{folder}", f"-I{SOURCES}", "-c"]
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
             each = zip(sources, objects, strict=True)
-            list(pool.map(_run, ([*command, str(path), "-o", made] for path, made in each)))
+            list(pool.map(run_compiler, ([*command, str(path), "-o", made] for path, made in each)))
         shared = folder / "runtime.so"
-        _run([compiler, *options, *_LINKING, *objects, "-o", str(shared)])
+        run_compiler([compiler, *options, *_LINKING, *objects, "-o", str(shared)])
         return shared.read_bytes()
 
 
-def _run(command: list[str]) -> str:
+def run_compiler(command: list[str]) -> str:
+    """The compiler's output. Raises CompilerFailed."""
     try:
         done = subprocess.run(
             command,
@@ -165,7 +177,7 @@ def _open(path: Path, steps: Steps) -> Runtime:
         _function(library, "add_up", 1, None),
         _function(library, "touch", 1, None),
         _function(library, "follow_walks", 1, None),
-        _function(library, "find_meetings", 1, None),
+        _function(library, "find_contention", 1, None),
         _function(library, "simulate", 1, None),
         _function(library, "simulate_profiled", 1, None),
         _function(library, "digest", 4, None),

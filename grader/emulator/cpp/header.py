@@ -26,7 +26,7 @@ _RECORDS = {
     "CheckedState": checked.CHECKED_STATE,
     "CodeBlock": blocks.CODE_BLOCK,
     "CodePlace": blocks.CODE_PLACE,
-    "TraceRoom": blocks.TRACE_ROOM,
+    "TraceBuffer": blocks.TRACE_BUFFER,
     "HeapState": heap.HEAP_STATE,
     "Context": execution.CONTEXT,
 }
@@ -56,7 +56,7 @@ _ENUMS = (
 _NUMBERS = (
     {"u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t"}
     | {"i1": "int8_t", "i4": "int32_t", "i8": "int64_t"}
-    | {"f8": "double", "b1": "bool"}
+    | {"f4": "float", "f8": "double", "b1": "bool"}
 )
 _HEAD = """\
 // Written by header.py from the layouts that Python uses.
@@ -77,23 +77,23 @@ using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 def write_header() -> str:
     """The text of records.h."""
     modules = (heap, blocks, execution, checked)
-    parts = [_HEAD, *(_constants(vars(module)) for module in modules)]
-    parts += [_enum(kind.__name__, vars(kind)) for kind in _ENUMS]
-    parts += [_struct(name, record) for name, record in _RECORDS.items()]
+    parts = [_HEAD, *(format_constants(vars(module)) for module in modules)]
+    parts += [format_enum(kind.__name__, vars(kind)) for kind in _ENUMS]
+    parts += [format_struct(name, record) for name, record in _RECORDS.items()]
     return "\n".join([*parts, *_timing()])
 
 
 def _timing() -> Iterator[str]:
     """The records of timing/ have a namespace of their own because a warp is one of them, too."""
     yield "namespace timing {\n"
-    yield _constants(vars(timing_layout) | {"STALLS": len(Stall)})
-    yield from (_enum(kind.__name__, kind.__members__) for kind in (Kind, Unit, Stall))
+    yield format_constants(vars(timing_layout) | {"STALLS": len(Stall)})
+    yield from (format_enum(kind.__name__, kind.__members__) for kind in (Kind, Unit, Stall))
     for name, record in timing_layout.RECORDS.items():
-        yield _struct(name, layout_of(record))
+        yield format_struct(name, layout_of(record))
     yield "} // namespace timing\n"
 
 
-def _constants(names: Mapping[str, object]) -> str:
+def format_constants(names: Mapping[str, object]) -> str:
     """The numbers among names in capital letters."""
     return "".join(
         f"constexpr {_type_of(value)} {name} = {value};\n"
@@ -108,12 +108,14 @@ def _type_of(value: float) -> str:
     return "int32_t" if value < 0 else "uint32_t"
 
 
-def _enum(name: str, values: Mapping[str, object]) -> str:
+def format_enum(name: str, values: Mapping[str, object]) -> str:
+    """A struct with the members in capital letters."""
     rows = "".join(f"        {key} = {value},\n" for key, value in values.items() if key.isupper())
     return f"struct {name} {{\n    enum : uint32_t {{\n{rows}    }};\n}};\n"
 
 
-def _struct(name: str, record: np.dtype) -> str:
+def format_struct(name: str, record: np.dtype) -> str:
+    """A struct with the layout of a record. A field may be one of the emulator's records."""
     assert record.fields is not None
     fields = "".join(f"    {_declare(field, record[field])};\n" for field in record.fields)
     return f"struct {name} {{\n{fields}}};\n" + "".join(_checks(name, record))

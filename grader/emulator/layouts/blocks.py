@@ -19,13 +19,13 @@ BLOCK_VOTE = COUNTED_BARRIERS
 
 BUDGET_STRETCH = 20_000_000
 """Warp instructions between two readings of the processor's clock: about 1/8 second."""
-CODE_BLOCK = np.dtype([("length", "u4"), ("look", "u4"), ("sure", "u4")], align=True)
-"""A basic block. `length`: its number of instructions. `look`: 1 + the index of an instruction that
-may read values from other threads, 0 if it has none. `sure`: whether that instruction certainly
-reads them (wait_loops.py)."""
+CODE_BLOCK = np.dtype([("length", "u4"), ("shared_read", "u4"), ("sure", "u4")], align=True)
+"""A basic block. `length`: its number of instructions. `shared_read`: 1 + the index of an
+instruction that may read values from other threads, 0 if it has none. `sure`: whether that
+instruction certainly reads them (wait_loops.py)."""
 CODE_PLACE = np.dtype([("offset", "u4"), ("block", "u4")], align=True)
 """A basic block and the byte offset of its first instruction."""
-TRACE_ROOM = np.dtype([("first", "u8"), ("end", "u8")], align=True)
+TRACE_BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """The part of a warp's trace buffer from `first` (which advances) to `end`. After the records of a
 block's warps follows a record whose `first` is the number of executed warp instructions. The trace
 of a long block starts late; its `end` is then the clock at that time."""
@@ -43,7 +43,7 @@ OF_BLOCK: list[tuple[Any, ...]] = [
     ("cluster_rank", "u4"),
     ("cluster", pointer_to("Cluster")),  # null for blocks outside of clusters
     ("local_host", "u8"),  # local memory of all lanes of the block, lane after lane
-    ("traces", pointer_to("TraceRoom")),  # of its warps; null if they are not traced
+    ("traces", pointer_to("TraceBuffer")),  # of its warps; null if they are not traced
     # partial results of __syncthreads_and, _or and _count until all threads have arrived: a
     # VoteMode for each counted barrier, then for __syncthreads()
     ("vote_mode", "u4", VOTES),
@@ -73,7 +73,7 @@ OF_CLOCKS: list[tuple[Any, ...]] = [
     ("longest_block", "u8"),
     # trace buffers of a block that takes longer than `late_from` cycles, their size, and the block
     # that owns them: its start, its number, its warps
-    ("late_traces", pointer_to("TraceRoom")),
+    ("late_traces", pointer_to("TraceBuffer")),
     ("late_bytes", "u8"),
     ("late_from", "i8"),
     ("late_started", "i8"),
@@ -83,5 +83,7 @@ OF_CLOCKS: list[tuple[Any, ...]] = [
     # the first two warps that wait for this reason in the last round
     ("horizon", "i8"),
     ("draws", "i8", 2),
+    ("clock_start", "i8"),  # of `clock64` at the start of the launch, in cycles
+    ("timer_start", "i8"),  # of `%globaltimer`, in nanoseconds
 ]
 """Fields of a CONTEXT about the clocks of warps (block_cycles.py)."""

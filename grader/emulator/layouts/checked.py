@@ -9,7 +9,7 @@ the instruction, and then
 - global memory: 24-38 the fences that the block has executed, 39 always 1, 40-63 the block.
 
 Tag 0 belongs to an untouched granule. An *epoch* ends when all threads of a block synchronise. The
-*drawer* of a granule is the number, from 1 on, of the block (in shared memory: the warp) that
+*ticket owner* of a granule is the number, from 1 on, of the block (in shared memory: the warp) that
 executed the last atomic operation on it, if that operation returned a value, otherwise 0.
 """
 
@@ -96,8 +96,8 @@ CHECKED_STATE = np.dtype(
         # tags, as if the window's first granule were at this host address
         ("global_writers", "u8"),
         ("global_readers", "u8"),
-        ("shared_drawers", "u8"),  # u4 per granule: its drawer
-        ("global_drawers", "u8"),
+        ("shared_ticket_owners", "u8"),  # u4 per granule: its ticket owner
+        ("global_ticket_owners", "u8"),
         ("written", "u8"),  # a byte per byte of the window, 1 if it was written
         ("fences", pointer_to("uint16_t")),  # per block
         # per instruction: Trait bits, source line (0: none), extent

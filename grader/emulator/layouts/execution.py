@@ -125,7 +125,7 @@ class FaultCode:
     ASSERT = 13
     ABSENT_LANES = 14
     ENDLESS_WAIT = 15
-    NO_ROOM = 16
+    OUT_OF_MEMORY = 16
     BAD_FREE = 18
     TOO_MANY_ARRIVALS = 17
 
@@ -133,7 +133,7 @@ class FaultCode:
 class Repeat:
     """When a barrier's instruction executes again as its waiting lanes are released."""
 
-    NEVER, WHERE_SEVERAL_MEET, ALWAYS, AS_OTHERS_LEFT = 0, 1, 2, 3
+    NEVER, IF_SEVERAL_PATHS, ALWAYS, AS_OTHERS_LEFT = 0, 1, 2, 3
 
 
 class JumpTable:
@@ -176,7 +176,7 @@ _PATTERN = [
     ("low_bits", "u4"),  # bitwise or of all active deltas, for the alignment check
     ("kind", "u4"),  # PatternKind
     ("group", "u4"),  # lanes per group, for kinds with groups
-    ("meeting", "u4"),  # lanes that share bytes with another lane (checked mode)
+    ("overlapping", "u4"),  # lanes that share bytes with another lane (checked mode)
     # the bases at which all lanes are aligned and within the buffer: the first, and the number of
     # further bases
     ("first_base", "u8"),
@@ -189,7 +189,7 @@ _PATTERN = [
 PATTERN = _whole_lines(_PATTERN)
 _WORST = ("rank", "mask", "width", "flags", "passes", "passes_ideal", "bytes", "block", "warp")
 WORST = np.dtype([*((name, "u4") for name in _WORST), ("addresses", "u4", WARP_LANES)], align=True)
-"""The access with the highest cost beyond its minimum: `note_worst` of cpp/memory/patterns.h."""
+"""The access with the highest cost beyond its minimum: `keep_worst` of cpp/memory/patterns.h."""
 _SLOT = [
     ("patterns", PATTERN, PATTERNS),
     ("current", "u4"),  # the pattern of the last access
@@ -272,12 +272,12 @@ _WARP = [
     # started otherwise
     ("gathered_at", "u4"),
     # checked mode: synchronisations of lanes so far, at `__syncwarp()`
-    ("meetings", "u4"),
-    # `meetings` when all lanes last took part: earlier accesses are ordered
+    ("sync_count", "u4"),
+    # `sync_count` when all lanes last took part: earlier accesses are ordered
     ("synced", "u4"),
-    # per pair of lanes: the value of `meetings` up to which the second lane's accesses are ordered
-    # before those that the first lane makes from now on
-    ("met", "u4", (WARP_LANES, WARP_LANES)),
+    # per pair of lanes: the value of `sync_count` up to which the second lane's accesses are
+    # ordered before those that the first lane makes from now on
+    ("ordered_until", "u4", (WARP_LANES, WARP_LANES)),
     ("cluster_arrivals", "u4"),  # arrivals at the barrier of its cluster
     ("index", "u4"),
     ("waits", "u4"),  # whether it waits in a loop (cpp/warps/waiting.cpp)
@@ -379,13 +379,14 @@ CONTEXT = np.dtype(
         ("reversed", "u8"),
         ("shared_poison", "u4"),  # initial byte of shared memory
         ("code_blocks", pointer_to("CodeBlock")),
-        ("may_wait", "u4"),  # whether a basic block has a `look`
+        ("may_wait", "u4"),  # whether a basic block has a `shared_read`
         # resident blocks that may wait for each other (cpp/warps/residents.cpp); 0: none may
         ("most_resident", "u8"),
         ("residents", pointer_to("Residents")),
         ("under_way", pointer_to("UnderWay")),  # asynchronous work of all its blocks
         ("blocks_begun", "u8"),
         ("waited", "u4"),  # whether any warp has waited in a loop
+        ("host_wait", "i8"),  # ns for which stalled blocks wait on: a program may write a value
     ],
     align=True,
 )

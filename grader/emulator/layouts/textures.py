@@ -50,6 +50,7 @@ TEXTURE = np.dtype(
     [
         ("first", "u8"),  # address of its first texel, in the window of global memory
         ("extents", "u4", 3),  # texels along x, y and z; 1 for absent axes
+        ("row_texels", "u4"),  # from the start of a row to the start of the next row
         ("layers", "u4"),
         ("dimensions", "u4"),
         ("channels", "u4"),
@@ -64,7 +65,8 @@ TEXTURE = np.dtype(
     ],
     align=True,
 )
-"""A texture or surface object. Its elements are an array whose last axis is the fastest."""
+"""A texture or surface object. Its elements are an array whose last axis is the fastest; only the
+rows of linear memory may have gaps between them."""
 
 
 @dataclass(frozen=True)
@@ -85,15 +87,19 @@ class TextureObject:
     surface: bool = False
 
 
+NO_TEXTURES = np.zeros(0, dtype=TEXTURE)
+
+
 def texture_records(objects: Sequence[TextureObject]) -> np.ndarray:
     """The TEXTURE records of a launch, in the order of their handles."""
-    records = np.zeros(max(1, len(objects)), dtype=TEXTURE)
-    for record, each in zip(records, objects, strict=False):
+    records = np.zeros(len(objects), dtype=TEXTURE)
+    for record, each in zip(records, objects, strict=True):
         for name in ("first", "channels", "texels", "texel_bytes", "edge"):
             record[name] = getattr(each, name)
         for name in ("linear", "normalized", "fetched", "surface"):
             record[name] = getattr(each, name)
         record["extents"] = (*each.extents, 1, 1, 1)[:3]
+        record["row_texels"] = each.extents[0]
         record["dimensions"] = len(each.extents)
         record["layers"], record["layered"] = max(1, each.layers), each.layers > 0
     return records

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.emulator.layouts.blocks import TRACE_ROOM
+from grader.emulator.layouts.blocks import TRACE_BUFFER
 from grader.emulator.layouts.execution import TraceWord
 
 
@@ -54,7 +54,7 @@ class TraceBuffers:
         self._starts = self._words.ctypes.data + np.arange(warps, dtype=np.uint64) * np.uint64(
             self._words.strides[0]
         )
-        self.records = np.zeros(warps + 1, dtype=TRACE_ROOM)
+        self.records = np.zeros(warps + 1, dtype=TRACE_BUFFER)
         self.records["first"][:-1] = self._starts
         self.bytes_per_warp = 4 * words
         self.records["end"][:-1] = self._starts + np.uint64(self.bytes_per_warp)

@@ -19,7 +19,7 @@ from grader.emulator.layouts.checked import (
 )
 from grader.emulator.layouts.execution import WARP_LANES
 from grader.emulator.run.lazy_pages import make_zeros
-from grader.emulator.run.memory import FIRST_OFFSET, GlobalMemory
+from grader.emulator.run.memory import FIRST_OFFSET, DeviceMemory
 
 Triple = tuple[int, int, int]
 
@@ -96,7 +96,7 @@ class CheckedLaunch:
     def __init__(
         self,
         code: CheckedCode,
-        memory: GlobalMemory,
+        memory: DeviceMemory,
         *,
         shared_bytes: int,
         grid: Triple,
@@ -114,8 +114,8 @@ class CheckedLaunch:
         self._shared = np.zeros((2, shared_granules), dtype=np.uint64)
         sparse = memory.sparse
         self._global = make_zeros(2 * global_granules, np.uint64, sparse=sparse).reshape(2, -1)
-        self._shared_drawers = np.zeros(shared_granules, dtype=np.uint32)
-        self._global_drawers = make_zeros(global_granules, np.uint32, sparse=sparse)
+        self._shared_ticket_owners = np.zeros(shared_granules, dtype=np.uint32)
+        self._global_ticket_owners = make_zeros(global_granules, np.uint32, sparse=sparse)
         self.record = np.zeros(1, dtype=CHECKED_STATE)
         record = self.record[0]
         record["shared_shift"], record["global_shift"] = shifts["shared"], shifts["global"]
@@ -128,8 +128,10 @@ class CheckedLaunch:
         record["global_writers"], record["global_readers"] = (
             (row.ctypes.data - 8 * before) % _WORD for row in self._global
         )
-        record["shared_drawers"] = self._shared_drawers.ctypes.data
-        record["global_drawers"] = (self._global_drawers.ctypes.data - 4 * before) % _WORD
+        record["shared_ticket_owners"] = self._shared_ticket_owners.ctypes.data
+        record["global_ticket_owners"] = (
+            self._global_ticket_owners.ctypes.data - 4 * before
+        ) % _WORD
         record["written"] = (memory.written.ctypes.data - FIRST_OFFSET) % _WORD
         record["instructions"] = count
         record["traits"], record["lines"] = code.traits.ctypes.data, code.lines.ctypes.data

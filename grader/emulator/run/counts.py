@@ -10,9 +10,9 @@ import numpy as np
 
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import Flow
-from grader.emulator.layouts.execution import WORST
+from grader.emulator.layouts.execution import SLOT, WORST
 from grader.emulator.run.worst import WorstRequest, keep_worse, make_request
-from grader.sass import Access, Way
+from grader.sass import Access, MemoryOperation
 
 SYSTEM_FENCE_INSTRUCTIONS = 9
 """Additional instructions that an H100 executes for each system-wide fence (`MEMBAR.SYS`); one of
@@ -60,6 +60,31 @@ _DRAWN = ("global", "shared")
 """Spaces whose worst accesses are drawn in reports."""
 
 
+@dataclass(frozen=True)
+class Tally:
+    """Counters of a host thread: COUNTS_PER_BLOCK numbers per basic block, totals per slot (see
+    `totals_of`), and the slots' WORST records, or none."""
+
+    blocks: np.ndarray
+    totals: np.ndarray
+    worst: np.ndarray
+
+    def copy(self) -> Tally:
+        """A copy without the worst accesses, which the next blocks do not change."""
+        return Tally(self.blocks.copy(), self.totals.copy(), self.worst[:0])
+
+    def since(self, before: Tally) -> Tally:
+        """The counters after an earlier copy."""
+        return Tally(self.blocks - before.blocks, self.totals - before.totals, self.worst[:0])
+
+
+def totals_of(slots: np.ndarray) -> np.ndarray:
+    """The five totals of each slot, in the order of `InstructionCounts`, in place."""
+    assert SLOT.fields is not None
+    first = SLOT.fields[_TOTALS[0]][1]
+    return np.ndarray((len(slots), len(_TOTALS)), np.uint64, slots, first, (SLOT.itemsize, 8))
+
+
 class CountTable:
     """The meaning of a kernel's counters: a row per record of its reachable instructions, in code
     order.
@@ -78,7 +103,8 @@ class CountTable:
         self._block = np.array([block.index for block, _, _ in found], dtype=np.intp)
         self._last = np.array([i is block.instructions[-1] for block, i, _ in found], np.int64)
         self._fences = np.array(
-            [access is not None and access.way is Way.FENCE for *_, access in found], np.int64
+            [access is not None and access.kind is MemoryOperation.FENCE for *_, access in found],
+            np.int64,
         )
         indices = np.array([i.index for _, i, _ in found])
         self._first = np.diff(indices, prepend=-1) != 0
@@ -93,18 +119,18 @@ class CountTable:
         self._kind = np.array([numbers[kind] for kind in kinds], dtype=np.intp)
         self._first_of_kind = np.unique(self._kind, return_index=True)[1]
 
-    def sum_up(self, parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> LaunchCounts:
-        """The counts of a launch. A part: (blocks, COUNTS_PER_BLOCK) numbers, and SLOT records."""
+    def sum_up(self, parts: Iterable[Tally]) -> LaunchCounts:
+        """The counts of a launch, from the counters of its host threads."""
         sums = np.zeros((len(self.rows), len(_SUMMED)), dtype=np.int64)
         worst = np.zeros(len(self._slots), WORST)
-        for block_counts, slots in parts:
-            keep_worse(worst, slots["worst"][self._slots])
-            executed, threads, repetitions = block_counts[self._block].T.astype(np.int64)
+        for part in parts:
+            if len(part.worst):
+                keep_worse(worst, part.worst[self._slots])
+            executed, threads, repetitions = part.blocks[self._block].T.astype(np.int64)
             # the repeated last instruction has the same threads
             sums[:, 0] += self._first * (executed + self._last * repetitions)
             sums[:, 1] += self._first * threads
-            for column, total in enumerate(_TOTALS, start=_REQUESTS):
-                sums[self._accesses, column] += slots[total][self._slots].astype(np.int64)
+            sums[self._accesses, _REQUESTS:] += part.totals[self._slots].astype(np.int64)
         sums[:, 0] += SYSTEM_FENCE_INSTRUCTIONS * self._fences * sums[:, _REQUESTS]
         return LaunchCounts(self, sums, worst)
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from grader.emulator.codegen.translate import NativeKernel
+from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.layouts.execution import WARP_LANES, FaultCode
+from grader.emulator.run.host import Assertion
 
 Triple = tuple[int, int, int]
 
@@ -59,6 +60,7 @@ class Fault:
     offset: int = 0
     loop_lines: tuple[int, int] | None = None
     lanes: tuple[int, ...] = ()
+    assertion: Assertion | None = None
 
 
 _KINDS = {
@@ -97,6 +99,7 @@ def describe_stop(
     *,
     shared_bytes: int,
     message: str,
+    assertion: Assertion | None = None,
 ) -> Fault:
     """The fault in a CONTEXT record. `block`: extents of the launch's blocks. `message`: text of a
     failed assertion."""
@@ -131,6 +134,7 @@ def describe_stop(
         resident=resident,
         offset=instruction.offset,
         lanes=tuple(lane for lane in range(WARP_LANES) if int(context["fault_mask"]) >> lane & 1),
+        assertion=assertion,
         unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 from weakref import WeakMethod
@@ -29,28 +30,43 @@ from grader.emulator.run.formatting import (
     format_text,
     read_string,
 )
-from grader.emulator.run.memory import HOST_FUNCTIONS, WINDOW, GlobalMemory
+from grader.emulator.run.memory import HOST_FUNCTIONS, WINDOW, DeviceMemory
 
-PRINT_LIMIT = 64 << 10
-"""Maximum of characters that are kept of a launch's output."""
-_FIRST_ARGUMENT = 4
+_FIRST_ARGUMENT, _LINE_ARGUMENT = 4, 8
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
+
+
+@dataclass(frozen=True)
+class Assertion:
+    """A failed assertion: its text, its place, and the lanes of a warp for which it failed."""
+
+    condition: str
+    file: str
+    line: int
+    function: str
+    lanes: tuple[int, ...]
 
 
 class HostFunctions:
     """The callback of a worker, and its results: `printed` by block in order, `message` of a failed
     assertion."""
 
-    def __init__(self, warp_type: np.dtype, memory: GlobalMemory) -> None:
+    def __init__(self, warp_type: np.dtype, memory: DeviceMemory, limit: int) -> None:
         self._warp_type = warp_type
-        self._memory = memory
-        self._room = PRINT_LIMIT
-        self.printed: list[tuple[int, str]] = []
-        self.message = ""
+        self.memory = memory
+        self._limit = limit
         self.error: BaseException | None = None
+        self.restart()
         self._callback = _CALLBACK(
             partial(_call, WeakMethod(self._called))
         )  # a strong reference to self would keep all memory in a cycle
+
+    def restart(self) -> None:
+        """Forgets the results of a launch."""
+        self._free_characters = self._limit
+        self.printed: list[tuple[int, str]] = []
+        self.message = ""
+        self.assertion: Assertion | None = None
 
     @property
     def entry(self) -> int:
@@ -75,7 +91,7 @@ class HostFunctions:
     def print_lanes(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401 - NumPy records
         """vprintf(format, arguments): prints each lane's text; the result is the number of
         arguments."""
-        if self._room <= 0:
+        if self._free_characters <= 0:
             return self._count_arguments(context, warp, lanes)
         for lane in lanes:
             read, template, address = (
@@ -89,13 +105,13 @@ class HostFunctions:
             except BadAddressError:
                 return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
             warp["registers"][_FIRST_ARGUMENT, lane] = arguments.taken
-            if self._room > 0:
-                self.printed.append((_block_number(context), text[: self._room]))
-                self._room -= max(1, len(text))  # empty texts count, because they take time
+            if self._free_characters > 0:
+                self.printed.append((_block_number(context), text[: self._free_characters]))
+                self._free_characters -= max(1, len(text))  # empty texts take time, too
         return FaultCode.NONE
 
     def _count_arguments(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
-        """vprintf's result for text beyond PRINT_LIMIT: computed once for all lanes with the same
+        """vprintf's result for text beyond the limit: computed once for all lanes with the same
         format."""
         templates = [_argument(warp, lane, 0) for lane in lanes]
         taken: dict[int, int] = {}
@@ -114,18 +130,20 @@ class HostFunctions:
         """__assertfail(condition, file, line, function, character size): ends the launch."""
         read = self._reader(context, warp, lanes[0])
         try:
-            condition, function = (
-                read_string(read, _argument(warp, lanes[0], number)) for number in (0, 3)
+            condition, file, function = (
+                read_string(read, _argument(warp, lanes[0], number)) for number in (0, 1, 3)
             )
         except BadAddressError:
-            condition, function = "?", "?"
+            condition, file, function = "?", "?", "?"
+        line = int(warp["registers"][_LINE_ARGUMENT, lanes[0]])
+        self.assertion = Assertion(condition, file, line, function, tuple(lanes))
         self.message = f"assert({condition}) failed in {function}"
         return self._fail(context, FaultCode.ASSERT, lanes[0])
 
     def _reader(self, context: Any, warp: Any, lane: int) -> Callable[[int, int], bytes]:  # noqa: ANN401
         """A function that reads bytes at a generic address of a lane, or raises BadAddressError."""
         thread = int(warp["index"]) * WARP_LANES + lane
-        return lambda address, size: _read(self._memory, context, thread, address, size)
+        return lambda address, size: _read(self.memory, context, thread, address, size)
 
     @staticmethod
     def _fail(context: Any, code: int, lane: int, address: int = 0) -> int:  # noqa: ANN401
@@ -133,13 +151,13 @@ class HostFunctions:
         return code
 
 
-def _read(memory: GlobalMemory, context: Any, thread: int, address: int, size: int) -> bytes:  # noqa: ANN401
+def _read(memory: DeviceMemory, context: Any, thread: int, address: int, size: int) -> bytes:  # noqa: ANN401
     """Bytes at a generic address of a thread of the context's block."""
     high, low = address >> 32, address & 0xFFFFFFFF
     if high == WINDOW:
         for region in memory.regions.values():
             if region.offset <= low and low + size <= region.offset + region.size_bytes:
-                return memory.view(region.name)[low - region.offset :][:size].tobytes()
+                return ctypes.string_at((memory.host_base + low) % (1 << 64), size)
     first, local_bytes = int(context["shared_base"]), int(context["local_bytes"])
     if high == SHARED_HIGH and first <= low and low + size <= first + int(context["shared_bytes"]):
         return ctypes.string_at(int(context["shared_host"]) + low, size)
@@ -164,10 +182,10 @@ def _call(
     return FaultCode.INTERNAL if called is None else called(context_address, warp_address, mask)
 
 
-def join_printed(parts: list[list[tuple[int, str]]]) -> str:
-    """The output of a launch's blocks, in the order of blocks, up to PRINT_LIMIT."""
+def join_printed(parts: list[list[tuple[int, str]]], limit: int) -> str:
+    """The output of a launch's blocks, in the order of blocks, up to `limit` characters."""
     pieces = sorted((piece for part in parts for piece in part), key=lambda piece: piece[0])
-    return "".join(text for _, text in pieces)[:PRINT_LIMIT]
+    return "".join(text for _, text in pieces)[:limit]
 
 
 def _record(address: int, kind: np.dtype) -> Any:  # noqa: ANN401

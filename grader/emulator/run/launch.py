@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from grader.emulator.layouts.execution import (
     WARP_LANES,
     zeros_in_lines,
 )
-from grader.emulator.layouts.textures import TextureObject
+from grader.emulator.layouts.textures import NO_TEXTURES
 
 Triple = tuple[int, int, int]
+PRINT_LIMIT = 64 << 10
 _SYSTEM_SHARED_USED = 288
 """Bytes at the start of the system's reserved shared memory that the system uses itself (observed
 on an H200); cooperative groups use all of it."""
@@ -33,10 +34,13 @@ class LaunchSettings:
     at the start of a block. `traced`: linear indices (ascending) of the blocks whose warps leave
     traces of up to `trace_words` words. `sample`: the only blocks to run (ascending); if empty, all
     but the blocks `left_out` (ascending) run. `checked`: the launch runs in checked mode
-    (checked_launch.py). `textures`: the objects with the handles 1, 2 and so on. `resident`: number
-    of blocks that are on the GPU at a time, None for all; only these can wait for each other.
+    (checked_launch.py). `textures`: TEXTURE records of the objects with the handles 1, 2 and so on.
+    `resident`: number of blocks that are on the GPU at a time, None for all; only these can wait
+    for each other.
     `workspace`: address of the memory in which a cooperative grid synchronises; 0 for other grids.
-    `number`: value of `%gridid`.
+    `number`: value of `%gridid`. `print_limit`: maximum of characters that are kept of its output.
+    `host_wait`: seconds for which blocks that all wait for a value wait on, because a program may
+    write it meanwhile. `start_ns`: value of `%globaltimer` at its start.
     """
 
     grid: Triple
@@ -54,10 +58,13 @@ class LaunchSettings:
     sample: tuple[int, ...] = ()
     left_out: tuple[int, ...] = ()
     checked: bool = False
-    textures: tuple[TextureObject, ...] = ()
+    textures: np.ndarray = field(default_factory=lambda: NO_TEXTURES)
     resident: int | None = None
     workspace: int = 0
     number: int = 1
+    print_limit: int = PRINT_LIMIT
+    host_wait: float = 0.0
+    start_ns: int = 0
 
     @property
     def blocks(self) -> int:

@@ -29,7 +29,7 @@ _PRESENT, _SWAPPED, _OF_FILE = (np.uint64(1 << bit) for bit in (63, 62, 61))
 """Bits of an entry of a process' page map (Linux: Documentation/admin-guide/mm/pagemap.rst)."""
 
 
-def make_room(size_bytes: int, *, sparse: bool) -> np.ndarray:
+def allocate_pages(size_bytes: int, *, sparse: bool) -> np.ndarray:
     """Uninitialised bytes; large arrays start at a page. `sparse`: the caller will write little of
     it."""
     if size_bytes < LARGE_BYTES:
@@ -38,11 +38,11 @@ def make_room(size_bytes: int, *, sparse: bool) -> np.ndarray:
 
 
 def make_zeros(count: int, kind: DTypeLike, *, sparse: bool) -> np.ndarray:
-    """Zeroed elements; `sparse`: as for `make_room`."""
+    """Zeroed elements; `sparse`: as for `allocate_pages`."""
     size_bytes = count * np.dtype(kind).itemsize
     if not sparse or size_bytes < LARGE_BYTES:
         return np.zeros(count, kind)
-    return make_room(size_bytes, sparse=True).view(kind)
+    return allocate_pages(size_bytes, sparse=True).view(kind)
 
 
 def fill(view: np.ndarray, word: int, *, sparse: bool) -> slice:
@@ -145,7 +145,7 @@ def _mmap() -> ctypes._NamedFuncPointer:
 @functools.cache
 def _shows_written_pages() -> bool:
     """Whether the page map shows written pages; in some sandboxes it does not."""
-    probe = make_room(LARGE_BYTES, sparse=True)
+    probe = allocate_pages(LARGE_BYTES, sparse=True)
     if not fill(probe, 1, sparse=True).stop:
         return False
     probe[PAGE_BYTES] = 0

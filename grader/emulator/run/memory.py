@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from grader.emulator.isa.program import Pointer, Variable
+from grader.emulator.layouts.execution import BUFFER
 from grader.emulator.layouts.heap import FREE, HEAP, MALLOC, SYSTEM_WINDOW, make_heap
 from grader.emulator.run import lazy_pages
 
-WINDOW = 0x7F00
-"""Upper 32 bits of every global address. It looks like a real address, and is not a host
-address."""
+WINDOW = 0x6A00
+"""Upper 32 bits of every global address. Linux places no memory of a process there: programs lie
+below 0x6600, libraries and stacks above 0x6F00, also with the largest randomisation. So the driver
+library can reserve the addresses."""
 FIRST_OFFSET = 1 << 20
 ALIGNMENT = 512
 """cudaMalloc aligns to at least 256 bytes (CUDA C++ Programming Guide, "Size and Alignment
@@ -122,6 +125,55 @@ def _wanted(before: np.ndarray | int, part: slice, bits: np.dtype) -> np.ndarray
     return before.reshape(-1).view(np.uint8)[part].view(bits)
 
 
+class DeviceMemory(Protocol):
+    """Global memory of launches: see GlobalMemory. `buffers` are the BUFFER records of its regions,
+    in ascending order."""
+
+    @property
+    def sparse(self) -> bool: ...
+
+    @property
+    def heap_host(self) -> int: ...
+
+    @property
+    def written(self) -> np.ndarray | None: ...
+
+    @property
+    def regions(self) -> Mapping[str, Region]: ...
+
+    @property
+    def buffers(self) -> np.ndarray: ...
+
+    @property
+    def bank_address(self) -> int: ...
+
+    @property
+    def host_base(self) -> int: ...
+
+    def copy_bank(self, bank: np.ndarray) -> np.ndarray: ...
+
+    def nearest(self, address: int) -> tuple[Region, int] | None: ...
+
+
+def buffer_records(regions: Iterable[Region]) -> np.ndarray:
+    """The BUFFER records of regions in ascending order."""
+    return np.array([(each.offset, each.offset + each.size_bytes) for each in regions], BUFFER)
+
+
+def nearest_region(regions: Collection[Region], address: int) -> tuple[Region, int] | None:
+    """The nearest region to an address, and the byte offset from the region's start; None outside
+    of the window."""
+    if address >> 32 != WINDOW or not regions:
+        return None
+    offset = address & 0xFFFFFFFF
+
+    def distance(region: Region) -> int:
+        return max(region.offset - offset, offset - (region.offset + region.size_bytes - 1), 0)
+
+    region = min(regions, key=distance)
+    return region, offset - region.offset
+
+
 class GlobalMemory:
     """All variables and global buffers of a plan. `sizes` maps each buffer's name to its bytes, in
     order.
@@ -141,7 +193,7 @@ class GlobalMemory:
             default=Region("", FIRST_OFFSET, 0),
         )
         used = last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET
-        self._arena = lazy_pages.make_room(used + lazy_pages.PAGE_BYTES, sparse=sparse)
+        self._arena = lazy_pages.allocate_pages(used + lazy_pages.PAGE_BYTES, sparse=sparse)
         # The first buffer starts at a page, and so do buffers after buffers of whole pages.
         first = min((self.regions[name].offset for name in sizes), default=FIRST_OFFSET)
         self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
@@ -157,7 +209,7 @@ class GlobalMemory:
         if HEAP in self._variables:
             host = self.view(variable_region(HEAP.name)).ctypes.data
             self._heap = make_heap(addresses[HEAP.name], host)
-            self.heap_host = self._heap.ctypes.data
+            self.heap_host = self._heap.state.ctypes.data
         for variable in self._variables:
             view = self.view(variable_region(variable.name))
             filled = fill_pointers(variable.initial, variable.pointers, addresses)
@@ -169,6 +221,10 @@ class GlobalMemory:
         region = self.regions[name]
         first = self._start + region.offset - FIRST_OFFSET
         return self._arena[first : first + region.size_bytes]
+
+    @property
+    def buffers(self) -> np.ndarray:
+        return buffer_records(self.regions.values())
 
     @property
     def bank_address(self) -> int:
@@ -222,7 +278,7 @@ class GlobalMemory:
     def track_writes(self, unwritten: Collection[str]) -> None:
         """From now on, `written` has a byte per byte from FIRST_OFFSET on: 1 if it was written or
         is outside of the `unwritten` buffers."""
-        self.written = lazy_pages.make_room(len(self._arena), sparse=self.sparse)
+        self.written = lazy_pages.allocate_pages(len(self._arena), sparse=self.sparse)
         lazy_pages.fill(self.written, 0x01010101, sparse=self.sparse)
         for name in unwritten:
             lazy_pages.fill(self.was_written(name), 0, sparse=self.sparse)
@@ -241,14 +297,5 @@ class GlobalMemory:
         return int(self._arena.ctypes.data + self._start - FIRST_OFFSET)
 
     def nearest(self, address: int) -> tuple[Region, int] | None:
-        """The nearest buffer to an address, and the byte offset from the buffer's start; None
-        outside of the window."""
-        if address >> 32 != WINDOW or not self.regions:
-            return None
-        offset = address & 0xFFFFFFFF
-
-        def distance(region: Region) -> int:
-            return max(region.offset - offset, offset - (region.offset + region.size_bytes - 1), 0)
-
-        region = min(self.regions.values(), key=distance)
-        return region, offset - region.offset
+        """See `nearest_region`."""
+        return nearest_region(self.regions.values(), address)

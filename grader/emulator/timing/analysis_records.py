@@ -61,8 +61,8 @@ class Walks:
     global memory, which the caller sets to 0: the last visitor that loaded it, from `first_visitor`
     + 1 on, the sectors that this visitor loaded, and 1 + the number of steps that the first warp
     had executed when it loaded the line. Results: `distinct`: pairs of sectors, summed over
-    visitors; `met`: lines that a visitor loads after another visitor; `together`: those of them
-    that it loads after about as many steps."""
+    visitors; `reloaded`: lines that a visitor loads after another visitor; `together`: those of
+    them that it loads after about as many steps."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -77,20 +77,20 @@ class Walks:
     block_count: int
     warps_per_block: int
     distinct: int
-    met: int
+    reloaded: int
     together: int
 
 
-class Meetings:
+class ContentionSums:
     """Contention of the blocks' atomics. `visitors`, `known`, `chains` and `swapped` have a number
     per line of global memory: the only block with atomics there, from 1 on; the sectors of these
     atomics; the lanes that wait for each other; the swapped words. Results: `alone`: turns of lines
     that a single block uses, per buffer; `pairs`: pairs of sectors with atomics, per buffer;
     `turns`: turns per slice of the L2; `visits` and `pair_visits`: lines and pairs of sectors,
-    summed over all atomics. The longest chain consists of floats added to a line. `met_swaps`:
-    swaps at the words of all `swaps`, summed over them; `tries` and `swap_turns`: lanes that
-    request a swap and the turns of their slices, weighted by the number of such lanes. The caller
-    sets all of them to 0."""
+    summed over all atomics. The longest chain consists of floats added to a line.
+    `contended_swaps`: swaps at the words of all `swaps`, summed over them; `tries` and
+    `swap_turns`: lanes that request a swap and the turns of their slices, weighted by the number of
+    such lanes. The caller sets all of them to 0."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
@@ -113,6 +113,6 @@ class Meetings:
     pair_visits: int
     longest_chain: int
     swaps: float
-    met_swaps: float
+    contended_swaps: float
     tries: float
     swap_turns: float

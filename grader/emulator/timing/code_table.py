@@ -84,7 +84,7 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
         np.array([instruction.access_bytes for instruction in decoded], dtype=np.int64),
         table["kind"] == Kind.BARRIER,
         np.array([bool(_SWAPS & set(instruction.modifiers)) for instruction in decoded]),
-        np.array([_looks_up(instruction) for instruction in decoded]),
+        np.array([_reads_by_index(instruction) for instruction in decoded]),
         np.array([instruction.base in _MATRICES for instruction in decoded]),
     )
 
@@ -117,7 +117,7 @@ def _past_l1(instruction: Decoded) -> int:
     return int(bool(_PAST_L1 & modifiers) and "SM" not in modifiers)
 
 
-def _looks_up(instruction: Decoded) -> bool:
+def _reads_by_index(instruction: Decoded) -> bool:
     """Whether it reads constants at an index that may differ between lanes."""
     return any(
         isinstance(operand, Constant)

@@ -7,8 +7,8 @@ import math
 from dataclasses import dataclass, replace
 
 from grader.emulator.layouts.execution import SECTOR_BYTES
+from grader.emulator.timing.contention import Slice
 from grader.emulator.timing.footprint import L2_SET_BYTES, Capacity, Rows
-from grader.emulator.timing.meetings import Slice
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,7 @@ class LaunchKind(StrEnum):
     PREFETCHES = "prefetches"
     SWAPS = "compare-and-swap"
     SCATTERED_ATOMICS = "scattered atomics"
-    ATOMICS = "atomics that meet"
+    ATOMICS = "contended atomics"
     LOOKUPS = "constants at different indices"
     LOCAL = "local memory"
     PARTIAL = "sectors stored in part"

@@ -9,14 +9,14 @@ from functools import partial
 
 import numpy as np
 
-from grader.emulator.codegen.translate import NativeKernel
+from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.timing.bounds import Use, find_bounds
+from grader.emulator.timing.contention import find_contention
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
-from grader.emulator.timing.meetings import find_meetings
 from grader.emulator.timing.parameters import Load, Share, find_parameters, find_share
 from grader.emulator.timing.profile import Profiled, simulate_profiled
 from grader.emulator.timing.representative import stand_for_all
@@ -35,7 +35,7 @@ from grader.emulator.timing.work import TracedLaunch, Work, find_work
 SIMULATED_INSTRUCTIONS = 400_000
 MUCH = 0.5
 """A block that takes at least this fraction of a launch's time determines its kind."""
-LOOKED_AT = 0.2
+NEIGHBOURS_FROM = 0.2
 """Fraction of DRAM's bandwidth up to which neighbouring blocks and DRAM rows are ignored."""
 WAVES = 4
 """Waves of resident blocks during which blocks still start and end together."""
@@ -99,8 +99,8 @@ class LaunchModel:
         self.figures, self.runtime, self.shape = figures, runtime, shape
         self.around, self.work = work.around, work
         self.bulk_bytes, self.calls = sum(work.bulk_bytes), work.calls
-        room = sum(end - start for start, end in work.regions)
-        self.bulk_from_dram = sum(min(moved, room) for moved in work.bulk_bytes)
+        region_bytes = sum(end - start for start, end in work.regions)
+        self.bulk_from_dram = sum(min(moved, region_bytes) for moved in work.bulk_bytes)
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
@@ -117,9 +117,9 @@ class LaunchModel:
         executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
         self.fetches = bool(np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes)
         place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
-        self.contention = find_meetings(work.streams, *place)
+        self.contention = find_contention(work.streams, *place)
         if work.around and self.contention.swaps:
-            self.contention = self.contention.placed_as(find_meetings(join(work.around), *place))
+            self.contention = self.contention.placed_as(find_contention(join(work.around), *place))
         times = shape.executed / max(1, len(work.streams.steps))
         self.busiest_slice = self.contention.cycles(
             times,
@@ -196,7 +196,7 @@ class LaunchModel:
         """DRAM's work per sector that an SM reads and writes, from a first run."""
         f, scale = self.figures, self.scale(first)
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
-        traffic = self.footprint.traffic(closely=busy > LOOKED_AT * first.cycles, rows=f.rows)
+        traffic = self.footprint.traffic(closely=busy > NEIGHBOURS_FROM * first.cycles, rows=f.rows)
         loaded, stored = max(1.0, first.l1_misses * scale), first.stored * scale
         return find_share(f, traffic, loaded, stored, self.read_together(traffic, loaded))
 

@@ -39,13 +39,13 @@ def simulate_profiled(sm: SimulatedSM, runtime: Runtime, *, spans: int = 0) -> P
     arrays = {
         "cycles": np.zeros((code, len(Stall))),
         "awaited": np.zeros(code),
-        "told": np.zeros(warps),
+        "assigned_until": np.zeros(warps),
         "setters": np.zeros((warps, SCOREBOARDS), dtype=np.int64),
         "latest": np.zeros(warps, dtype=np.int64),
         "issued_until": np.zeros(SUB_PARTITIONS),
         "spans": make_rows(Span, spans),
     }
-    record = make_pointing(Profile, arrays, {"span_room": spans})
+    record = make_pointing(Profile, arrays, {"span_capacity": spans})
     record["filled_at"] = NEVER
     replace(sm, arrays=sm.arrays | {"profile": record}).simulate(runtime)
     found = first_row(Profile, record)

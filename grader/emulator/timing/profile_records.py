@@ -25,20 +25,20 @@ class Profile:
     """Each cycle of each warp, counted once. `cycles` has a row of states per instruction;
     `awaited`: cycles that warps wait for an instruction's result, by its index.
 
-    By resident warp: the cycle up to which its cycles are counted (`told`), the instructions that
-    set its scoreboards (`setters`), and its `latest` span. `issued_until`: the cycle from which on
-    a sub-partition can issue again. `resident_cycles`: from the start of each warp to its end. The
-    spans that fit are kept: all that begin before `filled_at`.
+    By resident warp: the cycle up to which its cycles are counted (`assigned_until`), the
+    instructions that set its scoreboards (`setters`), and its `latest` span. `issued_until`: the
+    cycle from which on a sub-partition can issue again. `resident_cycles`: from the start of each
+    warp to its end. The spans that fit are kept: all that begin before `filled_at`.
     """
 
     cycles: Annotated[int, "double *"]
     awaited: Annotated[int, "double *"]
-    told: Annotated[int, "double *"]
+    assigned_until: Annotated[int, "double *"]
     setters: Annotated[int, "int64_t *"]
     latest: Annotated[int, "int64_t *"]
     issued_until: Annotated[int, "double *"]
     spans: Annotated[int, "Span *"]
-    span_room: int
+    span_capacity: int
     span_count: int
     resident_cycles: float
     filled_at: float

@@ -76,7 +76,7 @@ def make_sm(
     """An SM before its start, for the blocks `order`, at most `resident` at a time. `fetches`: the
     code does not fit its instruction cache."""
     warps = make_rows(Warp, resident * streams.warps_per_block)
-    warps["met"] = NEVER
+    warps["dependencies_end"] = NEVER
     warps["place"] = np.arange(len(warps)) // streams.warps_per_block
     partitions = make_rows(Partition, SUB_PARTITIONS)
     partitions["latest"] = -1

@@ -144,9 +144,9 @@ def _expand(
     """The steps, accesses and lines of a Trace (cpp/timing/traces.cpp)."""
     measured = make_pointing(Trace, arrays, numbers)
     runtime.measure_traces(measured.ctypes.data)
-    room = first_row(Trace, measured)
-    steps = make_rows(Step, room.step_count)
-    accesses, lines = make_rows(Access, room.access_count), make_rows(Line, room.line_count)
+    capacity = first_row(Trace, measured)
+    steps = make_rows(Step, capacity.step_count)
+    accesses, lines = make_rows(Access, capacity.access_count), make_rows(Line, capacity.line_count)
     made = {"steps": steps, "accesses": accesses, "lines": lines}
     expanded = make_pointing(Trace, arrays | made, numbers)
     runtime.expand_traces(expanded.ctypes.data)

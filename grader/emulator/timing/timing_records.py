@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from grader.emulator.timing.analysis_records import Meetings, Region, Totals, Touched, Walks
+from grader.emulator.timing.analysis_records import ContentionSums, Region, Totals, Touched, Walks
 from grader.emulator.timing.profile_records import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
@@ -129,7 +129,7 @@ class Warp:
     """A warp. The steps `position` to `last` are not issued yet; the next can issue from cycle
     `ready` on."""
 
-    met: float
+    dependencies_end: float
     """When the next step's dependencies are met; NEVER at a barrier and at the end."""
     unit: int
     """The unit that the next step occupies."""
@@ -370,7 +370,7 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Walks, Meetings),
+        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Walks, ContentionSums),
         *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
         *(Span, Profile, SM),
     )

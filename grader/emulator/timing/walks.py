@@ -59,6 +59,8 @@ def follow_walks(
         runtime.follow_walks(walks.ctypes.data)
         found.append(first_row(Walks, walks))
         visitors += each.blocks
-    met, together = (sum(getattr(each, name) for each in found) for name in ("met", "together"))
+    reloaded, together = (
+        sum(getattr(each, name) for each in found) for name in ("reloaded", "together")
+    )
     distinct = PAIR_SECTORS * int(found[0].distinct) / max(1, len(streams.steps))
-    return Walked(distinct, together / max(1, met))
+    return Walked(distinct, together / max(1, reloaded))

@@ -10,7 +10,7 @@ from itertools import chain
 
 import numpy as np
 
-from grader.emulator.codegen.translate import NativeKernel
+from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
 from grader.emulator.run.block_traces import BlockTrace, Lengths
 from grader.emulator.run.counts import InstructionCounts

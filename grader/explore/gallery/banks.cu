@@ -1,5 +1,5 @@
 // Reads of shared memory. Every kernel is one exhibit of `grade gallery banks`: its first comment line is its title, its launch
-// line says how it is run, `p` is what a thread reads, and `place` keeps the address for the picture.
+// line runs it, `p` is what a thread reads, and `place` keeps the address for the picture.
 
 __device__ int thread() { return threadIdx.x + blockDim.x * threadIdx.y; }
 
@@ -42,7 +42,7 @@ __global__ void column_of_33(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// Rows of 34 words: two banks further on, so only 16 banks are met.
+// Rows of 34 words: two banks further on, so only 16 banks are used.
 // launch: column_of_34<<<1, 32>>>(in, out, place)
 __global__ void column_of_34(const float *in, float *out, size_t *place) {
     __shared__ float tile[32][34];
@@ -52,7 +52,7 @@ __global__ void column_of_34(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// Rows of 36 words: four banks further on, so only 8 banks are met.
+// Rows of 36 words: four banks further on, so only 8 banks are used.
 // launch: column_of_36<<<1, 32>>>(in, out, place)
 __global__ void column_of_36(const float *in, float *out, size_t *place) {
     __shared__ float tile[32][36];
@@ -62,7 +62,7 @@ __global__ void column_of_36(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// Rows of 40 words: eight banks further on, so only 4 banks are met.
+// Rows of 40 words: eight banks further on, so only 4 banks are used.
 // launch: column_of_40<<<1, 32>>>(in, out, place)
 __global__ void column_of_40(const float *in, float *out, size_t *place) {
     __shared__ float tile[32][40];
@@ -72,7 +72,7 @@ __global__ void column_of_40(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// A row more, tile[33][32], moves no column to another bank.
+// One more row, tile[33][32], moves no column to another bank.
 // launch: row_too_many<<<1, 32>>>(in, out, place)
 __global__ void row_too_many(const float *in, float *out, size_t *place) {
     __shared__ float tile[33][32];
@@ -123,7 +123,7 @@ __global__ void swizzle(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// 8 bytes a lane: half a warp at a time, nothing wasted.
+// 8 bytes per lane: half a warp at a time, nothing wasted.
 // launch: float2_row<<<1, 32>>>(in, out, place)
 __global__ void float2_row(const float *in, float2 *out, size_t *place) {
     __shared__ float2 tile[32];
@@ -133,7 +133,7 @@ __global__ void float2_row(const float *in, float2 *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// 16 bytes a lane: a quarter of a warp at a time, nothing wasted.
+// 16 bytes per lane: a quarter of a warp at a time, nothing wasted.
 // launch: float4_row<<<1, 32>>>(in, out, place)
 __global__ void float4_row(const float *in, float4 *out, size_t *place) {
     __shared__ float4 tile[32];
@@ -143,7 +143,7 @@ __global__ void float4_row(const float *in, float4 *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// 16 bytes a lane down a column, rows of 36 words: each quarter of a warp meets 32 banks.
+// 16 bytes per lane down a column, rows of 36 words: each quarter of a warp uses 32 banks.
 // launch: float4_column<<<1, 32>>>(in, out, place)
 __global__ void float4_column(const float *in, float4 *out, size_t *place) {
     __shared__ __align__(16) float tile[32][36];
@@ -163,7 +163,7 @@ __global__ void doubles(const float *in, double *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// A block of 16 x 16 threads reads columns, rows of 17 words: lane 0 and lane 31 meet in a bank.
+// A block of 16 x 16 threads reads columns, rows of 17 words: lanes 0 and 31 use the same bank.
 // launch: block_of_16_by_17<<<1, dim3(16, 16)>>>(in, out, place)
 __global__ void block_of_16_by_17(
     const float *in, float *out, size_t *place) {

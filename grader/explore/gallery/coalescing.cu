@@ -1,5 +1,5 @@
 // Reads of global memory. Every kernel is one exhibit of `grade gallery coalescing`: its first comment line is its title, its
-// launch line says how it is run, `p` is what a thread reads, and `place` keeps the address for the picture.
+// launch line runs it, `p` is what a thread reads, and `place` keeps the address for the picture.
 
 __device__ int thread() {
     return threadIdx.x + blockDim.x * threadIdx.y
@@ -38,7 +38,7 @@ __global__ void shuffled(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// One lane reads far away from the others: a sector more.
+// One lane reads far away from the others: one more sector.
 // launch: one_far_away<<<1, 32>>>(in, out, place)
 __global__ void one_far_away(const float *in, float *out, size_t *place) {
     const float *p = &in[threadIdx.x == 13 ? 4096 : threadIdx.x];
@@ -46,7 +46,7 @@ __global__ void one_far_away(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// A row that begins 4 bytes behind a sector's beginning reaches into a fifth sector.
+// A row that begins 4 bytes after the start of a sector: part of a fifth sector.
 // launch: misaligned_by_4<<<1, 32>>>(in, out, place)
 __global__ void misaligned_by_4(
     const float *in, float *out, size_t *place) {
@@ -55,7 +55,7 @@ __global__ void misaligned_by_4(
     out[thread()] = *p;
 }
 
-// A row that begins 16 bytes behind a sector's beginning: a fifth sector too.
+// A row that begins 16 bytes after the start of a sector: a fifth sector too.
 // launch: misaligned_by_16<<<1, 32>>>(in, out, place)
 __global__ void misaligned_by_16(
     const float *in, float *out, size_t *place) {
@@ -130,7 +130,7 @@ __global__ void box_of_8_2_2(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// The same block with x for the row: eight rows, of each half a sector.
+// The same block with x for the row: half a sector of each of eight rows.
 // launch: box_turned<<<1, dim3(8, 2, 2)>>>(in, out, place)
 __global__ void box_turned(const float *in, float *out, size_t *place) {
     const int N = 1024;
@@ -139,7 +139,7 @@ __global__ void box_turned(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// A block of 16 x 16 threads reads rows: two rows a warp, of each two whole sectors.
+// A block of 16 x 16 threads reads rows: a warp reads two whole sectors of each of two rows.
 // launch: rows_of_16<<<1, dim3(16, 16)>>>(in, out, place)
 __global__ void rows_of_16(const float *in, float *out, size_t *place) {
     const int N = 1024;
@@ -148,7 +148,7 @@ __global__ void rows_of_16(const float *in, float *out, size_t *place) {
     out[thread()] = *p;
 }
 
-// The same block reads columns: two columns a warp, so two floats of each sector.
+// The same block reads columns: a warp reads two columns, so two floats of each sector.
 // launch: columns_of_16<<<1, dim3(16, 16)>>>(in, out, place)
 __global__ void columns_of_16(const float *in, float *out, size_t *place) {
     const int N = 1024;
@@ -167,7 +167,7 @@ __global__ void first_half_active(
     out[thread()] = *p;
 }
 
-// Every second lane is active: all sectors, half of each for nothing.
+// Every second lane is active: all sectors, half of each is moved for nothing.
 // launch: every_second_active<<<1, 32>>>(in, out, place)
 __global__ void every_second_active(
     const float *in, float *out, size_t *place) {

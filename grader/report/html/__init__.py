@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from grader.errors import GraderError, UsageError
+from grader.plumbing.atomic import write_file
 from grader.records import BatchEntry, BatchSummary, Score
 from grader.report.feedback import describe_grade
-from grader.report.files import write_file
 from grader.report.html.overview import Digest, Graded, digest_score, render_overview
 from grader.report.html.submission import render_submission
-from grader.report.stored import read_score
+from grader.report.json import read_score
 
 REPORT_FILE = "report.html"
 PAGES_FOLDER = "pages"

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-from grader.report.drawing import LogAxis, draw_text, format_short
 from grader.report.html.labels import LETTER_WIDTH, Box, boxes_along, place_labels, text_box
+from grader.report.plot import LogAxis, draw_text, format_short
 
 WIDTH, HEIGHT = 460, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 40
@@ -195,7 +195,7 @@ def _draw_slope_label(
         x, y = x0 + share * (x1 - x0), y0 + share * (y1 - y0) - 8
         across, down = half * math.cos(angle), half * math.sin(angle)
         boxes = [*boxes_along(x - across, y - down - 4, x + across, y + down - 4, 12)]
-        if not any(box.meets(ceiling) for box in boxes):
+        if not any(box.overlaps(ceiling) for box in boxes):
             break
     along = f"translate({x:.1f},{y:.1f}) rotate({math.degrees(angle):.1f})"
     note = {"class": "note", "text-anchor": "middle", "transform": along}

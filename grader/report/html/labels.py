@@ -21,7 +21,7 @@ class Box:
     right: float
     bottom: float
 
-    def meets(self, other: Box) -> bool:
+    def overlaps(self, other: Box) -> bool:
         """Whether the boxes share more than an edge."""
         across = self.left < other.right and other.left < self.right
         return across and self.top < other.bottom and other.top < self.bottom
@@ -75,7 +75,7 @@ def place_labels(
     placed = []
     for x, y, text in points:
         for each in _candidates(x, y, text):
-            if within.holds(each.box) and not any(each.box.meets(other) for other in taken):
+            if within.holds(each.box) and not any(each.box.overlaps(other) for other in taken):
                 break
         placed.append(each)
         taken.append(each.box)

@@ -3,31 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from grader.records import BatchEntry, BatchSummary
 from grader.report.html.overview import Digest
 from grader.report.html.pages import render_page
 from grader.report.html.roofline import OWN
-from grader.report.text import clean_line
-
-
-@dataclass(frozen=True)
-class Place:
-    rank: int
-    name: str
-    points: str
-    time: str
-    rate: str
-
-
-@dataclass(frozen=True)
-class Board:
-    """The places of one exercise; `source` is the source of its times."""
-
-    title: str
-    places: tuple[Place, ...]
-    source: str
 
 
 def render_leaderboard(
@@ -48,20 +28,15 @@ def render_leaderboard(
             and (digest := digests.get((entry.student, exercise.id))) is not None
         ]
         sources = {digest.time_source.value for _, digest in found if digest.time_source}
-        boards.append(
-            Board(
-                clean_line(exercise.title),
-                tuple(_place(found, handles)),
-                " and ".join(sorted(sources)),
-            )
-        )
+        boards.append((exercise.title, [*_place(found, handles)], " and ".join(sorted(sources))))
     return render_page("leaderboard.html", boards=boards)
 
 
 def _place(
     found: Sequence[tuple[BatchEntry, Digest]], handles: Mapping[str, str]
-) -> Iterator[Place]:
-    """Equal points and times share a rank, in the order of their names."""
+) -> Iterator[tuple[int, str, str, str, str]]:
+    """Rank, name, points, time and rate. Equal points and times share a rank, in the order of their
+    names."""
 
     def key(each: tuple[BatchEntry, Digest]) -> tuple[float, float]:
         entry, digest = each
@@ -75,7 +50,7 @@ def _place(
         entry, digest = each
         time = digest.times_ms.get(OWN)
         rate = next(iter(digest.rates.items()), None)
-        yield Place(
+        yield (
             rank,
             handles[entry.student],
             f"{entry.points:g}",

@@ -17,44 +17,19 @@ from grader.messages.warp_states import (
     sum_states,
 )
 from grader.records import LineCycles, MachineWork
-from grader.report.machine_rows import CodeRow, KernelCode, format_share, group_code
-from grader.report.text import clean_line
-
-
-@dataclass(frozen=True)
-class MachineRow:
-    """An instruction as shown."""
-
-    executed: str
-    cycles: str
-    stall: str
-    sets: str
-    waits: str
-    offset: str
-    text: str
-    waits_for: str
-    note: str
-    hot: bool
-
-
-@dataclass(frozen=True)
-class KernelRows:
-    """The instructions of one line in one kernel; the name is set where there are several
-    kernels."""
-
-    kernel: str
-    rows: tuple[MachineRow, ...]
+from grader.report.machine_rows import CodeRow, KernelCode, group_code
 
 
 @dataclass(frozen=True)
 class MachineLine:
     """The parts beside and below a source line: its share of the cycles with a bar, and its
-    instructions with the title of the fold."""
+    instructions with the title of the fold. `kernels` are the rows by kernel; a name is set where
+    there are several kernels."""
 
     share: str
     bar: Markup
     summary: str
-    kernels: tuple[KernelRows, ...]
+    kernels: tuple[tuple[str, tuple[CodeRow, ...]], ...]
     hot: bool
 
 
@@ -126,7 +101,7 @@ def _make_line(
     largest: float,
 ) -> MachineLine:
     found = [
-        (clean_line(kernel.listing.kernel), group)
+        (kernel.listing.kernel, group)
         for kernel in kernels
         for group in kernel.groups
         if group.line == number
@@ -140,27 +115,8 @@ def _make_line(
         f"{100 * share:.0f} %" if share >= LEAST_SHARE else "",
         Markup("") if cycles is None or share < LEAST_SHARE else draw_bar(cycles, largest),
         ", ".join(words) if count else "",
-        tuple(
-            KernelRows(name if len(kernels) > 1 else "", tuple(map(_make_row, group.rows)))
-            for name, group in found
-        ),
+        tuple((name if len(kernels) > 1 else "", group.rows) for name, group in found),
         any(group.hot for _, group in found),
-    )
-
-
-def _make_row(row: CodeRow) -> MachineRow:
-    code, control = row.code, row.code.control
-    return MachineRow(
-        "" if code.executed is None else f"{code.executed:,}",
-        format_share(row.share or 0.0),
-        f"{control.stall_cycles}{' Y' if row.yields else ''}",
-        row.sets,
-        row.waits,
-        f"{code.offset:04x}",
-        clean_line(row.text),
-        row.waits_for,
-        row.note,
-        row.hot,
     )
 
 

@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from markupsafe import Markup
-
 from grader.messages.headlines import format_remark
 from grader.metrics import FIGURES, METRICS, TIMED
 from grader.records import (
@@ -21,21 +19,21 @@ from grader.records import (
     Source,
     Status,
 )
-from grader.report.common_causes import group_by_cause
+from grader.report.class_table import group_by_cause
 from grader.report.html.charts import (
     Marker,
     draw_log_histogram,
     draw_score_histogram,
     draw_stacked_bar,
 )
-from grader.report.html.pages import render_page
+from grader.report.html.pages import describe_outcome, render_page
 from grader.report.html.roofline import NAIVE, OWN, REFERENCE, plan_times
-from grader.report.outcome import describe_outcome
-from grader.report.stored import metric_value
-from grader.report.text import clean_line
+from grader.report.json import metric_value
 from grader.statuses import Badge
 
 NOT_GRADED = "not graded"
+Cells = tuple[object, ...]
+"""The parts of a row or a plot: texts, markup and links."""
 IN_DOUBT = "≈"
 """Beside the glyph of a check that passed with the benefit of the doubt."""
 _RATES = tuple(METRICS[name] for name in FIGURES if name in TIMED)
@@ -88,39 +86,15 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Rate:
-    """The fraction of submissions that passed a check."""
-
-    title: str
-    passed: str
-    bar: Markup
-
-
-@dataclass(frozen=True)
-class Chart:
-    title: str
-    picture: Markup
-
-
-@dataclass(frozen=True)
-class CauseRow:
-    """A cause of lost points, and the points; `examples` are names with links to their pages."""
-
-    text: str
-    submissions: str
-    points: str
-    examples: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True)
 class Section:
-    """One exercise's plots and causes; `judged` is the number of submissions that reached the
-    checks."""
+    """One exercise: titles with plots; checks with the fraction that passed them, as a text and a
+    bar; causes of lost points with submissions, points, and links to examples. `judged` is the
+    number of submissions that reached the checks."""
 
     title: str
-    charts: tuple[Chart, ...]
-    rates: tuple[Rate, ...]
-    causes: tuple[CauseRow, ...]
+    charts: tuple[Cells, ...]
+    rates: tuple[Cells, ...]
+    causes: tuple[Cells, ...]
     judged: int
 
 
@@ -137,7 +111,7 @@ def digest_score(score: Score) -> Digest:
         total=score.max_score,
         checks=tuple(
             (
-                clean_line(check.headline or check.title),
+                check.headline or check.title,
                 check.status,
                 format_remark(check) if check.in_doubt else "",
             )
@@ -160,7 +134,7 @@ def _source_of(score: Score) -> Source | None:
 
 def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
     """The page; `graded` are the batch's entries in its order."""
-    titles = {exercise.id: clean_line(exercise.title) for exercise in batch.exercises}
+    titles = {exercise.id: exercise.title for exercise in batch.exercises}
     several = len(batch.exercises) > 1
     check_titles = [] if several else [*_check_titles(graded)]
     rows = [_make_row(each, titles, check_titles) for each in graded]
@@ -196,7 +170,7 @@ def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
 
 def _name_device(batch: BatchSummary) -> str:
     used = sorted({entry.device for entry in batch.entries if entry.device})
-    return clean_line(", ".join(used) or batch.device)
+    return ", ".join(used) or batch.device
 
 
 def _check_titles(graded: Sequence[Graded]) -> dict[str, None]:
@@ -240,7 +214,7 @@ def _make_section(exercise: BatchExercise, graded: Sequence[Graded]) -> Section:
     digests = [each.digest for each in graded if each.digest is not None]
     checked = [digest for digest in digests if digest.checks]
     return Section(
-        clean_line(exercise.title),
+        exercise.title,
         tuple(_make_charts(digests, [*_parts(graded)])),
         tuple(_make_rates(checked)),
         tuple(_make_causes(graded)),
@@ -248,15 +222,15 @@ def _make_section(exercise: BatchExercise, graded: Sequence[Graded]) -> Section:
     )
 
 
-def _make_causes(graded: Sequence[Graded]) -> Iterator[CauseRow]:
+def _make_causes(graded: Sequence[Graded]) -> Iterator[Cells]:
     pages = {each.entry.student: each.page or "" for each in graded}
 
     def link(entry: BatchEntry, line: int | None) -> tuple[str, str]:
         page = pages[entry.student]
-        return clean_line(entry.student), f"{page}#L{line}" if page and line else page
+        return entry.student, f"{page}#L{line}" if page and line else page
 
     for group in group_by_cause([each.entry for each in graded]):
-        yield CauseRow(
+        yield (
             group.text,
             f"{group.submissions:,} ({100 * group.part:.0f} %)",
             f"{group.points:.3g}",
@@ -264,11 +238,9 @@ def _make_causes(graded: Sequence[Graded]) -> Iterator[CauseRow]:
         )
 
 
-def _make_charts(digests: Sequence[Digest], parts: Sequence[float]) -> Iterator[Chart]:
+def _make_charts(digests: Sequence[Digest], parts: Sequence[float]) -> Iterator[Cells]:
     if parts:
-        yield Chart(
-            "Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores")
-        )
+        yield ("Points", draw_score_histogram(parts, title=f"Distribution of {len(parts)} scores"))
     timed = [digest for digest in digests if OWN in digest.times_ms]
     if not timed:
         return
@@ -277,7 +249,7 @@ def _make_charts(digests: Sequence[Digest], parts: Sequence[float]) -> Iterator[
     )
     markers = [*_make_markers(timed)]
     times = [digest.times_ms[OWN] for digest in timed]
-    yield Chart(
+    yield (
         "Time",
         draw_log_histogram(
             times, markers, title=f"Times of {len(times)} submissions", x_title=f"ms, {source}"
@@ -287,7 +259,7 @@ def _make_charts(digests: Sequence[Digest], parts: Sequence[float]) -> Iterator[
         unit, title = metric.unit, metric.noun.capitalize()
         rates = [digest.rates[unit] for digest in timed if unit in digest.rates]
         if rates:
-            yield Chart(
+            yield (
                 title,
                 draw_log_histogram(
                     rates,
@@ -305,7 +277,7 @@ def _make_markers(timed: Sequence[Digest]) -> Iterator[Marker]:
             yield Marker(plan, statistics.median(times))
 
 
-def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
+def _make_rates(checked: Sequence[Digest]) -> Iterator[Cells]:
     found: dict[str, Counter[Badge]] = {}
     for digest in checked:
         for title, status, _ in digest.checks:
@@ -313,11 +285,7 @@ def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
     for title, kinds in found.items():
         judged = kinds.total() - kinds[Badge.NONE]
         passed = f"{100 * kinds[Badge.PASSED] / judged:.0f} %" if judged else "–"
-        yield Rate(
-            title,
-            passed,
-            draw_stacked_bar({badge.value: kinds[badge] for badge in Badge}),
-        )
+        yield title, passed, draw_stacked_bar({badge.value: kinds[badge] for badge in Badge})
 
 
 # --- the table ------------------------------------------------------------------------------------
@@ -326,7 +294,7 @@ def _make_rates(checked: Sequence[Digest]) -> Iterator[Rate]:
 def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[str]) -> Row:
     entry, digest, absent = graded.entry, graded.digest, ("", Badge.NONE.value, "")
     row = Row(
-        student=clean_line(entry.student),
+        student=entry.student,
         page=graded.page,
         exercise=titles.get(entry.exercise, entry.exercise),
         status=entry.status.row.word if entry.status else NOT_GRADED,
@@ -363,7 +331,7 @@ def _describe(entry: BatchEntry) -> str:
     """The facts that the table does not show elsewhere: the causes of lost points, and the student
     with the same file."""
     same = f"the same file as {entry.duplicate_of}'s" if entry.duplicate_of else ""
-    return clean_line("; ".join(part for part in (same, entry.reason) if part))
+    return "; ".join(part for part in (same, entry.reason) if part)
 
 
 def _show_check(status: CheckStatus, remark: str) -> tuple[str, str, str]:

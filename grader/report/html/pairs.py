@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from grader.records import Comparison, Lines, SimilarPair
 from grader.report.html.pages import render_page
 from grader.report.shared_code import percent
-from grader.report.text import clean_line, clean_text
+from grader.report.text import clean_text
 
 MAX_PAIRS = 200
 """Most pairs that are shown side by side; the table has all."""
@@ -17,21 +17,13 @@ _SHADES = 4
 
 
 @dataclass(frozen=True)
-class Line:
-    """A source line; `kind` is the shade of its passage, the same in both files."""
-
-    number: int
-    text: str
-    kind: str
-
-
-@dataclass(frozen=True)
 class Side:
-    """One file of a pair."""
+    """One file of a pair; `lines`: number, text, and the shade of its passage, which is the same in
+    both files."""
 
     name: str
     shared: str
-    lines: tuple[Line, ...]
+    lines: tuple[tuple[int, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -54,7 +46,7 @@ def format_similar_page(found: Comparison) -> str:
         pairs=[_make_pair(found, pair, number) for number, pair in enumerate(found.pairs)],
         files=len(found.files),
         threshold=percent(found.threshold),
-        starter=clean_line(found.starter) if found.starter else None,
+        starter=found.starter,
         all_pairs=len(found.files) * (len(found.files) - 1) // 2,
         most=MAX_PAIRS,
     )
@@ -78,18 +70,18 @@ def _make_side(
     found: Comparison, index: int, shared: float, passages: Sequence[Lines], *, shown: bool
 ) -> Side:
     file = found.files[index]
-    return Side(
-        clean_line(file.name), percent(shared), tuple(_mark(file.text, passages)) if shown else ()
-    )
+    return Side(file.name, percent(shared), tuple(_mark(file.text, passages)) if shown else ())
 
 
-def _mark(text: str, passages: Sequence[Lines]) -> Iterator[Line]:
+def _mark(text: str, passages: Sequence[Lines]) -> Iterator[tuple[int, str, str]]:
     shades = {
         line: f"s{number % _SHADES}"
         for number, each in enumerate(passages)
         for line in range(each.first, each.last + 1)
     }
     for number, line in enumerate(text.rstrip("\n").split("\n")[:MAX_LINES], 1):
-        yield Line(
-            number, clean_text(line.rstrip("\r")).replace("\n", " ")[:1000], shades.get(number, "")
+        yield (
+            number,
+            clean_text(line.rstrip("\r")).replace("\n", " ")[:1000],
+            shades.get(number, ""),
         )

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from grader.records import DeviceInfo, Score, Source
 from grader.report.html.charts import Point, Roof, draw_roofline
-from grader.report.stored import metric_value
+from grader.report.json import metric_value
 
 OWN, NAIVE, REFERENCE = "submission", "naive", "reference"
 

@@ -5,65 +5,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.messages.findings import describe_place, tell_finding
+from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import explain, format_check_value
 from grader.messages.reasons import summarise_points
 from grader.messages.sizes import list_sizes
+from grader.messages.what_if import (
+    EXPLANATION,
+    describe_best,
+    describe_no_fix,
+    describe_other_fixes,
+    format_effect,
+    format_gain,
+    name_fix,
+)
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, CheckResult, Finding, Score
+from grader.records import CaseResult, FixEffect, Score, TriedFix
 from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html.machine import make_machine
-from grader.report.html.pages import render_page
+from grader.report.html.pages import describe_outcome, render_page
 from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source_table import MAX_LINES, make_lines
-from grader.report.html.warp_figures import make_figures
-from grader.report.html.what_if import make_what_if
+from grader.report.html.warp_charts import make_figures
 from grader.report.measurement import list_figures
-from grader.report.outcome import describe_outcome
-from grader.report.text import clean_line, clean_text
+from grader.report.text import clean_text
+from grader.report.what_if import AS_IT_IS, label_effects, list_code, shown_fixes
 from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import draw_mismatch
 
 MAX_DETAIL = 20_000
-
-
-@dataclass(frozen=True)
-class CheckRow:
-    title: str
-    kind: str
-    glyph: str
-    word: str
-    value: str
-    source: str
-    goal: str
-    points: str
-    advice: str
-
-
-@dataclass(frozen=True)
-class CaseRow:
-    name: str
-    sizes: str
-    kind: str
-    word: str
-    message: str
-    picture: str
-
-
-@dataclass(frozen=True)
-class FindingRow:
-    message: str
-    where: str
-    line: int | None
-    other_line: int | None
-
-
-@dataclass(frozen=True)
-class TimeRow:
-    name: str
-    time: str
-    interval: str
-    ratio: str
 
 
 def render_submission(
@@ -88,35 +57,34 @@ def render_submission(
     points, words = _describe_points(score)
     return render_page(
         "submission.html",
-        student=clean_line(student),
+        score=score,
+        student=student,
         title=title,
-        file=clean_line(score.submission_name),
         back=back,
-        duplicate_of=clean_line(duplicate_of) if duplicate_of else None,
+        duplicate_of=duplicate_of,
         points=points,
         points_words=words,
-        notes=[clean_line(note) for note in notes],
+        notes=notes,
         status=word,
         kind=badge.value,
         device=score.device.name if score.device else "no device",
-        failure=word.capitalize() if score.status.ended_early else "",
-        ours=not score.status.has_points,
-        message=clean_line(score.message),
         detail=clean_text(score.detail)[:MAX_DETAIL],
-        advice=clean_line(score.advice),
-        checks=[_make_check(check) for check in score.checks],
+        checks=[
+            (check, format_check_value(check), check.hint or explain(check))
+            for check in score.checks
+        ],
         what_if=make_what_if(score),
         roofline=make_roofline(score),
         figures=[*_list_figures(score)],
         times=[*_make_times(score, times)],
-        times_note=_note_times(score),
-        findings=[_make_finding(each) for each in score.findings],
+        times_note=_make_times_note(score),
+        findings=[(each, format_finding(each), describe_place(each)) for each in score.findings],
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
         pictures=make_figures(annotation, accesses_of_checks(score)),
         source=make_lines(annotation),
         machine=make_machine(score.machine),
-        source_note=_note_source(score, source),
-        cases=[_make_case(case) for case in score.cases],
+        source_note=_make_source_note(score, source),
+        cases=[(case, list_sizes(case.sizes), _draw(case)) for case in score.cases],
         metrics=[*_list_metrics(score)],
         resources=[*_list_resources(score)],
         environment=_list_environment(score, handed_back=handed_back),
@@ -125,17 +93,7 @@ def render_submission(
 
 def _list_environment(score: Score, *, handed_back: bool) -> list[tuple[str, str]]:
     seed = {} if handed_back else {"seed": str(score.seed)}
-    facts = {**score.environment, **seed}
-    return [(clean_line(name), clean_line(value)) for name, value in facts.items()]
-
-
-def _make_finding(finding: Finding) -> FindingRow:
-    return FindingRow(
-        clean_line(tell_finding(finding)),
-        clean_line(describe_place(finding)),
-        finding.line,
-        finding.other_line,
-    )
+    return [*{**score.environment, **seed}.items()]
 
 
 def _describe_points(score: Score) -> tuple[str, str]:
@@ -145,49 +103,26 @@ def _describe_points(score: Score) -> tuple[str, str]:
     return points, words
 
 
-def _make_check(check: CheckResult) -> CheckRow:
-    measured = check.status.has_points
-    return CheckRow(
-        title=check.headline or check.title,
-        kind=check.status.row.badge.value,
-        glyph=check.status.row.glyph,
-        word=check.status.row.word,
-        value=format_check_value(check),
-        source=check.source.value if check.source is not None else "",
-        goal=check.threshold,
-        points=(
-            f"{check.points:g} / {check.max_points:g}" if measured else f"– / {check.max_points:g}"
-        ),
-        advice=clean_line(check.hint or explain(check)),
-    )
+def _draw(case: CaseResult) -> str:
+    """The map of a wrong case."""
+    return "\n".join(draw_mismatch(case.mismatch)[:-1]) if case.mismatch is not None else ""
 
 
-def _make_case(case: CaseResult) -> CaseRow:
-    drawn = draw_mismatch(case.mismatch) if case.mismatch is not None else ()
-    return CaseRow(
-        name=clean_line(f"{case.part}: {case.name}" if case.part else case.name),
-        sizes=("hidden" if case.hidden else list_sizes(case.sizes)),
-        kind="passed" if case.passed else "failed" if case.is_wrong else "none",
-        word="right" if case.passed else "wrong" if case.is_wrong else "not verified",
-        message=clean_line(case.unverified or case.message),
-        picture="\n".join(drawn[:-1]),
-    )
-
-
-def _make_times(score: Score, times: Mapping[str, float]) -> Iterator[TimeRow]:
+def _make_times(score: Score, times: Mapping[str, float]) -> Iterator[tuple[str, ...]]:
+    """Name, time, interval, and ratio to this submission's time."""
     intervals = {timing.plan: timing.interval_ms for timing in score.timings}
     own = times.get(OWN)
     for plan, time in times.items():
         low, high = intervals.get(plan, (None, None))
-        yield TimeRow(
-            name="this submission" if plan == OWN else clean_line(plan),
-            time=f"{time:.4g} ms",
-            interval=f"{low:.4g} to {high:.4g}" if low is not None and high is not None else "",
-            ratio=f"{time / own:.3g} ×" if own else "",
+        yield (
+            "this submission" if plan == OWN else plan,
+            f"{time:.4g} ms",
+            f"{low:.4g} to {high:.4g}" if low is not None and high is not None else "",
+            f"{time / own:.3g} ×" if own else "",
         )
 
 
-def _note_times(score: Score) -> str:
+def _make_times_note(score: Score) -> str:
     rounds = max((len(timing.samples_ms) for timing in score.timings), default=0)
     words = f"Medians of {rounds} rounds, cold cache. " if rounds else ""
     if any(timing.kind is not None for timing in score.timings):
@@ -195,7 +130,7 @@ def _note_times(score: Score) -> str:
     return words + "Compared: the program's time over this submission's."
 
 
-def _note_source(score: Score, source: str | None) -> str:
+def _make_source_note(score: Score, source: str | None) -> str:
     notes = [
         "Darker cells: a larger share of the column. Red figures: more than the ideal; point at one"
         " to see by how much."
@@ -220,7 +155,7 @@ def _list_metrics(score: Score) -> Iterator[tuple[str, str]]:
     for metric in score.metrics:
         meaning = METRICS[metric.name].meaning
         if metric.value is None:
-            yield metric.name, f"– {clean_line(metric.reason or '')}"
+            yield metric.name, f"– {metric.reason or ''}"
         else:
             source = f" ({metric.source.value})" if metric.source else ""
             yield metric.name, f"{format_value(metric.name, metric.value)}{source}: {meaning}"
@@ -233,4 +168,42 @@ def _list_resources(score: Score) -> Iterator[tuple[str, str]]:
             " block"
         )
         local = f", {each.local_bytes:,} bytes of local memory a thread" if each.local_bytes else ""
-        yield clean_line(each.kernel), f"{words}{local}, occupancy {100 * each.occupancy:.3g} %"
+        yield each.kernel, f"{words}{local}, occupancy {100 * each.occupancy:.3g} %"
+
+
+@dataclass(frozen=True)
+class WhatIfSection:
+    """`fixes`: the name, the effects, the gain and the code of each fix."""
+
+    best: str
+    labels: Sequence[str]
+    fixes: Sequence[tuple[str, Sequence[str], str, str]]
+    note: str
+
+
+def make_what_if(score: Score) -> WhatIfSection | None:
+    """The section; None where no fixes were requested."""
+    what_if = score.what_if
+    if what_if is None:
+        return None
+    others = describe_other_fixes(what_if)
+    if not what_if.fixes:
+        return WhatIfSection(describe_no_fix(what_if), (), (), others)
+    rows = [
+        (AS_IT_IS, _format(what_if.effects), "", ""),
+        *(
+            (name_fix(each), _format(each.effects), format_gain(each.gain), _join_code(each))
+            for each in shown_fixes(what_if)
+        ),
+    ]
+    labels = label_effects(what_if.effects, score.checks)
+    best = describe_best(what_if, score.checks)
+    return WhatIfSection(best, labels, rows, f"{EXPLANATION} {others}")
+
+
+def _join_code(fix: TriedFix) -> str:
+    return "\n".join(list_code(fix))
+
+
+def _format(effects: Sequence[FixEffect]) -> list[str]:
+    return [format_effect(effect) for effect in effects]

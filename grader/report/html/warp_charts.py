@@ -1,16 +1,20 @@
-"""Draws a warp's accesses as inline SVG: wavefronts by banks, lines by sectors. A cell shows its
-lanes and its word under the pointer or the keyboard focus; the style sheet does that without a
-script."""
+"""Pictures of a warp's accesses at the lines that lose most, with their captions, for pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from grader.messages.warp_accesses import describe_lanes
+from grader.messages.sizes import list_sizes
+from grader.messages.warp_accesses import (
+    describe_bank,
+    describe_cost,
+    describe_lanes,
+    describe_warp,
+)
 from grader.records import Memory, WarpAccess
 from grader.report.access_layout import (
     BANKS,
@@ -20,13 +24,15 @@ from grader.report.access_layout import (
     Lanes,
     Row,
     actual_rows,
+    busiest_bank,
     ideal_rows,
 )
-from grader.report.drawing import draw_text
+from grader.report.annotation import Annotation
+from grader.report.plot import draw_text
 from grader.report.text import clean_line
 
 CELL, LABEL, HEAD, FOOT, SECTOR_GAP = 14, 24, 18, 20, 6
-Tell = Callable[[Row, int, Lanes], str] | None
+DescribeCell = Callable[[Row, int, Lanes], str] | None
 """The text of a cell, by its place in the row and its lanes."""
 
 
@@ -42,12 +48,12 @@ class _Cell:
 def draw_actual(access: WarpAccess) -> Markup:
     """The access as executed."""
 
-    def tell(row: Row, place: int, lanes: Lanes) -> str:
+    def describe(row: Row, place: int, lanes: Lanes) -> str:
         where = f"bank {place}" if access.memory is Memory.SHARED else f"sector {place // 8}"
         return clean_line(f"{describe_lanes(access, lanes)}, {where}")
 
     lost_from = access.passes_ideal if access.memory is Memory.SHARED else None
-    return _draw(access, actual_rows(access), tell, lost_from=lost_from)
+    return _draw(access, actual_rows(access), describe, lost_from=lost_from)
 
 
 def draw_ideal(access: WarpAccess) -> Markup:
@@ -55,9 +61,11 @@ def draw_ideal(access: WarpAccess) -> Markup:
     return _draw(access, ideal_rows(access), None, lost_from=None)
 
 
-def _draw(access: WarpAccess, rows: Sequence[Row], tell: Tell, *, lost_from: int | None) -> Markup:
+def _draw(
+    access: WarpAccess, rows: Sequence[Row], describe: DescribeCell, *, lost_from: int | None
+) -> Markup:
     width = _x(access.memory, ROW_WORDS - 1) + CELL + 2
-    height = HEAD + CELL * len(rows) + (FOOT if tell else 2)
+    height = HEAD + CELL * len(rows) + (FOOT if describe else 2)
     body = [*_head(access.memory, len(rows))]
     for index, row in enumerate(rows):
         y = HEAD + CELL * index
@@ -66,9 +74,9 @@ def _draw(access: WarpAccess, rows: Sequence[Row], tell: Tell, *, lost_from: int
             body += _sectors(row, y)
         lost = lost_from is not None and index >= lost_from
         for cell in _cells(row):
-            body.append(_draw_cell(access, row, cell, y, tell, lost=lost, foot=height - 6))
-    label = "executed" if tell else "ideal"
-    role = f'role="group" aria-label="{label}, word by word"' if tell else 'aria-hidden="true"'
+            body.append(_draw_cell(access, row, cell, y, describe, lost=lost, foot=height - 6))
+    label = "executed" if describe else "ideal"
+    role = f'role="group" aria-label="{label}, word by word"' if describe else 'aria-hidden="true"'
     return Markup(
         f'<svg class="warp" {role} viewBox="0 0 {width} {height}" width="{width}">'
         + "".join(body)
@@ -117,7 +125,14 @@ def _cells(row: Row) -> Iterator[_Cell]:
 
 
 def _draw_cell(
-    access: WarpAccess, row: Row, cell: _Cell, y: int, tell: Tell, *, lost: bool, foot: int
+    access: WarpAccess,
+    row: Row,
+    cell: _Cell,
+    y: int,
+    describe: DescribeCell,
+    *,
+    lost: bool,
+    foot: int,
 ) -> str:
     x, width = _x(access.memory, cell.place), CELL * cell.words - 1
     if access.memory is Memory.GLOBAL and access.width_bytes < WORD_BYTES:
@@ -128,9 +143,9 @@ def _draw_cell(
         ' rx="2"/>'
     )
     drawn += _text(x + width / 2, y + 10.5, _sign(cell.lanes), "middle", "sign")
-    if tell is None:
+    if describe is None:
         return drawn
-    words = tell(row, cell.place, cell.lanes)
+    words = describe(row, cell.place, cell.lanes)
     tip = _text(LABEL, foot, words, "start", "tip")
     return f'<g class="cell" tabindex="0" role="img"><title>{escape(words)}</title>{drawn}{tip}</g>'
 
@@ -152,3 +167,73 @@ def _x(memory: Memory, place: int) -> int:
 
 def _text(x: float, y: float, text: str, anchor: str, kind: str = "tick") -> str:
     return draw_text({"class": kind, "x": f"{x:g}", "y": f"{y:g}", "text-anchor": anchor}, text)
+
+
+@dataclass(frozen=True)
+class WarpFigure:
+    """`ideal` is None where no smaller number is possible. `first`: the first figure of its
+    line."""
+
+    line: int
+    text: str
+    cost: str
+    words: str
+    warp: str
+    executed: str
+    actual: Markup
+    would_do: str
+    ideal: Markup | None
+    shown: bool
+    first: bool
+
+
+@dataclass(frozen=True)
+class WarpFigures:
+    """All figures of a source, and the sizes of the run, in words."""
+
+    figures: tuple[WarpFigure, ...]
+    sizes: str
+
+
+def make_figures(annotation: Annotation, lost: Collection[WarpAccess] = ()) -> WarpFigures:
+    """A figure of each access of a source; the figures of accesses that cost points (`lost`) are
+    open at once, or else the first figure."""
+    texts = {line.number: line.text for line in annotation.lines}
+    shown = lost or annotation.accesses[:1]
+    figures = (
+        _make_figure(
+            access,
+            clean_line(texts.get(access.line, "")),
+            shown=access in shown,
+            first=access.line not in {each.line for each in annotation.accesses[:index]},
+        )
+        for index, access in enumerate(annotation.accesses)
+    )
+    return WarpFigures(tuple(figures), list_sizes(annotation.sizes))
+
+
+def _make_figure(access: WarpAccess, text: str, *, shown: bool, first: bool) -> WarpFigure:
+    words = describe_bank(access, *busiest_bank(access)) if access.memory is Memory.SHARED else ""
+    fewer = access.passes_ideal < access.passes
+    return WarpFigure(
+        line=access.line,
+        text=text,
+        cost=_sentence(describe_cost(access)),
+        words=_sentence(words),
+        warp=_sentence(describe_warp(access)),
+        executed=_count(access.passes, access),
+        actual=draw_actual(access),
+        would_do=_count(access.passes_ideal, access),
+        ideal=draw_ideal(access) if fewer else None,
+        shown=shown,
+        first=first,
+    )
+
+
+def _sentence(words: str) -> str:
+    return clean_line(f"{words[0].upper()}{words[1:]}.") if words else ""
+
+
+def _count(number: int, access: WarpAccess) -> str:
+    unit = "wavefront" if access.memory is Memory.SHARED else "sector"
+    return f"{number} {unit}{'' if number == 1 else 's'}"

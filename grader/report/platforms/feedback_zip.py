@@ -22,8 +22,8 @@ from grader.records import BatchEntry, BatchSummary, Score
 from grader.report.feedback import format_feedback, format_nothing
 from grader.report.html import read_source
 from grader.report.html.submission import render_submission
+from grader.report.json import read_score
 from grader.report.platforms.gradebooks import FindRow
-from grader.report.stored import read_score
 
 
 class Packing(StrEnum):

@@ -12,12 +12,7 @@ import json
 from typing import Any
 
 from grader.records import CheckResult, CheckStatus, PendingRule, Score, Status
-from grader.report.platforms.texts import (
-    check_name,
-    describe_check,
-    describe_score,
-    find_factor,
-)
+from grader.report.platforms.texts import check_name, describe_check, describe_score, find_factor
 from grader.report.text import clean_line
 
 VERSION = 1
@@ -27,11 +22,11 @@ def format_github(score: Score, rule: PendingRule | None = None) -> str:
     """The JSON, by a rule for pending points."""
     factor, tests = find_factor(score, rule), []
     words = score.status.value.replace("_", " ")
-    said = describe_score(score, rule)
+    description = describe_score(score, rule)
     if factor is None:
-        tests.append(_plain_test(score, "grading", "error", 0, said))
+        tests.append(_plain_test(score, "grading", "error", 0, description))
     elif score.status.ended_early:
-        tests.append(_plain_test(score, words, "fail", 0, said))
+        tests.append(_plain_test(score, words, "fail", 0, description))
     earned = 0.0  # rounded sums: the reporter adds up what is here
     for check in score.checks:
         if not check.status.has_points and (not check.pending_points or rule is PendingRule.SCALED):

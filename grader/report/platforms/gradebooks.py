@@ -16,9 +16,9 @@ import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from grader.plumbing.atomic import write_file
 from grader.records import MOODLE_COLUMNS, BatchEntry, BatchExercise, BatchSummary
 from grader.report.feedback import describe_grade
-from grader.report.files import write_file
 from grader.report.text import clean_line
 
 CANVAS_FILE = "gradebook-canvas.csv"

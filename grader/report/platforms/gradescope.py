@@ -13,12 +13,7 @@ from typing import Any
 
 from grader.errors import GraderError
 from grader.records import CheckResult, CheckStatus, PendingRule, Score
-from grader.report.platforms.texts import (
-    check_name,
-    describe_check,
-    describe_score,
-    find_factor,
-)
+from grader.report.platforms.texts import check_name, describe_check, describe_score, find_factor
 
 
 def format_gradescope(score: Score, rule: PendingRule | None = None) -> str:

@@ -38,7 +38,7 @@ def format_junit(score: Score, rule: PendingRule | None = None) -> str:
         ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
     if ended:
         case = _add_case(suite, score, "grading")
-        _tell(
+        _add_outcome(
             case,
             "error" if ours else "failure",
             score.status.value,
@@ -81,7 +81,7 @@ def _add_check(suite: ET.Element, score: Score, check: CheckResult, kind: str) -
         points = f"{check.points:g} of {check.max_points:g} points"
         more = check.hint or (check.message if check.pending_points else "")
         message = f"{points}: {more}" if more else points
-        _tell(case, kind, check.status.value, message, describe_check(check, score))
+        _add_outcome(case, kind, check.status.value, message, describe_check(check, score))
     elif kind:
         ET.SubElement(case, "skipped", {"message": _clean(check.message or check.status.value)})
     elif check.in_doubt:
@@ -94,7 +94,7 @@ def _add_case(suite: ET.Element, score: Score, name: str) -> ET.Element:
     )
 
 
-def _tell(case: ET.Element, tag: str, kind: str, message: str, text: str) -> None:
+def _add_outcome(case: ET.Element, tag: str, kind: str, message: str, text: str) -> None:
     ET.SubElement(case, tag, {"type": kind, "message": _clean(message)}).text = _allowed(
         clean_text(text)
     )

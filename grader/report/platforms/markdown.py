@@ -27,10 +27,10 @@ def format_markdown(score: Score, rule: PendingRule | None = None) -> str:
     the reason, and shows none."""
     row = score.status.row
     names = _escape(score.exercise), _escape(clean_line(score.submission_name))
-    said = _escape(describe_score(score, rule))
+    description = _escape(describe_score(score, rule))
     parts = [
         f"### {': '.join(names)}: {row.title or row.word}",
-        f"<pre>{said}</pre>" if score.status.ended_early else said,
+        f"<pre>{description}</pre>" if score.status.ended_early else description,
     ]
     if score.checks:
         parts.append(_format_table(score))

@@ -30,8 +30,8 @@ def describe_check(check: CheckResult, score: Score) -> str:
         parts += [clean_line(describe_finding(each)) for each in score.findings[:MAX_FINDINGS]]
     if check.hint:
         parts.append(clean_line(f"This {describe_cost(check)}. What to try: {check.hint}"))
-    told = list(dict.fromkeys(part for part in parts if part))
-    return "\n".join([*told, *draw_wrong_case(check, score)])
+    distinct = list(dict.fromkeys(part for part in parts if part))
+    return "\n".join([*distinct, *draw_wrong_case(check, score)])
 
 
 def draw_wrong_case(check: CheckResult, score: Score) -> tuple[str, ...]:

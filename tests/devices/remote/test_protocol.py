@@ -172,7 +172,7 @@ def test_messages_arrive_as_they_were_sent(
 def test_every_method_of_a_device_can_be_called() -> None:
     assert set(METHODS) == {"run", "prepare", "time", "copy_bandwidth"}
     assert set(METHODS["run"].parameters) == {"program", "arrays", "limits", "mode"}
-    assert METHODS["run"].tells_progress
+    assert METHODS["run"].reports_progress
 
 
 def test_machine_code_goes_over_by_its_number(ends: tuple[socket.socket, socket.socket]) -> None:

@@ -8,8 +8,7 @@ from dataclasses import replace
 from grader.records import CodeListing, LineCycles, MachineWork, WarpState
 from grader.report.html.machine import draw_bar, make_machine
 from grader.report.html.submission import render_submission
-from grader.report.json import format_score
-from grader.report.stored import parse_score
+from grader.report.json import format_score, parse_score
 from tests.report.test_machine_pages import CODE, STORE, WORK
 from tests.support.factories import make_graded
 
@@ -59,7 +58,7 @@ def test_several_kernels_are_told_apart_and_headers_have_a_fold_of_their_own() -
     other = CodeListing("<b>k</b>", (replace(STORE, line=None),), 1)
     machine = make_machine(replace(WORK, listings=(CODE, other)))
     assert machine is not None
-    assert [each.kernel for each in machine.lines[None].kernels] == ["<b>k</b>"]
+    assert [name for name, _ in machine.lines[None].kernels] == ["<b>k</b>"]
     page = page_of(replace(WORK, listings=(CODE, other)))
     assert "Code of headers: 1 instruction" in page
     assert "<b>k</b>" not in page

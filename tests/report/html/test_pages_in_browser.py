@@ -19,7 +19,7 @@ from tests.support.sample_pages import PAGES, SCHEMES, WIDTHS, make_pages
 
 pytestmark = pytest.mark.browser
 
-LOOKS = Path(__file__).with_name("looks.js").read_text(encoding="utf-8")
+CHECKPOINTS = Path(__file__).with_name("looks.js").read_text(encoding="utf-8")
 NAMES = [page.name for page in PAGES]
 HTML = [page.name for page in PAGES if page.file.endswith(".html")]
 FOCUSED = """() => {
@@ -70,10 +70,10 @@ def test_nothing_is_cut_and_nothing_overlaps(
             "['width', 'height'].map(of => document.rootElement[of].baseVal.value)"
         )
         page.set_viewport_size({"width": int(width), "height": int(height)})
-    assert page.evaluate(LOOKS, width_of(page)) == []
+    assert page.evaluate(CHECKPOINTS, width_of(page)) == []
     if page.locator("details").count():
         page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true; })")
-        assert page.evaluate(LOOKS, width_of(page)) == []
+        assert page.evaluate(CHECKPOINTS, width_of(page)) == []
 
 
 @pytest.mark.parametrize("name", HTML)

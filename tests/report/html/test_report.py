@@ -20,8 +20,7 @@ import pytest
 
 from grader.records import BatchEntry, BatchSummary, MetricValue, Source, Status
 from grader.report.html import write_report
-from grader.report.json import format_score
-from grader.report.stored import parse_score
+from grader.report.json import format_score, parse_score
 from tests.support.classes import HOSTILE, failed, make_scores, make_summary, timed, write_class
 from tests.support.factories import (
     CROOKED_LINES,

@@ -70,7 +70,7 @@ def test_no_label_covers_anything(roof: Roof) -> None:
         labels, marks = placed_labels(svg), [(float(x), float(y)) for x, y in MARK.findall(svg)]
         assert len(labels) == len(points) + 1
         for (one, a), (other, b) in combinations(labels, 2):
-            assert not a.meets(b), (one, other, points)
+            assert not a.overlaps(b), (one, other, points)
         for text, box in labels:
             assert not [mark for mark in marks if inside(box, *mark)], (text, points)
             assert not [place for place in roof_points(svg) if inside(box, *place)], (text, points)

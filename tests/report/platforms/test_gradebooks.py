@@ -13,7 +13,7 @@ import pytest
 from grader.batch.results import SUMMARY, format_gradebook, read_summary, write_summary
 from grader.batch.roster import read_roster
 from grader.cli import main
-from grader.cli.pending import decide, tell_pending
+from grader.cli.formats import decide, print_pending
 from grader.errors import UsageError
 from grader.records import BatchEntry, BatchExercise, BatchSummary, PendingRule, Status
 from grader.report.class_table import print_summary
@@ -149,7 +149,7 @@ def test_pending_points_make_an_empty_cell_unless_the_instructor_decides(
     pending = replace(entry("jane", score, Status.INCONCLUSIVE), judged_points=75)
     batch = decide(make_summary([pending]), rule)
     assert grades_of(tmp_path, batch) == (grade,) * 4
-    tell_pending(batch)
+    print_pending(batch)
     told = capsys.readouterr().out
     assert ("No final grade for 1 with pending points: jane." in told) is (rule is None)
 

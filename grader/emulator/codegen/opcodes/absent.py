@@ -25,7 +25,7 @@ _BETWEEN = 3
 """Most instructions from the WARPSYNC that names an operation's lanes to the operation."""
 
 
-def note_absent_lanes(e: Emitter, i: Decoded) -> None:
+def report_absent_lanes(e: Emitter, i: Decoded) -> None:
     """Reports live lanes that the operation's mask names but that are not on this path."""
     if e.converged or i.named is None:
         return
@@ -39,7 +39,7 @@ def note_absent_lanes(e: Emitter, i: Decoded) -> None:
         _report(e, FindingCode.ABSENT_LANES, first, absent)
 
 
-def note_absent_sources(
+def report_absent_sources(
     e: Emitter, i: Decoded, result: Value, wanted: Value, valid: Value
 ) -> Value:
     """The result of a shuffle. Values from absent lanes are undefined; their garbage differs

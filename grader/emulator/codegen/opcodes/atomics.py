@@ -36,7 +36,7 @@ from grader.emulator.isa.operands import (
 )
 from grader.emulator.isa.program import Unsupported
 from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
-from grader.sass import Way
+from grader.sass import MemoryOperation
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
 _TYPES = {
@@ -196,9 +196,9 @@ def take_turns(
     access(e, i, _access_kind(i, kind, space), lanes, slot=slot)
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
-    nobody = e.b.icmp_unsigned("==", lanes.mask, const(0))
+    none_active = e.b.icmp_unsigned("==", lanes.mask, const(0))
     return [
-        e.b.select(nobody, kept, found)
+        e.b.select(none_active, kept, found)
         for kept, found in zip(old, lane_data(e, len(old)), strict=True)
     ]
 
@@ -268,7 +268,7 @@ def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
 
 def _fetches(i: Decoded) -> bool:
     """Whether it returns the old value."""
-    return any(access.way is Way.FETCH for access in i.accesses)
+    return any(access.kind is MemoryOperation.FETCH for access in i.accesses)
 
 
 def _sees_order(i: Decoded) -> bool:

@@ -20,7 +20,7 @@ from grader.emulator.layouts.forms import BulkForm, ElementType, ReductionForm, 
 from grader.emulator.timing.pipes import BARRIER_OBJECT, NO_PIPE
 from grader.sass import BULK_LOAD, BULK_STORE
 
-_WAYS = {
+_FORMS = {
     ("S", "G"): BulkForm.FROM_GLOBAL,
     ("G", "S"): BulkForm.TO_GLOBAL,
     ("S", "S"): 0,
@@ -56,16 +56,16 @@ def reduce_bulk(e: Emitter, i: Decoded) -> None:
 
 def _copy(e: Emitter, i: Decoded, form: int) -> None:
     target, source, size = _without_hint(i.operands)
-    way = _WAYS.get((i.modifiers[0], i.modifiers[1])) if len(i.modifiers) > 1 else None
-    if way is None or not isinstance(size, Register):
+    direction = _FORMS.get((i.modifiers[0], i.modifiers[1])) if len(i.modifiers) > 1 else None
+    if direction is None or not isinstance(size, Register):
         raise e.unsupported()
     to, behind = _words(e, target, 2)
     from_, behind_source = _words(e, source, 2)
     ends = (
-        _long(e, to, behind if way == BulkForm.TO_GLOBAL else const(0)),
-        _long(e, from_, behind_source if way == BulkForm.FROM_GLOBAL else const(0)),
+        _long(e, to, behind if direction == BulkForm.TO_GLOBAL else const(0)),
+        _long(e, from_, behind_source if direction == BulkForm.FROM_GLOBAL else const(0)),
     )
-    _call(e, "copy_bulk", (const(form | way), *ends, behind, e.i32(size)))
+    _call(e, "copy_bulk", (const(form | direction), *ends, behind, e.i32(size)))
 
 
 def copy_tensor_in(e: Emitter, i: Decoded) -> None:

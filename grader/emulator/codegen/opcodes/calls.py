@@ -37,9 +37,9 @@ def call_system(e: Emitter, i: Decoded) -> None:
     """Calls a system function for the lanes of the path. All lanes must call the same function and
     return to the next instruction."""
     (target,) = i.operands
-    if i.guard is not None or not isinstance(target, Register):
+    if i.guard is not None or not isinstance(target, Register | Immediate):
         raise e.unsupported("with these operands")
-    addresses = e.i64(target)
+    addresses = e.integer64(target)
     address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
     returns = e.b.icmp_unsigned(
         "!=", e.i64(_RETURN_ADDRESS), splat(e.b, e.b.zext(e.data("next offset"), I64))

@@ -9,14 +9,14 @@ from __future__ import annotations
 from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.absent import note_absent_lanes
+from grader.emulator.codegen.opcodes.absent import report_absent_lanes
 from grader.emulator.codegen.opcodes.intrinsics import (
     call_external,
     not_emulated,
-    note_meeting,
     release_paths,
     repeat_while,
     skip_together,
+    sync_lanes,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.tools import (
@@ -57,7 +57,7 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     named = e.i32(masks[0]) if masks else splat(e.b, const(0xFFFFFFFF))
     apart = collective or i.has("EXCLUSIVE")
     if e.converged and not apart:
-        note_meeting(e)
+        sync_lanes(e)
         return
     if i.guard is not None:
         waiting = skip_together(e, e.lane_mask())
@@ -76,11 +76,11 @@ def warpsync(e: Emitter, i: Decoded) -> None:
 
 
 def _repeat_unless_gathered(e: Emitter) -> Value:
-    """Paths that meet at a WARPSYNC execute it again, except if the last path was chosen there:
+    """Paths that join at a WARPSYNC execute it again, except if the last path was chosen there:
     then the waiting paths execute it with that path."""
     here = e.b.icmp_unsigned("==", e.warp.load("gathered_at"), e.data("block"))
     first = e.b.icmp_unsigned("==", e.data("length"), const(1))
-    return e.b.select(e.b.and_(here, first), const(Repeat.NEVER), const(Repeat.WHERE_SEVERAL_MEET))
+    return e.b.select(e.b.and_(here, first), const(Repeat.NEVER), const(Repeat.IF_SEVERAL_PATHS))
 
 
 def end_collective(e: Emitter, i: Decoded) -> None:
@@ -148,7 +148,7 @@ def match(e: Emitter, i: Decoded) -> None:
     everyone = i.has("ALL")
     if i.guard is not None or len(truths) != everyone or not isinstance(target, Register):
         raise e.unsupported("with these operands")
-    note_absent_lanes(e, i)
+    report_absent_lanes(e, i)
     value = e.i64(source) if i.has("U64") else e.i32(source)
     result = ir.Constant(LANES_I32, ir.Undefined)
     for lane in range(WARP_LANES):
@@ -175,7 +175,7 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
     target, source = i.operands
     if i.guard is not None or not isinstance(target, Register) or not target.uniform:
         raise e.unsupported("with these operands")
-    note_absent_lanes(e, i)
+    report_absent_lanes(e, i)
     name = next((name for name in i.modifiers if name in (*_REDUCTIONS, "MIN", "MAX")), "AND")
     operation, neutral = (
         _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]

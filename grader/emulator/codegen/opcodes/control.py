@@ -15,9 +15,9 @@ from grader.emulator.codegen.opcodes.collective import branch_if_apart
 from grader.emulator.codegen.opcodes.intrinsics import (
     end_launch,
     not_emulated,
-    note_meeting,
     release_paths,
     repeat_while,
+    sync_lanes,
     trace_value,
 )
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, slot_pointer
@@ -71,10 +71,14 @@ def branch(e: Emitter, i: Decoded) -> None:
 
 def bra(e: Emitter, i: Decoded) -> None:
     """Branches with the lanes whose guard and extra predicates are true; the others continue. The
-    side with fewer lanes runs first. `.ANY`: all lanes branch if any condition is true."""
+    side with fewer lanes runs first. `.ANY`: all lanes branch if any condition is true; `.U`: if
+    all conditions are true (ptxas repeats the branch behind a BSSY for warps that fall
+    through)."""
     taken = _lanes_where(e, i.operands[:-1])
     if i.has("ANY"):
         taken = e.b.select(e.b.icmp_unsigned("!=", taken, const(0)), e.mask, const(0))
+    elif i.has("U"):
+        taken = e.b.select(e.b.icmp_unsigned("==", taken, e.mask), e.mask, const(0))
     target = e.target
     if i.guard is None and len(i.operands) == 1:
         e.go_to(target)
@@ -213,13 +217,13 @@ def bssy(e: Emitter, i: Decoded) -> None:
         from_memory = e.b.load(address, typ=together.type, align=4)
         together = e.b.select(e.active, together, from_memory)
     e.b.store(together, address, align=4)
-    _note_restored(e, barrier, restored=False)
+    _record_restored(e, barrier, restored=False)
 
 
-def _note_restored(e: Emitter, barrier: int, *, restored: bool) -> None:
+def _record_restored(e: Emitter, barrier: int, *, restored: bool) -> None:
     known = e.warp.load("restored", barrier)
-    noted = e.b.or_(known, e.mask) if restored else e.b.and_(known, e.b.not_(e.mask))
-    e.warp.store("restored", noted, barrier)
+    updated = e.b.or_(known, e.mask) if restored else e.b.and_(known, e.b.not_(e.mask))
+    e.warp.store("restored", updated, barrier)
 
 
 def bsync(e: Emitter, i: Decoded) -> None:
@@ -266,7 +270,7 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
     address = e.warp.at("participants", _barrier(e, target) * WARP_LANES)
     others = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.select(e.active, e.i32(source), others), address, align=4)
-    _note_restored(e, _barrier(e, target), restored=True)
+    _record_restored(e, _barrier(e, target), restored=True)
 
 
 def trap(e: Emitter, i: Decoded) -> None:
@@ -308,7 +312,7 @@ def no_operation(e: Emitter, i: Decoded) -> None:
 def nop(e: Emitter, i: Decoded) -> None:
     """Counts as an instruction. ptxas replaces a `__syncwarp()` of converged lanes by it, so the
     checked mode records a synchronisation."""
-    note_meeting(e)
+    sync_lanes(e)
 
 
 def _unguarded(e: Emitter, i: Decoded) -> None:

@@ -140,8 +140,8 @@ def lea(e: Emitter, i: Decoded) -> None:
     carries_out, rest = leading_predicates(i)
     carry_in = rest.pop() if isinstance(rest[-1], Predicate) else None
     shift = e.b.and_(e.i32(rest.pop()), e.const(31))
-    a, b = e.i32(rest[0]), e.i32(rest[1])
     if i.has("HI"):
+        a = e.i32(rest[0])
         if i.has("SX32"):
             upper = e.b.ashr(a, e.const(31))
         elif len(rest) == 3:
@@ -150,16 +150,25 @@ def lea(e: Emitter, i: Decoded) -> None:
             raise e.unsupported("with these operands")
         moved = e.b.shl(e.join(a, upper), e.b.zext(shift, e.double_word))
         term = e.b.trunc(e.b.lshr(moved, e.const64(32)), e.word)
+        wide = e.b.zext(term, e.double_word)
     elif len(rest) == 2:
-        term = e.b.shl(a, shift)
+        wide = _shifted_addend(e, rest[0], shift)
     else:
         raise e.unsupported("with these operands")
-    wide = e.b.add(e.b.zext(term, e.double_word), e.b.zext(b, e.double_word))
+    wide = e.b.add(wide, _addend(e, rest[1]))
     if carry_in is not None:
         wide = e.b.add(wide, e.b.zext(e.predicate(carry_in), e.double_word))
     e.set(i.operands[0], e.b.trunc(wide, e.word))
     for carry in carries_out:
         e.set_predicate(carry, e.b.icmp_unsigned("!=", e.b.lshr(wide, e.const64(32)), e.const64(0)))
+
+
+def _shifted_addend(e: Emitter, source: Operand, shift: Value) -> Value:
+    """a << s as an addend of a carry chain; `-a` is `~(a << s) + 1`, as in `_addend`."""
+    if not isinstance(source, Register | Constant) or not source.negated:
+        return e.b.zext(e.b.shl(e.i32(source), shift), e.double_word)
+    moved = e.b.shl(e.i32(replace(source, negated=False)), shift)
+    return e.b.add(e.b.zext(e.b.not_(moved), e.double_word), e.const64(1))
 
 
 def iabs(e: Emitter, i: Decoded) -> None:

@@ -137,10 +137,10 @@ def trace_value(e: Emitter, lanes: Value, *, function: str = "trace_value") -> N
     e.call(function, e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
 
 
-def note_meeting(e: Emitter) -> None:
+def sync_lanes(e: Emitter) -> None:
     """Records, in the checked mode, that the path's lanes have synchronised."""
     with e.if_checked():
-        e.call("meet", e.warp_pointer, e.mask)
+        e.call("sync_lanes", e.warp_pointer, e.mask)
 
 
 def repeat_while(e: Emitter, lanes_left: Value) -> None:

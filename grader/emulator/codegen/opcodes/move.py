@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from llvmlite import ir
 
 from grader.emulator.codegen.constants import constant_bank
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.absent import note_absent_lanes, note_absent_sources
+from grader.emulator.codegen.opcodes.absent import report_absent_lanes, report_absent_sources
 from grader.emulator.codegen.opcodes.intrinsics import not_emulated
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import offset_name
@@ -36,6 +37,7 @@ from grader.emulator.isa.operands import (
     Register,
     Special,
 )
+from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
 from grader.emulator.layouts.execution import SHARED_HIGH, WARP_LANES, AccessFlag
 from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL_REGISTER
 
@@ -90,11 +92,9 @@ def _special_value(e: Emitter, name: str) -> Value:
         return e.const(0)
     if name == "SR_SWINHI":
         return e.const(SHARED_HIGH)
-    if name in _SCALARS:
-        value = _SCALARS[name](e)
-        return value if e.uniform else splat(e.b, value)
-    if name in _CONTEXT_WORDS:
-        value = e.context.load(_CONTEXT_WORDS[name])
+    scalar = _SCALARS.get(name)
+    if scalar is not None or name in _CONTEXT_WORDS:
+        value = scalar(e) if scalar is not None else e.context.load(_CONTEXT_WORDS[name])
         return value if e.uniform else splat(e.b, value)
     if e.uniform:
         raise e.unsupported(f"of {name}")
@@ -107,13 +107,13 @@ def _special_value(e: Emitter, name: str) -> Value:
     raise e.unsupported(f"of {name}")
 
 
-def _clock(e: Emitter, *, upper: bool) -> Value:
-    """Half of the clock: the number of warp instructions that the block has executed. It replaces
-    both cycles and nanoseconds."""
-    spent = e.b.sub(
-        e.context.load("block_budget"), e.context.load("budget")
-    )  # the start of a basic block counts all of its instructions
-    now = e.b.sub(spent, e.b.zext(e.data("behind"), I64))
+def _clock(e: Emitter, start: str, *, upper: bool) -> Value:
+    """Half of a clock: the warp's cycles (block_cycles.py), or nanoseconds, since the `start`."""
+    # the start of a basic block counts all of its cycles
+    now = e.b.sub(e.warp.load("clock"), e.b.zext(e.data("cycles behind"), I64))
+    if start == "timer_start":
+        now = e.b.udiv(e.b.mul(now, const(4, I64)), const(CYCLES_IN_4_NS, I64))
+    now = e.b.add(now, e.context.load(start))
     return e.b.trunc(e.b.lshr(now, const(32, I64)) if upper else now, I32)
 
 
@@ -126,11 +126,12 @@ def _multiprocessor(e: Emitter) -> Value:
     return e.b.urem(linear, e.context.load("multiprocessors"))
 
 
-_CLOCKS = {"SR_CLOCKLO": "SR_CLOCKHI", "SR_GLOBALTIMERLO": "SR_GLOBALTIMERHI"}
-"""Lower words, with their upper words."""
+_CLOCKS = {"SR_CLOCKLO": "SR_CLOCKHI", "SR_GLOBALTIMERLO": "SR_GLOBALTIMERHI"}  # lower: upper
 _SCALARS: dict[str, Callable[[Emitter], Value]] = {
-    **dict.fromkeys(_CLOCKS, lambda e: _clock(e, upper=False)),
-    **dict.fromkeys(_CLOCKS.values(), lambda e: _clock(e, upper=True)),
+    "SR_CLOCKLO": partial(_clock, start="clock_start", upper=False),
+    "SR_CLOCKHI": partial(_clock, start="clock_start", upper=True),
+    "SR_GLOBALTIMERLO": partial(_clock, start="timer_start", upper=False),
+    "SR_GLOBALTIMERHI": partial(_clock, start="timer_start", upper=True),
     "SR_VIRTUALSMID": _multiprocessor,
     "SR_VIRTID": lambda e: e.b.shl(e.warp.load("index"), const(8)),  # %warpid is bits 8 to 14
     "SR_VIRTCFG": lambda e: const(64 << 8),  # %nwarpid is bits 8 to 15
@@ -143,14 +144,12 @@ def barrier_result(e: Emitter, i: Decoded) -> None:
     target, *truths = i.operands
     e.set(target, splat(e.b, e.warp.load("voted_count")))
     for truth in truths:
-        e.set_predicate(
-            truth, splat(e.b, e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0)))
-        )
+        voted = e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0))
+        e.set_predicate(truth, splat(e.b, voted))
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
-    """d = a word (`.64` two words, `.U8` ... a part) of a constant bank: bank 0 holds dimensions
-    and launch parameters."""
+    """d = a word (`.64`: two, `.U8` ...: a part) of a constant bank; bank 0: sizes, parameters."""
     target, source = i.operands
     if not isinstance(source, Constant) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
@@ -316,7 +315,7 @@ def vote(e: Emitter, i: Decoded) -> None:
     """Votes over the active lanes: a register gets the mask of true lanes; a predicate whether any
     is true, all are true, or all are equal."""
     *targets, source = i.operands
-    note_absent_lanes(e, i)
+    report_absent_lanes(e, i)
     lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
     uniform, e.uniform = e.uniform, False
     truths = lane_bits(e.b, e.predicate(source))
@@ -359,8 +358,8 @@ def shuffle(e: Emitter, i: Decoded) -> None:
         wanted = computed[mode]
         valid = e.b.icmp_signed("<=", wanted, edge)
     wanted = e.b.and_(e.b.select(valid, wanted, lane), e.const(31))
-    note_absent_lanes(e, i)
-    e.set(target, note_absent_sources(e, i, _permute(e, value, wanted), wanted, valid))
+    report_absent_lanes(e, i)
+    e.set(target, report_absent_sources(e, i, _permute(e, value, wanted), wanted, valid))
     e.set_predicate(inside, valid)
 
 

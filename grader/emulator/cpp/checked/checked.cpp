@@ -7,7 +7,7 @@
 // of the own warp, the last is kept, and whether it was the only one.
 #include "checked/checked.h"
 
-// --- where threads meet --------------------------------------------------------------------------
+// --- relations of accesses --------------------------------------------------------------------
 
 void end_epoch(CheckedState &state) { ++state.epoch; }
 
@@ -39,18 +39,19 @@ EXPORT void emulator_fence(Context *context, uint32_t beyond)
 
 // --- one access ----------------------------------------------------------------------------------
 
-// The present access: its tags by lane, and the meetings that its warp has waited for.
-struct Own {
+// The present access: its tags by lane, and the first synchronisation of its warp that is not
+// complete.
+struct OwnTags {
     const uint64_t *tags;
     uint64_t first_unsynced;
-    uint32_t meeting; // lanes that share their address with another lane
+    uint32_t overlapping; // lanes that share their address with another lane
 };
 
 // Relation of a tag of shared memory to the own tag; `unsynced` is valid for tags of the own warp.
 struct Relation {
     bool now, of_another_warp, of_another_lane, unsynced;
 
-    Relation(uint64_t tag, uint64_t own, const Own &access)
+    Relation(uint64_t tag, uint64_t own, const OwnTags &access)
     {
         Tag difference{tag ^ own};
         now = difference.owner() == 0;
@@ -64,7 +65,7 @@ enum class Role { WRITER, READER };
 
 // Whether a tag may be unordered with this access.
 template <bool SHARED>
-HOT bool is_foreign(const CheckedState &state, uint64_t tag, uint64_t own, const Own &access,
+HOT bool is_foreign(const CheckedState &state, uint64_t tag, uint64_t own, const OwnTags &access,
                     Role role)
 {
     if (!SHARED)
@@ -82,14 +83,14 @@ HOT bool is_foreign(const CheckedState &state, uint64_t tag, uint64_t own, const
 // The tag that a load from shared memory leaves in place of `reader`; 0: `reader` stays. Another
 // warp's tag stays in its epoch. An unsynced tag of the own warp gets the flag when other lanes
 // read, too.
-static uint64_t reading_tag(uint64_t reader, uint64_t own, bool meets, const Own &access)
+static uint64_t reading_tag(uint64_t reader, uint64_t own, bool overlaps, const OwnTags &access)
 {
     Relation found(reader, own, access);
     bool recent = found.now && !found.of_another_warp && found.unsynced;
-    bool marked = reader & FLAG, alone = !(found.of_another_lane || meets);
+    bool marked = reader & FLAG, alone = !(found.of_another_lane || overlaps);
     if ((found.now && found.of_another_warp) || (recent && (marked || alone)))
         return 0;
-    return meets || (recent && found.of_another_lane) ? own | FLAG : own;
+    return overlaps || (recent && found.of_another_lane) ? own | FLAG : own;
 }
 
 static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
@@ -99,7 +100,7 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
     if (checked.shared()) {
         owner = state.epoch;
         flag = checked.asynchronous();
-        detail = smaller(checked.warp.meetings, DETAIL_MASK);
+        detail = smaller(checked.warp.sync_count, DETAIL_MASK);
     } else {
         detail = state.fences[state.block];
     }
@@ -113,10 +114,11 @@ static void fill_tags(const CheckedAccess &checked, uint64_t *tags)
 }
 
 // The lanes whose granule another thread may have accessed without a wait. A load leaves its tag if
-// it is the first reader; all lanes look before any lane leaves its tag. Space and direction are
-// template arguments because the checked mode spends its time here.
+// it is the first reader; all lanes compare tags before any lane leaves its tag. Space and
+// direction are template arguments because the checked mode spends its time here.
 template <bool SHARED, bool LOAD>
-static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
+static uint32_t find_suspects(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
+                              const OwnTags &own)
 {
     const CheckedState &state = checked.state;
     const uint64_t *writers = checked.writers();
@@ -135,7 +137,7 @@ static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t ma
         if (!LOAD || (!SHARED && reader != 0))
             continue;
         places[lane] = place;
-        left[lane] = SHARED ? reading_tag(reader, tag, has(own.meeting, lane), own) : tag;
+        left[lane] = SHARED ? reading_tag(reader, tag, has(own.overlapping, lane), own) : tag;
         leaving |= left[lane] != 0 ? bit(lane) : 0;
     }
     for (uint32_t lane : Lanes{leaving})
@@ -143,13 +145,14 @@ static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t ma
     return suspects;
 }
 
-static uint32_t look(const CheckedAccess &checked, uint32_t granule, uint32_t mask, const Own &own)
+static uint32_t find_suspects(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
+                              const OwnTags &own)
 {
     if (checked.shared())
-        return checked.access.load ? look<true, true>(checked, granule, mask, own)
-                                   : look<true, false>(checked, granule, mask, own);
-    return checked.access.load ? look<false, true>(checked, granule, mask, own)
-                               : look<false, false>(checked, granule, mask, own);
+        return checked.access.load ? find_suspects<true, true>(checked, granule, mask, own)
+                                   : find_suspects<true, false>(checked, granule, mask, own);
+    return checked.access.load ? find_suspects<false, true>(checked, granule, mask, own)
+                               : find_suspects<false, false>(checked, granule, mask, own);
 }
 
 constexpr uint8_t ALL_WRITTEN[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
@@ -157,7 +160,7 @@ constexpr uint8_t ALL_WRITTEN[] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 
 
 // The lanes that read unwritten bytes of global memory.
 template <uint32_t BYTES>
-static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
+static uint32_t find_unwritten(const CheckedAccess &checked, uint32_t mask)
 {
     uint32_t missing = 0;
     for (uint32_t lane : Lanes{mask}) {
@@ -167,21 +170,21 @@ static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
     return missing;
 }
 
-static uint32_t look_at_written(const CheckedAccess &checked, uint32_t mask)
+static uint32_t find_unwritten(const CheckedAccess &checked, uint32_t mask)
 {
     switch (checked.access.bounded_bytes()) {
     case 1:
-        return look_at_written<1>(checked, mask);
+        return find_unwritten<1>(checked, mask);
     case 2:
-        return look_at_written<2>(checked, mask);
+        return find_unwritten<2>(checked, mask);
     case 4:
-        return look_at_written<4>(checked, mask);
+        return find_unwritten<4>(checked, mask);
     case 8:
-        return look_at_written<8>(checked, mask);
+        return find_unwritten<8>(checked, mask);
     case 16:
-        return look_at_written<16>(checked, mask);
+        return find_unwritten<16>(checked, mask);
     default:
-        return look_at_written<32>(checked, mask);
+        return find_unwritten<32>(checked, mask);
     }
 }
 
@@ -195,7 +198,7 @@ static void mark_written(const CheckedAccess &checked, uint32_t mask)
 // The lanes of an atomic operation whose granule keeps an earlier writer's tag, because the next
 // reader may not have waited for that writer.
 static uint32_t keeping_lanes(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
-                              const Own &own)
+                              const OwnTags &own)
 {
     uint32_t keeping = 0;
     for (uint32_t lane : Lanes{mask}) {
@@ -210,17 +213,17 @@ static uint32_t keeping_lanes(const CheckedAccess &checked, uint32_t granule, ui
 }
 
 static void leave_writer_tags(const CheckedAccess &checked, uint32_t granule, uint32_t mask,
-                              const Own &own)
+                              const OwnTags &own)
 {
     bool atomic = checked.access.atomic;
     uint32_t keeping = atomic ? keeping_lanes(checked, granule, mask, own) : 0;
-    uint32_t drawer = checked.has(Trait::DRAWS) ? checked.drawer_number() : 0;
+    uint32_t ticket_owner = checked.has(Trait::DRAWS) ? checked.ticket_owner_number() : 0;
     for (uint32_t lane : Lanes{mask}) {
         uint64_t address = checked.context.lane_addresses[lane] + (granule << checked.shift);
         if (!has(keeping, lane))
             *checked.writer(address) = own.tags[lane];
         if (atomic)
-            *checked.drawer(address) = drawer;
+            *checked.ticket_owner(address) = ticket_owner;
     }
 }
 
@@ -228,22 +231,22 @@ static void compare(const CheckedAccess &checked, const Slot &slot, uint32_t mas
 {
     Access access = checked.access;
     fill_tags(checked, checked.state.own_tags);
-    Own own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
-            access.atomic ? 0 : pattern_of(slot).meeting};
+    OwnTags own{checked.state.own_tags, uint64_t(checked.warp.synced) << DETAIL_SHIFT,
+                access.atomic ? 0 : pattern_of(slot).overlapping};
     // All lanes read one address: the lowest lane stands for all.
     bool together = access.load && access.width >= 4 &&
                     pattern_of(slot).kind == PatternKind::BROADCAST;
-    uint32_t looked_at = together ? mask & -mask : mask, suspects = 0;
+    uint32_t checked_lanes = together ? mask & -mask : mask, suspects = 0;
     for (uint32_t granule = 0; granule < checked.granules(); ++granule)
-        suspects |= look(checked, granule, looked_at, own);
+        suspects |= find_suspects(checked, granule, checked_lanes, own);
     if (!checked.shared() && checked.reads())
-        suspects |= look_at_written(checked, looked_at);
+        suspects |= find_unwritten(checked, checked_lanes);
     if (checked.shared())
-        report_work(checked, looked_at);
+        report_work(checked, checked_lanes);
     for (uint32_t lane : Lanes{suspects})
         judge(checked, lane);
     if (!checked.reads())
-        report_collisions(checked, own.meeting & mask);
+        report_collisions(checked, own.overlapping & mask);
     if (access.load)
         return;
     if (!checked.shared())

@@ -67,13 +67,16 @@ struct CheckedAccess {
     }
     uint64_t *writer(uint64_t address) const { return writers() + place(address); }
     uint64_t *reader(uint64_t address) const { return readers() + place(address); }
-    uint32_t *drawer(uint64_t address) const
+    uint32_t *ticket_owner(uint64_t address) const
     {
-        uint64_t drawers = shared() ? state.shared_drawers : state.global_drawers;
-        return reinterpret_cast<uint32_t *>(drawers) + place(address);
+        uint64_t ticket_owners = shared() ? state.shared_ticket_owners : state.global_ticket_owners;
+        return reinterpret_cast<uint32_t *>(ticket_owners) + place(address);
     }
-    // The number of a drawer: see layouts/checked.py.
-    uint32_t drawer_number() const { return shared() ? warp.index + 1 : uint32_t(state.block); }
+    // The number of a ticket's owner: see layouts/checked.py.
+    uint32_t ticket_owner_number() const
+    {
+        return shared() ? warp.index + 1 : uint32_t(state.block);
+    }
     // Marks of the written bytes of global memory.
     uint8_t *written(uint64_t address) const { return host_pointer(state.written + address); }
 };

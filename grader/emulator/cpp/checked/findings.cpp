@@ -51,11 +51,12 @@ EXPORT void emulator_report_lanes(const Context *context, const Warp *warp, uint
 
 // --- the order of two accesses -------------------------------------------------------------------
 
-// Whether a lane of the own warp has not been waited for. If a tag cannot count all meetings, the
-// lanes count as synchronised.
+// Whether a lane of the own warp has not been waited for. If a tag cannot count all
+// synchronisations, the lanes count as synchronised.
 static bool is_unsynced(const CheckedAccess &checked, Tag own, Tag other)
 {
-    uint32_t known = checked.warp.met[own.lane()][other.lane()], synced = checked.warp.synced;
+    uint32_t known = checked.warp.ordered_until[own.lane()][other.lane()],
+             synced = checked.warp.synced;
     return other.detail() != DETAIL_MASK && other.detail() >= (known > synced ? known : synced);
 }
 
@@ -83,7 +84,7 @@ static bool is_unordered(const CheckedAccess &checked, Tag own, Tag other, bool 
 // operation and received its value.
 static bool drew_last(const CheckedAccess &checked, uint64_t address)
 {
-    return *checked.drawer(address) == checked.drawer_number();
+    return *checked.ticket_owner(address) == checked.ticket_owner_number();
 }
 
 // Whether an instruction's source line is not after another instruction's line, or unknown.

@@ -89,7 +89,7 @@ APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uin
             context->fault_instruction = instruction;
             return context->fault_code;
         }
-        note_worst(*context, *warp, access, slot, mask);
+        keep_worst(*context, *warp, access, slot, mask);
     }
     if (warp->trace < warp->trace_end && !access.is(AccessFlag::UNTRACED))
         trace_access(*context, *warp, access, passes_of(*context, slot, mask), instruction, mask);
@@ -124,11 +124,12 @@ COLD bool check_local_lanes(Context &context, Access access, uint32_t mask)
     uint32_t size = context.local_bytes, width = access.width;
     for (uint32_t lane : Lanes{mask})
         if (size < width || context.lane_addresses[lane] > size - width)
-            return note_fault(context, FaultCode::LOCAL_BOUNDS, lane, context.lane_addresses[lane]);
+            return report_fault(context, FaultCode::LOCAL_BOUNDS, lane,
+                                context.lane_addresses[lane]);
     for (uint32_t lane : Lanes{mask})
         if (context.lane_addresses[lane] % width != 0)
-            return note_fault(context, FaultCode::LOCAL_ALIGNMENT, lane,
-                              context.lane_addresses[lane]);
+            return report_fault(context, FaultCode::LOCAL_ALIGNMENT, lane,
+                                context.lane_addresses[lane]);
     return true;
 }
 
@@ -213,7 +214,7 @@ EXPORT uint32_t emulator_gather_constants(Context *context, Warp *warp, const ui
     for (uint32_t lane : Lanes{mask}) {
         uint32_t start = context->lane_addresses[lane];
         if (uint64_t(start) + width > size || start % width != 0) {
-            note_fault(*context, FaultCode::CONSTANT_BOUNDS, lane, start);
+            report_fault(*context, FaultCode::CONSTANT_BOUNDS, lane, start);
             context->fault_instruction = instruction;
             return FaultCode::CONSTANT_BOUNDS;
         }

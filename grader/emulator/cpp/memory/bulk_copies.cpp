@@ -155,7 +155,7 @@ bool Moves::touch(const uint8_t *place, bool writes, uint64_t behind) const
 uint32_t BulkCopy::fail(uint32_t code, uint64_t address)
 {
     context.fault_instruction = instruction;
-    note_fault(context, code, lowest_lane(warp.mask), address);
+    report_fault(context, code, lowest_lane(warp.mask), address);
     return context.fault_code;
 }
 

@@ -28,10 +28,10 @@ static uint32_t bank_wavefronts(const Ends &ends, uint32_t lanes, uint32_t readi
     for (uint32_t phase = 0; phase < phases; ++phase) {
         uint32_t part = lanes & lanes_of_part(phase, size), most = 0;
         for (uint32_t lane : Lanes{part}) {
-            uint32_t met = lanes_equal(to, to[lane]);
+            uint32_t same = lanes_equal(to, to[lane]);
             if (has(reading, lane))
-                met |= lanes_equal(from, from[lane]) & reading;
-            most = larger(most, count_lanes(met & part));
+                same |= lanes_equal(from, from[lane]) & reading;
+            most = larger(most, count_lanes(same & part));
         }
         total += most;
     }
@@ -43,7 +43,7 @@ struct Transfers {
     static constexpr uint32_t HALF = SECTOR_BYTES / 2, LINE_SECTORS = WARP_BYTES / SECTOR_BYTES;
     // Per lane: source and target sector; whether its half of the source sector goes to the other
     // half of the target sector.
-    uint32_t sources[WARP_LANES], targets[WARP_LANES], ways[WARP_LANES];
+    uint32_t sources[WARP_LANES], targets[WARP_LANES], sides[WARP_LANES];
     // The first lane of each transfer, and the halves that the transfer writes.
     uint32_t lanes = 0, halves[WARP_LANES];
 
@@ -57,10 +57,10 @@ Transfers::Transfers(const Ends &ends, uint32_t asking)
         sources[lane] = ends.sources[lane] / SECTOR_BYTES;
         targets[lane] = ends.targets[lane] / SECTOR_BYTES;
         uint32_t turned = (ends.sources[lane] ^ ends.targets[lane]) / HALF % 2;
-        ways[lane] = targets[lane] << 1 | turned;
+        sides[lane] = targets[lane] << 1 | turned;
     }
     for (uint32_t lane : Lanes{asking}) {
-        uint32_t same = lanes_alike(sources, ways, lane, asking);
+        uint32_t same = lanes_alike(sources, sides, lane, asking);
         halves[lane] = 0;
         for (uint32_t other : Lanes{same})
             halves[lane] |= bit(ends.targets[other] / HALF % 2);
@@ -75,7 +75,7 @@ uint32_t Transfers::wavefronts() const
 {
     uint32_t lines[WARP_LANES] = {}, kinds[WARP_LANES] = {}, total = 0;
     for (uint32_t lane : Lanes{lanes}) {
-        uint32_t crossed = (sources[lane] ^ targets[lane]) % 2, turned = ways[lane] % 2;
+        uint32_t crossed = (sources[lane] ^ targets[lane]) % 2, turned = sides[lane] % 2;
         lines[lane] = sources[lane] / LINE_SECTORS;
         kinds[lane] = targets[lane] / LINE_SECTORS << 4 | halves[lane] << 2 | turned << 1 | crossed;
     }
@@ -94,14 +94,14 @@ uint32_t Transfers::wavefronts() const
 
 // Lanes in Nsight Compute's view: counted lanes, lanes of these that it assumes to read, and lanes
 // that read.
-struct Seen {
+struct NcuLanes {
     uint32_t lanes, reading, asking;
 };
 
 // For copies past the L1, Nsight Compute reads predicates after it has overwritten P0 with "fills
 // with zeros": a copy under @P0 is not counted, and a copy under @!P0 is counted for all lanes of
 // the path.
-static Seen look(uint32_t form, uint32_t path, uint32_t lanes, uint32_t operand)
+static NcuLanes lanes_in_ncu(uint32_t form, uint32_t path, uint32_t lanes, uint32_t operand)
 {
     uint32_t first = form & CopyForm::FILLS ? FULL_MASK : 0, reading = operand;
     if (form & CopyForm::GUARD_IS_P0)
@@ -128,7 +128,7 @@ static uint32_t units(uint32_t lanes, uint32_t width, uint32_t size)
     return (count_lanes(lanes) * width + size - 1) / size;
 }
 
-static void count_through_l1(const Ends &ends, Seen seen, Copy &copy)
+static void count_through_l1(const Ends &ends, NcuLanes seen, Copy &copy)
 {
     uint32_t sectors[WARP_LANES], width = ends.width;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
@@ -142,7 +142,7 @@ static void count_through_l1(const Ends &ends, Seen seen, Copy &copy)
 
 // If a lane is or may be filled with zeros, all lanes also pass the banks. Of lanes with one
 // target, only the first lane's data is sent.
-static void count_past_l1(const Ends &ends, Seen seen, bool fills, Copy &copy)
+static void count_past_l1(const Ends &ends, NcuLanes seen, bool fills, Copy &copy)
 {
     uint32_t width = ends.width, sent = first_lanes(ends.targets, seen.lanes) & seen.reading;
     uint32_t wavefronts = Transfers(ends, sent).wavefronts();
@@ -164,7 +164,7 @@ EXPORT void emulator_find_copy_cost(Context *context, Copy *copy, uint32_t path,
                                     uint32_t operand, uint32_t form, uint32_t width)
 {
     Ends ends{context->lane_uppers, context->lane_addresses, width};
-    Seen seen = look(form, path, lanes, operand);
+    NcuLanes seen = lanes_in_ncu(form, path, lanes, operand);
     if (form & CopyForm::PAST_L1)
         count_past_l1(ends, seen, form & CopyForm::FILLS, *copy);
     else

@@ -9,21 +9,21 @@ constexpr uint64_t SYSTEM = uint64_t(SYSTEM_WINDOW) << 32;
 // memory is left, so that accesses after free rarely hit a new allocation.
 static uint32_t take(HeapState &heap, uint64_t bytes)
 {
-    if (bytes > HEAP_BYTES)
+    if (bytes > uint64_t(heap.steps) * HEAP_STEP_BYTES)
         return 0;
     uint32_t size = bytes == 0 ? 1 : uint32_t((bytes + HEAP_STEP_BYTES - 1) / HEAP_STEP_BYTES);
-    if (heap.live == 0 && heap.next + HEAD_STEPS + size > HEAP_STEPS) {
-        memset(heap.unused, 0, sizeof heap.unused);
+    if (heap.live == 0 && heap.next + HEAD_STEPS + size > heap.steps) {
+        memset(heap.unused, 0, heap.steps * sizeof *heap.unused);
         heap.next = 0;
     }
     uint32_t place = heap.next + HEAD_STEPS;
-    if (place + size <= HEAP_STEPS) {
+    if (place + size <= heap.steps) {
         heap.next = place + size;
     } else {
         uint32_t largest = 2 * size + HEAD_STEPS;
-        while (size < HEAP_STEPS && size < largest && heap.unused[size] == 0)
+        while (size < heap.steps && size < largest && heap.unused[size] == 0)
             ++size;
-        place = size < HEAP_STEPS ? heap.unused[size] : 0;
+        place = size < heap.steps ? heap.unused[size] : 0;
         if (place == 0)
             return 0;
         heap.unused[size] = heap.links[place];
@@ -37,7 +37,7 @@ static uint32_t take(HeapState &heap, uint64_t bytes)
 static bool give_back(HeapState &heap, uint64_t address)
 {
     uint64_t offset = address - heap.address, place = offset / HEAP_STEP_BYTES;
-    if (offset >= HEAP_BYTES || offset % HEAP_STEP_BYTES != 0 || heap.sizes[place] == 0)
+    if (place >= heap.steps || offset % HEAP_STEP_BYTES != 0 || heap.sizes[place] == 0)
         return false;
     uint32_t size = heap.sizes[place];
     heap.sizes[place] = 0;

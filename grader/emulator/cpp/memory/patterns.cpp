@@ -4,7 +4,7 @@
 
 // --- what is wrong with an access ----------------------------------------------------------------
 
-bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address)
+bool report_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address)
 {
     context.fault_code = code;
     context.fault_lane = lane;
@@ -23,16 +23,20 @@ static bool find_buffer(const Context &context, Access access, Slot &slot, uint3
     }
     if (context.lane_uppers[lane] != context.global_window)
         return false;
-    bool found = false;
-    for (uint32_t index = 0; index < context.buffer_count; ++index) {
-        auto [first, past] = context.buffers[index];
-        if (start >= int64_t(first) && end <= int64_t(past)) {
-            found = true;
-            slot.first = first;
-            slot.end = past;
-        }
+    uint32_t low = 0, high = context.buffer_count; // in ascending order
+    while (low < high) {
+        uint32_t middle = (low + high) / 2;
+        if (int64_t(context.buffers[middle].end) <= start)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return found;
+    if (low == context.buffer_count || start < int64_t(context.buffers[low].first) ||
+        end > int64_t(context.buffers[low].end))
+        return false;
+    slot.first = int64_t(context.buffers[low].first);
+    slot.end = int64_t(context.buffers[low].end);
+    return true;
 }
 
 // Checks each lane; stores the first fault.
@@ -43,18 +47,19 @@ static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t ma
         uint64_t upper = global ? context.lane_uppers[lane] : 0;
         uint64_t address = context.lane_addresses[lane] | upper << 32;
         if (address % access.width != 0)
-            return note_fault(context,
-                              global ? FaultCode::GLOBAL_ALIGNMENT : FaultCode::SHARED_ALIGNMENT,
-                              lane, address);
+            return report_fault(context,
+                                global ? FaultCode::GLOBAL_ALIGNMENT : FaultCode::SHARED_ALIGNMENT,
+                                lane, address);
         if (!find_buffer(context, access, slot, lane))
-            return note_fault(context, global ? FaultCode::GLOBAL_BOUNDS : FaultCode::SHARED_BOUNDS,
-                              lane, address);
+            return report_fault(context,
+                                global ? FaultCode::GLOBAL_BOUNDS : FaultCode::SHARED_BOUNDS, lane,
+                                address);
     }
     return true;
 }
 
 // Stores the range of bases at which the slot's pattern lies in the slot's buffer.
-static void note_good_bases(Access access, Slot &slot)
+static void keep_good_bases(Access access, Slot &slot)
 {
     Pattern &pattern = pattern_of(slot);
     int64_t first = slot.first - pattern.lowest;
@@ -67,22 +72,22 @@ static void note_good_bases(Access access, Slot &slot)
 bool check_access(Context &context, Access access, Slot &slot, uint32_t mask)
 {
     bool good = check_lanes(context, access, slot, mask);
-    note_good_bases(access, slot);
+    keep_good_bases(access, slot);
     return good;
 }
 
 // --- the pattern of an access --------------------------------------------------------------------
 
 // The active lanes that share their address with another active lane.
-static uint32_t meeting_lanes(const uint32_t *deltas, uint32_t mask)
+static uint32_t overlapping_lanes(const uint32_t *deltas, uint32_t mask)
 {
-    uint32_t meeting = 0;
+    uint32_t overlapping = 0;
     for (uint32_t lane : Lanes{mask}) {
         uint32_t same = lanes_equal(deltas, deltas[lane]) & mask;
         if (same & (same - 1))
-            meeting |= same;
+            overlapping |= same;
     }
-    return meeting;
+    return overlapping;
 }
 
 // Whether addresses ascend by `step` in each group of neighbouring lanes.
@@ -125,10 +130,10 @@ static void learn(Context &context, Access access, Slot &slot, uint32_t base, ui
     }
     pattern.kind = find_kind(pattern, access);
     if (context.checked_state != nullptr && !access.atomic)
-        pattern.meeting = meeting_lanes(pattern.deltas, mask);
+        pattern.overlapping = overlapping_lanes(pattern.deltas, mask);
     memset(pattern.costs, 0, sizeof pattern.costs);
     pattern.copy.source = 0;
-    note_good_bases(access, slot);
+    keep_good_bases(access, slot);
 }
 
 static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, uint16_t *cost)

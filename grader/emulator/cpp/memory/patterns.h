@@ -6,7 +6,7 @@
 #include "memory/counting.h"
 
 // Stores a fault; returns false.
-bool note_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
+bool report_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
 
 // Makes the pattern of lane_addresses the slot's current pattern, and counts the access.
 void count_access(Context &context, Access access, Slot &slot, uint32_t mask);
@@ -77,7 +77,7 @@ HOT uint32_t excess_of(Access access, const uint16_t *cost)
 // Only accesses that are new to their slot are examined: an access at the same place in its bank or
 // sector costs the same. Of equal accesses the first stays, so that the result does not depend on
 // the number of threads. copies.cpp counts the bank use of copies past the registers.
-HOT void note_worst(const Context &context, const Warp &warp, Access access, Slot &slot,
+HOT void keep_worst(const Context &context, const Warp &warp, Access access, Slot &slot,
                     uint32_t mask)
 {
     uint32_t base = context.lane_addresses[lowest_lane(mask)];

@@ -90,7 +90,7 @@ static uint32_t read_texel(const Context &context, const Texture &texture, const
         int64_t texel = resolve(texture, axis, texels[axis]);
         if (texel < 0)
             return 0;
-        number = number * texture.extents[axis] + texel;
+        number = number * (axis ? texture.extents[axis] : texture.row_texels) + texel;
     }
     const uint8_t *host = host_pointer(context.global_host);
     return read_channel(texture, host + texture.first + number * texture.texel_bytes, channel);

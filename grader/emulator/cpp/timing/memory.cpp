@@ -333,7 +333,7 @@ static void await_load(const SM &sm, const Warp &warp, int64_t tag)
 }
 
 // Records a warp's store for fences.
-static void note_store(const SM &sm, Warp &warp)
+static void record_store(const SM &sm, Warp &warp)
 {
     Shared &shared = *sm.shared;
     if (shared.storer != &warp - sm.warps)
@@ -358,7 +358,7 @@ static double access_line(const SM &sm, Warp &warp, const CodeRow &row, const Li
         await_load(sm, warp, tag);
         keep_stored(sm, tag, line, line.whole, t);
         store_sectors(sm, line, tag, begin, t);
-        note_store(sm, warp);
+        record_store(sm, warp);
     }
     return 0.0;
 }

@@ -8,7 +8,7 @@
 
 namespace timing {
 
-constexpr int64_t NOBODY = -1;
+constexpr int64_t NONE = -1;
 
 // The index of a warp on the SM.
 static int64_t slot_of(const SM &sm, const Warp &warp) { return &warp - sm.warps; }
@@ -19,7 +19,7 @@ static int64_t next_code(const SM &sm, const Warp &warp) { return sm.steps[warp.
 static void keep_span(const SM &sm, int64_t w, const Span &span)
 {
     Profile &profile = *sm.profile;
-    if (profile.span_room == 0)
+    if (profile.span_capacity == 0)
         return;
     int64_t &latest = profile.latest[w];
     if (latest >= 0) {
@@ -30,9 +30,9 @@ static void keep_span(const SM &sm, int64_t w, const Span &span)
             return;
         }
     }
-    if (profile.span_count == profile.span_room) {
+    if (profile.span_count == profile.span_capacity) {
         profile.filled_at = min(profile.filled_at, double(span.start));
-        latest = NOBODY;
+        latest = NONE;
         return;
     }
     latest = profile.span_count++;
@@ -41,15 +41,15 @@ static void keep_span(const SM &sm, int64_t w, const Span &span)
 
 // Assigns a warp's unassigned cycles up to `until` to an instruction and a stall reason; `cause` is
 // the instruction that it waits for.
-static void tell(const SM &sm, int64_t w, int64_t code, uint32_t stall, double until,
-                 int64_t cause = NOBODY)
+static void assign(const SM &sm, int64_t w, int64_t code, uint32_t stall, double until,
+                   int64_t cause = NONE)
 {
     Profile &profile = *sm.profile;
-    double from = profile.told[w];
+    double from = profile.assigned_until[w];
     until = __builtin_ceil(until);
     if (until <= from)
         return;
-    profile.told[w] = until;
+    profile.assigned_until[w] = until;
     profile.cycles[code * STALLS + stall] += until - from;
     if (cause >= 0)
         profile.awaited[cause] += until - from;
@@ -76,9 +76,9 @@ static uint32_t throttle_of(const CodeRow &row)
 
 // Assigns the cycles in which a warp's next instruction waits for scoreboards or groups of copies;
 // the cause is the last of them to be ready.
-static void tell_scoreboards(const SM &sm, const Warp &warp)
+static void assign_scoreboards(const SM &sm, const Warp &warp)
 {
-    int64_t w = slot_of(sm, warp), code = next_code(sm, warp), cause = NOBODY;
+    int64_t w = slot_of(sm, warp), code = next_code(sm, warp), cause = NONE;
     const CodeRow &row = sm.table[code];
     double latest = warp.ready;
     for (uint32_t scoreboard : Lanes{uint32_t(row.wait_mask)})
@@ -86,21 +86,22 @@ static void tell_scoreboards(const SM &sm, const Warp &warp)
             latest = warp.board[scoreboard];
             cause = sm.profile->setters[w * SCOREBOARDS + scoreboard];
         }
-    if (latest < warp.met) // it waits for a group
-        cause = NOBODY;
+    if (latest < warp.dependencies_end) // it waits for a group
+        cause = NONE;
     bool is_long = cause < 0 || is_global(sm.table[cause]);
-    tell(sm, w, code, is_long ? Stall::LONG_SCOREBOARD : Stall::SHORT_SCOREBOARD, warp.met, cause);
+    assign(sm, w, code, is_long ? Stall::LONG_SCOREBOARD : Stall::SHORT_SCOREBOARD,
+           warp.dependencies_end, cause);
 }
 
 void profile_start(const SM &sm, const Warp &warp)
 {
     Profile &profile = *sm.profile;
     int64_t w = slot_of(sm, warp);
-    profile.told[w] = __builtin_ceil(warp.ready);
-    profile.latest[w] = NOBODY;
+    profile.assigned_until[w] = __builtin_ceil(warp.ready);
+    profile.latest[w] = NONE;
     for (uint32_t scoreboard = 0; scoreboard < SCOREBOARDS; ++scoreboard)
-        profile.setters[w * SCOREBOARDS + scoreboard] = NOBODY;
-    profile.resident_cycles -= profile.told[w];
+        profile.setters[w * SCOREBOARDS + scoreboard] = NONE;
+    profile.resident_cycles -= profile.assigned_until[w];
 }
 
 void profile_end(const SM &sm, double t) { sm.profile->resident_cycles += t + 1.0; }
@@ -128,20 +129,20 @@ static uint32_t held_by(int64_t kind)
 void profile_next(const SM &sm, const Warp &warp, double counted)
 {
     int64_t w = slot_of(sm, warp), code = next_code(sm, warp);
-    tell(sm, w, code, Stall::WAIT, counted);
+    assign(sm, w, code, Stall::WAIT, counted);
     int64_t before = warp.position > 0 ? sm.steps[warp.position - 1].code : code;
     if (holds_up(sm.table[before].kind))
-        tell(sm, w, code, held_by(sm.table[before].kind), warp.ready, before);
+        assign(sm, w, code, held_by(sm.table[before].kind), warp.ready, before);
     else if (code != before + 1)
-        tell(sm, w, code, Stall::BRANCH_RESOLVING, min(warp.ready, counted + sm.p->jump_cycles));
-    tell(sm, w, code, Stall::NO_INSTRUCTION, warp.ready);
-    tell_scoreboards(sm, warp);
+        assign(sm, w, code, Stall::BRANCH_RESOLVING, min(warp.ready, counted + sm.p->jump_cycles));
+    assign(sm, w, code, Stall::NO_INSTRUCTION, warp.ready);
+    assign_scoreboards(sm, warp);
 }
 
 void profile_release(const SM &sm, const Warp &warp, double t)
 {
     int64_t barrier = sm.steps[warp.position - 1].code;
-    tell(sm, slot_of(sm, warp), barrier, Stall::BARRIER, t);
+    assign(sm, slot_of(sm, warp), barrier, Stall::BARRIER, t);
     profile_next(sm, warp, warp.ready);
 }
 
@@ -151,19 +152,19 @@ void profile_turn(const SM &sm, int64_t number, const double *units, int64_t cho
     double &issued_until = sm.profile->issued_until[number];
     for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
         const Warp &warp = sm.warps[w];
-        if (warp.met > t)
+        if (warp.dependencies_end > t)
             continue;
         int64_t code = next_code(sm, warp);
         uint32_t throttle = throttle_of(sm.table[code]);
         double free = units[warp.unit];
-        tell(sm, w, code, throttle, min(t, free)); // since the last turn
-        tell(sm, w, code, Stall::DISPATCH_STALL, min(t, issued_until));
-        tell(sm, w, code, throttle, t);
+        assign(sm, w, code, throttle, min(t, free)); // since the last turn
+        assign(sm, w, code, Stall::DISPATCH_STALL, min(t, issued_until));
+        assign(sm, w, code, throttle, t);
         if (w == chosen) {
-            tell(sm, w, code, Stall::DISPATCH_STALL, at);
-            tell(sm, w, code, Stall::SELECTED, at + 1.0);
+            assign(sm, w, code, Stall::DISPATCH_STALL, at);
+            assign(sm, w, code, Stall::SELECTED, at + 1.0);
         } else {
-            tell(sm, w, code, free > t ? throttle : Stall::NOT_SELECTED, t + 1.0);
+            assign(sm, w, code, free > t ? throttle : Stall::NOT_SELECTED, t + 1.0);
         }
     }
     if (chosen >= 0)

@@ -40,7 +40,7 @@ struct Choice {
 };
 
 // The cycle at which the stall count has passed and all dependencies are met.
-static double dependencies_met(const Warp &warp, const CodeRow &row)
+static double latest_dependency(const Warp &warp, const CodeRow &row)
 {
     double at = warp.ready;
     for (uint32_t scoreboard : Lanes{uint32_t(row.wait_mask)})
@@ -57,10 +57,10 @@ static double dependencies_met(const Warp &warp, const CodeRow &row)
 
 // Computes when the dependencies of a warp's next instruction are met. They are known when the
 // previous instruction issues; only the warp's own instructions change them.
-static void look_ahead(const SM &sm, Warp &warp)
+static void find_dependencies(const SM &sm, Warp &warp)
 {
     const CodeRow &row = sm.table[sm.steps[warp.position].code];
-    warp.met = dependencies_met(warp, row);
+    warp.dependencies_end = latest_dependency(warp, row);
     warp.unit = row.unit;
 }
 
@@ -85,7 +85,7 @@ static Free find_free(const SM &sm, const Partition &partition)
 // The cycle at which a warp can issue its next instruction.
 static double ready_at(const Warp &warp, const Free &free)
 {
-    return max(warp.met, free.units[warp.unit]);
+    return max(warp.dependencies_end, free.units[warp.unit]);
 }
 
 // Whether a warp's next instruction accesses global or local memory.
@@ -116,9 +116,10 @@ static Choice choose_warp(const SM &sm, int64_t number, double t)
             found.wake = min(found.wake, at);
             continue;
         }
-        if (w != partition.latest && warp.met < free.queue && accesses_memory(sm, warp)) {
-            waiting = warp.met < longest ? w : waiting;
-            longest = min(longest, warp.met);
+        if (w != partition.latest && warp.dependencies_end < free.queue &&
+            accesses_memory(sm, warp)) {
+            waiting = warp.dependencies_end < longest ? w : waiting;
+            longest = min(longest, warp.dependencies_end);
             continue;
         }
         int64_t block = sm.blocks[warp.place].number;
@@ -172,7 +173,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.committed = 0;
         warp.open_copy = warp.stored = warp.loads_from = 0.0;
         memset(warp.board, 0, sizeof warp.board);
-        look_ahead(sm, warp);
+        find_dependencies(sm, warp);
         if (PROFILED)
             profile_start(sm, warp);
     }
@@ -193,7 +194,7 @@ static void pass_barrier(const SM &sm, int64_t slot, double t)
             continue;
         warp.at_barrier = false;
         warp.ready = max(warp.ready, at);
-        look_ahead(sm, warp);
+        find_dependencies(sm, warp);
         if (PROFILED)
             profile_release(sm, warp, at);
     }
@@ -205,7 +206,7 @@ static void retire(const SM &sm, Warp &warp, double t)
 {
     int64_t slot = warp.place;
     Block &block = sm.blocks[slot];
-    warp.met = NEVER;
+    warp.dependencies_end = NEVER;
     if (PROFILED)
         profile_end(sm, t);
     if (--block.living > 0) {
@@ -348,14 +349,14 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         retire(sm, warp, t);
     } else if (row.kind == Kind::BARRIER) {
         warp.at_barrier = true;
-        warp.met = NEVER;
+        warp.dependencies_end = NEVER;
         ++sm.blocks[warp.place].arrived;
         pass_barrier(sm, warp.place, pass_divergence(sm, 1.0, t));
     } else {
         int64_t line = sm.steps[warp.position].code / CODE_LINE;
         if (sm.code_lines != nullptr && line != step.code / CODE_LINE)
             warp.ready = max(warp.ready, fetch_code(sm, line, t));
-        look_ahead(sm, warp);
+        find_dependencies(sm, warp);
         if (PROFILED)
             profile_next(sm, warp, t + max(1.0, double(row.stall)));
     }

@@ -101,15 +101,15 @@ static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
 // for each further lane at a word.
 static void count_rounds(Line *lines, int64_t start, int64_t end, const LaneWords &lanes)
 {
-    uint8_t meeting[WARP_LANES][BANKS] = {}; // lanes at each word of each line
+    uint8_t lanes_at[WARP_LANES][BANKS] = {}; // lanes at each word of each line
     for (uint32_t lane : Lanes{lanes.mask}) {
         int64_t place = find_line(lines, start, end, lanes.first[lane] / BANKS);
-        ++meeting[place - start][lanes.first[lane] % BANKS];
+        ++lanes_at[place - start][lanes.first[lane] % BANKS];
     }
     for (int64_t place = start; place < end; ++place) {
         uint8_t most[LINE_SECTORS] = {};
         for (int64_t word = 0; word < BANKS; ++word) {
-            uint8_t count = meeting[place - start][word], &of_sector = most[word / SECTOR_WORDS];
+            uint8_t count = lanes_at[place - start][word], &of_sector = most[word / SECTOR_WORDS];
             of_sector = count > of_sector ? count : of_sector;
         }
         for (uint8_t rounds : most) {

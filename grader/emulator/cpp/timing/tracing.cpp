@@ -1,6 +1,6 @@
 #include "timing/tracing.h"
 
-// Called before a basic block if the warp's record has room.
+// Called before a basic block if the warp's record is not full.
 EXPORT void emulator_trace_block(Warp *warp, uint32_t block)
 {
     *warp->trace++ = TraceWord::BLOCK | block;

@@ -4,7 +4,7 @@
 // << SPACE_SHIFT | instruction index, the mask of active lanes, its passes (shared memory:
 // wavefronts; global memory: sectors; constants: distinct words; a sleep: nanoseconds; a call: the
 // function), and for global and local memory the lower address words of the 32 lanes. A warp writes
-// while its record has room; most warps have no record.
+// while its record is not full; most warps have no record.
 #pragma once
 
 #include "memory/counting.h"

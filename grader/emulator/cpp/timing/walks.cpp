@@ -21,7 +21,7 @@ static void load_line(Walks &walks, const Line &line, uint32_t self, int64_t pla
     if (visitor != self) {
         visitor = self;
         known = 0;
-        walks.met += first != 0;
+        walks.reloaded += first != 0;
         walks.together += first != 0 && are_near(place, int64_t(first) - 1);
         first = first != 0 ? first : uint32_t(place) + 1;
     }

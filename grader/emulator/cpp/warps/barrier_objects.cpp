@@ -71,9 +71,9 @@ uint32_t check_objects(Context &context, uint32_t instruction, const uint32_t *a
         uint64_t address = addresses[lane];
         uint64_t first = shared_base_of(context, address), past = first + context.shared_bytes;
         if (address % sizeof(uint64_t) != 0)
-            note_fault(context, FaultCode::SHARED_ALIGNMENT, lane, address);
+            report_fault(context, FaultCode::SHARED_ALIGNMENT, lane, address);
         else if (address < first || address + sizeof(uint64_t) > past)
-            note_fault(context, FaultCode::SHARED_BOUNDS, lane, address);
+            report_fault(context, FaultCode::SHARED_BOUNDS, lane, address);
         else
             continue;
         return context.fault_code;
@@ -175,7 +175,7 @@ EXPORT uint32_t emulator_arrive(Context *context, Warp *warp, uint32_t instructi
             context->lane_data[WARP_LANES + lane] = here;
         }
         if (is_too_much(before, all)) {
-            note_fault(*context, FaultCode::TOO_MANY_ARRIVALS, lowest_lane(here), address);
+            report_fault(*context, FaultCode::TOO_MANY_ARRIVALS, lowest_lane(here), address);
             code = context->fault_code;
         }
         write(place, arrive(before, all));
@@ -209,7 +209,7 @@ static uint32_t lanes_past(Context &context, const uint32_t *addresses, const ui
 
 // Orders all earlier accesses of other threads before the accesses that follow a phase (checked
 // mode).
-static void meet_others(Context &context)
+static void join_others(Context &context)
 {
     if (context.checked_state != nullptr)
         end_epoch(*context.checked_state);
@@ -231,7 +231,7 @@ EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t ins
     }
     uint32_t past = lanes_past(*context, context->lane_addresses, context->lane_data, mask);
     if (past != 0)
-        meet_others(*context);
+        join_others(*context);
     context->lane_data[0] = past;
     return FaultCode::NONE;
 }
@@ -255,7 +255,7 @@ static bool release_path(Context &context, Warp &warp, uint32_t slot, bool anywa
         if (past != missing && !anyway)
             return false;
         if (past != 0)
-            meet_others(context);
+            join_others(context);
         *warp.path_truths[slot] |= past;
     }
     warp.path_wait[slot] = WAIT_NONE;

@@ -10,11 +10,11 @@
 static void reset(const Context &context, Warp &warp)
 {
     warp.live = warp.mask = warp.initial;
-    if (warp.meetings != 0)
-        memset(warp.met, 0, sizeof warp.met);
+    if (warp.sync_count != 0)
+        memset(warp.ordered_until, 0, sizeof warp.ordered_until);
     warp.pc = warp.at_barrier = warp.at_named = warp.path_count = warp.path_clock = 0;
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
-    warp.meetings = warp.synced = warp.cluster_arrivals = 0;
+    warp.sync_count = warp.synced = warp.cluster_arrivals = 0;
     warp.waits = warp.stale = warp.spent = 0;
     warp.slice = FIRST_SLICE;
     memset(warp.restored, 0, sizeof warp.restored);
@@ -61,7 +61,7 @@ static Votes take_votes(Context &context, uint32_t barrier)
     return votes;
 }
 
-static void tell_votes(Warp &warp, Votes votes)
+static void write_votes(Warp &warp, Votes votes)
 {
     warp.voted_count = votes.count;
     warp.voted_truth = votes.truth;
@@ -114,7 +114,7 @@ static uint32_t release_all(Context &context)
             context.fault_warp = index;
             return FaultCode::BARRIER;
         }
-        tell_votes(warp, votes);
+        write_votes(warp, votes);
         release_warp(warp);
         warp.clock = latest;
     }
@@ -130,7 +130,7 @@ static bool release_waiting(Warp &warp, int32_t wait, Votes votes)
             continue;
         warp.path_wait[slot] = WAIT_NONE;
         warp.at_named &= ~mask;
-        tell_votes(warp, votes);
+        write_votes(warp, votes);
         released = true;
     }
     if (warp.mask == 0)

@@ -9,8 +9,8 @@
 // path waits or ends, the other side of the last branch runs, if it has not run yet; only this side
 // is remembered. Otherwise all paths at the pc of the newest path run as one path: they execute a
 // BSYNC there together, or pass a WARPSYNC together with paths that already wait at it. Paths that
-// wait while others leave their barrier (EXIT, BREAK) execute its BSYNC once more; paths that meet
-// at a WARPSYNC in any other way execute it once more together.
+// wait while others leave their barrier (EXIT, BREAK) execute its BSYNC once more; paths that
+// arrive at a WARPSYNC together in any other way execute it once more together.
 #include "warps/paths.h"
 
 static void make_newest(Warp &warp, uint32_t slot) { warp.path_age[slot] = ++warp.path_clock; }
@@ -191,10 +191,11 @@ EXPORT void emulator_repeat_block_end(Context *context, uint32_t block)
 }
 
 // Orders all earlier accesses of the lanes before their later accesses (checked mode). The order is
-// transitive: it includes lanes that any of them met before, and lanes that have ended.
-static void meet(Warp &warp, uint32_t mask)
+// transitive: it includes lanes with which any of them synchronised before, and lanes that have
+// ended.
+static void sync_lanes(Warp &warp, uint32_t mask)
 {
-    uint32_t now = ++warp.meetings, there = mask | ~warp.live;
+    uint32_t now = ++warp.sync_count, there = mask | ~warp.live;
     if (there == FULL_MASK) {
         warp.synced = now;
         return;
@@ -202,15 +203,15 @@ static void meet(Warp &warp, uint32_t mask)
     uint32_t known[WARP_LANES] = {};
     for (uint32_t lane : Lanes{mask})
         for (uint32_t other = 0; other < WARP_LANES; ++other)
-            if (warp.met[lane][other] > known[other])
-                known[other] = warp.met[lane][other];
+            if (warp.ordered_until[lane][other] > known[other])
+                known[other] = warp.ordered_until[lane][other];
     for (uint32_t lane : Lanes{there})
         known[lane] = now;
     for (uint32_t lane : Lanes{mask})
-        memcpy(warp.met[lane], known, sizeof known);
+        memcpy(warp.ordered_until[lane], known, sizeof known);
 }
 
-EXPORT void emulator_meet(Warp *warp, uint32_t mask) { meet(*warp, mask); }
+EXPORT void emulator_sync_lanes(Warp *warp, uint32_t mask) { sync_lanes(*warp, mask); }
 
 // All lanes have arrived: paths with the slot's pc join it; other paths (a __syncwarp() elsewhere)
 // continue separately. At a collective operation all join, from any pc.
@@ -232,7 +233,7 @@ static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected
         }
     }
     make_newest(warp, slot);
-    if (repeat >= Repeat::ALWAYS || (repeat == Repeat::WHERE_SEVERAL_MEET && several))
+    if (repeat >= Repeat::ALWAYS || (repeat == Repeat::IF_SEVERAL_PATHS && several))
         repeat_block_end(context, pc - 1);
     if (repeat != Repeat::AS_OTHERS_LEFT)
         warp.path_resumed = slot;
@@ -254,7 +255,7 @@ void release_paths(Context &context, Warp &warp, uint32_t repeat)
             continue;
         // Programs cannot rely on a meeting at a BSYNC: the hardware decides it.
         if (context.checked_state != nullptr && barrier >= WARPSYNC_BARRIER)
-            meet(warp, expected);
+            sync_lanes(warp, expected);
         merge(context, warp, slot, expected, repeat);
     }
 }

@@ -8,6 +8,7 @@
 // end of a block.
 #include <algorithm>
 #include <cstdlib>
+#include <ctime>
 #include <functional>
 #include <map>
 #include <queue>
@@ -26,7 +27,7 @@ constexpr uint64_t SAVED_BYTES = offsetof(Context, block_end) - SAVED_FROM;
 // an ended block gives its memory to a new block.
 struct Resident {
     uint8_t saved[SAVED_BYTES];
-    uint64_t writers, readers, drawers, epoch, block;
+    uint64_t writers, readers, ticket_owners, epoch, block;
     uint32_t acquired;
     int64_t executed, next; // clock of the second warp that reaches an atomic
 };
@@ -54,7 +55,7 @@ static Resident save(const Context &context)
     if (const CheckedState *state = context.checked_state) {
         found.writers = state->shared_writers;
         found.readers = state->shared_readers;
-        found.drawers = state->shared_drawers;
+        found.ticket_owners = state->shared_ticket_owners;
         found.epoch = state->epoch;
         found.block = state->block;
         found.acquired = state->acquired;
@@ -69,7 +70,7 @@ static void restore(Context &context, const Resident &resident)
     if (CheckedState *state = context.checked_state) {
         state->shared_writers = resident.writers;
         state->shared_readers = resident.readers;
-        state->shared_drawers = resident.drawers;
+        state->shared_ticket_owners = resident.ticket_owners;
         state->epoch = resident.epoch;
         state->block = resident.block;
         state->acquired = resident.acquired;
@@ -95,7 +96,7 @@ static void stop_traces(const Context &context, Warp *warps)
 }
 
 // Gives the context memory for another block. Returns a FaultCode.
-static uint32_t make_room(Context &context, Residents &all)
+static uint32_t allocate_block(Context &context, Residents &all)
 {
     if (!all.vacant.empty()) {
         restore(context, all.vacant.back());
@@ -114,12 +115,12 @@ static uint32_t make_room(Context &context, Residents &all)
     if (CheckedState *state = context.checked_state) {
         state->shared_writers = allocate(all, state->shared_tag_bytes);
         state->shared_readers = allocate(all, state->shared_tag_bytes);
-        state->shared_drawers = allocate(all, state->shared_tag_bytes);
+        state->shared_ticket_owners = allocate(all, state->shared_tag_bytes);
         found &= state->shared_writers != 0 && state->shared_readers != 0;
-        found &= state->shared_drawers != 0;
+        found &= state->shared_ticket_owners != 0;
     }
     if (!found)
-        return context.fault_code = FaultCode::NO_ROOM;
+        return context.fault_code = FaultCode::OUT_OF_MEMORY;
     memcpy(host_pointer(warps), known, warp_bytes);
     context.warps = reinterpret_cast<Warp *>(warps);
     stop_traces(context, context.warps);
@@ -137,7 +138,7 @@ static uint64_t linear_block(const Context &context)
 // The clock from which a block is clearly longer than a block of this length.
 static int64_t clearly_longer(int64_t cycles) { return cycles + cycles / 4; }
 
-// The cycles so far of the block in the rooms for a late trace; 0 if it has ended.
+// The cycles so far of the block in the buffers for a late trace; 0 if it has ended.
 static int64_t cycles_of_traced(Context &context)
 {
     if (context.late_warps == nullptr)
@@ -164,10 +165,10 @@ void trace_late(Context &context)
     context.late_started = context.started;
     context.late_from = clearly_longer(cycles);
     for (uint32_t index = 0; index < context.warp_count; ++index) {
-        TraceRoom &room = context.traces[index];
-        room.first = room.end - context.late_bytes;
-        warp_at(context, index).trace = reinterpret_cast<uint32_t *>(room.first);
-        warp_at(context, index).trace_end = reinterpret_cast<uint32_t *>(room.end);
+        TraceBuffer &buffer = context.traces[index];
+        buffer.first = buffer.end - context.late_bytes;
+        warp_at(context, index).trace = reinterpret_cast<uint32_t *>(buffer.first);
+        warp_at(context, index).trace_end = reinterpret_cast<uint32_t *>(buffer.end);
     }
     context.traces[context.warp_count] = {0, uint64_t(cycles)};
 }
@@ -206,7 +207,7 @@ static Cluster *vacant_cluster(Context &context, Residents &all)
     return made->window == 0 ? nullptr : made;
 }
 
-// Starts a new epoch without tags, in the checked mode; false: there is no room.
+// Starts a new epoch without tags, in the checked mode; false: out of memory.
 static bool forget_tags(const Context &context, Residents &all, Cluster &cluster)
 {
     ++cluster.epoch;
@@ -223,7 +224,7 @@ static bool forget_tags(const Context &context, Residents &all, Cluster &cluster
     return true;
 }
 
-// The block joins its cluster; false: there is no room.
+// The block joins its cluster; false: out of memory.
 static bool join_cluster(Context &context)
 {
     Residents &all = *context.residents;
@@ -290,7 +291,7 @@ static uint32_t begin(Context &context, uint64_t linear)
     }
     ++context.blocks_begun;
     if (is_in_cluster(context) && !join_cluster(context))
-        return context.fault_code = FaultCode::NO_ROOM;
+        return context.fault_code = FaultCode::OUT_OF_MEMORY;
     begin_block(context);
     if (context.traces == nullptr)
         return FaultCode::NONE;
@@ -352,7 +353,7 @@ static uint32_t end_turn(Context &context, Residents &all, uint32_t code)
         all.waiting.push_back(save(context));
     else
         return code;
-    return make_room(context, all);
+    return allocate_block(context, all);
 }
 
 // Runs the block that reaches an atomic first. Returns a FaultCode.
@@ -407,13 +408,27 @@ static uint32_t blame_first(Context &context, Residents &all)
     return blame_waiting(context);
 }
 
+// Sleeps for a moment because a program may write the awaited value; false: its time is over. Sleeps
+// become longer, up to a millisecond.
+static bool wait_for_host(Context &context, int64_t &slept)
+{
+    if (slept >= context.host_wait)
+        return false;
+    int64_t most = 1'000'000, next = slept < 10'000 ? 10'000 : slept;
+    timespec pause{0, next < most ? next : most};
+    nanosleep(&pause, nullptr);
+    slept += pause.tv_nsec;
+    return true;
+}
+
 // Runs a block that cannot wait for other blocks. Returns a FaultCode.
 static uint32_t run_alone(Context &context)
 {
     uint32_t code;
+    int64_t slept = 0;
     do
         code = run_block(context);
-    while (code == WAITS);
+    while (code == WAITS || (code == STALLED && wait_for_host(context, slept)));
     if (code == STALLED)
         return blame_waiting(context);
     if (code == FaultCode::NONE)
@@ -428,12 +443,15 @@ static uint32_t run_among_others(Context &context)
     uint32_t code = end_turn(context, all, run_block(context));
     // One cluster is enough unless it waits for other clusters.
     uint64_t enough = is_in_cluster(context) ? context.cluster_blocks : context.most_resident;
+    int64_t slept = 0;
     for (bool moved = true; code == FaultCode::NONE && moved;) {
         uint64_t there = all.waiting.size() + all.drawing.size();
         if (there < context.most_resident && all.waiting.size() < enough)
             break;
         code = run_turns(context, all, moved);
-        if (code == FaultCode::NONE && !moved && all.waiting.size() >= context.most_resident)
+        slept = moved ? 0 : slept;
+        if (code == FaultCode::NONE && !moved && all.waiting.size() >= context.most_resident &&
+            !(moved = wait_for_host(context, slept)))
             code = blame_first(context, all);
     }
     return code;
@@ -461,9 +479,11 @@ EXPORT uint32_t emulator_finish_blocks(Context *context)
     Residents *all = context->residents;
     if (all == nullptr)
         return code;
+    int64_t slept = 0;
     for (bool moved; code == FaultCode::NONE && !(all->waiting.empty() && all->drawing.empty());) {
         code = run_turns(*context, *all, moved);
-        if (code == FaultCode::NONE && !moved)
+        slept = moved ? 0 : slept;
+        if (code == FaultCode::NONE && !moved && !wait_for_host(*context, slept))
             code = blame_first(*context, *all);
     }
     forget_work(*context);

@@ -22,7 +22,7 @@ constexpr uint32_t PATIENCE = 3; // turns without a change until the warp counts
 static void put_aside(Context &context, int64_t instructions)
 {
     context.budget -= instructions;
-    context.block_budget -= instructions; // the clock is the difference of the two
+    context.block_budget -= instructions;
 }
 
 // The instruction budget or the processor time is spent. Counts the next block as executed, so that
@@ -145,14 +145,14 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
 {
     found = Loop::MOVES;
     bool sure = false;
-    uint32_t start = warp.pc, mask = warp.mask, first = start, look = 0, left = LONGEST_LOOP;
+    uint32_t start = warp.pc, mask = warp.mask, first = start, shared_read = 0, left = LONGEST_LOOP;
     Held before(context, warp);
     do {
         if (warp.mask == mask && warp.pc < first)
             first = warp.pc;
         const CodeBlock &block = context.code_blocks[warp.pc];
-        if (block.look != 0 && (look == 0 || block.sure)) {
-            look = block.look;
+        if (block.shared_read != 0 && (shared_read == 0 || block.sure)) {
+            shared_read = block.shared_read;
             sure |= block.sure != 0;
         }
         uint32_t code = run_one_block(context, warp);
@@ -162,10 +162,10 @@ static uint32_t go_round(Context &context, Warp &warp, Loop &found)
     if (left == 0)
         return SLICE_END;
     uint32_t changed = before.changed(warp);
-    if (look == 0 || changed > (sure ? FEW_REGISTERS : 0))
+    if (shared_read == 0 || changed > (sure ? FEW_REGISTERS : 0))
         return SLICE_END;
     found = changed == 0 ? Loop::STILL : Loop::COUNTS;
-    warp.waits_at = look - 1;
+    warp.waits_at = shared_read - 1;
     for (left = LONGEST_LOOP; (warp.pc != first || warp.mask != mask) && left != 0; --left) {
         uint32_t code = run_one_block(context, warp);
         if (code != SLICE_END)
@@ -184,7 +184,7 @@ static uint32_t end_turn(Context &context, Warp &warp, bool changed, bool waits)
 }
 
 // Examines the loop after the end of a slice, or if the warp waited before.
-COLD uint32_t look_and_run_on(Context &context, Warp &warp)
+COLD uint32_t examine_and_run_on(Context &context, Warp &warp)
 {
     bool changed = !warp.waits, waits = false;
     uint32_t waiting = 0; // consecutive paths that wait
@@ -247,7 +247,7 @@ uint32_t run_warp(Context &context, Warp &warp)
         if (likely(code != SLICE_END))
             return code;
     }
-    return look_and_run_on(context, warp);
+    return examine_and_run_on(context, warp);
 }
 
 uint32_t blame_waiting(Context &context)

@@ -1,0 +1,196 @@
+"""Compiles libcuda.so.1 and libcudart.so.13 at first use, into the user's cache folder.
+
+A folder's name contains a digest of sources, compiler, options, headers of CUDA and interpreter; a
+folder is complete when it exists. The folder streamed/ of a library is compiled twice: the headers
+rename its functions to their variants for per-thread default streams.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from grader.cuda import wire
+from grader.cuda.functions import (
+    DRIVER,
+    LIBRARIES,
+    RUNTIME,
+    Library,
+    write_attributes,
+    write_forwards,
+    write_stubs,
+    write_symbols,
+)
+from grader.devices.emulated.runtime import compile_with
+from grader.emulator.cpp import WARNINGS, run_compiler
+from grader.emulator.cpp.header import format_constants, format_enum, format_struct
+from grader.emulator.layouts import textures
+from grader.emulator.layouts.forms import ElementType
+from grader.emulator.run.memory import ALIGNMENT, RED_ZONE
+from grader.grading.tools import find_toolchain
+from grader.plumbing.cache import default_cache
+from grader.plumbing.locks import hold_lock
+from grader.toolchain.nvcc import Nvcc
+
+SOURCES = Path(__file__).parent / "cpp"
+FLAGS = (
+    *("-fPIC", "-std=c++17", "-O2", "-fno-exceptions", "-fno-rtti", "-fno-strict-aliasing"),
+    # call_site() follows frame pointers through both libraries
+    *("-fno-omit-frame-pointer", "-fno-optimize-sibling-calls"),
+    "-pthread",
+)
+LINKING = ("-shared", "-pthread", "-static-libstdc++", "-static-libgcc", "-Wl,-z,now")
+"""A program may bring another libstdc++."""
+CHECKED = tuple(
+    each
+    for each in WARNINGS  # the headers of CUDA and their types decide about the others
+    if each not in ("-Wpedantic", "-Wold-style-cast", "-Wuseless-cast", "-Wcast-qual")
+)
+PER_THREAD = "-DCUDA_API_PER_THREAD_DEFAULT_STREAM"
+_EXPORTS = {
+    DRIVER: "{ global: cu[A-Z]*; grader_host_finding; local: *; };",
+    RUNTIME: "libcudart.so.13 { global: cuda[A-Z]*; __cuda*; local: *; };",
+}
+_EMULATORS = (textures.Texels, textures.Edge, ElementType)
+"""Numbers of the emulator in wire.h."""
+_NAMES = {DRIVER: ("libcuda.so.1", "libcuda.so"), RUNTIME: ("libcudart.so.13", "libcudart.so")}
+
+
+@dataclass(frozen=True)
+class _Build:
+    """`include`: the folder with cuda.h. `options` follow FLAGS."""
+
+    compiler: str
+    include: Path
+    options: tuple[str, ...]
+
+    def flags(self, folder: Path) -> list[str]:
+        # the headers of CUDA give no warnings
+        found = [f"-I{folder}", f"-I{SOURCES}", "-isystem", str(self.include)]
+        return [*FLAGS, *self.options, *found, f'-DPYTHON="{sys.executable}"']
+
+
+def library_folder(options: tuple[str, ...] = ()) -> Path:
+    """The folder with both libraries, which are compiled if they are missing. Raises
+    ToolMissing."""
+    cache = default_cache(os.environ)
+    nvcc = find_toolchain(prefer_wheel=True, cache=cache).nvcc
+    return compile_with(lambda compiler: _find_or_build(cache / "cuda", compiler, nvcc, options))
+
+
+def write_wire_header() -> str:
+    """The text of wire.h: kinds of messages and their records, in the namespace wire. The answer to
+    the message Load is LoadAnswer."""
+    names = vars(wire) | {"ALIGNMENT": ALIGNMENT, "RED_ZONE": RED_ZONE}
+    records = {"Texture": textures.TEXTURE, "Header": wire.HEADER}
+    records |= {_name_of(kind): record for kind, record in wire.MESSAGES.items()}
+    records |= {f"{_name_of(kind)}Answer": record for kind, record in wire.ANSWERS.items()}
+    kinds = (("Kind", wire.Kind.__members__), ("Sort", wire.Sort.__members__))
+    enums = (*kinds, ("ObjectFlag", vars(wire.ObjectFlag)))
+    parts = [
+        "// Written by build.py from wire.py.\n#pragma once\n",
+        "#include <cstddef>\n#include <cstdint>\n\nnamespace wire {\n",
+        format_constants(names),
+        *(format_enum(name, members) for name, members in enums),
+        *(format_enum(kind.__name__, vars(kind)) for kind in _EMULATORS),
+        *(format_struct(name, record) for name, record in records.items()),
+        "template <class> struct KindOf;\ntemplate <class> struct AnswerTo;\n",
+        *(_format_traits(kind) for kind in wire.MESSAGES),
+        "} // namespace wire\n",
+    ]
+    return "\n".join(parts)
+
+
+def _format_traits(kind: wire.Kind) -> str:
+    """The kind of a record, and the record of its answer, for templates."""
+    name = _name_of(kind)
+    text = f"template <> struct KindOf<{name}> {{ enum {{ value = {kind.value} }}; }};\n"
+    if kind in wire.ANSWERS:
+        text += f"template <> struct AnswerTo<{name}> {{ using Type = {name}Answer; }};\n"
+    return text
+
+
+def _name_of(kind: wire.Kind) -> str:
+    """`RECORD_EVENT` → `RecordEvent`. Texture is the emulator's record."""
+    return "TextureObject" if kind is wire.Kind.TEXTURE else kind.name.title().replace("_", "")
+
+
+def _find_or_build(cache: Path, compiler: str, nvcc: Nvcc, options: tuple[str, ...]) -> Path:
+    include = next(root for root in nvcc.include_roots if (root / "cuda.h").exists())
+    build = _Build(compiler, include, options)
+    folder = cache / _key(build, nvcc)
+    if not folder.is_dir():
+        cache.mkdir(parents=True, exist_ok=True)
+        with hold_lock(cache / "lock", partial(time.sleep, 0.1)):
+            if not folder.is_dir():
+                _compile_into(folder, build)
+    with suppress(OSError):
+        os.utime(folder, (time.time(), time.time()))
+    return folder
+
+
+def _compile_into(folder: Path, build: _Build) -> None:
+    with tempfile.TemporaryDirectory(dir=folder.parent) as name:
+        made = Path(name) / "made"
+        _compile(build, Path(name), made)
+        made.rename(folder)
+
+
+def _key(build: _Build, nvcc: Nvcc) -> str:
+    files = sorted(path for path in SOURCES.rglob("*") if path.is_file())
+    texts = [f"{path.relative_to(SOURCES)}\n{path.read_text('utf-8')}" for path in files]
+    texts.append(Path(__file__).with_name("functions.py").read_text("utf-8"))
+    version = run_compiler([build.compiler, "--version"])
+    parts = [write_wire_header(), *texts, version, nvcc.identity, *build.flags(Path()), *LINKING]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
+
+
+def _compile(build: _Build, folder: Path, made: Path) -> None:
+    """Fills the folder `made`; `folder` is for temporary files."""
+    made.mkdir()
+    (folder / "wire.h").write_text(write_wire_header(), "utf-8")
+    (folder / "attributes.def").write_text(write_attributes(build.include), "utf-8")
+    (folder / "symbols.def").write_text(write_symbols(build.include), "utf-8")
+    jobs = {library: list(_jobs(build, library, folder)) for library in LIBRARIES}
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(run_compiler, (command for each in jobs.values() for command in each)))
+    for library in (DRIVER, RUNTIME):  # the runtime is linked with the driver
+        objects = [command[-1] for command in jobs[library]]
+        _link(build, library, objects, made, folder)
+
+
+def _jobs(build: _Build, library: Library, folder: Path) -> Iterator[list[str]]:
+    """The commands that compile the files of a library; each ends with its object."""
+    own = folder / library.name
+    (own / "streamed").mkdir(parents=True)
+    (own / "stubs.cpp").write_text(write_stubs(library, build.include), "utf-8")
+    if library is RUNTIME:
+        text = write_forwards(build.include)
+        (own / "streamed" / "forwards.cpp").write_text(text, "utf-8")
+    command = [build.compiler, *build.flags(folder), "-c"]
+    for path in sorted((*library.folder.rglob("*.cpp"), *own.rglob("*.cpp"))):
+        streamed = path.parent.name == "streamed"
+        for index, variant in enumerate(([], [PER_THREAD]) if streamed else ([],)):
+            made = own / f"{path.parent.name}-{path.stem}-{index}.o"
+            yield [*command, *variant, str(path), "-o", str(made)]
+
+
+def _link(build: _Build, library: Library, objects: list[str], made: Path, folder: Path) -> None:
+    name, link = _NAMES[library]
+    script = folder / f"{library.name}.map"
+    script.write_text(_EXPORTS[library], "utf-8")
+    options = [*LINKING, *build.options, f"-Wl,--version-script={script}", f"-Wl,-soname,{name}"]
+    if library is RUNTIME:
+        options += [f"-L{made}", "-lcuda", "-Wl,-rpath,$ORIGIN"]
+    run_compiler([build.compiler, *objects, *options, "-o", str(made / name)])
+    (made / link).symlink_to(name)

@@ -1,0 +1,92 @@
+// Streams and events: creation, queries, times.
+#include "driver/driver.h"
+
+namespace {
+
+void name_stream(CUstream stream)
+{
+    wire::NameObject message = {};
+    message.handle = stream->number;
+    message.sort = wire::Sort::STREAM;
+    message.flags = stream->flags & CU_STREAM_NON_BLOCKING ? wire::ObjectFlag::NON_BLOCKING : 0u;
+    send(message);
+}
+
+} // namespace
+
+// --- streams ------------------------------------------------------------------------------------
+
+API cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
+{
+    ENTER(healthy);
+    REQUIRE(stream && flags <= CU_STREAM_NON_BLOCKING, bad_value);
+    *stream = make<CUstream_st>(call.context, state().numbers++, flags,
+                                std::max(-5, std::min(priority, 0)));
+    if (flags)
+        name_stream(*stream);
+    return CUDA_SUCCESS;
+}
+
+API cuStreamCreate(CUstream *stream, unsigned flags)
+{
+    return cuStreamCreateWithPriority(stream, flags, 0);
+}
+
+API cuStreamDestroy(CUstream stream)
+{
+    ENTER(healthy);
+    REQUIRE(is_live(stream), bad_handle);
+    destroy(stream);
+    return CUDA_SUCCESS;
+}
+
+// --- events -------------------------------------------------------------------------------------
+
+API cuEventCreate(CUevent *event, unsigned flags)
+{
+    ENTER(healthy);
+    constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                               CU_EVENT_INTERPROCESS;
+    REQUIRE(event && !(flags & ~known), bad_value);
+    *event = make<CUevent_st>(call.context, state().numbers++, flags);
+    return CUDA_SUCCESS;
+}
+
+API cuEventDestroy(CUevent event)
+{
+    ENTER(healthy);
+    REQUIRE(is_live(event), bad_handle);
+    destroy(event);
+    return CUDA_SUCCESS;
+}
+
+API cuEventQuery(CUevent event)
+{
+    ENTER(healthy);
+    REQUIRE(is_live(event), bad_handle);
+    REQUIRE(event->recorded, CUDA_SUCCESS);
+    return query(event->context, wire::Sort::EVENT, event->number);
+}
+
+API cuEventSynchronize(CUevent event)
+{
+    ENTER(healthy);
+    REQUIRE(is_live(event), bad_handle);
+    REQUIRE(event->recorded, CUDA_SUCCESS);
+    return synchronize(event->context, wire::Sort::EVENT, event->number);
+}
+
+API cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
+{
+    ENTER(healthy);
+    REQUIRE(milliseconds, bad_value);
+    for (CUevent event : {start, end})
+        REQUIRE(is_live(event) && event->recorded && !(event->flags & CU_EVENT_DISABLE_TIMING),
+                bad_handle);
+    for (CUevent event : {start, end})
+        TRY(query(event->context, wire::Sort::EVENT, event->number));
+    Answer<wire::ElapsedAnswer> answer;
+    REQUIRE(ask(wire::Elapsed{start->number, end->number}, &answer), CUDA_ERROR_UNKNOWN);
+    *milliseconds = answer.record.milliseconds;
+    return static_cast<CUresult>(answer.record.status);
+}

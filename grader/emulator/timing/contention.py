@@ -1,0 +1,159 @@
+"""Contention of a launch's atomics, from the streams of some of its blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from grader.emulator.cpp import Runtime
+from grader.emulator.run.memory import LIMIT
+from grader.emulator.timing.analysis_records import ContentionSums
+from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.footprint import AS_OFTEN
+from grader.emulator.timing.record_arrays import first_row, make_pointing
+from grader.emulator.timing.streams import Streams
+from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS
+
+_ENDS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 60)])
+IN_VAIN = 0.8
+"""Failed swaps per successful swap, for each thread that wants to swap the same word (an H200 with
+1 to 16,896 such threads). If no other threads follow them, the mean is half of that."""
+CROWD = 6000
+"""Number of threads at which the rate of failed swaps is half of IN_VAIN."""
+MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
+"""Moments of a launch, as fractions of its time, and their spacing: densest at the start, when most
+data is new."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """Cycles of an L2 slice: for a `turn` of an atomic; for `passing` on a turn of another slice;
+    for `waiting` for DRAM at an atomic that misses in the L2, while `window` others proceed; for a
+    `chain`, until a float can be added to a word again; for a `swap`, until the next thread can see
+    the new value and swap the word itself."""
+
+    turn: float
+    passing: float
+    waiting: float
+    window: float
+    chain: float
+    swap: float
+
+
+@dataclass(frozen=True)
+class Contention:
+    """Contention of the atomics of some blocks. `turns`: per slice of the L2, for `visits` lines
+    and `pair_visits` pairs of sectors. `longest_chain`: lanes that wait for each other at a line.
+    `swaps`: swapped words; `swaps_of_word`: swaps per word; `turns_of_try`: turns of a slice per
+    lane that tries to swap. `pairs`: per buffer, pairs of sectors with atomics; `buffer_pairs`: all
+    pairs."""
+
+    turns: np.ndarray
+    visits: int
+    pair_visits: int
+    longest_chain: int
+    swaps: float
+    swaps_of_word: float
+    turns_of_try: float
+    pairs: np.ndarray
+    buffer_pairs: np.ndarray
+
+    @property
+    def busiest(self) -> float:
+        """Turns of the busiest slice over those of the average slice, without the variation that
+        few random visits cause."""
+        mean, variance, total = (float(f(self.turns)) for f in (np.mean, np.var, np.sum))
+        if total == 0.0:
+            return 1.0
+        same = float(((self.turns / total) ** 2).sum())  # probability that two turns share a slice
+        chance = mean * total / self.visits * (1.0 - same)
+        beyond = max(0.0, 1.0 - chance / max(chance, variance))
+        return 1.0 + (float(self.turns.max()) / mean - 1.0) * float(np.sqrt(beyond))
+
+    def missing(self, times: float, held: float) -> np.ndarray:
+        """The fraction of visits that miss in the L2, at each of the MOMENTS of a launch that does
+        `times` the observed work. The L2 holds `held` pairs of sectors. The first access to a pair
+        misses; later accesses miss at random if there are too many pairs."""
+        again = max(0.0, 1.0 - held / max(1.0, float(self.buffer_pairs[self.pairs > 0].sum())))
+        rounds = times * self.pairs / np.maximum(1.0, self.buffer_pairs)
+        first = np.exp(-np.where(rounds > AS_OFTEN, rounds, 0.0) * MOMENTS[:, None])
+        parts = self.pairs / max(1, self.pair_visits)
+        return np.asarray((parts * (first + (1.0 - first) * again)).sum(axis=1))
+
+    def placed_as(self, others: Contention) -> Contention:
+        """The same number of swaps, but at the words that blocks of the whole grid swap: the blocks
+        of one SM are at fixed distances, and so may be their words."""
+        if others.swaps == 0:
+            return self
+        return replace(
+            self,
+            turns=others.turns * float(self.turns.sum() / others.turns.sum()),
+            swaps_of_word=others.swaps_of_word * self.swaps / others.swaps,
+        )
+
+    def cycles(self, times: float, at_once: float, held: float, each: Slice) -> float:
+        """Cycles of the busiest slice for the atomics of a launch that does `times` the observed
+        work, `at_once` of it concurrently. Threads with failed swaps try again."""
+        missing = self.missing(times, held) / self.busiest  # misses are spread over all slices
+        waiting = each.waiting * float(SPANS @ (missing / (1.0 + each.window * missing)))
+        waiting *= self.pair_visits / max(1.0, float(self.turns.sum()))  # per turn
+        spread = max(self.busiest * (each.turn + waiting), each.turn + each.passing)
+        mean = float(self.turns.mean())
+        asking = self.swaps_of_word * min(times, at_once)
+        failing = (
+            IN_VAIN * asking * (1.0 - 0.5 * min(1.0, at_once / times)) / (1.0 + asking / CROWD)
+        )
+        again = failing * self.swaps * self.turns_of_try / self.turns.size * spread
+        swapping = float(np.hypot(mean * spread + again, self.swaps_of_word * each.swap))
+        return times * max(swapping, self.longest_chain * each.chain)
+
+
+def find_contention(
+    streams: Streams,
+    code: CodeTable,
+    regions: np.ndarray,
+    slices: int,
+    runtime: Runtime,
+) -> Contention:
+    """The contention of the atomics of streams (cpp/timing/contention.cpp). `regions`: a Region per
+    buffer."""
+    turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
+    buffer_pairs = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
+    if not code.atomics.any():
+        return Contention(turns, 0, 0, 0, 0.0, 0.0, 0.0, pairs, buffer_pairs)
+    lines = LIMIT // LINE_BYTES
+    arrays = {
+        "table": code.table,
+        "first": streams.first,
+        "steps": streams.steps,
+        "accesses": streams.accesses,
+        "lines": streams.lines,
+        "regions": regions,
+        "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
+        "known": np.zeros(lines, dtype=np.uint16),
+        "chains": np.zeros(lines, dtype=np.uint32),
+        "swapped": np.zeros(lines, dtype=np.uint32),
+        "alone": np.zeros(len(regions)),
+        "pairs": pairs,
+        "turns": turns,
+    }
+    numbers = {
+        "block_count": streams.blocks,
+        "warps_per_block": streams.warps_per_block,
+        "region_count": len(regions),
+        "slice_count": slices,
+    }
+    sums = make_pointing(ContentionSums, arrays, numbers)
+    runtime.find_contention(sums.ctypes.data)
+    found = first_row(ContentionSums, sums)
+    chain, swaps = int(found.longest_chain), float(found.swaps)
+    contended = found.contended_swaps / max(1.0, swaps)
+    by_chance = contended / max(1.0, swaps)
+    of_word = max(0.0, contended - 1.0 + by_chance)
+    turns_of_try = float(found.swap_turns) / max(1.0, float(found.tries))
+    visits, pair_visits = int(found.visits), int(found.pair_visits)
+    of_word = float(of_word)
+    return Contention(
+        turns, visits, pair_visits, chain, swaps, of_word, turns_of_try, pairs, buffer_pairs
+    )

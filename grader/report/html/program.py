@@ -1,0 +1,71 @@
+"""A run of a program as HTML: a page of its own, or a fragment for a notebook."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from grader.messages.findings import describe_finding
+from grader.messages.programs import advise_on_program, describe_clock, describe_result
+from grader.records.program_run import HostMistake, ProgramRun
+from grader.report.annotation import PAGE_COLUMNS, annotate_run
+from grader.report.html.kernel_run import MOST_FINDINGS
+from grader.report.html.pages import render_fragment, render_page
+from grader.report.html.source_table import make_lines
+from grader.report.html.timeline_chart import KEY, MOST_BARS, draw_timeline
+from grader.report.program_page import describe_host_place
+from grader.report.program_tables import list_files, list_program_tables
+from grader.report.text import clean_line, clean_text
+
+
+def render_program_page(run: ProgramRun, title: str) -> str:
+    """The page of a run; `title` is the command."""
+    return render_page("program_page.html", title=clean_line(title), **_view(run))
+
+
+def render_program_fragment(run: ProgramRun) -> str:
+    """Markup for a notebook."""
+    return render_fragment("program.html", **_view(run))
+
+
+def _view(run: ProgramRun) -> dict[str, Any]:
+    annotations = [annotate_run(file, PAGE_COLUMNS) for file in list_files(run)]
+    errors = [clean_line(failure.message) for failure in run.failures]
+    found = [clean_line(describe_finding(finding)) for finding in run.findings]
+    return {
+        "device": clean_line(run.device),
+        "result": describe_result(run),
+        "advice": clean_line(advise_on_program(run)),
+        "groups": [
+            (heading, lines[:MOST_FINDINGS])
+            for heading, lines in (
+                ("Errors of kernels", errors),
+                ("Found in kernels", found),
+                ("Found in host code", [_describe(each) for each in run.host_findings]),
+            )
+            if lines
+        ],
+        "tables": list_program_tables(run),
+        "timeline": draw_timeline(run.timeline),
+        "timeline_key": KEY,
+        "timeline_note": _describe_timeline(run),
+        "files": [
+            (
+                clean_line(each.name),
+                [(column.titles[0], column.meaning) for column in each.columns],
+                make_lines(each),
+            )
+            for each in annotations
+        ],
+        "printed": clean_text((run.stdout or "") + (run.stderr or "")),
+        "notes": [clean_line(note) for note in run.notes],
+    }
+
+
+def _describe(mistake: HostMistake) -> str:
+    return clean_line(f"{describe_host_place(mistake)}{mistake.message}. {mistake.advice}")
+
+
+def _describe_timeline(run: ProgramRun) -> str:
+    cut = f" The first {MOST_BARS:,} are drawn." if len(run.timeline) > MOST_BARS else ""
+    clock = describe_clock(run)
+    return f"{clock[0].upper()}{clock[1:]}. A bar shows its figures under the pointer.{cut}"
