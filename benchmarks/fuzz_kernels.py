@@ -24,7 +24,9 @@ from grader.emulator import (
     Unsupported,
     Variable,
     run_launch,
+    texture_records,
     translate,
+    variable_addresses,
     variable_region,
 )
 from grader.messages.hidden import describe_mistake
@@ -88,8 +90,9 @@ class Seed:
 def make_kernel_seeds(binary: Binary, arch: str) -> list[Seed]:
     """The kernels of a binary with at most LONGEST instructions."""
     variables = Code(binary, arch).variables
+    addresses = variable_addresses(variables)
     return [
-        Seed(kernel, kernel_code(kernel, variables, arch=arch), binary.cubin, variables)
+        Seed(kernel, kernel_code(kernel, addresses, arch=arch), binary.cubin, variables)
         for kernel in binary.kernels
         if len(kernel.instructions) <= LONGEST
     ]
@@ -130,7 +133,7 @@ def make_settings(code: KernelCode, memory: GlobalMemory, rng: Random) -> Launch
         rng.choice([0, 0, 256]),
         budget=BUDGET,
         backwards=rng.random() < 0.2,
-        textures=textures[: rng.choice([0, 1, 2, 2])],
+        textures=texture_records(textures[: rng.choice([0, 1, 2, 2])]),
         resident=rng.choice([None, 1, 2 * x * y * z]),
         workspace=workspace.address if workspace else 0,
     )

@@ -29,8 +29,9 @@ from grader.sandbox.process import confine_tools, follow, run_tool
 from grader.sandbox.system_calls import filter_known
 from grader.sandbox.watched import Bounds, Watch, watching
 
-MOST_THREADS = 256
 MEMORY_BYTES = 2 << 30
+MOST_THREADS = 128
+"""Their stacks of 8 MiB take half of the memory: this limit is met first, and is named."""
 OUTPUT_BYTES = 4 << 20
 FOLDER_BYTES = 256 << 20
 

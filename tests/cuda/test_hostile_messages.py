@@ -16,9 +16,10 @@ from grader.cuda.channel import BadMessage, parse
 from grader.cuda.server import Settings, start_server
 from grader.cuda.wire import HEADER, MAX_MESSAGE_BYTES, MESSAGES, Kind
 from grader.emulator import TEXTURE
+from grader.emulator.run.memory import WINDOW
 from tests.cuda.wire_client import FIRST, Client, connected, records, served
 
-FAR = 0x7F00 << 32
+FAR = WINDOW << 32
 
 
 def _distant_texture() -> np.ndarray:
