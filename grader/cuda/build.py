@@ -170,7 +170,8 @@ def _compile(build: _Build, folder: Path, made: Path) -> None:
 
 
 def _jobs(build: _Build, library: Library, folder: Path) -> Iterator[list[str]]:
-    """The commands that compile the files of a library; each ends with its object."""
+    """The commands that compile a library; each ends with its object. Files that are compiled
+    together read the headers, which take most of the time, only once."""
     own = folder / library.name
     (own / "streamed").mkdir(parents=True)
     (own / "stubs.cpp").write_text(write_stubs(library, build.include), "utf-8")
@@ -178,11 +179,14 @@ def _jobs(build: _Build, library: Library, folder: Path) -> Iterator[list[str]]:
         text = write_forwards(build.include)
         (own / "streamed" / "forwards.cpp").write_text(text, "utf-8")
     command = [build.compiler, *build.flags(folder), "-c"]
-    for path in sorted((*library.folder.rglob("*.cpp"), *own.rglob("*.cpp"))):
-        streamed = path.parent.name == "streamed"
-        for index, variant in enumerate(([], [PER_THREAD]) if streamed else ([],)):
-            made = own / f"{path.parent.name}-{path.stem}-{index}.o"
-            yield [*command, *variant, str(path), "-o", str(made)]
+    plain = sorted(library.folder.glob("*.cpp"))
+    stubs = [own / "stubs.cpp"]  # their names have other types than in the headers
+    streamed = sorted(path for top in (library.folder, own) for path in top.glob("streamed/*.cpp"))
+    for index, files in enumerate((plain[::2], plain[1::2], stubs, streamed)):
+        unit = own / f"unit-{index}.cpp"
+        unit.write_text("".join(f'#include "{path}"\n' for path in files), "utf-8")
+        yield [*command, str(unit), "-o", str(unit.with_suffix(".o"))]
+    yield [*command, PER_THREAD, str(unit), "-o", str(own / "per-thread.o")]
 
 
 def _link(build: _Build, library: Library, objects: list[str], made: Path, folder: Path) -> None:

@@ -37,6 +37,7 @@
 
 constexpr CUresult bad_value = CUDA_ERROR_INVALID_VALUE;
 constexpr CUresult bad_handle = CUDA_ERROR_INVALID_HANDLE;
+constexpr CUdeviceptr page = 4096; // bytes of the machine's pages
 
 // --- handles ------------------------------------------------------------------------------------
 

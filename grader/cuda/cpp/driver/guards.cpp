@@ -6,7 +6,6 @@
 
 namespace {
 
-constexpr CUdeviceptr page = 4096;
 // Contents that are kept to find out whether a kernel has written them.
 constexpr size_t most_contents = 16 << 20;
 

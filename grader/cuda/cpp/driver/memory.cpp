@@ -9,7 +9,7 @@
 
 namespace {
 
-constexpr size_t page = 4096, most_freed = 10000, hole_bytes = 1 << 20;
+constexpr size_t most_freed = 10000, hole_bytes = 1 << 20;
 constexpr size_t own_bytes = 256 << 20; // at the window's start: the session's own part
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
