@@ -46,6 +46,7 @@ from grader.sandbox.process import run_tool
 from grader.spec.draws import draw_scalars
 from grader.spec.exercise import Exercise
 from grader.spec.reader import read_exercise
+from grader.submission.predictions import read_predictions
 from grader.submission.source_file import read_program, read_submission
 from grader.toolchain.compilation import Compilation
 
@@ -151,6 +152,7 @@ def _open_job(options: Options, exercise: Exercise, text: Submission) -> Job:
         environment=_describe_environment(),
         seed=seed,
         excluded=excluded_metrics(options, choice.kind),
+        predictions=read_predictions(text.text),
     )
     return Job(subject, choice, options)
 

@@ -17,6 +17,7 @@ from grader.records import (
     Submission,
     Timing,
     Traffic,
+    WrittenPrediction,
 )
 from grader.records.program_run import HostMistake
 from grader.spec.exercise import ComparedWith, Exercise
@@ -27,7 +28,8 @@ from grader.spec.statements import Plan
 class Subject:
     """The graded submission, its exercise, the device and the seed. `device` is None until it is
     known; `environment` are the versions and facts for the score, added as they become known.
-    `excluded` are the metrics that the instructor excluded from judgement."""
+    `excluded` are the metrics that the instructor excluded from judgement; `predictions` are those
+    of the submission."""
 
     exercise: Exercise
     submission: Submission
@@ -35,6 +37,7 @@ class Subject:
     environment: dict[str, str]
     seed: int
     excluded: frozenset[str] = frozenset()
+    predictions: tuple[WrittenPrediction, ...] = ()
 
 
 @dataclass(frozen=True)

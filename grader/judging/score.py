@@ -14,6 +14,7 @@ from dataclasses import replace
 from grader.cpp.lexer import Kind, Token, read_code
 from grader.judging.checks import judge_checks, judge_failure
 from grader.judging.evidence import CountedRun, Evidence, Subject
+from grader.judging.predictions import judge_predictions, measure_predictions
 from grader.judging.values import (
     collect_by_kernel,
     collect_metrics,
@@ -70,6 +71,9 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
     exercise, device, checked = subject.exercise, subject.device, evidence.checked
     assert device is not None  # something ran
     metrics = _collect(evidence, exercise, device)
+    predictions = judge_predictions(subject.predictions, exercise.questions, metrics)
+    if exercise.questions:
+        metrics = (measure_predictions(predictions), *metrics)
     run = evidence.execution
     counted = _source_lines(evidence.lines_from or run, subject.submission)
     lines = _with_findings(counted, checked.findings, subject.submission)
@@ -103,6 +107,7 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         model=evidence.model,
         counted=tuple(map(_describe_run, evidence.counted)),
         causes=merge_causes(losses),
+        predictions=predictions,
         machine=evidence.machine,
         accesses=(evidence.lines_from or run).accesses if run else (),
     )

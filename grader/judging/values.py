@@ -13,7 +13,15 @@ from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
 from grader.judging.uncounted import uncounted_metrics
 from grader.messages.reasons import NO_PEAK, NOT_SHIPPED
-from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, HOST_FINDINGS, METRICS, Metric
+from grader.metrics import (
+    CHECKED_CASES,
+    COMPARABLE,
+    CORRECTNESS,
+    HOST_FINDINGS,
+    METRICS,
+    PREDICTIONS,
+    Metric,
+)
 from grader.records import (
     CaseResult,
     Counters,
@@ -77,14 +85,18 @@ def collect_metrics(
     return tuple(
         _make_value(row, known.get(name) or _miss(row, device, reason))
         for name, row in rows_of(exercise).items()
-        if name not in (CORRECTNESS, CHECKED_CASES)
+        if name not in (CORRECTNESS, CHECKED_CASES, PREDICTIONS)
     )
 
 
 def rows_of(exercise: Exercise) -> dict[str, Metric]:
     """The metrics of an exercise's scores."""
     whole = exercise.program is not None
-    return {name: row for name, row in METRICS.items() if whole or not row.is_of_program}
+    return {
+        name: row
+        for name, row in METRICS.items()
+        if (whole or not row.is_of_program) and (exercise.questions or name != PREDICTIONS)
+    }
 
 
 def collect_by_kernel(execution: Execution | None) -> dict[str, dict[str, MetricValue]]:

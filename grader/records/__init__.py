@@ -19,6 +19,7 @@ from grader.records.likeness import *
 from grader.records.metric_row import *
 from grader.records.options import *
 from grader.records.outcomes import *
+from grader.records.predictions import *
 from grader.records.programs import *
 from grader.records.requests import *
 from grader.records.runs import *

@@ -27,6 +27,7 @@ from grader.records.devices import DeviceInfo
 from grader.records.devices import Source as Source
 from grader.records.grades import Marks
 from grader.records.outcomes import Failure, Finding, Printed
+from grader.records.predictions import Prediction
 from grader.records.runs import Modelled
 from grader.records.warp_cycles import MachineWork
 from grader.records.what_if import WhatIf
@@ -305,6 +306,8 @@ class Score:
     what_if: Annotated[WhatIf | None, ON_REQUEST] = None
     """The effects of fixes of the submission; only on request, where the exercise shows them. They
     change no points."""
+    predictions: Annotated[tuple[Prediction, ...], LATER] = ()
+    """The exercise's questions first, then the submission's other predictions."""
     accesses: Annotated[tuple[WarpAccess, ...], LATER] = ()
     """Of each source line that wastes something, and each way of accessing memory there, the one
     access of a warp that cost most beyond its need, with its addresses, as the emulated device

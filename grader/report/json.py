@@ -86,6 +86,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "causes": _plain(score.causes),
         "why": score.why,
         "hidden_left_out": score.hidden_left_out,
+        "predictions": _plain(score.predictions),
         "accesses": _plain(score.accesses),
         "environment": score.environment,
         "seed": score.seed,

@@ -12,9 +12,10 @@ from rich.table import Table
 from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import format_check_value, format_headlines, format_remark
 from grader.messages.hints import describe_case
+from grader.messages.predictions import MARKS
 from grader.messages.reasons import PUBLIC_ONLY, describe_cost
 from grader.messages.sizes import list_sizes
-from grader.records import CaseResult, CheckResult, Finding, Printed, Score
+from grader.records import CaseResult, CheckResult, Finding, Prediction, Printed, Score
 from grader.report.ending import print_ending
 from grader.report.measurement import format_measurement
 from grader.report.terminal import Page
@@ -52,6 +53,7 @@ def print_body(score: Score, *, console: Console) -> None:
         wrong = find_wrong_case(score.cases)
         if wrong is not None:
             _print_wrong_case(wrong, page)
+        _print_predictions(score.predictions, page)
         _print_findings(score, wrong.message if wrong is not None else "", page)
         _print_hints(score.checks, describe_case(wrong) if wrong is not None else "", page)
         print_score_pictures(score, accesses_of_checks(score), page)
@@ -116,6 +118,17 @@ def _verdict(check: CheckResult) -> str:
     """The verdict in the table, with its remark unless the head of the page already has it."""
     remark = "" if check.headline and not check.in_doubt else format_remark(check)
     return f"{check.status.row.glyph} {check.status.row.word}" + (f": {remark}" if remark else "")
+
+
+def _print_predictions(predictions: Sequence[Prediction], page: Page) -> None:
+    if predictions:
+        page.write_heading("Your predictions")
+    for each in predictions:
+        place = f"line {each.line}: " if each.line is not None else ""
+        subject = f"{each.metric} = {each.written}: " if each.metric and each.written else ""
+        asked = f"{each.question} " if each.question else ""
+        text = f"{place}{asked}{subject}{MARKS[each.verdict]}; {each.message}"
+        page.write(clean_text(text), indent=2, hanging=2)
 
 
 def _print_measurement(score: Score, page: Page) -> None:

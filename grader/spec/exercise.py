@@ -250,6 +250,16 @@ class Limits:
 
 
 @dataclass(frozen=True)
+class PredictionQuestion:
+    """A question whose answer the student predicts: the value of `metric`. For points, a range is
+    at most `widest` times its larger end wide."""
+
+    metric: str
+    question: str
+    widest: float = 0.2
+
+
+@dataclass(frozen=True)
 class Exercise(Task):
     """A whole exercise. `benchmark` maps a device kind (`gpu`, `emulated`) to sizes; formulas are
     of the sizes.
@@ -257,7 +267,7 @@ class Exercise(Task):
     `baseline_source` is the grader's starter, which `baseline_plan` and the further plans of
     `comparisons` launch; `reference_source` is None if the hidden reference is not shipped.
     `program`: it grades whole programs; the fields of kernels (buffers, plans, benchmark, formulas)
-    are empty then.
+    are empty then. `questions`: for predictions.
     """
 
     id: str
@@ -275,6 +285,7 @@ class Exercise(Task):
     units: Units = Units.FP32
     what_if: WhatIfMode = WhatIfMode.OFF
     program: WholeProgram | None = None
+    questions: tuple[PredictionQuestion, ...] = ()
 
     def peak_tflops(self, device: DeviceInfo) -> float | None:
         """The device's peak of the exercise's arithmetic units; None if unknown."""

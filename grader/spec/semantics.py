@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.cpp.cursor import did_you_mean, quote
-from grader.metrics import COMPARABLE, METRICS, Better
+from grader.metrics import COMPARABLE, METRICS, PREDICTIONS, Better
 from grader.spec.plan_rules import Starter, plan_problems
 from grader.spec.schema import Json, Problem, fields, items
 from grader.spec.task_rules import formula_problems, task_problems
@@ -51,6 +51,23 @@ def check_problems(spec: Json) -> Iterator[Problem]:
     """All mistakes of the checks, for exercises of both kinds."""
     yield from _check_problems(spec)
     yield from _points_problems(spec)
+    yield from _question_problems(spec)
+
+
+def _question_problems(spec: Json) -> Iterator[Problem]:
+    """Questions about unknown metrics, or twice about the same; points without a question."""
+    asked = [question.get("metric") for _, question in items(spec, "predictions")]
+    for index, metric in enumerate(asked):
+        path = f"$.predictions[{index}].metric"
+        if metric is not None and (metric not in METRICS or metric == PREDICTIONS):
+            near = did_you_mean(metric, METRICS)
+            yield Problem(path, f"there is no metric {quote(metric)} to predict{near}")
+        elif metric in asked[:index]:
+            yield Problem(path, f"there are two questions about {metric}")
+    for index, check in items(spec, "checks"):
+        if check.get("metric") == PREDICTIONS and not asked:
+            message = "the spec has no predictions: add the questions"
+            yield Problem(f"$.checks[{index}].metric", message)
 
 
 def _kernel_problems(path: str, check: Json) -> Iterator[Problem]:

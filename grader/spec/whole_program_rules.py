@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.cpp.cursor import LanguageError, did_you_mean, quote
 from grader.cpp.expressions import parse_expression
-from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS
+from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, PREDICTIONS
 from grader.spec.exercise import Case, HiddenCase
 from grader.spec.schema import Json, Problem, fields, items
 from grader.spec.whole_program import (
@@ -111,7 +111,7 @@ def _formula_problems(path: str, text: str | None, measured: Json) -> Iterator[P
 def _check_problems(check: Json, path: str) -> Iterator[Problem]:
     metric = check.get("metric")
     row = METRICS.get(metric or "")
-    known = metric in (None, CORRECTNESS, CHECKED_CASES)
+    known = metric in (None, CORRECTNESS, CHECKED_CASES, PREDICTIONS)
     if row and not (known or row.count or row.program):
         yield Problem(f"{path}.metric", f"{metric} {_NOT_FOR_PROGRAMS}")
     for field in ("relative_to", "part"):

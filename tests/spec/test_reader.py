@@ -685,6 +685,21 @@ SEMANTIC_MISTAKES = [
     ),
     (drop_correctness, "$.checks[0].metric", "the first check must be correctness"),
     (
+        put("predictions", value=[{"metric": "time", "question": "How long?"}]),
+        "$.predictions[0].metric",
+        "there is no metric 'time' to predict",
+    ),
+    (
+        put("predictions", value=2 * [{"metric": "time_ms", "question": "How long?"}]),
+        "$.predictions[1].metric",
+        "there are two questions about time_ms",
+    ),
+    (
+        put("checks", 1, "metric", value="predictions"),
+        "$.checks[1].metric",
+        "the spec has no predictions: add the questions",
+    ),
+    (
         put("forbid", value={"scratch_bytes_above": "4 * k"}),
         "$.forbid.scratch_bytes_above",
         "column 5: 'k' is not known here",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import explain, format_check_value
+from grader.messages.predictions import MARKS
 from grader.messages.reasons import summarise_points
 from grader.messages.sizes import list_sizes
 from grader.messages.what_if import (
@@ -78,6 +79,7 @@ def render_submission(
         figures=[*_list_figures(score)],
         times=[*_make_times(score, times)],
         times_note=_make_times_note(score),
+        predictions=[(each, MARKS[each.verdict]) for each in score.predictions],
         findings=[(each, format_finding(each), describe_place(each)) for each in score.findings],
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
         pictures=make_figures(annotation, accesses_of_checks(score)),
