@@ -16,6 +16,7 @@ from grader.records.metric_row import Better as Better
 from grader.records.metric_row import Metric as Metric
 from grader.records.metric_row import Shows as Shows
 from grader.records.predictions import PREDICTIONS as PREDICTIONS
+from grader.records.predictions import PREDICTIONS_ROW
 from grader.records.program_metrics import HOST_FINDINGS as HOST_FINDINGS
 from grader.records.program_metrics import PROGRAM_ROWS
 
@@ -61,16 +62,6 @@ _ROWS = (
         is_fraction=True,
         shows=Shows.FINDING,
         advice="A right result by luck is not right on every GPU and every day.",
-    ),
-    Metric(
-        PREDICTIONS,
-        Better.HIGHER,
-        "right predictions",
-        "fraction of the exercise's questions that `// predict:` lines of the submission answer"
-        " right, 0 to 1",
-        is_fraction=True,
-        is_goal=False,
-        advice="Compute the figure from the access pattern of one warp before you grade.",
     ),
     _rate(
         "time_ms",
@@ -317,6 +308,7 @@ _ROWS = (
         comment="Fewer registers help only where they raise the occupancy.",
     ),
     *PROGRAM_ROWS,
+    PREDICTIONS_ROW,
 )
 
 METRICS: dict[str, Metric] = {row.name: row for row in _ROWS}

@@ -9,9 +9,20 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from grader.records.bounds import LineNumber
+from grader.records.metric_row import Better, Metric
 
 PREDICTIONS = "predictions"
-"""The metric: the fraction of the exercise's questions that were predicted right."""
+PREDICTIONS_ROW = Metric(
+    PREDICTIONS,
+    Better.HIGHER,
+    "right predictions",
+    "fraction of the exercise's questions that `// predict:` lines of the submission answer right,"
+    " 0 to 1",
+    is_fraction=True,
+    is_goal=False,
+    advice="Compute the figure from the access pattern of one warp before you grade.",
+)
+"""Only scores of exercises with such questions have it."""
 
 
 class Verdict(StrEnum):

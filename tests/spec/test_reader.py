@@ -85,6 +85,14 @@ SPEC: Spec = {
     ],
 }
 
+ANSWERS: Spec = {
+    "metric": "predictions",
+    "title": "Answers",
+    "points": 5,
+    "at_least": 1,
+    "bonus": True,
+}
+
 
 def write_exercise(
     root: Path,
@@ -695,8 +703,8 @@ SEMANTIC_MISTAKES = [
         "there are two questions about time_ms",
     ),
     (
-        put("checks", 1, "metric", value="predictions"),
-        "$.checks[1].metric",
+        put("checks", value=[*SPEC["checks"], ANSWERS]),
+        f"$.checks[{len(SPEC['checks'])}].metric",
         "the spec has no predictions: add the questions",
     ),
     (
