@@ -21,9 +21,10 @@ from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 from grader import records
-from grader.metrics import METRICS, PREDICTIONS
+from grader.metrics import METRICS
 from grader.records import bounds
 from grader.records.devices import DEVICE_KINDS
+from grader.records.predictions import PREDICTIONS
 from grader.spec.exercise import Atomics, ComparedWith, Initialisation, Units
 from grader.statuses import CHECK_STATUSES, STATUSES
 

@@ -15,10 +15,8 @@ from grader.records.metric_row import Across as Across
 from grader.records.metric_row import Better as Better
 from grader.records.metric_row import Metric as Metric
 from grader.records.metric_row import Shows as Shows
-from grader.records.predictions import PREDICTIONS as PREDICTIONS
 from grader.records.predictions import PREDICTIONS_ROW
-from grader.records.program_metrics import HOST_FINDINGS as HOST_FINDINGS
-from grader.records.program_metrics import PROGRAM_ROWS
+from grader.records.program_metrics import HOST_FINDINGS, PROGRAM_ROWS
 
 CORRECTNESS, CHECKED_CASES = "correctness", "sanitized"
 """The fractions of cases that are right, and of cases without a finding in the checked mode."""
@@ -330,8 +328,7 @@ MODELLED = (
 COMPARABLE = frozenset(
     name for name, row in METRICS.items() if (row.time and not row.needs_naive) or row.count
 )
-"""The metrics of every program: a threshold may be relative to the baseline's or the reference's
-value."""
+"""A threshold may be relative to such a metric of the baseline or of the reference."""
 
 FIGURES = ("gflops", "bandwidth_gbps", *(name for name in METRICS if name in TRAFFIC))
 """The metrics that a report shows for information beside a time; the rates come first."""

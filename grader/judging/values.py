@@ -13,15 +13,7 @@ from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
 from grader.judging.uncounted import uncounted_metrics
 from grader.messages.reasons import NO_PEAK, NOT_SHIPPED
-from grader.metrics import (
-    CHECKED_CASES,
-    COMPARABLE,
-    CORRECTNESS,
-    HOST_FINDINGS,
-    METRICS,
-    PREDICTIONS,
-    Metric,
-)
+from grader.metrics import CHECKED_CASES, COMPARABLE, CORRECTNESS, METRICS, Metric
 from grader.records import (
     CaseResult,
     Counters,
@@ -37,6 +29,8 @@ from grader.records import (
     Timing,
     Traffic,
 )
+from grader.records.predictions import PREDICTIONS
+from grader.records.program_metrics import HOST_FINDINGS
 from grader.spec.exercise import ComparedWith, Exercise
 
 TIMED_ON = "gpu"

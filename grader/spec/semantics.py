@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.cpp.cursor import did_you_mean, quote
-from grader.metrics import COMPARABLE, METRICS, PREDICTIONS, Better
+from grader.metrics import COMPARABLE, METRICS, Better
+from grader.records.predictions import PREDICTIONS
 from grader.spec.plan_rules import Starter, plan_problems
 from grader.spec.schema import Json, Problem, fields, items
 from grader.spec.task_rules import formula_problems, task_problems

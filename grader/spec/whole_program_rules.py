@@ -10,7 +10,8 @@ from pathlib import Path, PurePosixPath
 
 from grader.cpp.cursor import LanguageError, did_you_mean, quote
 from grader.cpp.expressions import parse_expression
-from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, PREDICTIONS
+from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS
+from grader.records.predictions import PREDICTIONS
 from grader.spec.exercise import Case, HiddenCase
 from grader.spec.schema import Json, Problem, fields, items
 from grader.spec.whole_program import (

@@ -9,8 +9,8 @@ import pytest
 from grader.judging.evidence import Evidence, Subject
 from grader.judging.predictions import judge_predictions, measure_predictions
 from grader.judging.score import failed_score, make_score
-from grader.metrics import PREDICTIONS
 from grader.records import Failure, MetricValue, Score, Source, Status, Verdict
+from grader.records.predictions import PREDICTIONS
 from grader.spec.exercise import CheckSpec, PredictionQuestion, Threshold
 from grader.submission.predictions import read_predictions
 from tests.support.factories import CHECKS, make_case, make_execution, make_exercise, make_subject

@@ -8,7 +8,7 @@ import pytest
 
 from grader.judging.evidence import Evidence
 from grader.judging.score import failed_score, make_score
-from grader.metrics import METRICS, MODELLED, PREDICTIONS
+from grader.metrics import METRICS, MODELLED
 from grader.records import (
     CheckStatus,
     Dim3,
@@ -20,6 +20,7 @@ from grader.records import (
     Score,
     Status,
 )
+from grader.records.predictions import PREDICTIONS
 from grader.spec.exercise import CheckSpec, ComparedWith, Threshold
 from tests.support.factories import (
     CHECKS,

@@ -9,7 +9,7 @@ import pytest
 from grader.cpp.expressions import parse_expression
 from grader.judging.evidence import Evidence
 from grader.judging.values import collect_metrics, measure_correctness, missing_metrics
-from grader.metrics import METRICS, PREDICTIONS, format_value
+from grader.metrics import METRICS, format_value
 from grader.records import (
     Act,
     Counters,
@@ -24,6 +24,7 @@ from grader.records import (
     Timing,
     Traffic,
 )
+from grader.records.predictions import PREDICTIONS
 from grader.spec.exercise import Exercise, Units
 from tests.support.factories import (
     CLEAN,
