@@ -26,6 +26,7 @@ from grader.cuda.functions import (
     LIBRARIES,
     RUNTIME,
     Library,
+    header_folder,
     write_attributes,
     write_forwards,
     write_stubs,
@@ -126,8 +127,7 @@ def _name_of(kind: wire.Kind) -> str:
 
 
 def _find_or_build(cache: Path, compiler: str, nvcc: Nvcc, options: tuple[str, ...]) -> Path:
-    include = next(root for root in nvcc.include_roots if (root / "cuda.h").exists())
-    build = _Build(compiler, include, options)
+    build = _Build(compiler, header_folder(nvcc), options)
     folder = cache / _key(build, nvcc)
     if not folder.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
