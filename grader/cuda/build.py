@@ -32,6 +32,7 @@ from grader.cuda.functions import (
     write_stubs,
     write_symbols,
 )
+from grader.cuda.window import CLIENT_OFFSET
 from grader.devices.emulated.runtime import compile_with
 from grader.emulator.cpp import WARNINGS, run_compiler
 from grader.emulator.cpp.header import format_constants, format_enum, format_struct
@@ -92,7 +93,11 @@ def library_folder(options: tuple[str, ...] = ()) -> Path:
 def write_wire_header() -> str:
     """The text of wire.h: kinds of messages and their records, in the namespace wire. The answer to
     the message Load is LoadAnswer."""
-    names = vars(wire) | {"ALIGNMENT": ALIGNMENT, "RED_ZONE": RED_ZONE}
+    names = vars(wire) | {
+        "ALIGNMENT": ALIGNMENT,
+        "CLIENT_OFFSET": CLIENT_OFFSET,
+        "RED_ZONE": RED_ZONE,
+    }
     records = {"Texture": textures.TEXTURE, "Header": wire.HEADER}
     records |= {_name_of(kind): record for kind, record in wire.MESSAGES.items()}
     records |= {f"{_name_of(kind)}Answer": record for kind, record in wire.ANSWERS.items()}
