@@ -28,7 +28,8 @@ from grader.emulator.run.memory import (
 )
 
 HEAP_OFFSET, CLIENT_OFFSET = 128 << 20, 768 << 20
-"""Variables of modules lie below the heap, which programs set to 512 MiB at most, and allocations of the program from CLIENT_OFFSET on."""
+"""Variables of modules lie below the heap, which has up to 512 MiB, and allocations of the program
+from CLIENT_OFFSET on."""
 BANK_BYTES = 64 << 10
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 
