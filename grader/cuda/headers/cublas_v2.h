@@ -1,5 +1,5 @@
-// The interface of cuBLAS that the emulated device has (cpp/libraries/cublas.cpp): names and numbers
-// of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
+// The functions of cuBLAS that the emulated device has (cpp/libraries/cublas.cpp), with the names and
+// numbers of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
 #pragma once
 #include "cuda_runtime_api.h"
 #include "library_types.h"
@@ -53,15 +53,16 @@ typedef enum {
 } cublasGemmAlgo_t;
 
 // The symbols of the second version of the interface have a suffix.
-#define V2(name, ...) cublasStatus_t name(cublasHandle_t handle, __VA_ARGS__) __asm__(#name "_v2");
+#define CUBLAS_V2(name, ...)                                                                       \
+    cublasStatus_t name(cublasHandle_t handle, __VA_ARGS__) __asm__(#name "_v2");
 cublasStatus_t cublasCreate(cublasHandle_t *handle) __asm__("cublasCreate_v2");
 cublasStatus_t cublasDestroy(cublasHandle_t handle) __asm__("cublasDestroy_v2");
-V2(cublasGetVersion, int *version)
-V2(cublasSetStream, cudaStream_t stream)
-V2(cublasGetStream, cudaStream_t *stream)
-V2(cublasSetPointerMode, cublasPointerMode_t mode)
-V2(cublasGetPointerMode, cublasPointerMode_t *mode)
-V2(cublasSetWorkspace, void *workspace, size_t bytes)
+CUBLAS_V2(cublasGetVersion, int *version)
+CUBLAS_V2(cublasSetStream, cudaStream_t stream)
+CUBLAS_V2(cublasGetStream, cudaStream_t *stream)
+CUBLAS_V2(cublasSetPointerMode, cublasPointerMode_t mode)
+CUBLAS_V2(cublasGetPointerMode, cublasPointerMode_t *mode)
+CUBLAS_V2(cublasSetWorkspace, void *workspace, size_t bytes)
 cublasStatus_t cublasSetMathMode(cublasHandle_t handle, cublasMath_t mode);
 cublasStatus_t cublasGetMathMode(cublasHandle_t handle, cublasMath_t *mode);
 const char *cublasGetStatusName(cublasStatus_t status);
@@ -74,48 +75,44 @@ cublasStatus_t cublasSetMatrix(int rows, int cols, int bytes, const void *a, int
 cublasStatus_t cublasGetMatrix(int rows, int cols, int bytes, const void *a, int lda, void *b,
                                int ldb);
 
-#define SHAPE cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k
-#define VECTORS(letter, low, T)                                                                         \
-    V2(cublas##letter##axpy, int n, const T *alpha, const T *x, int incx, T *y, int incy)          \
-    V2(cublas##letter##scal, int n, const T *alpha, T *x, int incx)                                \
-    V2(cublas##letter##copy, int n, const T *x, int incx, T *y, int incy)                          \
-    V2(cublas##letter##swap, int n, T *x, int incx, T *y, int incy)                                \
-    V2(cublas##letter##dot, int n, const T *x, int incx, const T *y, int incy, T *result)          \
-    V2(cublas##letter##nrm2, int n, const T *x, int incx, T *result)                               \
-    V2(cublas##letter##asum, int n, const T *x, int incx, T *result)                               \
-    V2(cublasI##low##amax, int n, const T *x, int incx, int *result)                            \
-    V2(cublasI##low##amin, int n, const T *x, int incx, int *result)                            \
-    V2(cublas##letter##gemv, cublasOperation_t op, int m, int n, const T *alpha, const T *a,       \
-       int lda, const T *x, int incx, const T *beta, T *y, int incy)                               \
-    V2(cublas##letter##ger, int m, int n, const T *alpha, const T *x, int incx, const T *y,        \
-       int incy, T *a, int lda)                                                                    \
-    V2(cublas##letter##gemm, SHAPE, const T *alpha, const T *a, int lda, const T *b, int ldb,      \
-       const T *beta, T *c, int ldc)
-#define BATCHES(letter, T)                                                                         \
+#define CUBLAS_SHAPE cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k
+#define CUBLAS_VECTORS(letter, low, T)                                                             \
+    CUBLAS_V2(cublas##letter##axpy, int n, const T *alpha, const T *x, int incx, T *y,             \
+              int incy)                                                                            \
+    CUBLAS_V2(cublas##letter##scal, int n, const T *alpha, T *x, int incx)                         \
+    CUBLAS_V2(cublas##letter##dot, int n, const T *x, int incx, const T *y, int incy,              \
+              T *result)                                                                           \
+    CUBLAS_V2(cublas##letter##nrm2, int n, const T *x, int incx, T *result)                        \
+    CUBLAS_V2(cublas##letter##asum, int n, const T *x, int incx, T *result)                        \
+    CUBLAS_V2(cublasI##low##amax, int n, const T *x, int incx, int *result)                        \
+    CUBLAS_V2(cublasI##low##amin, int n, const T *x, int incx, int *result)                        \
+    CUBLAS_V2(cublas##letter##gemv, cublasOperation_t op, int m, int n, const T *alpha,            \
+              const T *a, int lda, const T *x, int incx, const T *beta, T *y, int incy)            \
+    CUBLAS_V2(cublas##letter##gemm, CUBLAS_SHAPE, const T *alpha, const T *a, int lda,             \
+              const T *b, int ldb, const T *beta, T *c, int ldc)
+#define CUBLAS_BATCHES(letter, T)                                                                  \
     cublasStatus_t cublas##letter##gemmStridedBatched(                                             \
-        cublasHandle_t handle, SHAPE, const T *alpha, const T *a, int lda, long long stride_a,     \
+        cublasHandle_t handle, CUBLAS_SHAPE, const T *alpha, const T *a, int lda,                  \
+        long long stride_a,                                                                        \
         const T *b, int ldb, long long stride_b, const T *beta, T *c, int ldc, long long stride_c, \
-        int count);                                                                                \
-    cublasStatus_t cublas##letter##gemmBatched(                                                    \
-        cublasHandle_t handle, SHAPE, const T *alpha, const T *const *a, int lda,                  \
-        const T *const *b, int ldb, const T *beta, T *const *c, int ldc, int count);
-VECTORS(S, s, float)
-VECTORS(D, d, double)
-BATCHES(S, float)
-BATCHES(D, double)
-BATCHES(H, __half)
-cublasStatus_t cublasHgemm(cublasHandle_t handle, SHAPE, const __half *alpha, const __half *a,
-                           int lda, const __half *b, int ldb, const __half *beta, __half *c,
+        int count);
+CUBLAS_VECTORS(S, s, float)
+CUBLAS_VECTORS(D, d, double)
+CUBLAS_BATCHES(S, float)
+CUBLAS_BATCHES(D, double)
+CUBLAS_BATCHES(H, __half)
+cublasStatus_t cublasHgemm(cublasHandle_t handle, CUBLAS_SHAPE, const __half *alpha,
+                           const __half *a, int lda, const __half *b, int ldb, const __half *beta, __half *c,
                            int ldc);
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb,
                             int m, int n, int k, const void *alpha, const void *a,
                             cudaDataType type_a, int lda, const void *b, cudaDataType type_b,
                             int ldb, const void *beta, void *c, cudaDataType type_c, int ldc,
                             cublasComputeType_t compute, cublasGemmAlgo_t algorithm);
-#undef V2
-#undef SHAPE
-#undef VECTORS
-#undef BATCHES
+#undef CUBLAS_V2
+#undef CUBLAS_SHAPE
+#undef CUBLAS_VECTORS
+#undef CUBLAS_BATCHES
 
 #ifdef __cplusplus
 }

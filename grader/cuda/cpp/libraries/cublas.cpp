@@ -22,11 +22,6 @@ namespace {
         if (!(condition))                                                                          \
             return status;                                                                         \
     } while (false)
-#define TRY(expression)                                                                            \
-    do {                                                                                           \
-        if (cublasStatus_t status_ = (expression))                                                 \
-            return status_;                                                                        \
-    } while (false)
 #define ENTER(condition)                                                                           \
     REQUIRE(handle, CUBLAS_STATUS_NOT_INITIALIZED);                                                \
     REQUIRE(condition, CUBLAS_STATUS_INVALID_VALUE)
@@ -381,22 +376,6 @@ static cublasStatus_t scal(const char *function, cublasHandle_t handle, int n, c
 }
 
 template <class T>
-static cublasStatus_t move(const char *function, cublasHandle_t handle, int n, T *x, int incx, T *y,
-                           int incy, bool exchange)
-{
-    VECTOR(from, n, x, incx, exchange);
-    VECTOR(to, n, y, incy, true);
-    return run<T>(function, handle, (exchange ? 4.0 : 2.0) * n, [=] {
-        for (int i = 0; i < n; ++i) {
-            T old = to[i];
-            to[i] = from[i];
-            if (exchange)
-                from[i] = old;
-        }
-    });
-}
-
-template <class T>
 static cublasStatus_t dot(const char *function, cublasHandle_t handle, int n, const T *x, int incx,
                           const T *y, int incy, T *result)
 {
@@ -465,22 +444,6 @@ static cublasStatus_t gemv(const char *function, cublasHandle_t handle, cublasOp
 }
 
 template <class T>
-static cublasStatus_t ger(const char *function, cublasHandle_t handle, int m, int n, const T *alpha,
-                          const T *x, int incx, const T *y, int incy, T *a, int lda)
-{
-    REQUIRE(m >= 0 && n >= 0 && lda >= std::max(1, m), CUBLAS_STATUS_INVALID_VALUE);
-    FACTOR(factor, alpha, type_of<T>);
-    VECTOR(column, m, x, incx, false);
-    VECTOR(row, n, y, incy, false);
-    VIEW(T, matrix, a, m && n ? size_t(lda) * size_t(n - 1) + size_t(m) : 0, true);
-    return run<T>(function, handle, 2.0 * m * n, [=] {
-        for (int j = 0; j < n; ++j)
-            for (int i = 0; i < m; ++i)
-                matrix[i + size_t(j) * lda] += static_cast<T>(factor.get()) * column[i] * row[j];
-    });
-}
-
-template <class T>
 static cublasStatus_t gemmStridedBatched(const char *function, cublasHandle_t handle,
                                          cublasOperation_t opa, cublasOperation_t opb, int m, int n,
                                          int k, const T *alpha, const T *a, int lda, long long to_a,
@@ -497,63 +460,36 @@ static cublasStatus_t gemmStridedBatched(const char *function, cublasHandle_t ha
                     {m, n, k, count, operands[0], operands[1], operands[2], product, old, type});
 }
 
-// The arrays of pointers are in device memory.
-template <class T>
-static cublasStatus_t gemmBatched(const char *function, cublasHandle_t handle,
-                                  cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k,
-                                  const T *alpha, const T *const *a, int lda, const T *const *b,
-                                  int ldb, const T *beta, T *const *c, int ldc, int count)
-{
-    VIEW(const T *const, all_a, a, size_t(count), false);
-    VIEW(const T *const, all_b, b, size_t(count), false);
-    VIEW(T *const, all_c, c, size_t(count), false);
-    TRY(status_of(cuStreamSynchronize(handle->stream))); // kernels may write the pointers
-    for (int i = 0; i < count; ++i)
-        TRY(gemmStridedBatched<T>(function, handle, opa, opb, m, n, k, alpha, all_a[i], lda, 0,
-                                  all_b[i], ldb, 0, beta, all_c[i], ldc, 0, 1));
-    return CUBLAS_STATUS_SUCCESS;
-}
-
 #define AXPY(T) int n, const T *alpha, const T *x, int incx, T *y, int incy
 #define SCAL(T) int n, const T *alpha, T *x, int incx
-#define COPY(T) int n, const T *x, int incx, T *y, int incy
-#define SWAP(T) int n, T *x, int incx, T *y, int incy
 #define DOT(T) int n, const T *x, int incx, const T *y, int incy, T *result
 #define NORM(T) int n, const T *x, int incx, T *result
 #define EXTREME(T) int n, const T *x, int incx, int *result
 #define GEMV(T)                                                                                    \
     cublasOperation_t op, int m, int n, const T *alpha, const T *a, int lda, const T *x, int incx, \
         const T *beta, T *y, int incy
-#define GER(T)                                                                                     \
-    int m, int n, const T *alpha, const T *x, int incx, const T *y, int incy, T *a, int lda
 #define SHAPE(T) cublasOperation_t opa, cublasOperation_t opb, int m, int n, int k, const T *alpha
 #define GEMM(T)                                                                                    \
     SHAPE(T), const T *a, int lda, const T *b, int ldb, const T *beta, T *c, int ldc
 #define STRIDED(T)                                                                                 \
     SHAPE(T), const T *a, int lda, long long to_a, const T *b, int ldb, long long to_b,            \
         const T *beta, T *c, int ldc, long long to_c, int count
-#define BATCHED(T)                                                                                 \
-    SHAPE(T), const T *const *a, int lda, const T *const *b, int ldb, const T *beta, T *const *c,  \
-        int ldc, int count
+
 EXPORT(axpy, AXPY, n, alpha, x, incx, y, incy)
 EXPORT(scal, SCAL, n, alpha, x, incx)
 EXPORT(dot, DOT, n, x, incx, y, incy, result)
 EXPORT(gemv, GEMV, op, m, n, alpha, a, lda, x, incx, beta, y, incy)
-EXPORT(ger, GER, m, n, alpha, x, incx, y, incy, a, lda)
 EXPORT_GEMM(gemmStridedBatched, STRIDED, opa, opb, m, n, k, alpha, a, lda, to_a, b, ldb, to_b, beta,
             c, ldc, to_c, count)
-EXPORT_GEMM(gemmBatched, BATCHED, opa, opb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc, count)
 
-#define EXPORT_REST(letter, low, T)                                                                     \
-    EXPORT_ONE(cublas##letter##copy, move, T, COPY, n, const_cast<T *>(x), incx, y, incy, false)   \
-    EXPORT_ONE(cublas##letter##swap, move, T, SWAP, n, x, incx, y, incy, true)                     \
+#define EXPORT_REST(letter, low, T)                                                                \
     EXPORT_ONE(cublas##letter##nrm2, norm, T, NORM, n, x, incx, result, true)                      \
     EXPORT_ONE(cublas##letter##asum, norm, T, NORM, n, x, incx, result, false)                     \
-    EXPORT_ONE(cublasI##low##amax, extreme, T, EXTREME, n, x, incx, result, true)               \
+    EXPORT_ONE(cublasI##low##amax, extreme, T, EXTREME, n, x, incx, result, true)                  \
     EXPORT_ONE(cublasI##low##amin, extreme, T, EXTREME, n, x, incx, result, false)
 #define EXPORT_PRODUCT(letter, T)                                                                  \
-    EXPORT_ONE(cublas##letter##gemm, gemmStridedBatched, T, GEMM, opa, opb, m, n, k, alpha, a, lda, \
-               0, b, ldb, 0, beta, c, ldc, 0, 1)
+    EXPORT_ONE(cublas##letter##gemm, gemmStridedBatched, T, GEMM, opa, opb, m, n, k, alpha, a,     \
+               lda, 0, b, ldb, 0, beta, c, ldc, 0, 1)
 EXPORT_REST(S, s, float)
 EXPORT_REST(D, d, double)
 EXPORT_PRODUCT(S, float)

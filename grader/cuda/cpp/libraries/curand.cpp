@@ -1,6 +1,5 @@
-// libcurand: host generators. The numbers are those of Philox 4x32-10 (Salmon et al., "Parallel
-// random numbers: as easy as 1, 2, 3") for every type of pseudorandom generator; their order differs
-// from NVIDIA's.
+// libcurand: host generators. Every type of pseudorandom generator gives the numbers of Philox 4x32-10
+// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"), in another order than NVIDIA's.
 #include <curand.h>
 
 #include "libraries/library.h"

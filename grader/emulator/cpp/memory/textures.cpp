@@ -206,8 +206,7 @@ static const Texture *find(const Context &context, uint32_t handle, uint32_t dim
 }
 
 // Whether the blend is known. Blends of signed bytes are unknown; integers that stay integers have
-// none. Blends of volumes of reals differ from an H200's by one unit in the last place in one of a
-// thousand reads.
+// none. Blends of volumes of reals differ from an H200's in the last bit, in 0.1 % of reads.
 static bool can_blend(const Texture &texture)
 {
     bool fractions = texture.texels >= Texels::UNSIGNED_8_FRACTIONS;
@@ -234,7 +233,7 @@ static uint32_t choose_face(float *at)
     return 2 * axis + minus;
 }
 
-// Reads a texture; the first coordinate is the layer if there is one. `channels`: mask of the
+// Reads a texture; the first coordinate of a layered texture is the layer. `channels`: mask of the
 // requested results, which are stored consecutively. Returns a FaultCode.
 EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, uint32_t mask,
                                       uint32_t handle, uint32_t form, uint32_t channels)
