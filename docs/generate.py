@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -22,12 +23,22 @@ sys.path[:0] = [str(ROOT), str(DOCS)]
 from schemas import SCHEMAS, make_schemas  # noqa: E402 - docs/schemas.py
 
 from grader.cli import COMMANDS, GRADE  # noqa: E402 - found by the line above
-from grader.cuda.functions import LIBRARIES, Library, read_functions, read_unsupported  # noqa: E402
+from grader.cuda.functions import (  # noqa: E402
+    LIBRARIES,
+    Function,
+    Library,
+    header_folder,
+    read_functions,
+    read_versions,
+    unsupported_names,
+)
 from grader.emulator.codegen.opcodes.reference import render_coverage  # noqa: E402
 from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E402
+from grader.grading.tools import find_toolchain  # noqa: E402
 from grader.judging.timing import MOST_DOUBT, is_known  # noqa: E402
 from grader.messages.findings import FINDINGS  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, sources, unit_words  # noqa: E402
+from grader.plumbing.cache import default_cache  # noqa: E402
 from grader.records import Timing  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing, Status  # noqa: E402
 from tests.support.corpus_explained import render_corpus  # noqa: E402
@@ -433,20 +444,26 @@ def _list(value: object) -> list[object]:
 
 
 def make_cuda_functions() -> str:
+    nvcc = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ)).nvcc
+    include = header_folder(nvcc)
     return f"""\
 # Functions of CUDA
 
 A program under `grade exec` calls these functions of `libcudart.so.13` and `libcuda.so.1`. The
 other functions of the toolkit's headers return `cudaErrorNotSupported` or
-`CUDA_ERROR_NOT_SUPPORTED`, and print their name once on stderr.
+`CUDA_ERROR_NOT_SUPPORTED`, and print their name once on stderr. The list of these is from
+CUDA {nvcc.version.rpartition(".")[0]}.
 
-{"".join(map(_make_library, LIBRARIES))}""".rstrip()
+{"".join(_make_library(library, include) for library in LIBRARIES)}""".rstrip()
 
 
-def _make_library(library: Library) -> str:
+def _make_library(library: Library, include: Path) -> str:
     rows = read_functions(library)
-    cells = ((f"`{row.name}`", row.since, format_cell(row.behaviour)) for row in rows)
-    others = ", ".join(f"`{name}`" for name in read_unsupported(library))
+    versions = read_versions(include)
+    cells = (
+        (f"`{row.name}`", _first_version(row, versions), format_cell(row.behaviour)) for row in rows
+    )
+    others = ", ".join(f"`{name}`" for name in unsupported_names(library, include))
     return f"""\
 ## {library.title}: {len(rows)} functions
 
@@ -457,6 +474,13 @@ def _make_library(library: Library) -> str:
 {others}.
 
 """
+
+
+def _first_version(row: Function, versions: Mapping[str, Sequence[int]]) -> str:
+    if row.since:
+        return row.since
+    first = versions[row.name][0]
+    return f"{first // 1000}.{first % 1000 // 10}"
 
 
 PAGES: dict[str, Callable[[], str]] = {

@@ -26,11 +26,14 @@ from grader.cuda.functions import (
     LIBRARIES,
     RUNTIME,
     Library,
+    header_folder,
     write_attributes,
     write_forwards,
     write_stubs,
     write_symbols,
 )
+from grader.cuda.toolkit_headers import OWN
+from grader.cuda.window import CLIENT_OFFSET
 from grader.devices.emulated.runtime import compile_with
 from grader.emulator.cpp import WARNINGS, run_compiler
 from grader.emulator.cpp.header import format_constants, format_enum, format_struct
@@ -58,11 +61,13 @@ CHECKED = tuple(
 )
 PER_THREAD = "-DCUDA_API_PER_THREAD_DEFAULT_STREAM"
 _EXPORTS = {
-    DRIVER: "{ global: cu[A-Z]*; grader_host_finding; local: *; };",
+    DRIVER: "{ global: cu[A-Z]*; grader_*; local: *; };",
     RUNTIME: "libcudart.so.13 { global: cuda[A-Z]*; __cuda*; local: *; };",
 }
 _EMULATORS = (textures.Texels, textures.Edge, ElementType)
 """Numbers of the emulator in wire.h."""
+_MATHEMATICS = {"cublas": "libcublas.so.13", "curand": "libcurand.so.10"}
+"""Libraries over libcuda and libcudart: a file of cpp/libraries each."""
 _NAMES = {DRIVER: ("libcuda.so.1", "libcuda.so"), RUNTIME: ("libcudart.so.13", "libcudart.so")}
 
 
@@ -91,11 +96,15 @@ def library_folder(options: tuple[str, ...] = ()) -> Path:
 def write_wire_header() -> str:
     """The text of wire.h: kinds of messages and their records, in the namespace wire. The answer to
     the message Load is LoadAnswer."""
-    names = vars(wire) | {"ALIGNMENT": ALIGNMENT, "RED_ZONE": RED_ZONE}
+    names = vars(wire) | {
+        "ALIGNMENT": ALIGNMENT,
+        "CLIENT_OFFSET": CLIENT_OFFSET,
+        "RED_ZONE": RED_ZONE,
+    }
     records = {"Texture": textures.TEXTURE, "Header": wire.HEADER}
     records |= {_name_of(kind): record for kind, record in wire.MESSAGES.items()}
     records |= {f"{_name_of(kind)}Answer": record for kind, record in wire.ANSWERS.items()}
-    kinds = (("Kind", wire.Kind.__members__), ("Sort", wire.Sort.__members__))
+    kinds = ((kind.__name__, kind.__members__) for kind in (wire.Kind, wire.Sort, wire.Arithmetic))
     enums = (*kinds, ("ObjectFlag", vars(wire.ObjectFlag)))
     parts = [
         "// Written by build.py from wire.py.\n#pragma once\n",
@@ -126,8 +135,7 @@ def _name_of(kind: wire.Kind) -> str:
 
 
 def _find_or_build(cache: Path, compiler: str, nvcc: Nvcc, options: tuple[str, ...]) -> Path:
-    include = next(root for root in nvcc.include_roots if (root / "cuda.h").exists())
-    build = _Build(compiler, include, options)
+    build = _Build(compiler, header_folder(nvcc), options)
     folder = cache / _key(build, nvcc)
     if not folder.is_dir():
         cache.mkdir(parents=True, exist_ok=True)
@@ -167,6 +175,15 @@ def _compile(build: _Build, folder: Path, made: Path) -> None:
     for library in (DRIVER, RUNTIME):  # the runtime is linked with the driver
         objects = [command[-1] for command in jobs[library]]
         _link(build, library, objects, made, folder)
+    for name in ("cublas_v2.h", "curand.h"):
+        (folder / name).write_bytes((OWN / name).read_bytes())
+    for name, file in _MATHEMATICS.items():
+        source, script = SOURCES / "libraries" / f"{name}.cpp", folder / f"{name}.map"
+        script.write_text(f"{{ global: {name}*; local: *; }};", "utf-8")
+        options = [*build.flags(folder), "-O3", *LINKING, f"-Wl,--version-script={script}"]
+        options += [f"-L{made}", "-lcuda", "-lcudart", "-Wl,-rpath,$ORIGIN", f"-Wl,-soname,{file}"]
+        run_compiler([build.compiler, str(source), *options, "-o", str(made / file)])
+        (made / f"lib{name}.so").symlink_to(file)
 
 
 def _jobs(build: _Build, library: Library, folder: Path) -> Iterator[list[str]]:

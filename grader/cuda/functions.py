@@ -1,9 +1,9 @@
 """The functions of libcudart and libcuda: rows of the supported functions, and C++ from the headers
 of the toolkit.
 
-A row of `cpp/*/functions.tsv` describes one function: documented name, first version of CUDA, the
-call of the driver that is its whole body (`-` for functions written in C++), behaviour.
-`cpp/*/declared.txt` are the documented names of all functions in the headers of CUDA 13.5.
+A row of `cpp/runtime/functions.tsv` describes one function: documented name, first version of
+CUDA, the call of the driver that is its whole body (`-` for functions written in C++), behaviour.
+A row of `cpp/driver/functions.tsv`: name, behaviour. The headers know its first version.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from grader.toolchain.nvcc import Nvcc
 
 HERE = Path(__file__).parent
 
@@ -30,10 +32,12 @@ class Library:
 
 @dataclass(frozen=True)
 class Function:
+    """`since`: None if the headers know it."""
+
     name: str
-    since: str
-    call: str
     behaviour: str
+    since: str | None
+    call: str
 
 
 RUNTIME = Library(
@@ -76,17 +80,24 @@ int refuse(const char *name)
 """
 
 
+def header_folder(nvcc: Nvcc) -> Path:
+    return next(root for root in nvcc.include_roots if (root / "cuda.h").exists())
+
+
 def read_functions(library: Library) -> tuple[Function, ...]:
     path = library.folder / "functions.tsv"
-    lines = path.read_text(encoding="utf-8").splitlines()
-    return tuple(Function(*line.split("\t")) for line in lines)
+    return tuple(_read_row(line) for line in path.read_text(encoding="utf-8").splitlines())
 
 
-def read_unsupported(library: Library) -> tuple[str, ...]:
-    """The declared names without a row."""
-    declared = (library.folder / "declared.txt").read_text(encoding="utf-8").split()
-    supported = {row.name for row in read_functions(library)}
-    return tuple(name for name in declared if name not in supported)
+def _read_row(line: str) -> Function:
+    name, *middle, behaviour = line.split("\t")
+    since, call = middle or (None, HANDWRITTEN)
+    return Function(name, behaviour, since, call)
+
+
+def unsupported_names(library: Library, include: Path) -> list[str]:
+    """The documented names without a row."""
+    return sorted(declared_names(library, include) - {row.name for row in read_functions(library)})
 
 
 def declared_names(library: Library, include: Path) -> set[str]:
@@ -126,18 +137,24 @@ def write_attributes(include: Path) -> str:
 
 
 def write_symbols(include: Path) -> str:
-    """Rows of symbols.def: name, first version of CUDA, symbol. cudaTypedefs.h names a type for
-    each form of a function; the second form has the suffix _v2."""
-    text = (include / "cudaTypedefs.h").read_text(encoding="utf-8")
-    versions: dict[str, set[int]] = {}
-    for name, since in re.findall(r"\*PFN_(cu\w+?)_v(\d+)\)", text):
-        versions.setdefault(name, set()).add(int(since))
+    """Rows of symbols.def: name, first version of CUDA, symbol. NVIDIA's headers name a
+    type for each form of a function; the second form has the suffix _v2."""
     rows = []
-    for name, found in versions.items():
-        for index, since in enumerate(sorted(found), 1):
+    for name, found in read_versions(include).items():
+        for index, since in enumerate(found, 1):
             suffix = f"_v{index}" if index > 1 else ""
             rows.append(f"SYMBOL({name}, {since}, {name}{suffix})\n")
     return "".join(rows)
+
+
+def read_versions(include: Path) -> dict[str, list[int]]:
+    """The versions of CUDA (12030: 12.3) that brought forms of a function of the driver."""
+    headers = ("cudaTypedefs.h", "cudaProfilerTypedefs.h")
+    text = "".join((include / header).read_text(encoding="utf-8") for header in headers)
+    versions: dict[str, set[int]] = {}
+    for name, since in re.findall(r"\*PFN_(cu\w+?)_v(\d+)\)", text):
+        versions.setdefault(name, set()).add(int(since))
+    return {name: sorted(found) for name, found in versions.items()}
 
 
 def _write_forward(row: Function, parameters: tuple[str, ...]) -> str:

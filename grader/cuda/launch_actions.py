@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from math import inf
 
 from grader.cuda.channel import BadMessage, Message, file_of
 from grader.cuda.images import BadImage, parse_jit, read_image
@@ -12,7 +13,7 @@ from grader.cuda.launch_groups import Request
 from grader.cuda.launches import Done, Failed, Status
 from grader.cuda.modules import Module
 from grader.cuda.session import TEXT_BYTES, Session
-from grader.cuda.wire import Kind
+from grader.cuda.wire import Arithmetic, Kind
 
 MOST_MODULES = 10_000
 
@@ -57,6 +58,17 @@ def link(session: Session, message: Message) -> None:
     text = log.encode()[:TEXT_BYTES]
     with file_of(cubin) as file:
         session.channel.answer(Kind.LINK, text, (file,), text_bytes=len(text))
+
+
+def library_call(session: Session, message: Message) -> None:
+    """A function of cuBLAS or cuRAND, which the program has computed."""
+    stream, device = message.number("stream"), session.device(message.number("device"))
+    operations, size = float(message.record["operations"]), float(message.record["bytes"])
+    arithmetic, name = message.number("arithmetic"), message.text
+    if arithmetic not in tuple(Arithmetic) or not (0 <= operations < inf and 0 <= size < inf):
+        raise BadMessage("A library's function has no time.")
+    act = partial(session.timeline.library, stream, device, name, Arithmetic(arithmetic))
+    session.note(partial(act, operations, size))
 
 
 def unload(session: Session, message: Message) -> None:

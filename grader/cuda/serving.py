@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from grader.cuda.channel import BadMessage, Message
-from grader.cuda.launch_actions import launch, link, load, unload
+from grader.cuda.launch_actions import launch, library_call, link, load, unload
 from grader.cuda.launches import Status
 from grader.cuda.memory_actions import (
     allocate,
@@ -175,6 +175,7 @@ _ACTIONS: Mapping[Kind, Callable[[Session, Message], None]] = {
     Kind.HOST_FINDING: host_finding,
     Kind.NAME_OBJECT: name_object,
     Kind.PEER: peer,
+    Kind.LIBRARY: library_call,
     Kind.LOAD: load,
     Kind.SYNCHRONIZE: synchronize,
     Kind.QUERY: query,

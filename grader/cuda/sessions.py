@@ -13,7 +13,7 @@ from grader.plumbing.record_json import converter
 from grader.records import LaunchTime, RunTool, Source
 from grader.records.program_run import HostMistake, ProgramKernel, ProgramRun
 from grader.records.programs import LaunchGroup, ProgramLaunch, SessionRecord
-from grader.records.timeline import TimelineEntry
+from grader.records.timeline import ActivityKind, TimelineEntry
 from grader.toolchain.host_lines import find_places, ignores_result
 
 
@@ -53,12 +53,21 @@ def join_sessions(
         tuple(_join_timelines(sessions)),
         checked=checked,
         modelled=modelled,
-        notes=tuple(
-            f"Process {session.process} ended early: {session.problem}."
-            for session in sessions
-            if session.problem
-        ),
+        notes=tuple(chain.from_iterable(_list_notes(each, modelled) for each in sessions)),
     )
+
+
+def _list_notes(session: SessionRecord, modelled: bool) -> Iterator[str]:
+    if session.problem:
+        yield f"Process {session.process} ended early: {session.problem}."
+    times: dict[str, list[float]] = {}
+    for each in session.timeline:
+        if each.kind is ActivityKind.KERNEL and each.launch is None:
+            times.setdefault(each.name, []).append(each.ms)
+    for name, found in times.items():
+        time = f", {sum(found):.3g} ms by the GPU's published figures" if modelled else ""
+        calls = "1 call" if len(found) == 1 else f"{len(found)} calls"
+        yield f"{name}: {calls}{time}; this computer calculates the results."
 
 
 def _join_groups(

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 
+from grader.cuda.wire import Arithmetic
 from grader.devices.gpus import Gpu
 from grader.records.timeline import ActivityKind, TimelineEntry
 
@@ -36,6 +37,8 @@ PAGEABLE_GBPS = 12.0
 PINNED_START_US, PAGEABLE_START_US, COPY_START_US, SET_START_US = 2.2, 6.0, 2.0, 0.9
 COPY_PART, SET_PART = 0.88, 0.9
 """Copies and fills inside a device, as in devices/emulated/transfers.py."""
+LIBRARY_PART, LIBRARY_START_US = 0.77, 2.0
+"""Part of the peak that cuBLAS reaches: 51.7 of 66.9 TFLOP/s in float (docs/measurements.md)."""
 QUEUE_LENGTH = 1024
 """Outstanding operations after which a call waits."""
 MOST_ENTRIES = 20_000
@@ -159,6 +162,29 @@ class Timeline:
         self.call(LAUNCH_CALL_US)
         entry = (ActivityKind.KERNEL, name, None, launch)
         self._place(stream, device, us, ("SM",), entry, share=min(1.0, share))
+
+    def library(
+        self,
+        stream: int,
+        device: int,
+        name: str,
+        arithmetic: Arithmetic,
+        operations: float,
+        bytes: float,
+    ) -> None:
+        """A kernel of cuBLAS or cuRAND: the longer of the times of its operations and of its
+        accesses to memory, by published figures."""
+        gpu = self._gpu
+        single, figures = gpu.peak_fp32_tflops, gpu.figures
+        doubles = figures.double_lanes / figures.float_lanes if figures else 1 / 64
+        rates = {
+            Arithmetic.SINGLE: single,
+            Arithmetic.DOUBLE: single * doubles,
+            Arithmetic.TENSOR: gpu.peak_tensor_tflops or 2 * single,
+        }
+        ms = operations / (LIBRARY_PART * rates[arithmetic] * 1e9)
+        ms = max(ms, bytes / (COPY_PART * gpu.peak_bandwidth_gbps * 1e6))
+        self.launch(stream, device, lambda: ms + LIBRARY_START_US / 1000, name)
 
     def copy(
         self,

@@ -27,8 +27,9 @@ from grader.emulator.run.memory import (
     nearest_region,
 )
 
-HEAP_OFFSET, CLIENT_OFFSET = 128 << 20, 256 << 20
-"""Variables of modules lie below the heap, and allocations of the program from CLIENT_OFFSET on."""
+HEAP_OFFSET, CLIENT_OFFSET = 128 << 20, 768 << 20
+"""Variables of modules lie below the heap, which has up to 512 MiB, and allocations of the program
+from CLIENT_OFFSET on."""
 BANK_BYTES = 64 << 10
 _SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 

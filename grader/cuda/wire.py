@@ -39,6 +39,7 @@ class Kind(IntEnum):
     HOST_FINDING = 13
     NAME_OBJECT = 14
     PEER = 15
+    LIBRARY = 16
     ANSWERED = 64
     HELLO = 65
     LOAD = 66
@@ -104,6 +105,8 @@ MESSAGES = {
     # the name follows; `flags`: see ObjectFlag
     Kind.NAME_OBJECT: _record(("handle", "u8"), ("sort", "u4"), ("flags", "u4")),
     Kind.PEER: _record(("device", "u4"), ("peer", "u4"), ("enabled", "u4")),
+    # a function of a library, whose name follows; `arithmetic`: see Arithmetic
+    Kind.LIBRARY: _record(*_PLACE, ("arithmetic", "u4"), ("operations", "f8"), ("bytes", "f8")),
     Kind.HELLO: _record(("process", "u4"), ("version", "u4")),
     # lines `name=value` of options follow; the image is attached
     Kind.LOAD: _record(("device", "u4")),
@@ -155,3 +158,11 @@ class ObjectFlag:
     """Of a stream: it does not wait for the legacy default stream."""
 
     NON_BLOCKING = 1
+
+
+class Arithmetic(IntEnum):
+    """The units that decide the time of a library's function."""
+
+    SINGLE = 0
+    DOUBLE = 1
+    TENSOR = 2

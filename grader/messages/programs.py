@@ -12,9 +12,11 @@ _COMPILATION = (
         "undefined reference to `main'",
         "The files have no main(). Kernels without a program run by `grade run FILE.cu`.",
     ),
+    ("undefined reference to `cublas", "Link cuBLAS: --nvcc=-lcublas."),
+    ("undefined reference to `curand", "Link cuRAND: --nvcc=-lcurand."),
     (
-        "cublas",
-        "cuBLAS is not a part of this runtime: compare with a loop on the host instead.",
+        "curand_kernel.h",
+        "The header is in a package of its own: `pip install nvidia-curand`.",
     ),
     (
         "No such file or directory",
@@ -94,7 +96,7 @@ def advise_on_program(run: ProgramRun) -> str:
         return place + (mistake.advice or mistake.message)
     if run.exit_code in _SIGNALS:
         return f"{_SIGNALS[run.exit_code]} ended the program; --check looks for the cause"
-    if not run.kernels and run.notes:
+    if not run.kernels and not run.timeline and run.notes:
         return run.notes[0]
     if not run.checked:
         return "--check finds races, bad indices, leaks and unchecked errors"

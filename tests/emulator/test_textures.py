@@ -167,6 +167,41 @@ def test_a_layer_beyond_the_last_is_the_last(gpu: str) -> None:
     assert np.array_equal(got.reshape(4, 4), texels[[0, 1, 2, 2], 1])
 
 
+CUBES = """
+extern "C" __global__ void cubes(cudaTextureObject_t t, const float *at, float *out) {
+    const float *d = at + 3 * threadIdx.x;
+    out[threadIdx.x] = texCubemap<float>(t, d[0], d[1], d[2]);
+}
+extern "C" __global__ void layers_of_cubes(cudaTextureObject_t t, const float *at, float *out) {
+    const float *d = at + 3 * threadIdx.x;
+    out[threadIdx.x] = texCubemapLayered<float>(t, d[0], d[1], d[2], 1) - 6 * 16;
+}
+"""
+DIRECTIONS = {  # the table of the programming guide: face, s / m, t / m
+    (1.0, 0.2, 0.7): (0, -0.7, -0.2),
+    (-1.0, 0.2, 0.7): (1, 0.7, -0.2),
+    (0.2, 1.0, 0.7): (2, 0.2, 0.7),
+    (0.2, -1.0, 0.7): (3, 0.2, -0.7),
+    (0.2, 0.7, 1.0): (4, 0.2, -0.7),
+    (0.2, 0.7, -1.0): (5, -0.2, -0.7),
+}
+
+
+@pytest.mark.parametrize("gpu", ARCHES)
+@pytest.mark.parametrize("kernel", [0, 1])
+def test_a_cube_map_reads_the_face_of_a_direction(gpu: str, kernel: int) -> None:
+    texels = np.arange(12 * 4 * 4, dtype=np.float32).reshape(12, 4, 4)
+    buffers = {
+        "t": (texels, Texture(layered=True, normalized=True)),
+        "at": (np.array(list(DIRECTIONS), np.float32), None),
+        "out": (np.zeros(6, np.float32), None),
+    }
+    _, got = run(CUBES, buffers, kernel=kernel, threads=6, gpu=gpu)
+    expected = [texels[face, int(2 * t + 2), int(2 * s + 2)] for face, s, t in DIRECTIONS.values()]
+    assert got is not None
+    assert got.tolist() == expected
+
+
 GATHERS = """
 extern "C" __global__ void gathers(cudaTextureObject_t t, const float *y, float4 *out) {
     out[threadIdx.x] = tex2Dgather<float4>(t, 1.0f, y[threadIdx.x], 0);

@@ -26,7 +26,8 @@ class Edge:
 class TextureForm:
     """An instruction that reads a texture. DIMENSIONS: mask of the number of coordinates. ARRAY: a
     layer follows the coordinates. FETCH: coordinates are integers. GATHER: it reads a component of
-    four neighbours; COMPONENT_SHIFT: position of that component's number.
+    four neighbours; COMPONENT_SHIFT: position of that component's number. CUBE: three coordinates
+    are a direction, which chooses one of the six faces of a layer.
     """
 
     DIMENSIONS = 3
@@ -34,6 +35,7 @@ class TextureForm:
     FETCH = 8
     GATHER = 16
     COMPONENT_SHIFT = 5
+    CUBE = 128
 
 
 class SurfaceForm:

@@ -88,7 +88,7 @@ CUresult map_window()
         place)
         return complain("the addresses of device memory are in use: start the program with "
                         "`setarch -R`");
-    s.top = s.window + (size_t(256) << 20); // the session's own part lies before
+    s.top = s.window + wire::CLIENT_OFFSET; // the session's own part lies before
     return CUDA_SUCCESS;
 }
 

@@ -10,7 +10,6 @@
 namespace {
 
 constexpr size_t most_freed = 10000, hole_bytes = 1 << 20;
-constexpr size_t own_bytes = 256 << 20; // at the window's start: the session's own part
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
@@ -196,7 +195,7 @@ CUdeviceptr find_gap(size_t bytes, size_t unit)
     std::map<CUdeviceptr, size_t> occupied = s.reserved;
     for (auto &[address, memory] : s.allocations)
         occupied[address] = std::max(occupied[address], occupied_bytes(memory));
-    place = s.window + own_bytes;
+    place = s.window + wire::CLIENT_OFFSET;
     for (auto [address, size] : occupied) {
         if (address + size <= place)
             continue;

@@ -75,7 +75,7 @@ CUresult describe_array(CUarray array, bool fractions, wire::Texture *texture)
 {
     REQUIRE(is_live(array), bad_handle);
     auto &from = array->description;
-    bool layered = from.Flags & CUDA_ARRAY3D_LAYERED;
+    bool layered = from.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP);
     texture->first = array->address;
     texture->layered = layered;
     texture->layers = layered ? extent(from.Depth) : 1;
@@ -247,6 +247,7 @@ API cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
 {
     ENTER(healthy);
     REQUIRE(object && resource && texture, bad_value);
+    REQUIRE(!(texture->flags & CU_TRSF_SEAMLESS_CUBEMAP), CUDA_ERROR_NOT_SUPPORTED);
     wire::Texture record = {};
     bool fractions = !(texture->flags & CU_TRSF_READ_AS_INTEGER);
     TRY(describe_resource(*resource, fractions, &record));

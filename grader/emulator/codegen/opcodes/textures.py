@@ -34,6 +34,8 @@ _KINDS = {
     "3D": 3,
     "ARRAY_1D": 1 | TextureForm.ARRAY,
     "ARRAY_2D": 2 | TextureForm.ARRAY,
+    "CUBE": 3 | TextureForm.CUBE,
+    "ARRAY_CUBE": 3 | TextureForm.ARRAY | TextureForm.CUBE,
 }
 _SURFACES = {"1D": 1, "2D": 2, "3D": 3, "2D_ARRAY": 2 | SurfaceForm.ARRAY}
 _COMPONENTS = "RGBA"
@@ -208,7 +210,7 @@ def _locate(
 _FORMS = "D BA 1D 2D 3D 2D_ARRAY U8 S8 U16 S16 64 128 STRONG WEAK CTA SM GPU SYS TRAP IGN"
 
 TEXTURES: dict[str, Opcode] = {
-    "TEX": row(sample, "LL SCR", pipe=TEXTURE),
+    "TEX": row(sample, "LL LZ SCR", pipe=TEXTURE),
     "TXD": row(sample_with_derivatives, pipe=TEXTURE),
     "TLD": row(fetch, "LZ SCR", pipe=TEXTURE),
     "TLD4": row(gather, "R G B A SCR", pipe=TEXTURE),
