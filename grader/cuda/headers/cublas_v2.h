@@ -1,5 +1,5 @@
-// The functions of cuBLAS that the emulated device has (cpp/libraries/cublas.cpp), with the names and
-// numbers of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
+// The functions of cuBLAS on the emulated device (cpp/libraries/cublas.cpp), with names and numbers
+// of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
 #pragma once
 #include "cuda_runtime_api.h"
 #include "library_types.h"
@@ -102,8 +102,8 @@ CUBLAS_BATCHES(S, float)
 CUBLAS_BATCHES(D, double)
 CUBLAS_BATCHES(H, __half)
 cublasStatus_t cublasHgemm(cublasHandle_t handle, CUBLAS_SHAPE, const __half *alpha,
-                           const __half *a, int lda, const __half *b, int ldb, const __half *beta, __half *c,
-                           int ldc);
+                           const __half *a, int lda, const __half *b, int ldb,
+                           const __half *beta, __half *c, int ldc);
 cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t opa, cublasOperation_t opb,
                             int m, int n, int k, const void *alpha, const void *a,
                             cudaDataType type_a, int lda, const void *b, cudaDataType type_b,

@@ -1,5 +1,6 @@
-// libcurand: host generators. Every type of pseudorandom generator gives the numbers of Philox 4x32-10
-// (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"), in another order than NVIDIA's.
+// libcurand: host generators. Each type of pseudorandom generator gives the numbers of Philox
+// 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3"), in another
+// order than NVIDIA's.
 #include <curand.h>
 
 #include "libraries/library.h"

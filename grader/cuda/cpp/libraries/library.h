@@ -1,5 +1,5 @@
-// For libcublas and libcurand: functions of this computer in the order of a stream, on memory of the
-// device.
+// For libcublas and libcurand: functions of this computer in the order of a stream, on memory of
+// the device.
 #pragma once
 
 #include <cuda.h>
