@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from grader.cuda.channel import BadMessage, Message
-from grader.cuda.launch_actions import launch, link, load, unload
+from grader.cuda.launch_actions import execute, launch, link, load, unload
 from grader.cuda.launches import Status
 from grader.cuda.memory_actions import (
     allocate,
@@ -69,6 +69,7 @@ def hello(session: Session, message: Message) -> None:
         window_bytes=LIMIT,
         check=session.settings.check,
         wall_clock=not session.settings.model,
+        in_order=session.settings.in_order,
     )
 
 
@@ -100,18 +101,28 @@ def _target(session: Session, message: Message) -> tuple[SyncKind, int, int]:
 def record_event(session: Session, message: Message) -> None:
     event, stream = message.number("event"), message.number("stream")
     device = session.device(message.number("device"))
-    session.note(partial(session.timeline.record_event, event, stream, device))
+    free = bool(message.number("mark"))
+    session.note(partial(session.timeline.record_event, event, stream, device, free=free))
 
 
 def wait_for_event(session: Session, message: Message) -> None:
     event, stream = message.number("event"), message.number("stream")
     device = session.device(message.number("device"))
-    session.note(partial(session.timeline.wait_for_event, stream, event, device))
+    free = bool(message.number("mark"))
+    session.note(partial(session.timeline.wait_for_event, stream, event, device, free=free))
 
 
 def host_function(session: Session, message: Message) -> None:
     stream, device = message.number("stream"), session.device(message.number("device"))
     session.note(partial(session.timeline.host_function, stream, device))
+
+
+def waited(session: Session, message: Message) -> None:
+    session.device(message.number("device"))
+
+
+def call(session: Session, message: Message) -> None:
+    session.device(message.number("device"))
 
 
 def elapsed(session: Session, message: Message) -> None:
@@ -164,6 +175,7 @@ _ACTIONS: Mapping[Kind, Callable[[Session, Message], None]] = {
     Kind.FREE: free,
     Kind.UNLOAD: unload,
     Kind.LAUNCH: launch,
+    Kind.EXECUTE: execute,
     Kind.COPY: copy,
     Kind.SET: set_memory,
     Kind.RECORD_EVENT: record_event,
@@ -175,6 +187,8 @@ _ACTIONS: Mapping[Kind, Callable[[Session, Message], None]] = {
     Kind.HOST_FINDING: host_finding,
     Kind.NAME_OBJECT: name_object,
     Kind.PEER: peer,
+    Kind.WAITED: waited,
+    Kind.CALL: call,
     Kind.LOAD: load,
     Kind.SYNCHRONIZE: synchronize,
     Kind.QUERY: query,

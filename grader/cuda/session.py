@@ -4,11 +4,13 @@ record of its end."""
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.cuda.channel import BadMessage, Channel
+from grader.cuda.launch_groups import Request
 from grader.cuda.launches import Launches
 from grader.cuda.modules import Module
 from grader.cuda.session_record import Ended, make_record, write_record
@@ -26,9 +28,21 @@ TEXT_BYTES = MAX_MESSAGE_BYTES - 4096
 
 
 @dataclass
+class Held:
+    """A launch whose execution the program's library requests later. `note` passes it to the
+    timeline, once it is executed."""
+
+    request: Request
+    executed: bool = False
+    note: Callable[[], None] = lambda: None
+
+
+@dataclass
 class Session:
     """The state of a session. `stickies` are the errors that ended devices; the next answer reports
-    `error`, once. `printed` and `complaints` are text for stdout and stderr."""
+    `error`, once. `printed` and `complaints` are text for stdout and stderr.
+    `held` are launches that wait for their execution; `arrived` is the number of all launches so
+    far."""
 
     settings: Settings
     channel: Channel
@@ -39,6 +53,8 @@ class Session:
     printed: list[bytes] = field(default_factory=list)
     complaints: list[bytes] = field(default_factory=list)
     ended: Ended = field(default_factory=Ended)
+    held: dict[int, Held] = field(default_factory=dict)
+    arrived: int = 0
 
     def __post_init__(self) -> None:
         self.gpu = read_gpus()[self.settings.gpu]
@@ -52,7 +68,7 @@ class Session:
             threads=self.settings.threads,
         )
         self.timeline = Timeline(self.gpu, wall_clock=not self.settings.model)
-        self._deferred: list[Callable[[], None]] = []
+        self._deferred: deque[Callable[[], None] | Held] = deque()
         self.loaded = 0
         self._finished = False
 
@@ -66,6 +82,8 @@ class Session:
         if self._finished:
             return
         self._finished = True
+        for held in self.held.values():
+            held.executed = True  # never: the program was killed
         self.catch_up()
         if self.settings.folder is not None and self.process:
             record = make_record(self.process, self.launches, self.timeline, self.ended)
@@ -87,10 +105,21 @@ class Session:
         if len(self._deferred) > MOST_DEFERRED:
             self.catch_up()
 
+    def hold(self, number: int, held: Held) -> None:
+        """Keeps a launch until its execution, and its place on the timeline."""
+        self.held[number] = held
+        if self.settings.model:
+            self._deferred.append(held)
+
     def catch_up(self) -> None:
-        """Passes all operations to the timeline."""
-        deferred, self._deferred = self._deferred, []
-        for act in deferred:
+        """Passes all operations to the timeline, up to a launch that waits for its execution."""
+        while self._deferred:
+            act = self._deferred[0]
+            if isinstance(act, Held):
+                if not act.executed:
+                    return
+                act = act.note
+            self._deferred.popleft()
             act()
 
     def _now_ns(self, stream: int, device: int) -> int:

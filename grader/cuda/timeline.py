@@ -197,15 +197,24 @@ class Timeline:
 
     # --- order ------------------------------------------------------------------------------------
 
-    def record_event(self, event: int, stream: int, device: int = 0) -> None:
-        """The event's time is the end of its record, which takes time in the stream."""
+    def record_event(
+        self, event: int, stream: int, device: int = 0, *, free: bool = False
+    ) -> None:
+        """The event's time is the end of its record, which takes time in the stream unless it is
+        `free`: an edge of a graph."""
+        if free:
+            self._events[event] = self._end_of(stream, device)
+            return
         self.call()
         end = self._now(self._ready(stream, device) + EVENT_US)
         self._finish(stream, device, end)
         self._events[event] = end
 
-    def wait_for_event(self, stream: int, event: int, device: int = 0) -> None:
-        self.call()
+    def wait_for_event(
+        self, stream: int, event: int, device: int = 0, *, free: bool = False
+    ) -> None:
+        if not free:
+            self.call()
         reached = self._events.get(event, 0.0)
         self._finish(stream, device, max(reached, self._end_of(stream, device)))
 

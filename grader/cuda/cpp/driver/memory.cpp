@@ -304,7 +304,7 @@ API cuMemFree(CUdeviceptr address)
 {
     ENTER(healthy);
     REQUIRE(address, CUDA_SUCCESS);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     return free_device(address);
 }
 
@@ -347,7 +347,7 @@ API cuMemFreeHost(void *pointer)
 {
     ENTER(healthy);
     REQUIRE(pointer, CUDA_SUCCESS);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     return free_checked(reinterpret_cast<CUdeviceptr>(pointer), {Kind::host});
 }
 
@@ -385,6 +385,7 @@ API cuMemHostRegister(void *pointer, size_t bytes, unsigned flags)
                 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     CUdeviceptr needed = find_gap(whole, page);
     REQUIRE(needed && !in_window(reinterpret_cast<CUdeviceptr>(pointer)), bad_value);
+    finish_all();
     settle(call.context);
     run_exchange({start, whole, needed, true});
     CUdeviceptr address = needed + static_cast<size_t>(user - start);
@@ -403,6 +404,7 @@ static CUresult unregister(char *user)
     CUdeviceptr address = found->second;
     char *start = page_start(user);
     char *end = page_start(user + s.allocations[address].bytes + page - 1);
+    finish_all();
     settle(s.allocations[address].context);
     run_exchange({start, static_cast<size_t>(end - start),
                   address - static_cast<size_t>(user - start), false});
@@ -413,7 +415,7 @@ static CUresult unregister(char *user)
 API cuMemHostUnregister(void *pointer)
 {
     ENTER(healthy);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     return unregister(static_cast<char *>(pointer));
 }
 
