@@ -11,6 +11,7 @@ from grader.cuda.images import link as link_images
 from grader.cuda.launch_groups import Request
 from grader.cuda.launches import Done, Failed, Status
 from grader.cuda.modules import Module
+from grader.cuda.ordering import Operation
 from grader.cuda.session import TEXT_BYTES, Held, Session
 from grader.cuda.wire import Kind
 
@@ -77,6 +78,9 @@ def launch(session: Session, message: Message) -> None:
         raise BadMessage("The parameters of a launch have a wrong size.")
     if device in session.stickies:
         return
+    operation = session.ordering.issue(
+        message.number("stream"), device, lambda: f"kernel {module.name(index)}"
+    )
     request = Request(
         module,
         index,
@@ -89,6 +93,7 @@ def launch(session: Session, message: Message) -> None:
         bool(message.number("cooperative")),
         message.rest,
         session.arrived,
+        operation is not None,
     )
     session.arrived += 1
     if len(message.rest) > module.parameter_bytes(index):
@@ -96,8 +101,8 @@ def launch(session: Session, message: Message) -> None:
     if number := message.number("number"):
         if number in session.held or len(session.held) >= MOST_HELD:
             raise BadMessage(f"The launch {number} cannot wait.")
-        session.hold(number, Held(request))
-    elif act := _run(session, request):
+        session.hold(number, Held(request, operation))
+    elif act := _run(session, request, operation):
         session.note(act)
 
 
@@ -106,20 +111,27 @@ def execute(session: Session, message: Message) -> None:
     if held is None:
         return  # its device had an error before the call
     request = held.request
-    if request.module.device not in session.stickies and (act := _run(session, request)):
+    if request.module.device not in session.stickies and (
+        act := _run(session, request, held.operation)
+    ):
         held.note = act
         if not session.settings.model:
             act()
     held.executed = True
 
 
-def _run(session: Session, request: Request) -> Callable[[], None] | None:
+def _run(
+    session: Session, request: Request, operation: Operation | None
+) -> Callable[[], None] | None:
     """Runs a launch. Returns the act that passes it to the timeline."""
     try:
-        return _ran(session, session.launches.run(request))
+        done = session.launches.run(request)
     except Failed as failed:
         _failed(session, request, failed)
+        session.ordering.complete(operation, {})
         return None
+    session.ordering.complete(operation, done.touched)
+    return _ran(session, done)
 
 
 def _ran(session: Session, done: Done) -> Callable[[], None]:

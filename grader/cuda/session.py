@@ -13,6 +13,7 @@ from grader.cuda.channel import BadMessage, Channel
 from grader.cuda.launch_groups import Request
 from grader.cuda.launches import Launches
 from grader.cuda.modules import Module
+from grader.cuda.ordering import Operation, Ordering
 from grader.cuda.session_record import Ended, make_record, write_record
 from grader.cuda.settings import Settings
 from grader.cuda.timeline import Timeline
@@ -33,6 +34,7 @@ class Held:
     timeline, once it is executed."""
 
     request: Request
+    operation: Operation | None = None
     executed: bool = False
     note: Callable[[], None] = lambda: None
 
@@ -55,6 +57,7 @@ class Session:
     ended: Ended = field(default_factory=Ended)
     held: dict[int, Held] = field(default_factory=dict)
     arrived: int = 0
+    ordering: Ordering = field(default_factory=Ordering)
 
     def __post_init__(self) -> None:
         self.gpu = read_gpus()[self.settings.gpu]
@@ -85,6 +88,7 @@ class Session:
         for held in self.held.values():
             held.executed = True  # never: the program was killed
         self.catch_up()
+        self.ended.host_findings += self.ordering.found
         if self.settings.folder is not None and self.process:
             record = make_record(self.process, self.launches, self.timeline, self.ended)
             write_record(self.settings.folder, record)

@@ -119,7 +119,8 @@ def _describe_hosts(sessions: Sequence[SessionRecord], run: RunTool) -> tuple[Ho
         for finding in session.host_findings
         if finding.kind != "unchecked_error" or ignores_result(finding.frames, run)
     ]
-    places = find_places((frame for each in found for frame in each.frames), run)
+    frames = (frame for each in found for frame in (*each.frames, *each.other_frames))
+    places = find_places(frames, run)
     return describe_host_findings(found, places)
 
 

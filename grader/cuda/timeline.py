@@ -197,9 +197,7 @@ class Timeline:
 
     # --- order ------------------------------------------------------------------------------------
 
-    def record_event(
-        self, event: int, stream: int, device: int = 0, *, free: bool = False
-    ) -> None:
+    def record_event(self, event: int, stream: int, device: int = 0, *, free: bool = False) -> None:
         """The event's time is the end of its record, which takes time in the stream unless it is
         `free`: an edge of a graph."""
         if free:
@@ -305,11 +303,11 @@ class Timeline:
                 if self._devices[place] == device and place[1] not in self._non_blocking
             )
             return max(blocking, default=0.0)
-        own = self._ends.get(_place_of(stream, device), 0.0)
+        own = self._ends.get(place_of(stream, device), 0.0)
         return own if stream in self._non_blocking else max(own, self._ends.get(legacy, 0.0))
 
     def _finish(self, stream: int, device: int, end_us: float) -> None:
-        place = _place_of(stream, device)
+        place = place_of(stream, device)
         self._ends[place] = end_us
         self._devices.setdefault(place, device)
 
@@ -330,7 +328,8 @@ _ENGINES: dict[Direction, tuple[str, ...]] = {
 }
 
 
-def _place_of(stream: int, device: int) -> Place:
+def place_of(stream: int, device: int) -> Place:
+    """The stream of a number in a message."""
     if stream in LEGACY:
         return device, LEGACY[0]
     return (device, PER_THREAD) if stream == PER_THREAD else (-1, stream)

@@ -4,7 +4,8 @@ C++ share.
 The socket is a Unix socket of type SOCK_SEQPACKET: a message is one packet, a HEADER followed by
 the record of its kind and, for some kinds, by bytes. Messages are executed in order, but a LAUNCH
 with a number waits for its EXECUTE. Kinds below ANSWERED get no answer, so that the program does
-not wait; their errors come with the next answer. Larger data (an image of a module) travels as a file in memory whose descriptor is attached.
+not wait; their errors come with the next answer. Larger data (an image of a module) travels as a
+file in memory whose descriptor is attached.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ MESSAGES = {
     Kind.EXECUTE: _record(("number", "u8")),
     # in the checked mode: a call has waited for all work of the device, besides SYNCHRONIZE
     Kind.WAITED: _record(("device", "u4")),
-    # in the checked mode, before an operation: lines `call=NAME` and `frame OBJECT OFFSET` follow
+    # in the checked mode, before an operation of one of several streams: lines `call=NAME` and
+    # `frame OBJECT OFFSET` follow
     Kind.CALL: _record(("device", "u4")),
     Kind.HELLO: _record(("process", "u4"), ("version", "u4")),
     # lines `name=value` of options follow; the image is attached

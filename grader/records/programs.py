@@ -57,13 +57,15 @@ class Frame:
 
 @dataclass(frozen=True)
 class HostFinding:
-    """A mistake in host code. `facts` depend on the kind; `frames` begin at the innermost."""
+    """A mistake in host code. `facts` depend on the kind; `frames` begin at the innermost.
+    `other_frames`: of another call that takes part."""
 
     kind: str
     address: int
     bytes: int
     facts: dict[str, str] = field(default_factory=dict)
     frames: tuple[Frame, ...] = ()
+    other_frames: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -207,7 +207,8 @@ void inform(CUstream stream, const Boxed &box, bool asynchronous)
     message.direction = direction_of(box);
     message.pageable = !find_allocation(box.from.first) || !find_allocation(box.to.first);
     message.asynchronous = asynchronous;
-    if (state().check && !box.regular(box.to)) { // the message describes rows alone
+    name_call();
+    if (state().check && !(box.regular(box.to) && box.regular(box.from))) { // the message describes rows alone
         message.rows = box.height;
         for (size_t z = 1; z < box.depth; ++z)
             send(wire::Written{box.to.first + z * box.to.slice,
@@ -315,6 +316,7 @@ CUresult run(CUstream stream, const Fill &fill)
     bool on_host = memory && memory->on_host();
     if (on_host && !fill.asynchronous)
         finish_earlier(*stream);
+    name_call();
     wire::Set message = {};
     message.to = fill.target;
     message.bytes = row_bytes(fill);

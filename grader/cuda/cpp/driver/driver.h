@@ -547,6 +547,8 @@ void report_finding(const char *kind, CUdeviceptr address, size_t bytes, const s
                   const Site &site);
 // In checked sessions only, as report_leak.
 void report_leak(const Allocation &memory);
+// Before the session is informed of an operation that may lack a dependency.
+void name_call();
 void report_misuse(const char *kind, CUdeviceptr address, size_t bytes, const std::string &facts);
 void watch_faults();
 void find_libraries();

@@ -196,6 +196,7 @@ CUresult run(CUstream stream, const Launch &launch)
     message.parameter_bytes = static_cast<uint32_t>(launch.parameters.size());
     message.number = waits ? 0 : ++s.deferred_launches;
     guard_parameters(stream, launch);
+    name_call();
     send(message, launch.parameters.data(), launch.parameters.size());
     if (waits)
         s.running = true;
