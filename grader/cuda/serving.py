@@ -70,7 +70,7 @@ def hello(session: Session, message: Message) -> None:
         window_bytes=LIMIT,
         check=session.settings.check,
         wall_clock=not session.settings.model,
-        in_order=session.settings.in_order,
+        order_seed=session.settings.order_seed,
     )
 
 

@@ -84,6 +84,7 @@ def make_record(
         ended.objects,
         ended.printed_bytes,
         ended.problem,
+        timeline.streams,
     )
 
 

@@ -53,6 +53,7 @@ def join_sessions(
         tuple(_join_timelines(sessions)),
         checked=checked,
         modelled=modelled,
+        streams=sum(session.streams for session in sessions),
         notes=tuple(
             f"Process {session.process} ended early: {session.problem}."
             for session in sessions

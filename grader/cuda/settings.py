@@ -11,9 +11,9 @@ from pathlib import Path
 class Settings:
     """The GPU's id in gpus.json, the number of devices, the modes of launches, the folder for the
     records of sessions (None: no records), and the number of host threads (0: one for each
-    processor). `model`: the clock is modelled, else it is the wall clock. `in_order`: operations of
-    all streams are executed in the order of the calls, else in the worst order for a program that
-    lacks a dependency."""
+    processor). `model`: the clock is modelled, else it is the wall clock. `order_seed`: 0:
+    operations that nothing orders are executed in the worst order for a program that lacks a
+    dependency; else in an order drawn from this seed."""
 
     gpu: str = "h100"
     devices: int = 1
@@ -21,7 +21,7 @@ class Settings:
     model: bool = True
     folder: Path | None = None
     threads: int = 0
-    in_order: bool = False
+    order_seed: int = 0
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
@@ -33,5 +33,4 @@ def read_settings(environ: Mapping[str, str]) -> Settings:
         environ.get("GRADER_CUDA_CHECK", "") not in ("", "0"),
         environ.get("GRADER_CUDA_MODEL", "1") != "0",
         Path(folder) if folder else None,
-        in_order=environ.get("GRADER_CUDA_IN_ORDER", "") not in ("", "0"),
     )

@@ -126,6 +126,11 @@ class Timeline:
     def entries(self) -> tuple[TimelineEntry, ...]:
         return tuple(self._entries)
 
+    @property
+    def streams(self) -> int:
+        """The number of streams with operations."""
+        return len(self._ends)
+
     def non_blocking(self, stream: int) -> None:
         """The stream was created with cudaStreamNonBlocking: the legacy default stream does not
         wait for it."""

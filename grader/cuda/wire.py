@@ -139,7 +139,7 @@ ANSWERS = {
         ("window_bytes", "u8"),
         ("check", "u4"),
         ("wall_clock", "u4"),
-        ("in_order", "u4"),
+        ("order_seed", "u8"),
     ),
     # lines follow: kernels, variables, the log; `attached`: they are in a file instead
     Kind.LOAD: _record(

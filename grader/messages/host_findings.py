@@ -43,6 +43,10 @@ ROWS: Mapping[str, _Row] = {
         "host code {access}s the destination of {call} before the copy is complete",
         "Synchronise the stream before the host reads.",
     ),
+    "early_write": _Row(
+        "host code changes the source of {call} before the copy is complete",
+        "Synchronise the stream before the host writes to the source again.",
+    ),
     "early_managed_read": _Row(
         "host code reads managed memory before the kernel that writes it is complete",
         "Call cudaDeviceSynchronize between the launch and the read.",

@@ -72,7 +72,7 @@ class HostFinding:
 class SessionRecord:
     """A process that used CUDA. `failures` are the errors that ended launches. `objects` are names
     that the program gave. `problem` is the reason why the session ended early, empty where it did
-    not."""
+    not. `streams` is the number of streams with operations."""
 
     process: int
     device: str
@@ -85,3 +85,4 @@ class SessionRecord:
     objects: dict[str, str] = field(default_factory=dict)
     printed_bytes: int = 0
     problem: str = ""
+    streams: int = 0

@@ -121,7 +121,7 @@ CUresult greet()
     s.window_bytes = answer.record.window_bytes;
     s.check = answer.record.check;
     s.wall_clock = answer.record.wall_clock;
-    s.in_order = answer.record.in_order;
+    s.order_seed = answer.record.order_seed;
     s.window_file = answer.file;
     read_properties(answer.text);
     return map_window();

@@ -290,7 +290,9 @@ CUresult run(CUstream stream, const Copy &copy)
         });
     }
     if (copy.asynchronous && box.dense(box.to))
-        guard_copy(stream, box.to.first, box.width * box.height * box.depth);
+        guard_copy(stream, box.to.first, box.width * box.height * box.depth, false);
+    if (copy.asynchronous && box.dense(box.from))
+        guard_copy(stream, box.from.first, box.width * box.height * box.depth, true);
     bool named_host = box.from.type == CU_MEMORYTYPE_HOST || box.to.type == CU_MEMORYTYPE_HOST;
     if (named_host && state().check)
         check_direction(box);

@@ -322,8 +322,8 @@ struct State {
     bool initialized = false, forked = false, lost = false;
     int socket = -1;
     bool check = false, wall_clock = false;
-    // Operations are performed in the order of the calls; else, once `deferring`, see pending.cpp.
-    bool in_order = false, deferring = false;
+    bool deferring = false;  // see pending.cpp
+    uint64_t order_seed = 0; // 0: the worst order
     // Numbers so far.
     uint64_t deferred = 0, deferred_launches = 0, waits = 0, calls = 0;
     std::atomic<bool> watching = false; // the library's own thread holds the lock
@@ -487,7 +487,8 @@ void unregister_all(CUcontext context);
 
 // --- guards: host memory that outstanding work writes, in checked sessions ------------------------
 
-void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes);
+// The destination of a copy, or its source.
+void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes, bool source);
 // Managed memory among the parameters of a kernel.
 void guard_parameters(CUstream stream, const Launch &launch);
 // The work of a stream is complete (0: all work), or the work before an event.

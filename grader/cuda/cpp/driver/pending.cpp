@@ -2,11 +2,12 @@
 //
 // A wait performs the operations that it needs, and no copy from or to the host that it does not
 // need. Among operations that nothing orders, the last issued comes first: a result that needs
-// another order lacks a dependency.
+// another order lacks a dependency. With a seed, the order is drawn.
 #include "driver/driver.h"
 
 #include <csignal>
 #include <pthread.h>
+#include <random>
 #include <unistd.h>
 
 namespace {
@@ -70,8 +71,21 @@ bool is_ready(const Pending &each)
     return std::none_of(each.after.begin(), each.after.end(), waits_for);
 }
 
+// An order that the program cannot predict.
+Queue::iterator draw()
+{
+    static std::mt19937_64 random(state().order_seed);
+    std::vector<Queue::iterator> ready;
+    for (auto at = queue().begin(); at != queue().end(); ++at)
+        if (is_ready(at->second))
+            ready.push_back(at);
+    return ready[random() % ready.size()];
+}
+
 Queue::iterator choose(const std::set<uint64_t> &needed)
 {
+    if (state().order_seed && !queue().empty())
+        return draw();
     for (auto at = queue().end(); at != queue().begin();) {
         --at;
         bool allowed = at->second.kind != Deferred::with_host || needed.count(at->first);
@@ -127,7 +141,7 @@ bool start_watch()
 void start_deferring()
 {
     State &s = state();
-    s.deferring = s.deferring || (!s.in_order && start_watch());
+    s.deferring = s.deferring || start_watch();
 }
 
 uint64_t defer(CUstream stream, Deferred kind, std::function<void()> work, uint64_t after)
