@@ -234,7 +234,7 @@ static int nodes()
 static int many_operations()
 {
     for (int i = 0; i < 3000; ++i)
-        cudaMemsetAsync(i % 2 ? x : y, 1, 4, i % 2 ? first : second);
+        cudaMemsetAsync(x, i % 2, 4, first);
     set<<<1, 1, 0, first>>>(x, 7);
     if (right)
         order(first, second);
