@@ -93,7 +93,8 @@ def _check_confinement() -> None:
 @dataclass(frozen=True)
 class RunOrder:
     """A run of a compiled program: arguments, standard input, input files by name, and the names of
-    the files that it writes. `gpu` is an id of gpus.json; `check`, `model`: as in Settings."""
+    the files that it writes. `gpu` is an id of gpus.json; `check`, `model`, `order_seed`: as
+    in Settings."""
 
     program: Path
     libraries: Path
@@ -107,6 +108,7 @@ class RunOrder:
     wall_seconds: float = 60.0
     cpu_seconds: float = 20.0
     confined: bool = True
+    order_seed: int = 0
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,13 @@ def run_confined(order: RunOrder) -> ConfinedRun:
         for file, content in (order.files or {}).items():
             (folder / file).parent.mkdir(parents=True, exist_ok=True)
             (folder / file).write_bytes(content)
-        settings = Settings(order.gpu, check=order.check, model=order.model, folder=records)
+        settings = Settings(
+            order.gpu,
+            check=order.check,
+            model=order.model,
+            folder=records,
+            order_seed=order.order_seed,
+        )
         with start_server(settings) as socket:
             done, exceeded = _run(order, folder, given, socket)
         code = done.returncode

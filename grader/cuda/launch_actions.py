@@ -12,10 +12,13 @@ from grader.cuda.images import link as link_images
 from grader.cuda.launch_groups import Request
 from grader.cuda.launches import Done, Failed, Status
 from grader.cuda.modules import Module
-from grader.cuda.session import TEXT_BYTES, Session
+from grader.cuda.ordering import Operation
+from grader.cuda.session import TEXT_BYTES, Held, Session
 from grader.cuda.wire import Arithmetic, Kind
 
 MOST_MODULES = 10_000
+MOST_HELD = 4096
+"""Launches that wait for their execution."""
 
 
 def load(session: Session, message: Message) -> None:
@@ -87,6 +90,9 @@ def launch(session: Session, message: Message) -> None:
         raise BadMessage("The parameters of a launch have a wrong size.")
     if device in session.stickies:
         return
+    operation = session.ordering.issue(
+        message.number("stream"), device, lambda: f"kernel {module.name(index)}"
+    )
     request = Request(
         module,
         index,
@@ -98,16 +104,49 @@ def launch(session: Session, message: Message) -> None:
         message.number("dynamic_shared"),
         bool(message.number("cooperative")),
         message.rest,
+        session.arrived,
+        operation is not None,
     )
+    session.arrived += 1
     if len(message.rest) > module.parameter_bytes(index):
         raise BadMessage("The parameters of a launch are larger than the kernel's.")
+    if number := message.number("number"):
+        if number in session.held or len(session.held) >= MOST_HELD:
+            raise BadMessage(f"The launch {number} cannot wait.")
+        session.hold(number, Held(request, operation))
+    elif act := _run(session, request, operation):
+        session.note(act)
+
+
+def execute(session: Session, message: Message) -> None:
+    held = session.held.pop(message.number("number"), None)
+    if held is None:
+        return  # its device had an error before the call
+    request = held.request
+    if request.module.device not in session.stickies and (
+        act := _run(session, request, held.operation)
+    ):
+        held.note = act
+        if not session.settings.model:
+            act()
+    held.executed = True
+
+
+def _run(
+    session: Session, request: Request, operation: Operation | None
+) -> Callable[[], None] | None:
+    """Runs a launch. Returns the act that passes it to the timeline."""
     try:
-        _ran(session, session.launches.run(request))
+        done = session.launches.run(request)
     except Failed as failed:
         _failed(session, request, failed)
+        session.ordering.complete(operation, {})
+        return None
+    session.ordering.complete(operation, done.touched)
+    return _ran(session, done)
 
 
-def _ran(session: Session, done: Done) -> None:
+def _ran(session: Session, done: Done) -> Callable[[], None]:
     request, group = done.request, done.group
     if done.printed:
         session.printed.append(done.printed.encode("utf-8", "replace"))
@@ -118,7 +157,7 @@ def _ran(session: Session, done: Done) -> None:
     else:
         find_ms = partial(float, done.wall_ms)
     act = partial(session.timeline.launch, stream, device, find_ms, name, number)
-    session.note(partial(act, share=group.share))
+    return partial(act, share=group.share)
 
 
 def _failed(session: Session, request: Request, failed: Failed) -> None:

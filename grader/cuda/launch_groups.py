@@ -19,7 +19,8 @@ too, up to this number for each size."""
 @dataclass(frozen=True)
 class Request:
     """A launch as the program requests it: the kernel's number in its module, and `parameters` as
-    bytes from the first parameter on."""
+    bytes from the first parameter on. `number`: in the order of the calls. `watched`: its accesses
+    to memory are needed."""
 
     module: Module
     index: int
@@ -31,6 +32,8 @@ class Request:
     dynamic_shared: int
     cooperative: bool
     parameters: bytes
+    number: int = 0
+    watched: bool = False
 
     @property
     def key(self) -> tuple[object, ...]:

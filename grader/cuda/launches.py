@@ -31,6 +31,7 @@ from grader.emulator import (
     LaunchSettings,
     RepeatedLaunch,
     Tally,
+    Touched,
     Unsupported,
     run_launch,
 )
@@ -103,7 +104,7 @@ class Failed(Exception):  # noqa: N818 - a property of the program
 @dataclass(frozen=True)
 class Done:
     """A launch that ran: its group, its warp instructions, its output, its counters (None beyond
-    MOST_COUNTED), and its time on the wall clock."""
+    MOST_COUNTED), its time on the wall clock, and its accesses, if they are watched."""
 
     group: Group
     request: Request
@@ -111,6 +112,7 @@ class Done:
     printed: str
     counted: Tally | LaunchCounts | None
     wall_ms: float
+    touched: Touched
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ class _Ended:
     fault: Fault | None
     counted: Tally | LaunchCounts | None
     hazards: tuple[Hazard, ...] = ()
+    touched: Touched = field(default_factory=dict)
 
 
 @dataclass
@@ -158,7 +161,10 @@ class Launches:
         except MemoryError:
             raise Failed(Status.OUT_OF_MEMORY, sticky=False) from None
         wall_ms = 1000 * (time.perf_counter() - start)
-        done = Done(group, request, ended.executed, ended.printed, ended.counted, wall_ms)
+        done = Done(
+            *(group, request, ended.executed, ended.printed, ended.counted, wall_ms),
+            ended.touched,
+        )
         self.count += 1
         if len(self.done) < MOST_LISTED:
             self.done.append(done)
@@ -274,7 +280,11 @@ class Launches:
         if group.reads_clock:
             start = max(self.clock_ns, self.now_ns(request.stream, request.module.device))
         return replace(
-            group.settings, parameters=request.parameters, host_wait=wait, start_ns=start
+            group.settings,
+            parameters=request.parameters,
+            host_wait=wait,
+            start_ns=start,
+            watched=self.window.of_program() if request.watched else (),
         )
 
     def _run_whole(self, group: Group, request: Request) -> _Ended:
@@ -311,6 +321,7 @@ class Launches:
             outcome.fault,
             counted,
             outcome.hazards,
+            outcome.touched,
         )
 
     def _repeat(self, group: Group, request: Request) -> _Ended:

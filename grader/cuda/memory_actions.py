@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 from grader.cuda.channel import BadMessage, Message
 from grader.cuda.launches import MOST_TEXTURES, Status
+from grader.cuda.ordering import ranges_of
 from grader.cuda.session import Session
-from grader.cuda.timeline import Direction
+from grader.cuda.timeline import Direction, SyncKind
 from grader.cuda.window import CLIENT_OFFSET, HEAP_OFFSET, Occupied, Space, offset_of
-from grader.emulator import Edge, Texels
-from grader.emulator.run.memory import FIRST_OFFSET, LIMIT, RED_ZONE
+from grader.emulator import Access, Edge, Texels
+from grader.emulator.run.memory import ALIGNMENT, FIRST_OFFSET, LIMIT, RED_ZONE
 
 _HEAP_LIMIT = 2
 """CU_LIMIT_MALLOC_HEAP_SIZE."""
@@ -34,6 +36,7 @@ def allocate(session: Session, message: Message) -> None:
 
 def free(session: Session, message: Message) -> None:
     offset = offset_of(message.number("address"))
+    session.ordering.forget(offset, session.window.size_at(offset))
     try:
         if offset < CLIENT_OFFSET:
             raise Occupied
@@ -64,23 +67,50 @@ def copy(session: Session, message: Message) -> None:
     if direction not in tuple(Direction):
         raise BadMessage(f"There is no direction {direction} of copies.")
     _mark(session, message.number("to"), size, rows, message.number("to_pitch"))
+    stream, device = message.number("stream"), session.device(message.number("device"))
+    pageable = bool(message.number("pageable"))
+    asynchronous = bool(message.number("asynchronous"))
+    sides = {"from": Access.READ, "to": Access.WRITE}
+    _issue(session, message, sides, pageable=pageable)
+    if not asynchronous or (pageable and direction == Direction.DEVICE_TO_HOST):
+        session.ordering.wait(SyncKind.STREAM, stream, device)
     session.note(
         partial(
             session.timeline.copy,
-            message.number("stream"),
-            session.device(message.number("device")),
+            stream,
+            device,
             direction,
             min(size * rows, LIMIT),
-            pageable=bool(message.number("pageable")),
-            asynchronous=bool(message.number("asynchronous")),
+            pageable=pageable,
+            asynchronous=asynchronous,
         )
     )
+
+
+def _issue(
+    session: Session, message: Message, sides: Mapping[str, Access], *, pageable: bool
+) -> None:
+    """Notes the accesses of a copy or a fill. Pageable memory of the host is used at the call."""
+    stream, device = message.number("stream"), message.number("device")
+    operation = session.ordering.issue(stream, device)
+    if operation is None:
+        return
+    size, rows = message.number("bytes"), message.number("rows")
+    if rows > LIMIT // ALIGNMENT:
+        raise BadMessage(f"There are too many rows: {rows}.")
+    touched = {}
+    for name, access in sides.items():
+        offset = offset_of(message.number(name))
+        if 0 <= offset < LIMIT or not pageable:
+            touched[access] = ranges_of(offset, size, rows, message.number(f"{name}_pitch"))
+    session.ordering.complete(operation, touched)
 
 
 def set_memory(session: Session, message: Message) -> None:
     size, rows = message.number("bytes"), message.number("rows")
     _mark(session, message.number("to"), size, rows, message.number("to_pitch"))
     stream, device = message.number("stream"), session.device(message.number("device"))
+    _issue(session, message, {"to": Access.WRITE}, pageable=False)
     session.note(partial(session.timeline.set, stream, device, min(size * rows, LIMIT)))
 
 

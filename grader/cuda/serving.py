@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from grader.cuda.channel import BadMessage, Message
-from grader.cuda.launch_actions import launch, library_call, link, load, unload
+from grader.cuda.launch_actions import execute, launch, library_call, link, load, unload
 from grader.cuda.launches import Status
 from grader.cuda.memory_actions import (
     allocate,
@@ -18,6 +18,7 @@ from grader.cuda.memory_actions import (
     texture,
     written,
 )
+from grader.cuda.ordering import Call
 from grader.cuda.properties import describe_device
 from grader.cuda.session import Session
 from grader.cuda.timeline import SyncKind
@@ -69,6 +70,7 @@ def hello(session: Session, message: Message) -> None:
         window_bytes=LIMIT,
         check=session.settings.check,
         wall_clock=not session.settings.model,
+        order_seed=session.settings.order_seed,
     )
 
 
@@ -79,7 +81,9 @@ def goodbye(session: Session, message: Message) -> None:
 def synchronize(session: Session, message: Message) -> None:
     device = session.device(message.number("device"))
     if message.number("sort") != Sort.NOTHING:
-        session.note(partial(session.timeline.synchronize, *_target(session, message)))
+        target = _target(session, message)
+        session.ordering.wait(*target)
+        session.note(partial(session.timeline.synchronize, *target))
     session.answer_with_text(Kind.SYNCHRONIZE, session.status(device))
 
 
@@ -87,6 +91,8 @@ def query(session: Session, message: Message) -> None:
     kind, handle, device = _target(session, message)
     session.catch_up()
     done = session.timeline.is_done(kind, handle, device)
+    if done:
+        session.ordering.wait(kind, handle, device)
     session.channel.answer(Kind.QUERY, status=session.status(device), done=done)
 
 
@@ -100,18 +106,31 @@ def _target(session: Session, message: Message) -> tuple[SyncKind, int, int]:
 def record_event(session: Session, message: Message) -> None:
     event, stream = message.number("event"), message.number("stream")
     device = session.device(message.number("device"))
-    session.note(partial(session.timeline.record_event, event, stream, device))
+    free = bool(message.number("mark"))
+    session.ordering.record_event(event, stream, device)
+    session.note(partial(session.timeline.record_event, event, stream, device, free=free))
 
 
 def wait_for_event(session: Session, message: Message) -> None:
     event, stream = message.number("event"), message.number("stream")
     device = session.device(message.number("device"))
-    session.note(partial(session.timeline.wait_for_event, stream, event, device))
+    free = bool(message.number("mark"))
+    session.ordering.wait_for_event(stream, event, device)
+    session.note(partial(session.timeline.wait_for_event, stream, event, device, free=free))
 
 
 def host_function(session: Session, message: Message) -> None:
     stream, device = message.number("stream"), session.device(message.number("device"))
     session.note(partial(session.timeline.host_function, stream, device))
+
+
+def waited(session: Session, message: Message) -> None:
+    session.ordering.wait(SyncKind.DEVICE, 0, session.device(message.number("device")))
+
+
+def call(session: Session, message: Message) -> None:
+    found = _parse_finding(message.text, 0, 0)
+    session.ordering.call = Call(found.facts.get("call", ""), found.frames)
 
 
 def elapsed(session: Session, message: Message) -> None:
@@ -122,7 +141,7 @@ def elapsed(session: Session, message: Message) -> None:
 
 
 def host_finding(session: Session, message: Message) -> None:
-    finding = _read_finding(message)
+    finding = _parse_finding(message.text, message.number("address"), message.number("bytes"))
     if finding.kind == "early_managed_read" and session.launches.waited:
         return  # host and kernel communicate by this memory
     if len(session.ended.host_findings) < MOST_HOST_FINDINGS:
@@ -132,6 +151,7 @@ def host_finding(session: Session, message: Message) -> None:
 def name_object(session: Session, message: Message) -> None:
     handle, flags = message.number("handle"), message.number("flags")
     if message.number("sort") == Sort.STREAM and flags & ObjectFlag.NON_BLOCKING:
+        session.ordering.non_blocking(handle)
         session.note(partial(session.timeline.non_blocking, handle))
     sort = message.number("sort")
     if sort not in tuple(Sort):
@@ -141,9 +161,9 @@ def name_object(session: Session, message: Message) -> None:
         session.ended.objects[f"{Sort(sort).name.lower()} {handle}"] = name
 
 
-def _read_finding(message: Message) -> HostFinding:
+def _parse_finding(text: str, address: int, size: int) -> HostFinding:
     """A finding in host code from lines `name=value` and `frame OBJECT OFFSET`."""
-    lines = message.text.splitlines()
+    lines = text.splitlines()
     facts = dict(
         line.partition("=")[::2] for line in lines if "=" in line and not line.startswith("frame ")
     )
@@ -154,7 +174,6 @@ def _read_finding(message: Message) -> HostFinding:
         path, _, offset = rest.rpartition(" ")
         if line.startswith("frame ") and offset.isdecimal() and len(frames) < MOST_FRAMES:
             frames.append(Frame(path, int(offset)))
-    address, size = message.number("address"), message.number("bytes")
     return HostFinding(kind, address, size, facts, tuple(frames))
 
 
@@ -164,6 +183,7 @@ _ACTIONS: Mapping[Kind, Callable[[Session, Message], None]] = {
     Kind.FREE: free,
     Kind.UNLOAD: unload,
     Kind.LAUNCH: launch,
+    Kind.EXECUTE: execute,
     Kind.COPY: copy,
     Kind.SET: set_memory,
     Kind.RECORD_EVENT: record_event,
@@ -176,6 +196,8 @@ _ACTIONS: Mapping[Kind, Callable[[Session, Message], None]] = {
     Kind.NAME_OBJECT: name_object,
     Kind.PEER: peer,
     Kind.LIBRARY: library_call,
+    Kind.WAITED: waited,
+    Kind.CALL: call,
     Kind.LOAD: load,
     Kind.SYNCHRONIZE: synchronize,
     Kind.QUERY: query,

@@ -4,13 +4,16 @@ record of its end."""
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from grader.cuda.channel import BadMessage, Channel
+from grader.cuda.launch_groups import Request
 from grader.cuda.launches import Launches
 from grader.cuda.modules import Module
+from grader.cuda.ordering import Operation, Ordering
 from grader.cuda.session_record import Ended, make_record, write_record
 from grader.cuda.settings import Settings
 from grader.cuda.timeline import Timeline
@@ -26,9 +29,22 @@ TEXT_BYTES = MAX_MESSAGE_BYTES - 4096
 
 
 @dataclass
+class Held:
+    """A launch whose execution the program's library requests later. `note` passes it to the
+    timeline, once it is executed."""
+
+    request: Request
+    operation: Operation | None = None
+    executed: bool = False
+    note: Callable[[], None] = lambda: None
+
+
+@dataclass
 class Session:
     """The state of a session. `stickies` are the errors that ended devices; the next answer reports
-    `error`, once. `printed` and `complaints` are text for stdout and stderr."""
+    `error`, once. `printed` and `complaints` are text for stdout and stderr.
+    `held` are launches that wait for their execution; `arrived` is the number of all launches so
+    far."""
 
     settings: Settings
     channel: Channel
@@ -39,6 +55,9 @@ class Session:
     printed: list[bytes] = field(default_factory=list)
     complaints: list[bytes] = field(default_factory=list)
     ended: Ended = field(default_factory=Ended)
+    held: dict[int, Held] = field(default_factory=dict)
+    arrived: int = 0
+    ordering: Ordering = field(default_factory=Ordering)
 
     def __post_init__(self) -> None:
         self.gpu = read_gpus()[self.settings.gpu]
@@ -52,7 +71,7 @@ class Session:
             threads=self.settings.threads,
         )
         self.timeline = Timeline(self.gpu, wall_clock=not self.settings.model)
-        self._deferred: list[Callable[[], None]] = []
+        self._deferred: deque[Callable[[], None] | Held] = deque()
         self.loaded = 0
         self._finished = False
 
@@ -66,7 +85,10 @@ class Session:
         if self._finished:
             return
         self._finished = True
+        for held in self.held.values():
+            held.executed = True  # never: the program was killed
         self.catch_up()
+        self.ended.host_findings += self.ordering.found
         if self.settings.folder is not None and self.process:
             record = make_record(self.process, self.launches, self.timeline, self.ended)
             write_record(self.settings.folder, record)
@@ -87,10 +109,21 @@ class Session:
         if len(self._deferred) > MOST_DEFERRED:
             self.catch_up()
 
+    def hold(self, number: int, held: Held) -> None:
+        """Keeps a launch until its execution, and its place on the timeline."""
+        self.held[number] = held
+        if self.settings.model:
+            self._deferred.append(held)
+
     def catch_up(self) -> None:
-        """Passes all operations to the timeline."""
-        deferred, self._deferred = self._deferred, []
-        for act in deferred:
+        """Passes all operations to the timeline, up to a launch that waits for its execution."""
+        while self._deferred:
+            act = self._deferred[0]
+            if isinstance(act, Held):
+                if not act.executed:
+                    return
+                act = act.note
+            self._deferred.popleft()
             act()
 
     def _now_ns(self, stream: int, device: int) -> int:

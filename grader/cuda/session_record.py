@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.cuda.launch_groups import Group
@@ -55,6 +55,8 @@ def make_record(
 ) -> SessionRecord:
     """The record. Models times that are not modelled yet."""
     numbers = {id(group): number for number, group in enumerate(launches.groups.values())}
+    order = sorted(range(len(launches.done)), key=lambda each: launches.done[each].request.number)
+    places = {executed: place for place, executed in enumerate(order)}
     counters_of = _remember(_sum_counters)
     return SessionRecord(
         process,
@@ -70,15 +72,19 @@ def make_record(
                 counters_of(each),
                 each.group.ms(each.instructions) if launches.model else each.wall_ms,
             )
-            for each in launches.done
+            for each in (launches.done[place] for place in order)
         ),
         describe_findings(tuple(launches.findings.values()), _PUBLIC),
         tuple(ended.failures),
         tuple(ended.host_findings),
-        timeline.entries(),
+        tuple(
+            replace(each, launch=places.get(each.launch)) if each.launch is not None else each
+            for each in timeline.entries()
+        ),
         ended.objects,
         ended.printed_bytes,
         ended.problem,
+        timeline.streams,
     )
 
 

@@ -53,6 +53,7 @@ def join_sessions(
         tuple(_join_timelines(sessions)),
         checked=checked,
         modelled=modelled,
+        streams=sum(session.streams for session in sessions),
         notes=tuple(chain.from_iterable(_list_notes(each, modelled) for each in sessions)),
     )
 
@@ -128,7 +129,8 @@ def _describe_hosts(sessions: Sequence[SessionRecord], run: RunTool) -> tuple[Ho
         for finding in session.host_findings
         if finding.kind != "unchecked_error" or ignores_result(finding.frames, run)
     ]
-    places = find_places((frame for each in found for frame in each.frames), run)
+    frames = (frame for each in found for frame in (*each.frames, *each.other_frames))
+    places = find_places(frames, run)
     return describe_host_findings(found, places)
 
 

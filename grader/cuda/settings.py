@@ -11,7 +11,9 @@ from pathlib import Path
 class Settings:
     """The GPU's id in gpus.json, the number of devices, the modes of launches, the folder for the
     records of sessions (None: no records), and the number of host threads (0: one for each
-    processor). `model`: the clock is modelled, else it is the wall clock."""
+    processor). `model`: the clock is modelled, else it is the wall clock. `order_seed`: 0:
+    operations that nothing orders are executed in the worst order for a program that lacks a
+    dependency; else in an order drawn from this seed."""
 
     gpu: str = "h100"
     devices: int = 1
@@ -19,6 +21,7 @@ class Settings:
     model: bool = True
     folder: Path | None = None
     threads: int = 0
+    order_seed: int = 0
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:

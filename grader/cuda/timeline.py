@@ -129,6 +129,11 @@ class Timeline:
     def entries(self) -> tuple[TimelineEntry, ...]:
         return tuple(self._entries)
 
+    @property
+    def streams(self) -> int:
+        """The number of streams with operations."""
+        return len(self._ends)
+
     def non_blocking(self, stream: int) -> None:
         """The stream was created with cudaStreamNonBlocking: the legacy default stream does not
         wait for it."""
@@ -223,15 +228,22 @@ class Timeline:
 
     # --- order ------------------------------------------------------------------------------------
 
-    def record_event(self, event: int, stream: int, device: int = 0) -> None:
-        """The event's time is the end of its record, which takes time in the stream."""
+    def record_event(self, event: int, stream: int, device: int = 0, *, free: bool = False) -> None:
+        """The event's time is the end of its record, which takes time in the stream unless it is
+        `free`: an edge of a graph."""
+        if free:
+            self._events[event] = self._end_of(stream, device)
+            return
         self.call()
         end = self._now(self._ready(stream, device) + EVENT_US)
         self._finish(stream, device, end)
         self._events[event] = end
 
-    def wait_for_event(self, stream: int, event: int, device: int = 0) -> None:
-        self.call()
+    def wait_for_event(
+        self, stream: int, event: int, device: int = 0, *, free: bool = False
+    ) -> None:
+        if not free:
+            self.call()
         reached = self._events.get(event, 0.0)
         self._finish(stream, device, max(reached, self._end_of(stream, device)))
 
@@ -322,11 +334,11 @@ class Timeline:
                 if self._devices[place] == device and place[1] not in self._non_blocking
             )
             return max(blocking, default=0.0)
-        own = self._ends.get(_place_of(stream, device), 0.0)
+        own = self._ends.get(place_of(stream, device), 0.0)
         return own if stream in self._non_blocking else max(own, self._ends.get(legacy, 0.0))
 
     def _finish(self, stream: int, device: int, end_us: float) -> None:
-        place = _place_of(stream, device)
+        place = place_of(stream, device)
         self._ends[place] = end_us
         self._devices.setdefault(place, device)
 
@@ -347,7 +359,8 @@ _ENGINES: dict[Direction, tuple[str, ...]] = {
 }
 
 
-def _place_of(stream: int, device: int) -> Place:
+def place_of(stream: int, device: int) -> Place:
+    """The stream of a number in a message."""
     if stream in LEGACY:
         return device, LEGACY[0]
     return (device, PER_THREAD) if stream == PER_THREAD else (-1, stream)

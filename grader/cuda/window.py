@@ -14,6 +14,7 @@ from enum import IntEnum
 
 import numpy as np
 
+from grader.emulator import GRID_WORKSPACE
 from grader.emulator.layouts.heap import HEAP_BYTES, Heap, make_heap
 from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import (
@@ -201,6 +202,22 @@ class Window:
             )
             self._views[device] = known
         return known
+
+    def of_program(self) -> tuple[Region, ...]:
+        """The regions that the program allocates, and its variables."""
+        own = f"__device__ {GRID_WORKSPACE.name}"
+        return tuple(
+            region
+            for region in (each.region for each in self.owned)
+            if region.offset >= CLIENT_OFFSET
+            or (region.name.startswith("__device__ ") and not region.name.startswith(own))
+        )
+
+    def size_at(self, offset: int) -> int:
+        """The size of the region that starts at an offset; 0 if there is none."""
+        index = self._index(offset)
+        found = self.owned[index].region if index < len(self.owned) else self.bank
+        return found.size_bytes if found.offset == offset else 0
 
     @property
     def host_base(self) -> int:

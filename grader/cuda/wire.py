@@ -2,9 +2,10 @@
 C++ share.
 
 The socket is a Unix socket of type SOCK_SEQPACKET: a message is one packet, a HEADER followed by
-the record of its kind and, for some kinds, by bytes. Messages are executed in order. Kinds below
-ANSWERED get no answer, so that the program does not wait; their errors come with the next answer.
-Larger data (an image of a module) travels as a file in memory whose descriptor is attached.
+the record of its kind and, for some kinds, by bytes. Messages are executed in order, but a LAUNCH
+with a number waits for its EXECUTE. Kinds below ANSWERED get no answer, so that the program does
+not wait; their errors come with the next answer. Larger data (an image of a module) travels as a
+file in memory whose descriptor is attached.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 
 from grader.emulator.layouts.textures import TEXTURE
 
-VERSION = 1
+VERSION = 2
 MAX_MESSAGE_BYTES = 64 << 10
 MAX_DESCRIPTORS = 64
 """Of a message."""
@@ -39,7 +40,10 @@ class Kind(IntEnum):
     HOST_FINDING = 13
     NAME_OBJECT = 14
     PEER = 15
-    LIBRARY = 16
+    EXECUTE = 16
+    WAITED = 17
+    CALL = 18
+    LIBRARY = 19
     ANSWERED = 64
     HELLO = 65
     LOAD = 66
@@ -66,7 +70,8 @@ MESSAGES = {
     Kind.ALLOCATE: _record(("address", "u8"), ("bytes", "u8"), ("device", "u4"), ("space", "u4")),
     Kind.FREE: _record(("address", "u8")),
     Kind.UNLOAD: _record(("module", "u4")),
-    # the parameters follow, from the kernel's first parameter on; a cluster of 0: the kernel's own
+    # the parameters follow, from the kernel's first parameter on; a cluster of 0: the kernel's own;
+    # `number`: of EXECUTE, which executes the launch later; 0: at once
     Kind.LAUNCH: _record(
         *_PLACE,
         ("module", "u4"),
@@ -77,8 +82,9 @@ MESSAGES = {
         ("dynamic_shared", "u4"),
         ("cooperative", "u4"),
         ("parameter_bytes", "u4"),
+        ("number", "u8"),
     ),
-    # the client has moved the data; `bytes` of a row
+    # the client moves the data; `bytes` of a row
     Kind.COPY: _record(
         ("from", "u8"),
         ("to", "u8"),
@@ -92,8 +98,9 @@ MESSAGES = {
         ("asynchronous", "u4"),
     ),
     Kind.SET: _record(("to", "u8"), ("bytes", "u8"), ("rows", "u8"), ("to_pitch", "u8"), *_PLACE),
-    Kind.RECORD_EVENT: _record(*_PLACE, ("event", "u8")),
-    Kind.WAIT_FOR_EVENT: _record(*_PLACE, ("event", "u8")),
+    # `mark`: an edge of a graph, which costs no time
+    Kind.RECORD_EVENT: _record(*_PLACE, ("event", "u8"), ("mark", "u4")),
+    Kind.WAIT_FOR_EVENT: _record(*_PLACE, ("event", "u8"), ("mark", "u4")),
     Kind.HOST_FUNCTION: _record(*_PLACE),
     # a texture of zeros: the object was destroyed
     Kind.TEXTURE: _record(("handle", "u8"), ("texture", TEXTURE)),
@@ -107,6 +114,12 @@ MESSAGES = {
     Kind.PEER: _record(("device", "u4"), ("peer", "u4"), ("enabled", "u4")),
     # a function of a library, whose name follows; `arithmetic`: see Arithmetic
     Kind.LIBRARY: _record(*_PLACE, ("arithmetic", "u4"), ("operations", "f8"), ("bytes", "f8")),
+    Kind.EXECUTE: _record(("number", "u8")),
+    # in the checked mode: a call has waited for all work of the device, besides SYNCHRONIZE
+    Kind.WAITED: _record(("device", "u4")),
+    # in the checked mode, before an operation of one of several streams: lines `call=NAME` and
+    # `frame OBJECT OFFSET` follow
+    Kind.CALL: _record(("device", "u4")),
     Kind.HELLO: _record(("process", "u4"), ("version", "u4")),
     # lines `name=value` of options follow; the image is attached
     Kind.LOAD: _record(("device", "u4")),
@@ -129,6 +142,7 @@ ANSWERS = {
         ("window_bytes", "u8"),
         ("check", "u4"),
         ("wall_clock", "u4"),
+        ("order_seed", "u8"),
     ),
     # lines follow: kernels, variables, the log; `attached`: they are in a file instead
     Kind.LOAD: _record(

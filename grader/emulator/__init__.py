@@ -51,6 +51,7 @@ from grader.emulator.run.memory import (
     variable_region,
 )
 from grader.emulator.run.repeated import RepeatedLaunch, Repetition
+from grader.emulator.run.touched import Access, Touched
 
 __all__ = [
     "ARCHITECTURES",
@@ -64,6 +65,7 @@ __all__ = [
     "NO_COUNTS",
     "TEXTURE",
     "VARIABLES_BANK",
+    "Access",
     "DeviceMemory",
     "Digests",
     "Edge",
@@ -86,6 +88,7 @@ __all__ = [
     "Tally",
     "Texels",
     "TextureObject",
+    "Touched",
     "Unsupported",
     "Variable",
     "fill_pointers",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.cuda.confined import Builder, ConfinedRun, RunOrder, make_builder, run_confined
@@ -45,7 +45,7 @@ from grader.records import (
     Status,
     ToolLimits,
 )
-from grader.spec.draws import draw_cases
+from grader.spec.draws import draw_cases, draw_order_seed
 from grader.spec.exercise import Case, Exercise, Tolerance
 from grader.spec.program_oracle import ask_oracle
 from grader.spec.whole_program import FILES_FOLDER, MEASURED, ExpectedFrom, RunSpec, WholeProgram
@@ -184,7 +184,13 @@ def _run_case(grading: _Grading, case: Case, run: RunSpec) -> ConfinedRun:
 
 
 def _run(
-    grading: _Grading, program: Path, run: RunSpec, sizes: Mapping[str, int], *, check: bool
+    grading: _Grading,
+    program: Path,
+    run: RunSpec,
+    sizes: Mapping[str, int],
+    *,
+    check: bool,
+    order_seed: int = 0,
 ) -> ConfinedRun:
     job, given = grading.job, run.input_at(sizes)
     return run_confined(
@@ -197,10 +203,11 @@ def _run(
             grading.spec.outputs,
             gpu=job.info.id,
             check=check,
-            model=not check and job.options.model,
+            model=not check and not order_seed and job.options.model,
             wall_seconds=job.limits.wall_seconds,
             cpu_seconds=job.limits.processor_seconds,
             confined=job.options.isolated,
+            order_seed=order_seed,
         )
     )
 
@@ -222,7 +229,8 @@ def _expect(grading: _Grading, run: RunSpec, sizes: Mapping[str, int]) -> Expect
 
 
 def _measure(grading: _Grading) -> None:
-    """The measured run: its output must be right, too."""
+    """The measured run: its output must be right, too, in both orders of independent
+    operations."""
     job, spec = grading.job, grading.spec
     evidence, case = job.evidence, Case(MEASURED, spec.measured_sizes, hidden=False)
     job.options.show(Progress("measuring"))
@@ -232,6 +240,8 @@ def _measure(grading: _Grading) -> None:
     result = judge_run(ran, case, spec.measured, expected, grading.tolerance)
     if result.passed and (lacking := find_missing_work(ran.found, spec)):
         result = CaseResult(case.name, False, dict(case.sizes), False, lacking)
+    if result.passed and ran.found.streams > 1:
+        result = _repeat_in_other_order(grading, case, expected)
     evidence.cases += (result,)
     if not result.passed:
         return
@@ -244,6 +254,20 @@ def _measure(grading: _Grading) -> None:
         evidence.measured = MeasuredProgram(
             estimate_time(ran.found), _time_naive(grading), measure_overlap(ran.found), mistakes
         )
+
+
+def _repeat_in_other_order(grading: _Grading, case: Case, expected: Expected) -> CaseResult:
+    """The result of the measured run in an order drawn from the job's seed. The order of the first
+    run is fixed, so a program without dependencies may have been written for it."""
+    run = grading.spec.measured
+    seed = draw_order_seed(grading.job.seed)
+    ran = _run(grading, grading.program, run, case.sizes, check=False, order_seed=seed)
+    check_end(ran, case)
+    result = judge_run(ran, case, run, expected, grading.tolerance)
+    if result.passed:
+        return result
+    message = f"the result depends on the order of operations in streams: {result.message}"
+    return replace(result, message=message)
 
 
 def _time_naive(grading: _Grading) -> Estimate | None:

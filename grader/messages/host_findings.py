@@ -43,6 +43,10 @@ ROWS: Mapping[str, _Row] = {
         "host code {access}s the destination of {call} before the copy is complete",
         "Synchronise the stream before the host reads.",
     ),
+    "early_write": _Row(
+        "host code changes the source of {call} before the copy is complete",
+        "Synchronise the stream before the host writes to the source again.",
+    ),
     "early_managed_read": _Row(
         "host code reads managed memory before the kernel that writes it is complete",
         "Call cudaDeviceSynchronize between the launch and the read.",
@@ -54,6 +58,11 @@ ROWS: Mapping[str, _Row] = {
     "unchecked_error": _Row(
         "{call} returned {error}, and the program did not check it",
         "Compare the result of each call with cudaSuccess; after a launch, call cudaGetLastError.",
+    ),
+    "missing_dependency": _Row(
+        "nothing orders {call} after {other}{other_place}, and both use the same {bytes} bytes",
+        "Record an event after the first in its stream, and let the second's stream wait for it:"
+        " cudaEventRecord, cudaStreamWaitEvent.",
     ),
     "device_pointer_on_host": _Row(
         "host code {access}s memory of the device at {address}",
@@ -71,11 +80,23 @@ def describe_host_findings(
     """The findings as sentences, equal findings of the same place together."""
     mistakes: dict[HostMistake, int] = defaultdict(int)
     for finding in found:
-        stack = tuple(place for frame in finding.frames for place in places.get(frame, ()))
-        message, advice = _describe(finding)
-        place = next(filter(is_own, _skip_stubs(stack)), None)
+        stack = _stack_of(finding.frames, places)
+        other = _own_place(_stack_of(finding.other_frames, places))
+        where = "" if other is None else f" of line {other.line}"
+        message, advice = _describe(finding, where)
+        place = _own_place(stack)
         mistakes[HostMistake(finding.kind, message, advice, place, stack)] += 1
     return tuple(replace(mistake, count=count) for mistake, count in mistakes.items())
+
+
+def _stack_of(
+    frames: Iterable[Frame], places: Mapping[Frame, Sequence[HostPlace]]
+) -> tuple[HostPlace, ...]:
+    return tuple(place for frame in frames for place in places.get(frame, ()))
+
+
+def _own_place(stack: Sequence[HostPlace]) -> HostPlace | None:
+    return next(filter(is_own, _skip_stubs(stack)), None)
 
 
 def _skip_stubs(stack: Sequence[HostPlace]) -> Sequence[HostPlace]:
@@ -91,8 +112,9 @@ def is_own(place: HostPlace) -> bool:
     return place.line is not None and not any(part in place.file for part in outside)
 
 
-def _describe(finding: HostFinding) -> tuple[str, str]:
-    facts = {"bytes": f"{finding.bytes:,}", "address": f"{finding.address:#x}", **finding.facts}
+def _describe(finding: HostFinding, other_place: str) -> tuple[str, str]:
+    numbers = {"bytes": f"{finding.bytes:,}", "address": f"{finding.address:#x}"}
+    facts = {**numbers, "other_place": other_place, **finding.facts}
     if "LaunchKernel" in facts.get("call", ""):
         facts["call"] = "the launch"
     row = ROWS.get(finding.kind)

@@ -49,7 +49,7 @@ class ProgramRun:
     `exit_code` is the program's own, 128 + n for signal n. `stdout` and `stderr` are None where
     they were not captured. `launches` name their kernel by its index. `failures` are errors of
     kernels that ended launches. `compiler` is nvcc's output, `notes` explain missing figures.
-    `render` makes the HTML for a notebook.
+    `streams` is the number of streams with operations. `render` makes the HTML for a notebook.
     """
 
     exit_code: int
@@ -66,6 +66,7 @@ class ProgramRun:
     notes: tuple[str, ...] = ()
     checked: bool = False
     modelled: bool = True
+    streams: int = 0
     render: Callable[[ProgramRun], str] | None = None
 
     def __repr__(self) -> str:

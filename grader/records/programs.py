@@ -57,20 +57,22 @@ class Frame:
 
 @dataclass(frozen=True)
 class HostFinding:
-    """A mistake in host code. `facts` depend on the kind; `frames` begin at the innermost."""
+    """A mistake in host code. `facts` depend on the kind; `frames` begin at the innermost.
+    `other_frames`: of another call that takes part."""
 
     kind: str
     address: int
     bytes: int
     facts: dict[str, str] = field(default_factory=dict)
     frames: tuple[Frame, ...] = ()
+    other_frames: tuple[Frame, ...] = ()
 
 
 @dataclass(frozen=True)
 class SessionRecord:
     """A process that used CUDA. `failures` are the errors that ended launches. `objects` are names
     that the program gave. `problem` is the reason why the session ended early, empty where it did
-    not."""
+    not. `streams` is the number of streams with operations."""
 
     process: int
     device: str
@@ -83,3 +85,4 @@ class SessionRecord:
     objects: dict[str, str] = field(default_factory=dict)
     printed_bytes: int = 0
     problem: str = ""
+    streams: int = 0

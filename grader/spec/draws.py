@@ -45,6 +45,11 @@ DENSITY = 0.1
 """The part of a sparse row that is not 0."""
 
 
+def draw_order_seed(seed: int) -> int:
+    """The seed of the order of a program's independent operations, never 0."""
+    return int(np.random.default_rng((seed, zlib.crc32(b"order"))).integers(1, 1 << 63))
+
+
 def gather_in_memory(
     pieces: Iterable[np.ndarray], shape: tuple[int, ...], dtype: np.dtype
 ) -> np.ndarray:

@@ -3,7 +3,7 @@ discovery."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,7 +19,8 @@ from grader.emulator.layouts.checked import (
 )
 from grader.emulator.layouts.execution import WARP_LANES
 from grader.emulator.run.lazy_pages import make_zeros
-from grader.emulator.run.memory import FIRST_OFFSET, DeviceMemory
+from grader.emulator.run.memory import FIRST_OFFSET, DeviceMemory, Region
+from grader.emulator.run.touched import Touched, find_touched
 
 Triple = tuple[int, int, int]
 
@@ -143,6 +144,10 @@ class CheckedLaunch:
     def hazards(self) -> tuple[Hazard, ...]:
         """The findings so far."""
         return tuple(self._describe())
+
+    def touched(self, regions: Iterable[Region]) -> Touched:
+        """The accesses to these regions."""
+        return find_touched(self._global, self._code.traits, self._code.shifts["global"], regions)
 
     def _describe(self) -> Iterator[Hazard]:
         for found in self._found[: int(self.record[0]["found_count"])]:

@@ -16,6 +16,7 @@ from grader.emulator.layouts.execution import (
     zeros_in_lines,
 )
 from grader.emulator.layouts.textures import NO_TEXTURES
+from grader.emulator.run.memory import Region
 
 Triple = tuple[int, int, int]
 PRINT_LIMIT = 64 << 10
@@ -41,6 +42,7 @@ class LaunchSettings:
     `number`: value of `%gridid`. `print_limit`: maximum of characters that are kept of its output.
     `host_wait`: seconds for which blocks that all wait for a value wait on, because a program may
     write it meanwhile. `start_ns`: value of `%globaltimer` at its start.
+    `watched`: in checked mode, the outcome lists the accesses to these regions.
     """
 
     grid: Triple
@@ -65,6 +67,7 @@ class LaunchSettings:
     print_limit: int = PRINT_LIMIT
     host_wait: float = 0.0
     start_ns: int = 0
+    watched: tuple[Region, ...] = ()
 
     @property
     def blocks(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from grader.emulator.codegen.native_kernel import NativeKernel
@@ -21,6 +21,7 @@ from grader.emulator.run.faults import Fault
 from grader.emulator.run.host import join_printed
 from grader.emulator.run.launch import LaunchSettings, fill_constants
 from grader.emulator.run.memory import DeviceMemory
+from grader.emulator.run.touched import Touched
 from grader.emulator.run.worker import Worker, first_fault, local_bytes
 
 CHUNKS_PER_THREAD = 16
@@ -39,7 +40,7 @@ class LaunchOutcome:
 
     `hazards`: findings of the checked mode. `traces`: of the blocks in `settings.traced`. `waited`:
     a thread waited in a loop for a value from another thread; the number of iterations depends on
-    the device, and so do the counts.
+    the device, and so do the counts. `touched`: accesses to the watched regions.
     """
 
     counts: LaunchCounts
@@ -49,6 +50,7 @@ class LaunchOutcome:
     traces: tuple[BlockTrace, ...] = ()
     lengths: Lengths = NO_LENGTHS
     waited: bool = False
+    touched: Touched = field(default_factory=dict)
 
 
 def run_launch(
@@ -91,7 +93,9 @@ def run_launch(
     printed = join_printed(
         [worker.host_functions.printed for worker in workers], settings.print_limit
     )
-    hazards = workers[0].checked.hazards if workers[0].checked is not None else ()
+    checked = workers[0].checked
+    hazards = checked.hazards if checked is not None else ()
+    touched = checked.touched(settings.watched) if checked and settings.watched else {}
     traces = sorted(
         (trace for worker in workers for trace in worker.traces), key=lambda trace: trace.block
     )
@@ -99,7 +103,7 @@ def run_launch(
     lengths = join_lengths(worker.lengths for worker in workers)
     counts = kernel.count_table.sum_up(worker.tally for worker in workers)
     fault = first_fault(kernel, settings, workers)
-    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), lengths, waited)
+    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), lengths, waited, touched)
 
 
 @contextmanager

@@ -326,6 +326,142 @@ static void unchecked_fault()
         cudaDeviceSynchronize(); // unchecked_error
 }
 
+static void overwritten_source()
+{
+    int *x = allocate(), *host;
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    cudaMallocHost(&host, bytes);
+    memset(host, 1, bytes);
+    cudaMemcpyAsync(x, host, bytes, cudaMemcpyHostToDevice, stream);
+    if (right)
+        cudaStreamSynchronize(stream);
+    host[5] = 7; // early_write
+    cudaStreamSynchronize(stream);
+    cudaMemcpy(host, x, bytes, cudaMemcpyDeviceToHost);
+    printf("%d\n", host[5]);
+    cudaFree(x);
+    cudaFreeHost(host);
+    cudaStreamDestroy(stream);
+}
+
+// Two streams, and an event that may order them.
+struct Pair {
+    cudaStream_t first, second;
+    cudaEvent_t event;
+    int *x = allocate();
+
+    Pair()
+    {
+        cudaStreamCreate(&first);
+        cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking);
+        cudaEventCreate(&event);
+        cudaDeviceSynchronize();
+    }
+    void order(cudaStream_t from, cudaStream_t to)
+    {
+        cudaEventRecord(event, from);
+        cudaStreamWaitEvent(to, event, 0);
+    }
+    ~Pair()
+    {
+        cudaDeviceSynchronize();
+        cudaFree(x);
+        cudaEventDestroy(event);
+        cudaStreamDestroy(first);
+        cudaStreamDestroy(second);
+    }
+};
+
+static void kernel_after_copy()
+{
+    Pair pair;
+    int *host;
+    cudaMallocHost(&host, bytes);
+    cudaMemcpyAsync(pair.x, host, bytes, cudaMemcpyHostToDevice, pair.first);
+    if (right)
+        pair.order(pair.first, pair.second);
+    fill<<<16, 256, 0, pair.second>>>(pair.x, 7); // missing_dependency
+    cudaDeviceSynchronize();
+    cudaFreeHost(host);
+}
+
+static void fill_after_kernel()
+{
+    Pair pair;
+    launch(pair.x, pair.first);
+    if (right)
+        pair.order(pair.first, pair.second);
+    cudaMemsetAsync(pair.x + n / 2, 0, 4, pair.second); // missing_dependency
+}
+
+static void event_of_another_stream()
+{
+    Pair pair;
+    launch(pair.x, pair.first);
+    pair.order(right ? pair.first : pair.second, pair.second);
+    cudaMemsetAsync(pair.x, 0, bytes, pair.second); // missing_dependency
+}
+
+static void event_before_the_work()
+{
+    Pair pair;
+    if (!right)
+        cudaEventRecord(pair.event, pair.first);
+    cudaMemsetAsync(pair.x, 0, bytes, pair.first);
+    if (right)
+        cudaEventRecord(pair.event, pair.first);
+    cudaStreamWaitEvent(pair.second, pair.event, 0);
+    cudaMemsetAsync(pair.x, 1, bytes, pair.second); // missing_dependency
+}
+
+static void non_blocking_and_default()
+{
+    Pair pair;
+    cudaMemsetAsync(pair.x, 0, bytes, right ? pair.first : pair.second);
+    cudaMemsetAsync(pair.x, 1, bytes); // missing_dependency
+}
+
+static void next_chunk_too_early()
+{
+    Pair pair;
+    int *out = allocate();
+    for (int chunk = 0; chunk < 3; ++chunk) {
+        if (right)
+            pair.order(pair.second, pair.first);
+        cudaMemsetAsync(pair.x, chunk, bytes, pair.first); // missing_dependency
+        pair.order(pair.first, pair.second);
+        cudaMemcpyAsync(out, pair.x, bytes, cudaMemcpyDeviceToDevice, pair.second);
+    }
+    cudaFree(out);
+}
+
+static void independent_nodes()
+{
+    Pair pair;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    cudaGraphNode_t first, second;
+    cudaMemsetParams fill = {pair.x, 0, 1, 4, n, 1};
+    cudaGraphCreate(&graph, 0);
+    cudaGraphAddMemsetNode(&first, graph, nullptr, 0, &fill);
+    fill.value = 2;
+    cudaGraphAddMemsetNode(&second, graph, &first, right, &fill);
+    cudaGraphInstantiate(&executable, graph, 0);
+    cudaGraphLaunch(executable, pair.first); // missing_dependency
+    cudaDeviceSynchronize();
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+}
+
+static void disjoint_chunks()
+{
+    Pair pair;
+    for (int chunk = 0; chunk < 8; ++chunk)
+        cudaMemsetAsync(pair.x + chunk * n / 8, right, bytes / 8,
+                        chunk % 2 ? pair.first : pair.second);
+}
+
 static void dereference()
 {
     int *x = allocate(), host[4] = {};
@@ -365,6 +501,9 @@ static const std::map<std::string, void (*)()> cases = {
     CASE(early_read_of_a_number), CASE(other_stream), CASE(early_event),
     CASE(early_read_of_registered), CASE(early_read_of_managed), CASE(unsynchronized), CASE(unsynchronized_copy),
     CASE(unchecked_call), CASE(checked_call), CASE(unchecked_launch), CASE(unchecked_fault),
+    CASE(overwritten_source), CASE(kernel_after_copy), CASE(fill_after_kernel),
+    CASE(event_of_another_stream), CASE(event_before_the_work), CASE(non_blocking_and_default),
+    CASE(next_chunk_too_early), CASE(independent_nodes), CASE(disjoint_chunks),
     CASE(dereference), CASE(write_on_host), CASE(memcpy_of_host),
 };
 

@@ -121,6 +121,7 @@ CUresult greet()
     s.window_bytes = answer.record.window_bytes;
     s.check = answer.record.check;
     s.wall_clock = answer.record.wall_clock;
+    s.order_seed = answer.record.order_seed;
     s.window_file = answer.file;
     read_properties(answer.text);
     return map_window();
@@ -235,8 +236,11 @@ __attribute__((destructor)) static void say_goodbye()
     if (!s.initialized || s.forked || s.lost)
         return;
     std::unique_lock<std::mutex> lock(s.mutex, std::try_to_lock);
-    if (!lock.owns_lock()) // another thread still waits for the server
+    if (!lock.owns_lock() && !s.watching) // another thread still waits for the server
         return;
+    if (!lock.owns_lock())
+        lock.lock();
+    finish_all();
     if (s.check)
         report_unsynchronized();
     for (auto &[address, memory] : s.allocations)

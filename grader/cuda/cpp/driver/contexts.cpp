@@ -51,6 +51,7 @@ CUcontext make_context(int device, unsigned flags, bool primary)
 
 void end_context(CUcontext context)
 {
+    finish_all();
     settle(context);
     release_all(context);
     unload_modules(context);
@@ -362,6 +363,7 @@ API cuCtxSetLimit(CUlimit limit, size_t value)
     // as on a GPU, the buffer of printf cannot change after its first use
     REQUIRE(limit != CU_LIMIT_PRINTF_FIFO_SIZE || !state().printed, bad_value);
     call.context->limits[limit] = value;
+    finish_all();
     wire::Limit message = {};
     message.limit = limit;
     message.device = static_cast<uint32_t>(call.context->device);
@@ -418,6 +420,7 @@ static CUresult set_peer(Call &call, CUcontext peer, bool enabled)
     } else {
         REQUIRE(peers.erase(peer), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     }
+    finish_all();
     wire::Peer message = {};
     message.device = static_cast<uint32_t>(call.context->device);
     message.peer = static_cast<uint32_t>(peer->device);

@@ -150,6 +150,40 @@ void move_rows(const Boxed &box)
             memmove(box.to.row(y, z), box.from.row(y, z), box.width);
 }
 
+bool is_pageable(const Side &side)
+{
+    return !in_window(side.first) && !find_allocation(side.first);
+}
+
+// Whether the program sees when a copy from or to this side is complete.
+bool reaches_host(const Side &side)
+{
+    const Allocation *memory = find_allocation(side.first);
+    return memory && memory->on_host();
+}
+
+constexpr size_t most_staged = 64 << 20;
+size_t staged_bytes = 0;
+
+// Copies the source of a pageable copy, which the program may change after the call.
+std::shared_ptr<char> stage(Boxed &box)
+{
+    size_t bytes = box.width * box.height * box.depth;
+    if (staged_bytes + bytes > most_staged)
+        finish_all();
+    staged_bytes += bytes;
+    std::shared_ptr<char> staged(new char[bytes], [bytes](char *end) {
+        staged_bytes -= bytes;
+        delete[] end;
+    });
+    Boxed to_staged = box;
+    to_staged.to = {reinterpret_cast<CUdeviceptr>(staged.get()), box.width, box.width * box.height,
+                    CU_MEMORYTYPE_HOST};
+    move_rows(to_staged);
+    box.from = to_staged.to;
+    return staged;
+}
+
 uint32_t direction_of(const Boxed &box)
 {
     bool from = on_device(box.from.first), to = on_device(box.to.first);
@@ -173,7 +207,8 @@ void inform(CUstream stream, const Boxed &box, bool asynchronous)
     message.direction = direction_of(box);
     message.pageable = !find_allocation(box.from.first) || !find_allocation(box.to.first);
     message.asynchronous = asynchronous;
-    if (state().check && !box.regular(box.to)) { // the message describes rows alone
+    name_call();
+    if (state().check && !(box.regular(box.to) && box.regular(box.from))) { // the message describes rows alone
         message.rows = box.height;
         for (size_t z = 1; z < box.depth; ++z)
             send(wire::Written{box.to.first + z * box.to.slice,
@@ -235,11 +270,29 @@ CUresult run(CUstream stream, const Copy &copy)
 {
     Boxed box = resolve(copy.box);
     REQUIRE(!box.empty(), CUDA_SUCCESS);
-    settle(stream->context);
-    move_rows(box);
+    bool from_host = reaches_host(box.from), to_host = reaches_host(box.to);
+    if (copy.asynchronous && (from_host || to_host) && !is_pageable(box.to))
+        start_deferring();
+    bool waits = !copy.asynchronous || is_pageable(box.to);
+    if (waits)
+        finish_earlier(*stream);
     inform(stream, box, copy.asynchronous);
+    if (waits || !state().deferring) {
+        settle(stream->context);
+        move_rows(box);
+    } else {
+        auto kind = from_host || to_host ? Deferred::with_host : Deferred::in_device;
+        auto staged = is_pageable(box.from) ? stage(box) : nullptr;
+        defer(stream, kind, [=, context = stream->context] {
+            settle(context);
+            move_rows(box);
+            (void)staged;
+        });
+    }
     if (copy.asynchronous && box.dense(box.to))
-        guard_copy(stream, box.to.first, box.width * box.height * box.depth);
+        guard_copy(stream, box.to.first, box.width * box.height * box.depth, false);
+    if (copy.asynchronous && box.dense(box.from))
+        guard_copy(stream, box.from.first, box.width * box.height * box.depth, true);
     bool named_host = box.from.type == CU_MEMORYTYPE_HOST || box.to.type == CU_MEMORYTYPE_HOST;
     if (named_host && state().check)
         check_direction(box);
@@ -261,9 +314,11 @@ CUresult check(const Fill &fill)
 CUresult run(CUstream stream, const Fill &fill)
 {
     REQUIRE(fill.width && fill.height, CUDA_SUCCESS);
-    settle(stream->context);
-    for (size_t y = 0; y < fill.height; ++y)
-        fill_row(fill, y);
+    const Allocation *memory = find_allocation(fill.target);
+    bool on_host = memory && memory->on_host();
+    if (on_host && !fill.asynchronous)
+        finish_earlier(*stream);
+    name_call();
     wire::Set message = {};
     message.to = fill.target;
     message.bytes = row_bytes(fill);
@@ -272,5 +327,13 @@ CUresult run(CUstream stream, const Fill &fill)
     message.stream = stream->number;
     message.device = static_cast<uint32_t>(stream->context->device);
     send(message);
+    uint64_t number = defer(stream, on_host ? Deferred::with_host : Deferred::in_device,
+                            [fill, context = stream->context] {
+                                settle(context);
+                                for (size_t y = 0; y < fill.height; ++y)
+                                    fill_row(fill, y);
+                            });
+    if (on_host && !fill.asynchronous)
+        finish(number);
     return CUDA_SUCCESS;
 }

@@ -8,7 +8,9 @@
 #include <cuda.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -85,6 +87,7 @@ struct Fill {
     size_t pitch;
     unsigned value, element_bytes;
     size_t width, height;
+    bool asynchronous = true;
 };
 
 struct HostCall {
@@ -156,6 +159,7 @@ struct CUstream_st {
     int priority = 0;
     Capture *capture = nullptr;
     std::map<int, CUstreamAttrValue> attributes = {};
+    std::vector<std::unique_ptr<CUstream_st>> lanes = {}; // for independent nodes of graphs
 };
 
 struct CUevent_st {
@@ -163,6 +167,7 @@ struct CUevent_st {
     uint64_t number;
     unsigned flags;
     bool recorded = false;
+    uint64_t operation = 0; // the pending operation that records it
     // The event stands for nodes of a capture.
     Capture *capture = nullptr;
     std::vector<CUgraphNode> nodes = {};
@@ -318,6 +323,11 @@ struct State {
     bool initialized = false, forked = false, lost = false;
     int socket = -1;
     bool check = false, wall_clock = false;
+    bool deferring = false;  // see pending.cpp
+    uint64_t order_seed = 0; // 0: the worst order
+    // Numbers so far.
+    uint64_t deferred = 0, deferred_launches = 0, waits = 0, calls = 0;
+    std::atomic<bool> watching = false; // the library's own thread holds the lock
     Device device; // all devices are equal
     std::vector<DeviceState> devices;
     // The window: where the host sees all memory, and the device addresses.
@@ -411,11 +421,13 @@ bool ask(const Record &record, Answer<typename wire::AnswerTo<Record>::Type> *an
 
 // Waits for the work of a stream, an event or the device; reports errors and prints text.
 CUresult synchronize(CUcontext context, uint32_t sort, uint64_t number);
-// Waits until kernels have finished, because the host needs their memory: no synchronisation of
-// the program.
+// Waits until kernels that have started have finished, because the host needs their memory: no
+// synchronisation of the program.
 void settle(CUcontext context);
-// The same as synchronize for a copy or a fill that the host waits for.
+// Reports errors of finished work and prints text, as synchronize: after a wait for some work, or
+// after a wait for all work.
 CUresult report(CUcontext context);
+CUresult finish_and_report(CUcontext context);
 // Whether work is done; does not wait on the modelled clock.
 CUresult query(CUcontext context, uint32_t sort, uint64_t number);
 
@@ -425,10 +437,38 @@ CUresult execute(Call &call, CUstream stream, const Operation &operation);
 // Adds a node to the graph that captures a stream.
 CUresult record(CUstream stream, Operation operation);
 CUresult check_operation(const Operation &operation);
+// An event without a handle that costs no time: edges of graphs.
+struct Mark {
+    uint64_t event, operation;
+};
+Mark set_mark(CUstream stream);
+void follow(CUstream stream, Mark mark);
 // Whether captures forbid a call that may wait: they are invalid then.
 bool forbidden_by_captures();
 // The stream of a handle, which may be a default stream; null for a bad handle.
 CUstream find_stream(Call &call, CUstream handle, CUstream default_stream);
+// Informs the session about a stream that the legacy default stream does not wait for.
+void name_stream(CUstream stream);
+
+// --- pending operations -------------------------------------------------------------------------
+
+enum class Deferred { in_device, launch, with_host };
+
+// From now on, operations wait: the program uses more than the default stream and blocking calls.
+void start_deferring();
+// Works after the stream's operations and another operation: later, or at once if nothing is
+// deferred. Returns the number of the pending operation, else 0.
+uint64_t defer(CUstream stream, Deferred kind, std::function<void()> work, uint64_t after = 0);
+// Perform pending operations, and those that they follow: all, those that the next operation of a
+// stream follows, of a stream (0: of all blocking streams), of a device, launches, one.
+void finish_all();
+void finish_earlier(const CUstream_st &stream);
+void finish_stream(CUcontext context, uint64_t stream);
+void finish_device(int device);
+void finish_launches();
+void finish(uint64_t number);
+// At each wait of the program.
+void count_wait();
 
 // --- memory -------------------------------------------------------------------------------------
 
@@ -448,7 +488,8 @@ void unregister_all(CUcontext context);
 
 // --- guards: host memory that outstanding work writes, in checked sessions ------------------------
 
-void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes);
+// The destination of a copy, or its source.
+void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes, bool source);
 // Managed memory among the parameters of a kernel.
 void guard_parameters(CUstream stream, const Launch &launch);
 // The work of a stream is complete (0: all work), or the work before an event.
@@ -465,6 +506,7 @@ void report_unsynchronized();
 // --- copies -------------------------------------------------------------------------------------
 
 CUDA_MEMCPY3D line(CUdeviceptr target, CUdeviceptr source, size_t bytes);
+// Inform the session of an operation, and perform it now or later.
 CUresult run(CUstream stream, const Copy &copy);
 CUresult run(CUstream stream, const Fill &fill);
 CUresult run(CUstream stream, const Launch &launch);
@@ -507,6 +549,8 @@ void report_finding(const char *kind, CUdeviceptr address, size_t bytes, const s
                   const Site &site);
 // In checked sessions only, as report_leak.
 void report_leak(const Allocation &memory);
+// Before the session is informed of an operation that may lack a dependency.
+void name_call();
 void report_misuse(const char *kind, CUdeviceptr address, size_t bytes, const std::string &facts);
 void watch_faults();
 void find_libraries();

@@ -232,6 +232,16 @@ void report_finding(const char *kind, CUdeviceptr address, size_t bytes, const s
     send(message, text.data(), text.size());
 }
 
+void name_call()
+{
+    if (!state().check || !state().deferring)
+        return;
+    Site site = allocation_site();
+    std::string text = "call=" + site.call() + "\n" + describe_frames(site.frames);
+    wire::Call message = {};
+    send(message, text.data(), text.size());
+}
+
 void report_leak(const Allocation &memory)
 {
     bool own = !memory.of_module && memory.kind != Kind::registered && memory.site.program &&

@@ -33,6 +33,52 @@ std::vector<CUgraphNode> in_order(CUgraph graph)
     return ordered;
 }
 
+CUstream make_lane(CUstream stream, size_t index)
+{
+    while (stream->lanes.size() <= index) {
+        auto lane = new CUstream_st{stream->context, state().numbers++, CU_STREAM_NON_BLOCKING};
+        name_stream(lane);
+        stream->lanes.emplace_back(lane);
+    }
+    return stream->lanes[index].get();
+}
+
+// A node continues the lane of a node that it follows, unless another node does.
+std::map<CUgraphNode, CUstream> assign_lanes(CUstream stream, const std::vector<CUgraphNode> &nodes)
+{
+    std::map<CUgraphNode, CUstream> lanes;
+    std::map<CUstream, CUgraphNode> last;
+    size_t used = 0;
+    for (CUgraphNode node : nodes) {
+        CUstream lane = last.empty() ? stream : nullptr;
+        for (CUgraphNode each : node->dependencies)
+            if (!lane && last[lanes[each]] == each)
+                lane = lanes[each];
+        lanes[node] = lane ? lane : make_lane(stream, used++);
+        last[lanes[node]] = node;
+    }
+    return lanes;
+}
+
+// The nodes that a node of another lane follows; true: or only the end of the graph, in a lane
+// that is not the launch's.
+std::map<CUgraphNode, bool> find_left(const std::vector<CUgraphNode> &nodes,
+                                      std::map<CUgraphNode, CUstream> &lanes)
+{
+    std::map<CUgraphNode, bool> left;
+    std::set<CUgraphNode> followed;
+    for (CUgraphNode node : nodes)
+        for (CUgraphNode each : node->dependencies) {
+            followed.insert(each);
+            if (lanes[each] != lanes[node])
+                left[each] = false;
+        }
+    for (CUgraphNode node : nodes)
+        if (!followed.count(node) && lanes[node] != lanes[nodes.front()])
+            left[node] = true;
+    return left;
+}
+
 CUgraph clone(CUgraph graph)
 {
     CUgraph made = make_graph();
@@ -221,11 +267,30 @@ CUgraphNode add_node(CUgraph graph, std::vector<CUgraphNode> dependencies, CUcon
     return node;
 }
 
+// Independent nodes run in lanes, which are streams: the first is the stream of the launch.
 CUresult launch_graph(Call &call, CUstream stream, CUgraph graph)
 {
-    for (CUgraphNode node : in_order(graph))
+    auto nodes = in_order(graph);
+    auto lanes = assign_lanes(stream, nodes);
+    auto left = find_left(nodes, lanes);
+    std::map<CUgraphNode, Mark> ends;
+    std::set<CUstream> started = {stream};
+    Mark start = left.empty() ? Mark() : set_mark(stream);
+    for (CUgraphNode node : nodes) {
+        CUstream lane = lanes[node];
+        if (started.insert(lane).second)
+            follow(lane, start);
+        for (CUgraphNode each : node->dependencies)
+            if (lanes[each] != lane)
+                follow(lane, ends[each]);
         if (node->enabled)
-            TRY(execute(call, stream, node->operation));
+            TRY(execute(call, lane, node->operation));
+        if (left.count(node))
+            ends[node] = set_mark(lane);
+    }
+    for (CUgraphNode node : nodes)
+        if (lanes[node] != stream && left.count(node) && left[node])
+            follow(stream, ends[node]);
     return CUDA_SUCCESS;
 }
 
@@ -676,7 +741,8 @@ API cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned)
 GETTER(cuGraphInstantiate, (CUgraphExec * executable, CUgraph graph, unsigned long long flags),
        ENTER(healthy);
        REQUIRE(is_live(graph), bad_value);
-       REQUIRE(in_order(graph).size() == graph->nodes.size(), bad_value), executable,
+       REQUIRE(in_order(graph).size() == graph->nodes.size(), bad_value);
+       start_deferring(), executable,
        make<CUgraphExec_st>(clone(graph), flags))
 
 API cuGraphExecDestroy(CUgraphExec executable)

@@ -1,5 +1,6 @@
-// In checked sessions: host memory that outstanding work writes. The program's first access to it
-// is a fault, so that a read before the synchronisation is found.
+// In checked sessions: host memory that outstanding work uses. The program's first access to memory
+// that the work writes is a fault, and its first write to memory that the work reads, so that an
+// access before the synchronisation is found.
 #include "driver/driver.h"
 
 #include <sys/mman.h>
@@ -17,6 +18,7 @@ struct Guard {
     std::set<uint64_t> after;
     Site site;
     std::string call;
+    bool source = false; // the work reads the memory
     std::string contents = {};
     CUdeviceptr touched = 0;
     std::vector<uintptr_t> reader = {};
@@ -44,7 +46,7 @@ void add(const Allocation &memory, Guard guard)
     guard.last = (to_end ? guard.end + page - 1 : guard.end) / page * page;
     if (guard.first >= guard.last)
         return;
-    allow(guard, PROT_NONE);
+    allow(guard, guard.source ? PROT_READ : PROT_NONE);
     guards().push_back(std::move(guard));
 }
 
@@ -83,13 +85,13 @@ template <class Test> void complete(Test test)
 
 } // namespace
 
-void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes)
+void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes, bool source)
 {
     const Allocation *memory = state().check ? find_allocation(address) : nullptr;
     if (!memory || !memory->on_host())
         return;
     Site site = allocation_site();
-    add(*memory, {address, address + bytes, 0, 0, {stream->number}, site, site.call()});
+    add(*memory, {address, address + bytes, 0, 0, {stream->number}, site, site.call(), source});
 }
 
 void guard_parameters(CUstream stream, const Launch &launch)
@@ -109,7 +111,7 @@ void guard_parameters(CUstream stream, const Launch &launch)
             continue;
         std::string contents(host_view(start), memory->bytes);
         add(*memory, {start, end, 0, 0, {stream->number}, allocation_site(),
-                      launch.function->name, std::move(contents)});
+                      launch.function->name, false, std::move(contents)});
     }
 }
 
@@ -158,7 +160,8 @@ bool take_guarded_access(CUdeviceptr address, bool write, const std::vector<uint
         site.frames = frames;
         std::string facts = "call=" + found->call + (write ? "\naccess=write\n" : "\naccess=read\n");
         if (inside)
-            report_finding("early_read", address, found->end - found->start, facts, site);
+            report_finding(found->source ? "early_write" : "early_read", address,
+                           found->end - found->start, facts, site);
         all.erase(found);
     }
     return true;

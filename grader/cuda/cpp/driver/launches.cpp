@@ -92,6 +92,25 @@ void translate_registered(std::vector<char> &parameters)
     }
 }
 
+// Whether the host and the kernel may exchange values while it runs: such a kernel starts at its
+// launch.
+bool shares_memory(const Launch &launch)
+{
+    auto &variables = launch.function->module->variables;
+    auto is_managed = [](auto &each) { return each.second.managed; };
+    if (std::any_of(variables.begin(), variables.end(), is_managed))
+        return true;
+    for (size_t at = 0; at + sizeof(CUdeviceptr) <= launch.parameters.size();
+         at += sizeof(CUdeviceptr)) {
+        CUdeviceptr value;
+        memcpy(&value, &launch.parameters[at], sizeof value);
+        const Allocation *memory = in_window(value) ? find_allocation(value) : nullptr;
+        if (memory && memory->on_host())
+            return true;
+    }
+    return false;
+}
+
 CUresult copy_parameters(void **pointers, Launch *launch)
 {
     for (auto [at, bytes] : launch->function->parameters) {
@@ -160,6 +179,10 @@ CUresult check(const Launch &launch)
 
 CUresult run(CUstream stream, const Launch &launch)
 {
+    State &s = state();
+    bool waits = !s.deferring || shares_memory(launch);
+    if (waits)
+        finish_earlier(*stream);
     wire::Launch message = {};
     message.stream = stream->number;
     message.device = static_cast<uint32_t>(stream->context->device);
@@ -171,12 +194,20 @@ CUresult run(CUstream stream, const Launch &launch)
     message.dynamic_shared = launch.dynamic_shared;
     message.cooperative = launch.cooperative;
     message.parameter_bytes = static_cast<uint32_t>(launch.parameters.size());
+    message.number = waits ? 0 : ++s.deferred_launches;
     guard_parameters(stream, launch);
+    name_call();
     send(message, launch.parameters.data(), launch.parameters.size());
-    state().running = true;
-    if (state().check)
-        state().launch_site = allocation_site();
-    state().launched = launch.function->name;
+    if (waits)
+        s.running = true;
+    else
+        defer(stream, Deferred::launch, [number = message.number] {
+            send(wire::Execute{number});
+            state().running = true;
+        });
+    if (s.check)
+        s.launch_site = allocation_site();
+    s.launched = launch.function->name;
     return CUDA_SUCCESS;
 }
 

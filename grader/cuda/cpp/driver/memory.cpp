@@ -303,7 +303,7 @@ API cuMemFree(CUdeviceptr address)
 {
     ENTER(healthy);
     REQUIRE(address, CUDA_SUCCESS);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     return free_device(address);
 }
 
@@ -346,7 +346,7 @@ API cuMemFreeHost(void *pointer)
 {
     ENTER(healthy);
     REQUIRE(pointer, CUDA_SUCCESS);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     return free_checked(reinterpret_cast<CUdeviceptr>(pointer), {Kind::host});
 }
 
@@ -384,6 +384,7 @@ API cuMemHostRegister(void *pointer, size_t bytes, unsigned flags)
                 CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
     CUdeviceptr needed = find_gap(whole, page);
     REQUIRE(needed && !in_window(reinterpret_cast<CUdeviceptr>(pointer)), bad_value);
+    finish_all();
     settle(call.context);
     run_exchange({start, whole, needed, true});
     CUdeviceptr address = needed + static_cast<size_t>(user - start);
@@ -402,6 +403,7 @@ static CUresult unregister(char *user)
     CUdeviceptr address = found->second;
     char *start = page_start(user);
     char *end = page_start(user + s.allocations[address].bytes + page - 1);
+    finish_all();
     settle(s.allocations[address].context);
     run_exchange({start, static_cast<size_t>(end - start),
                   address - static_cast<size_t>(user - start), false});
@@ -412,7 +414,7 @@ static CUresult unregister(char *user)
 API cuMemHostUnregister(void *pointer)
 {
     ENTER(healthy);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     return unregister(static_cast<char *>(pointer));
 }
 

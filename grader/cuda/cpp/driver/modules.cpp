@@ -338,7 +338,7 @@ API cuModuleUnload(CUmodule module)
 {
     ENTER(healthy);
     REQUIRE(is_live(module), bad_handle);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     forget(module);
     return CUDA_SUCCESS;
 }
@@ -421,6 +421,7 @@ API cuLibraryUnload(CUlibrary library)
     REQUIRE(is_live(library), bad_handle);
     for (auto &[id, module] : library->modules)
         if (is_live(module)) {
+            finish_all();
             settle(module->context);
             forget(module);
         }

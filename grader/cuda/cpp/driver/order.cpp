@@ -1,5 +1,5 @@
-// The order of operations: synchronisation with the session, errors of earlier work, streams'
-// operations and the guards of all functions.
+// Operations in the order of the calls: synchronisation with the session, errors of earlier work,
+// streams' operations and the guards of all functions.
 #include "driver/driver.h"
 
 #include <cstdio>
@@ -87,6 +87,7 @@ void print_held()
 Call::Call(Need need) : lock(state().mutex), status(CUDA_SUCCESS)
 {
     State &s = state();
+    ++s.calls;
     if (!s.initialized || s.forked) {
         status = CUDA_ERROR_NOT_INITIALIZED;
         return;
@@ -158,6 +159,11 @@ static void complete_work(uint32_t sort, uint64_t number)
 CUresult synchronize(CUcontext context, uint32_t sort, uint64_t number)
 {
     State &s = state();
+    count_wait();
+    if (sort == wire::Sort::DEVICE)
+        finish_device(context->device);
+    else if (sort == wire::Sort::STREAM)
+        finish_stream(context, number);
     if (s.dirty || s.running)
         TRY(wait_for_session(context, sort, number));
     if (sort == wire::Sort::DEVICE)
@@ -181,10 +187,21 @@ CUresult report(CUcontext context)
     return take_error(context);
 }
 
+CUresult finish_and_report(CUcontext context)
+{
+    finish_all();
+    if (state().check)
+        send(wire::Waited{static_cast<uint32_t>(context->device)});
+    return report(context);
+}
+
+// The modelled clock decides, and needs the kernels' times.
 CUresult query(CUcontext context, uint32_t sort, uint64_t number)
 {
     if (!state().dirty && !state().running)
         return take_error(context);
+    count_wait();
+    finish_launches();
     Answer<wire::QueryAnswer> answer;
     if (!ask(wire::Query{sort, static_cast<uint32_t>(context->device), number}, &answer))
         return CUDA_ERROR_UNKNOWN;
@@ -192,6 +209,8 @@ CUresult query(CUcontext context, uint32_t sort, uint64_t number)
     if (CUresult status = take_error(context))
         return status;
     REQUIRE(answer.record.done, CUDA_ERROR_NOT_READY);
+    if (sort == wire::Sort::STREAM)
+        finish_stream(context, number);
     complete_work(sort, number);
     return CUDA_SUCCESS;
 }
@@ -203,8 +222,10 @@ CUstream find_stream(Call &call, CUstream handle, CUstream default_stream)
         return call.context->legacy.get();
     if (stream == CU_STREAM_PER_THREAD) {
         CUstream &own = state().per_thread[{std::this_thread::get_id(), call.context->id}];
-        if (!own)
+        if (!own) {
             own = new CUstream_st{call.context, state().numbers++};
+            start_deferring();
+        }
         return own;
     }
     return is_live(stream) ? stream : nullptr;
@@ -214,18 +235,32 @@ CUstream find_stream(Call &call, CUstream handle, CUstream default_stream)
 
 namespace {
 
-wire::RecordEvent place_event(CUstream stream, CUevent event)
+wire::RecordEvent place_event(CUstream stream, uint64_t event)
 {
     wire::RecordEvent message = {};
     message.stream = stream->number;
     message.device = static_cast<uint32_t>(stream->context->device);
-    message.event = event->number;
+    message.event = event;
     return message;
 }
 
-// Calls a function of the program in the order of a stream, without the lock.
+void wait_for(CUstream stream, uint64_t event, uint64_t operation, bool mark)
+{
+    wire::WaitForEvent message = {};
+    message.stream = stream->number;
+    message.device = static_cast<uint32_t>(stream->context->device);
+    message.event = event;
+    message.mark = mark;
+    send(message);
+    mark_stream(stream->number, event);
+    defer(stream, Deferred::with_host, [] {}, operation);
+}
+
+// Calls a function of the program in the order of a stream, without the lock. The program may wait
+// for its effects without a call, so it is not deferred.
 template <class Function> CUresult call_host(Call &call, CUstream stream, Function function)
 {
+    finish_earlier(*stream);
     wire::HostFunction message = {};
     message.stream = stream->number;
     message.device = static_cast<uint32_t>(stream->context->device);
@@ -288,29 +323,29 @@ struct Runner {
     CUresult operator()(const RecordEvent &record)
     {
         REQUIRE(is_live(record.event), bad_handle);
-        send(place_event(stream, record.event));
+        send(place_event(stream, record.event->number));
         mark_event(record.event->number, stream->number);
         record.event->recorded = true;
+        record.event->operation = defer(stream, Deferred::with_host, [] {});
         return CUDA_SUCCESS;
     }
 
     CUresult operator()(const WaitEvent &wait)
     {
         REQUIRE(is_live(wait.event), bad_handle);
-        auto place = place_event(stream, wait.event);
-        wire::WaitForEvent message = {};
-        message.stream = place.stream;
-        message.device = place.device;
-        message.event = place.event;
         if (wait.event->recorded)
-            send(message);
-        mark_stream(stream->number, wait.event->number);
+            wait_for(stream, wait.event->number, wait.event->operation, false);
         return CUDA_SUCCESS;
     }
 
-    // A wait for a word blocks the program's thread: operations are executed in program order.
+    // A wait for a word blocks the program's thread, so all operations that may write it are
+    // performed before. The program may poll a written word.
     CUresult operator()(const Word &word)
     {
+        if (word.wait)
+            finish_all();
+        else
+            finish_earlier(*stream);
         settle(stream->context);
         if (!word.wait)
             memcpy(host_view(word.address), &word.value, word.bytes);
@@ -334,6 +369,19 @@ struct Checker {
 };
 
 } // namespace
+
+Mark set_mark(CUstream stream)
+{
+    Mark mark = {state().numbers++, 0};
+    wire::RecordEvent message = place_event(stream, mark.event);
+    message.mark = true;
+    send(message);
+    mark_event(mark.event, stream->number);
+    mark.operation = defer(stream, Deferred::with_host, [] {});
+    return mark;
+}
+
+void follow(CUstream stream, Mark mark) { wait_for(stream, mark.event, mark.operation, true); }
 
 CUresult execute(Call &call, CUstream stream, const Operation &operation)
 {

@@ -1,8 +1,6 @@
 // Streams and events: creation, queries, times.
 #include "driver/driver.h"
 
-namespace {
-
 void name_stream(CUstream stream)
 {
     wire::NameObject message = {};
@@ -11,8 +9,6 @@ void name_stream(CUstream stream)
     message.flags = stream->flags & CU_STREAM_NON_BLOCKING ? wire::ObjectFlag::NON_BLOCKING : 0u;
     send(message);
 }
-
-} // namespace
 
 // --- streams ------------------------------------------------------------------------------------
 
@@ -24,6 +20,7 @@ API cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
                                 std::max(-5, std::min(priority, 0)));
     if (flags)
         name_stream(*stream);
+    start_deferring();
     return CUDA_SUCCESS;
 }
 
@@ -65,7 +62,9 @@ API cuEventQuery(CUevent event)
     ENTER(healthy);
     REQUIRE(is_live(event), bad_handle);
     REQUIRE(event->recorded, CUDA_SUCCESS);
-    return query(event->context, wire::Sort::EVENT, event->number);
+    TRY(query(event->context, wire::Sort::EVENT, event->number));
+    finish(event->operation);
+    return CUDA_SUCCESS;
 }
 
 API cuEventSynchronize(CUevent event)
@@ -73,6 +72,7 @@ API cuEventSynchronize(CUevent event)
     ENTER(healthy);
     REQUIRE(is_live(event), bad_handle);
     REQUIRE(event->recorded, CUDA_SUCCESS);
+    finish(event->operation);
     return synchronize(event->context, wire::Sort::EVENT, event->number);
 }
 

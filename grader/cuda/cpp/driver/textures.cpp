@@ -153,6 +153,7 @@ CUresult remove_object(Call &, unsigned long long handle)
     auto &used = state().textures;
     REQUIRE(handle && handle < used.size() && used[handle], bad_value);
     used[handle] = false;
+    finish_all(); // kernels may use it
     send(wire::TextureObject{handle, {}});
     return CUDA_SUCCESS;
 }
@@ -201,7 +202,7 @@ API cuArrayDestroy(CUarray array)
 {
     ENTER(healthy);
     REQUIRE(is_live(array) && !array->whole, bad_handle);
-    TRY(report(call.context));
+    TRY(finish_and_report(call.context));
     return drop(array);
 }
 

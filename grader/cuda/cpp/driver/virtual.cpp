@@ -44,6 +44,7 @@ bool is_reserved(CUdeviceptr address, size_t bytes)
 void unmap(std::pair<const uint64_t, Memory> &each)
 {
     Memory &memory = each.second;
+    finish_all();
     settle(state().allocations[memory.mapped].context);
     if (!memory.released)
         memory.contents.assign(host_view(memory.mapped), memory.bytes);

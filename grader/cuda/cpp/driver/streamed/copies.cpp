@@ -16,8 +16,10 @@ CUresult copy_now(const CUDA_MEMCPY3D &box)
 {
     ENTER(safe);
     TRY(check_operation(Copy{box, false}));
+    CUstream stream = stream_of(call, nullptr);
+    finish_earlier(*stream);
     TRY(report(call.context));
-    return submit(call, stream_of(call, nullptr), Copy{box, false});
+    return submit(call, stream, Copy{box, false});
 }
 
 CUDA_MEMCPY3D line(CUdeviceptr target, CUmemorytype to, CUdeviceptr source, CUmemorytype from,
@@ -203,7 +205,7 @@ API cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
     }                                                                                              \
     API cuMemsetD##bits(CUdeviceptr target, Value value, size_t count)                             \
     {                                                                                              \
-        return fill({target, 0, value, bits / 8, count, 1}, nullptr);                              \
+        return fill({target, 0, value, bits / 8, count, 1, false}, nullptr);                             \
     }                                                                                              \
     API cuMemsetD2D##bits##Async(CUdeviceptr target, size_t pitch, Value value, size_t width,      \
                                  size_t height, CUstream stream)                                   \
@@ -213,7 +215,7 @@ API cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER *copy, CUstream stream)
     API cuMemsetD2D##bits(CUdeviceptr target, size_t pitch, Value value, size_t width,             \
                           size_t height)                                                           \
     {                                                                                              \
-        return fill({target, pitch, value, bits / 8, width, height}, nullptr);                     \
+        return fill({target, pitch, value, bits / 8, width, height, false}, nullptr);                   \
     }
 
 FILL(8, unsigned char)

@@ -145,6 +145,7 @@ API cuMemFreeAsync(CUdeviceptr address, CUstream handle)
     ENTER_STREAM(healthy);
     if (stream->capture)
         return record(stream, GraphFree{address});
+    finish_earlier(*stream);
     return address ? free_device(address) : CUDA_SUCCESS;
 }
 
