@@ -22,9 +22,11 @@ _MAKE_NAMES = ("CUDA_PATH", "CUDA_HOME", "CUDA_DIR", "CUDA_ROOT", "CUDA_INSTALL_
 _SCRIPTS = {
     "libcudart.so": "GROUP(libcudart.so.13 AS_NEEDED(-lstdc++))\n",
     "libcudart_static.a": "INPUT(-lcudart)\n",
+    "libcurand.so": "INPUT(-lc)\n",
 }
 """Linker scripts. A program that asks for the static runtime gets the shared library. Objects
-of nvcc need the C++ library, also where a C compiler links them."""
+of nvcc need the C++ library, also where a C compiler links them. `headers/curand.h` defines its
+functions."""
 
 
 @dataclass(frozen=True)

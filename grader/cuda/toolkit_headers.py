@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 OWN = Path(__file__).with_name("headers")
-LACKING = ("cuda_profiler_api.h", "cudaProfiler.h")
+LACKING = ("cuda_profiler_api.h", "cudaProfiler.h", "curand.h")
 """Headers that NVIDIA's wheels lack; those of a toolkit are preferred."""
 TYPES = "driver_types.h"
 REMOVED_FIELDS = (
