@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.devices.choose import BUILD_PYCUDA
 from grader.devices.gpu.ncu import NCU_VARIABLE, find_ncu
 from grader.devices.gpus import read_gpus
 from grader.errors import GraderError
@@ -186,7 +187,7 @@ def _probe_pycuda(machine: Machine) -> Part:
     if importlib.util.find_spec("pycuda") is None:
         fix = (
             f"{INSTALL_GPU} Your machine compiles it: this takes some minutes and needs a C++"
-            " compiler and the CUDA toolkit."
+            f" compiler and the CUDA toolkit. The tests use it without a GPU: `{BUILD_PYCUDA}`."
         )
         return Part(name, Condition.ABSENT, "not installed", costs, fix)
     works, output = machine.ask_python(_USE_PYCUDA)
@@ -207,7 +208,8 @@ context.pop()
 """
 _PYCUDA_FIXES = {
     "libcuda.so": (
-        "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`)."
+        "Install NVIDIA's driver; in a container, start it with GPU support (`--gpus all`). Without"
+        " a GPU, PyCUDA works in programs that `grade exec` starts."
     ),
     "no CUDA-capable device": (
         "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES."

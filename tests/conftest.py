@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from grader.cuda.build import library_folder
+from grader.devices.choose import BUILD_PYCUDA, has_pycuda
 from grader.emulator.isa.operands import parse_operand
 from grader.errors import ToolMissing
 from grader.plumbing.cache import default_cache
@@ -197,6 +200,19 @@ def cache() -> Path:
     return default_cache(os.environ)
 
 
+@pytest.fixture(scope="module")
+def cuda_driver(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The driver of the tests that use PyCUDA: the GPU's with --run-gpu, else the emulated one."""
+    if request.config.getoption("--run-gpu"):
+        yield
+        return
+    if not has_pycuda():
+        pytest.skip(f"PyCUDA is not installed: `{BUILD_PYCUDA}` builds it without a GPU")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LD_LIBRARY_PATH", str(library_folder()))
+        yield
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
@@ -204,6 +220,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         marker: why for marker, why in OPTIONS.items() if not config.getoption(f"--run-{marker}")
     }
     for item in items:
+        if config.getoption("--run-gpu") and "cuda_driver" in getattr(item, "fixturenames", ()):
+            item.add_marker("gpu")
         for marker, why in left_out.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=f"{why}: --run-{marker}"))

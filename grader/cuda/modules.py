@@ -123,11 +123,13 @@ class Module:
 
     def describe(self) -> Iterator[str]:
         """The lines of its kernels and variables in the answer to LOAD."""
+        constants = self._regions.get(CONSTANT_MEMORY)
+        constant_bytes = constants.size_bytes if constants else 0
         for index, kernel in enumerate(self.kernels):
             sizes = ",".join(f"{at}:{size}" for at, size in kernel.parameters)
             numbers = (kernel.registers, kernel.static_shared_bytes, kernel.local_bytes)
             threads = kernel.max_threads_per_block or 1024
-            of_kernel = " ".join(map(str, (*numbers, threads, *kernel.cluster)))
+            of_kernel = " ".join(map(str, (*numbers, constant_bytes, threads, *kernel.cluster)))
             yield f"kernel {index} {kernel.symbol} {of_kernel} {sizes or '-'}"
         for variable in self._variables:
             kind = "managed" if variable.managed else "device"

@@ -17,6 +17,8 @@ from grader.records import Completed, DeviceChoice, RunTool, ToolLimits
 DEFAULT_GPU = "h100"
 """What the emulated device stands for where nothing says another GPU."""
 EMULATED, GPU = "emulated", "gpu"
+BUILD_PYCUDA = "grade exec -- python -m pip install pycuda"
+"""Builds PyCUDA with the headers and the library of grader.cuda, on a machine without CUDA."""
 INSTALL_PYCUDA = (
     "Install the extra `gpu` (`python -m pip install -e '.[gpu]'`; it needs the CUDA toolkit to"
     " build), or use --device emulated, which needs no GPU; `grade doctor` shows what is there."

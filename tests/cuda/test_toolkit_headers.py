@@ -12,6 +12,7 @@ REMOVED = """
 #include <cstdio>
 #include <cuda.h>
 #include <cuda_profiler_api.h>
+#include <curand.h>
 #include <thrust/functional.h>
 struct Twice : thrust::unary_function<int, int> {};
 int main()
@@ -26,6 +27,9 @@ int main()
     printf("%d %d\\n", p.clockRate > 0, p.memoryClockRate > 0);
     CUcontext context;
     printf("%d %d\\n", cuCtxCreate(&context, 0, 0), cudaThreadSynchronize());
+    int version = 1;
+    curandStatus_t status = curandGetVersion(&version);
+    printf("%d %d\\n", status, version);
     return 0;
 }
 """
@@ -33,7 +37,7 @@ int main()
 
 @pytest.mark.slow
 def test_program_with_removed_names_runs() -> None:
-    assert exec_program(REMOVED, nvcc=["-lcuda"]).stdout == "0 0\n1 1\n0 0\n"
+    assert exec_program(REMOVED, nvcc=["-lcuda", "-lcurand"]).stdout == "0 0\n1 1\n0 0\n101 0\n"
 
 
 def test_removed_fields_keep_the_size_of_the_structure() -> None:

@@ -35,7 +35,7 @@ from grader.records import (
 )
 from tests.support.device_plans import Ready, compile_text, make_ready
 
-pytestmark = pytest.mark.gpu
+pytestmark = pytest.mark.usefixtures("cuda_driver")
 
 LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=20.0)
 N = 1000

@@ -106,7 +106,7 @@ __global__ void reads(float* out, cudaTextureObject_t t, const float* at)
     return outputs["out"]
 
 
-@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda_driver")
 @pytest.mark.parametrize("name", BOUND)
 def test_a_gpu_reads_what_the_emulated_device_reads(name: str) -> None:
     on_gpu, emulated = (read_texels(BOUND[name], on) for on in ("gpu:0", "emulated:h100"))
@@ -114,14 +114,14 @@ def test_a_gpu_reads_what_the_emulated_device_reads(name: str) -> None:
     assert on_gpu.view(np.uint32).tolist() == emulated.view(np.uint32).tolist()
 
 
-@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda_driver")
 def test_a_surface_is_refused_in_words() -> None:
     surface = Bound("0 * x", "float32", (8, 8), Texture(surface=True))
     with pytest.raises(GraderError, match="t is a surface, which is not bound on a GPU"):
         read_texels(surface, "gpu:0")
 
 
-@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda_driver")
 def test_an_exercise_with_a_texture_is_graded() -> None:
     exercise = AUTHORS / "exercises" / "half_size"
     solution = grader.grade(exercise, AUTHORS / "solutions" / "half_size.cu", device="gpu:0")

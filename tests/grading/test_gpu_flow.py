@@ -1,5 +1,5 @@
-"""The whole way on a device with a clock, on a modelled one: what is timed, counted, judged and
-said."""
+"""A whole grading on a GPU: which programs are timed, how times and counters are judged, and what
+the score reports. The times are those of a test; tests/grading/test_on_gpu.py takes the device's."""
 
 from __future__ import annotations
 
@@ -43,19 +43,25 @@ from grader.records import (
 from grader.report.json import format_score
 from grader.report.score_page import print_score
 from grader.report.terminal import make_console
+from tests.support.clocked_gpu import ClockedGpu
 from tests.support.compiling import find_tools
 from tests.support.fake_clock import STEADY
-from tests.support.fake_gpu import PEAK_GBPS, FakeGpu
 from tests.support.in_process import grade_in_process
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())
 NO_NCU = NotCounted(Uncountable.OTHER_PROFILER)
 SIDE = 256
+PEAK_GBPS = 3.4
+"""At 256 x 256 the transpose moves 0.5 MB: with a thousandth of an H100's bandwidth it takes the
+time of an H100 at its benchmark."""
+PEAK = GivenPeak(PEAK_GBPS, 66.9)
 FLOOR_MS = 2 * SIDE * SIDE * 4 / PEAK_GBPS / 1e6
 TIMES_MS = {"submission": FLOOR_MS / 0.85, "naive": 8 * FLOOR_MS, "reference": FLOOR_MS / 0.86}
 
 Grade = Callable[..., Score]
+
+pytestmark = pytest.mark.usefixtures("cuda_driver")
 
 
 @pytest.fixture(scope="module")
@@ -75,13 +81,12 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def grade(small: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Grade:
-    """Grade a file on a FakeGpu; the emulated device beside it is in this process. The compiler is
+    """Grade a file on a ClockedGpu; the emulated device beside it is in this process. The compiler is
     the one that the other tests use, for which a GPU's grading would look last."""
     grade_in_process(monkeypatch)
     monkeypatch.setenv("GRADER_NVCC", str(find_tools()[0].path))
-    monkeypatch.setattr(grade_page, "has_pycuda", lambda: True)
 
-    def run(file: str, gpu: FakeGpu, peak: GivenPeak | None = None) -> Score:
+    def run(file: str, gpu: ClockedGpu, peak: GivenPeak = PEAK) -> Score:
         monkeypatch.setattr(on_gpu, "RemoteDevice", gpu.named)
         monkeypatch.setattr(benchmark, "measure", functools.partial(measure, clock=gpu.clock))
         device = grade_page.choose_device("gpu", peak)
@@ -103,10 +108,10 @@ def shown(score: Score) -> str:
 
 
 def test_a_fast_submission_earns_every_point(grade: Grade) -> None:
-    gpu = FakeGpu(TIMES_MS, noise=0.002)
+    gpu = ClockedGpu(TIMES_MS, noise=0.002)
     score = grade("solutions/transpose.cu", gpu)
     assert (score.status, score.score, score.judged_points) == (Status.PASSED, 100, 100)
-    assert gpu.name == "gpu:0"
+    assert gpu.name == "gpu:0:3.4,66.9"
     assert gpu.prepared == ("submission", "naive", "reference")
     assert {timing.plan: len(timing.samples_ms) for timing in score.timings} == dict.fromkeys(
         TIMES_MS, CHECKPOINTS[0]
@@ -140,13 +145,13 @@ def compared(small: Path) -> Iterator[Path]:
 
 
 def test_comparisons_are_timed_and_reported(compared: Path, grade: Grade) -> None:
-    gpu = FakeGpu(TIMES_MS | {"unfixed": 2 * FLOOR_MS})
+    gpu = ClockedGpu(TIMES_MS | {"unfixed": 2 * FLOOR_MS})
     score = grade("solutions/transpose.cu", gpu)
     assert gpu.prepared == ("submission", "naive", "unfixed", "reference")
     assert {timing.plan: len(timing.samples_ms) for timing in score.timings}[
         "unfixed"
     ] == CHECKPOINTS[0]
-    assert re.search(r"Time: .*, unfixed 0\.31\d+ ms", " ".join(shown(score).split()))
+    assert re.search(r"Time: .*, unfixed 0\.3\d+ ms", " ".join(shown(score).split()))
 
 
 @pytest.mark.parametrize(
@@ -161,7 +166,7 @@ def test_a_speed_may_be_relative_to_the_reference(
     compared: Path, grade: Grade, own: float, points: float
 ) -> None:
     times = TIMES_MS | {"unfixed": 2 * FLOOR_MS, "submission": FLOOR_MS / own}
-    bandwidth = check(grade("solutions/transpose.cu", FakeGpu(times)), "bandwidth_fraction")
+    bandwidth = check(grade("solutions/transpose.cu", ClockedGpu(times)), "bandwidth_fraction")
     assert bandwidth.points == pytest.approx(points, abs=0.1)
     assert re.fullmatch(r">= 0\.9 x the reference's 85\.\d %", bandwidth.threshold)
 
@@ -171,32 +176,32 @@ def test_counters_of_the_baseline_come_from_who_counted_the_submission(
 ) -> None:
     times = TIMES_MS | {"unfixed": 2 * FLOOR_MS}
     monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NO_NCU)
-    emulated = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
+    emulated = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (emulated.value, emulated.relative_value) == (
         64 * 128 / 8,
         64 * 128,
     )  # at the emulated benchmark's sizes
     counts = iter([Counters(global_store_sectors=30), Counters(global_store_sectors=200)])
     monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: (CountedLaunch(next(counts)),))
-    by_ncu = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
+    by_ncu = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (by_ncu.status, by_ncu.value, by_ncu.relative_value) == (CheckStatus.PASSED, 30, 200)
     monkeypatch.setattr(
         counters,
         "count_with_ncu",
         lambda *_, **__: (CountedLaunch(Counters(global_store_sectors=40)),),
     )
-    again = check(grade("solutions/transpose.cu", FakeGpu(times)), "global_store_sectors")
+    again = check(grade("solutions/transpose.cu", ClockedGpu(times)), "global_store_sectors")
     assert (again.value, again.relative_value) == (40, 200)  # the baseline is counted once
 
 
 def test_a_part_is_judged_on_this_device_too(grade: Grade) -> None:
-    score = grade("tests/submissions/transpose/passed--in_place_bonus.cu", FakeGpu(TIMES_MS))
+    score = grade("tests/submissions/transpose/passed--in_place_bonus.cu", ClockedGpu(TIMES_MS))
     assert (score.status, score.score) == (Status.PASSED, 105)
     assert check(score, "in_place").message == "all 8 cases are right"
 
 
 def test_the_score_says_how_it_was_measured(grade: Grade) -> None:
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
+    score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS))
     assert score.device is not None
     assert score.device.kind == "gpu"
     assert score.environment["sm_clock"] == "1,965 to 1,980 MHz"
@@ -205,12 +210,12 @@ def test_the_score_says_how_it_was_measured(grade: Grade) -> None:
     assert score.environment["copy_bandwidth"] == "2,960 GB/s"
     text = " ".join(shown(score).split())
     assert "Time: 0.1" in text
-    assert "; copy kernel 2,960 GB/s, peak 3 GB/s (made up)" in text
+    assert "; copy kernel 2,960 GB/s, peak 3 GB/s (set by --peak)" in text
 
 
 def test_the_starter_loses_points_to_time_and_conflicts(grade: Grade) -> None:
     score = grade(
-        "starter/transpose.cu", FakeGpu(TIMES_MS | {"submission": FLOOR_MS / 0.52}, noise=0.002)
+        "starter/transpose.cu", ClockedGpu(TIMES_MS | {"submission": FLOOR_MS / 0.52}, noise=0.002)
     )
     assert score.status is Status.FAILED
     assert check(score, "bandwidth_fraction").status is CheckStatus.PARTIAL
@@ -223,7 +228,7 @@ def test_without_ncu_the_emulated_device_counts_and_the_score_says_so(
     grade: Grade, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: NO_NCU)
-    score = grade("starter/transpose.cu", FakeGpu(TIMES_MS))
+    score = grade("starter/transpose.cu", ClockedGpu(TIMES_MS))
     conflicts = check(score, "shared_bank_conflicts")
     assert conflicts.source is Source.COUNTED
     assert conflicts.value == 31 * 64 * 128 / 32  # at the emulated benchmark's sizes
@@ -241,7 +246,7 @@ def test_ncu_counts_at_the_benchmarks_size(grade: Grade, monkeypatch: pytest.Mon
         CountedLaunch(own, Traffic(123, Lookups(1, 4), Lookups(0, 0)), hardware_bank_conflicts=17),
     )
     monkeypatch.setattr(counters, "count_with_ncu", lambda *_, **__: counted)
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
+    score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS))
     metrics = {metric.name: metric for metric in score.metrics}
     assert metrics["instructions_executed"].value == 7
     assert metrics["shared_bank_conflicts"].value == 1
@@ -266,7 +271,7 @@ def test_what_nobody_can_count_is_not_measured(
     monkeypatch.setattr(
         benchmark, "count_on_stand_in", lambda *_: "it does not know an instruction"
     )
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS))
+    score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS))
     assert check(score, "shared_bank_conflicts").status is CheckStatus.NOT_MEASURED
     assert "does not know an instruction" in check(score, "global_load_efficiency").message
     assert check(score, "bandwidth_fraction").status is CheckStatus.PASSED
@@ -277,7 +282,7 @@ def test_a_goal_within_the_interval_is_the_students(grade: Grade) -> None:
         1.0002 * FLOOR_MS / 0.8 / (1 + 0.02 * math.log(2))
     )  # the median of the scatter is ln 2 of its mean
     score = grade(
-        "solutions/transpose.cu", FakeGpu(TIMES_MS | {"submission": just_missed}, noise=0.02)
+        "solutions/transpose.cu", ClockedGpu(TIMES_MS | {"submission": just_missed}, noise=0.02)
     )
     bandwidth = check(score, "bandwidth_fraction")
     assert (bandwidth.status, bandwidth.points) == (CheckStatus.PASSED, bandwidth.max_points)
@@ -292,19 +297,13 @@ def test_a_goal_within_the_interval_is_the_students(grade: Grade) -> None:
 
 
 def test_faster_than_the_memory_is_rejected(grade: Grade) -> None:
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS | {"submission": 0.5 * FLOOR_MS}))
+    score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS | {"submission": 0.5 * FLOOR_MS}))
     assert (score.status, score.score) == (Status.REJECTED, 0)
     assert score.message.startswith("Faster than the memory allows")
     assert score.timings
 
 
-def test_a_set_peak_goes_to_the_worker(grade: Grade) -> None:
-    gpu = FakeGpu(TIMES_MS)
-    grade("solutions/transpose.cu", gpu, GivenPeak(3352.0, 66.9))
-    assert gpu.name == "gpu:0:3352.0,66.9"
-
-
-class SilentGpu(FakeGpu):
+class SilentGpu(ClockedGpu):
     """A GPU whose worker ends at its start, because nobody knows the peak."""
 
     @property
@@ -337,7 +336,7 @@ def test_variables_that_could_serve_a_later_launch_are_told() -> None:
 
 
 def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS, wrong=frozenset({90})))
+    score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS, wrong=frozenset({90})))
     assert score.status is Status.FAILED
     assert check(score, "correctness").status is CheckStatus.FAILED
     assert "wrong in a timed run" in check(score, "correctness").hint
@@ -346,7 +345,7 @@ def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:
 
 def test_a_throttled_gpu_is_the_machines_fault(grade: Grade) -> None:
     score = grade(
-        "solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))])
+        "solutions/transpose.cu", ClockedGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))])
     )
     assert score.status is Status.GRADER_ERROR
     assert score.exit_code == 3
@@ -356,17 +355,17 @@ def test_a_throttled_gpu_is_the_machines_fault(grade: Grade) -> None:
 
 
 def test_one_disturbed_measurement_is_told_and_forgiven(grade: Grade) -> None:
-    counting_calls = FakeGpu(TIMES_MS)
+    counting_calls = ClockedGpu(TIMES_MS)
     grade("solutions/transpose.cu", counting_calls)
     hot = ClockState(throttled=("hw_slowdown",))
     states = [*[STEADY] * (len(counting_calls.calls) - 1), hot, STEADY]
-    score = grade("solutions/transpose.cu", FakeGpu(TIMES_MS, clocks=states))
+    score = grade("solutions/transpose.cu", ClockedGpu(TIMES_MS, clocks=states))
     assert score.status is Status.PASSED
     assert score.environment["measurements"] == "2, all but the last disturbed"
 
 
 def test_a_wrong_submission_is_not_timed(grade: Grade) -> None:
-    gpu = FakeGpu(TIMES_MS)
+    gpu = ClockedGpu(TIMES_MS)
     score = grade("tests/submissions/transpose/failed--copies_the_input.cu", gpu)
     assert score.status is Status.FAILED
     assert gpu.calls == []
@@ -375,7 +374,7 @@ def test_a_wrong_submission_is_not_timed(grade: Grade) -> None:
 
 
 def test_what_does_not_compile_never_reaches_the_gpu(grade: Grade) -> None:
-    gpu = FakeGpu(TIMES_MS)
+    gpu = ClockedGpu(TIMES_MS)
     score = grade("tests/submissions/transpose/compile_error--missing_brace.cu", gpu)
     assert score.status is Status.COMPILE_ERROR
     assert gpu.prepared == ()

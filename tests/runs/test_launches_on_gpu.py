@@ -47,7 +47,7 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-@pytest.mark.gpu
+@pytest.mark.usefixtures("cuda_driver")
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_does_the_same_on_a_gpu(name: str) -> None:
     source, given = PROGRAMS[name]

@@ -69,6 +69,43 @@ curandStatus_t curandGenerateLogNormalDouble(curandGenerator_t generator, double
 curandStatus_t curandGeneratePoisson(curandGenerator_t generator, unsigned *output, size_t count,
                                      double lambda);
 
+// PyCUDA compiles with these tables of quasi-random numbers; they are missing here.
+typedef enum curandDirectionVectorSet {
+    CURAND_DIRECTION_VECTORS_32_JOEKUO6 = 101,
+    CURAND_SCRAMBLED_DIRECTION_VECTORS_32_JOEKUO6 = 102,
+    CURAND_DIRECTION_VECTORS_64_JOEKUO6 = 103,
+    CURAND_SCRAMBLED_DIRECTION_VECTORS_64_JOEKUO6 = 104
+} curandDirectionVectorSet_t;
+
+typedef unsigned int curandDirectionVectors32_t[32];
+typedef unsigned long long curandDirectionVectors64_t[64];
+
+static inline curandStatus_t
+curandGetDirectionVectors32(curandDirectionVectors32_t **vectors, curandDirectionVectorSet_t set)
+{
+    (void)vectors, (void)set;
+    return CURAND_STATUS_NOT_INITIALIZED;
+}
+
+static inline curandStatus_t
+curandGetDirectionVectors64(curandDirectionVectors64_t **vectors, curandDirectionVectorSet_t set)
+{
+    (void)vectors, (void)set;
+    return CURAND_STATUS_NOT_INITIALIZED;
+}
+
+static inline curandStatus_t curandGetScrambleConstants32(unsigned int **constants)
+{
+    (void)constants;
+    return CURAND_STATUS_NOT_INITIALIZED;
+}
+
+static inline curandStatus_t curandGetScrambleConstants64(unsigned long long **constants)
+{
+    (void)constants;
+    return CURAND_STATUS_NOT_INITIALIZED;
+}
+
 #ifdef __cplusplus
 }
 #endif

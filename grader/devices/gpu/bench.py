@@ -22,7 +22,7 @@ from grader.records import SUBMISSION, DeviceBuffer, Program, Role, TimedStep
 
 SHORT_MS = 0.1
 """A shorter program is timed as a batch of launches between one pair of events, because a pair
-costs one or two microseconds."""
+costs one or two microseconds on a GPU's clock."""
 BATCH_MS = 0.2
 MAX_BATCH = 64
 LONG_MS, LAUNCHING_RUNS = 10.0, 3
@@ -149,7 +149,7 @@ class Bench:
                     self._slots[0].arena
                 )  # now, or the next program would get the blame
             shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
-        if shortest_ms < SHORT_MS:
+        if shortest_ms < SHORT_MS and not self._is_modelled:
             self._batch = min(MAX_BATCH, math.ceil(BATCH_MS / shortest_ms))
         missing = range(len(self._slots), self._batch)
         self._slots.extend(self._make_slot(index % len(self._input_sets)) for index in missing)

@@ -183,7 +183,8 @@ struct CUfunc_st {
     CUmodule module;
     uint32_t index = 0;
     std::string name = {};
-    int registers = 0, static_shared = 0, local_bytes = 0, max_threads = 0, cluster[3] = {};
+    int registers = 0, static_shared = 0, local_bytes = 0, constant_bytes = 0, max_threads = 0;
+    int cluster[3] = {};
     std::vector<std::pair<unsigned, unsigned>> parameters = {}; // offsets and sizes
     int max_dynamic_shared = 0, carveout = -1, policy = 0, non_portable = 0;
     CUkernel kernel = nullptr;

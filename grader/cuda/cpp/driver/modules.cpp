@@ -142,8 +142,8 @@ void read_kernel(std::istringstream &line, CUmodule module)
     CUfunction function = make<CUfunc_st>(module);
     std::string parameters;
     line >> function->index >> function->name >> function->registers >> function->static_shared >>
-        function->local_bytes >> function->max_threads >> function->cluster[0] >>
-        function->cluster[1] >> function->cluster[2] >> parameters;
+        function->local_bytes >> function->constant_bytes >> function->max_threads >>
+        function->cluster[0] >> function->cluster[1] >> function->cluster[2] >> parameters;
     std::istringstream each(parameters);
     char separator;
     unsigned at, bytes;
@@ -536,7 +536,7 @@ CUresult get_attribute(CUfunction function, CUfunction_attribute name, int *valu
     } rows[] = {
         {CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f.max_threads},
         {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f.static_shared},
-        {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, 0},
+        {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, f.constant_bytes},
         {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f.local_bytes},
         {CU_FUNC_ATTRIBUTE_NUM_REGS, f.registers},
         {CU_FUNC_ATTRIBUTE_PTX_VERSION, architecture()},
