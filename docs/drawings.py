@@ -1,6 +1,6 @@
 """Draws the pictures of the handouts as SVG, for light and dark themes.
 
-    python docs/drawings.py [EXERCISE ...]    writes exercises/EXERCISE/drawing.svg from drawing.json
+    python docs/drawings.py [EXERCISE ...]    writes drawing.svg beside each drawing.json
 
 drawing.json has a `title` (its text for readers who do not see the picture) and `rows` of panels:
 
@@ -196,7 +196,14 @@ def _wrap(parts: Sequence[str], title: str, width: float, height: float) -> str:
         'sans-serif" role="img">'
     )
     back = '<rect class="back" width="100%" height="100%" rx="6"/>'
-    whole = [head, f"<title>{escape(title)}</title>", _style(), back, *filter(None, parts), "</svg>"]
+    whole = [
+        head,
+        f"<title>{escape(title)}</title>",
+        _style(),
+        back,
+        *filter(None, parts),
+        "</svg>",
+    ]
     return "\n".join(whole) + "\n"
 
 
