@@ -35,8 +35,7 @@ from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.judging.evidence import Subject
 from grader.records import SUBMISSION, Options, Progress, Source
-from grader.report.plot import format_svg
-from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep, make_panels
+from grader.report.sweep import Sweep, SweepPoint, SweepRow, format_sweep
 from grader.sandbox.process import run_tool
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case
@@ -45,6 +44,10 @@ from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+
+from drawings import draw_bars  # noqa: E402 - docs/drawings.py
+
 EXERCISE = ROOT / "exercises" / "gemm_register_blocked"
 KNOWN = ROOT / "tests" / "submissions"
 NAIVE, CUBLAS = "naive", "cuBLAS"
@@ -65,7 +68,8 @@ RUNGS: Mapping[str, Path] = {
 """In the order of the course, not of their times. Here only the reference is checked for
 correctness; tests/test_submissions.py checks the others."""
 SIZES = "256,512,1024,2048,4096"
-TABLE_SIZES = (1024, 2048, 4096)
+TABLE_SIZES = (1024, 4096)
+DRAWN_SIZE = 4096
 
 
 def main() -> int:
@@ -201,45 +205,50 @@ def _read_row(row: dict[str, object]) -> SweepRow:
     )  # type: ignore[arg-type]
 
 
-def draw(ladder: Sweep) -> str:
-    """The SVG: times and rates by size, without GB/s, which is no measure of a matrix product."""
-    panels, x_title = make_panels(ladder)
-    wanted = [panel for panel in panels if panel.title != "Bandwidth"]
-    return format_svg(wanted, title=f"Matrix product, float32, on {ladder.device}", x_title=x_title)
+def draw(ladder: Sweep, size: int = DRAWN_SIZE) -> str:
+    """The SVG: a bar per rung for its rate, from 0, with the fraction of cuBLAS beside it."""
+    rows = _rows_at(ladder, size)
+    best = rows[CUBLAS].gflops if CUBLAS in rows else None
+    bars = {}
+    for name, row in rows.items():
+        if row.gflops is not None:
+            of_best = f", {100 * row.gflops / best:.0f} %" if best else ""
+            text = f"{_round(row.gflops / 1000)} TFLOP/s{of_best}"
+            bars[name] = (row.gflops, text, {CUBLAS: 2, REFERENCE: 3}.get(name, 1))
+    subtitle = f"{size}³ on an {ladder.device}, cold L2, median; % of cuBLAS in float32"
+    return str(draw_bars("The ladder: float32 matrix product", subtitle, bars))
 
 
 def format_table(ladder: Sweep, sizes: Sequence[int] = TABLE_SIZES) -> str:
-    """The handout's tables in Markdown, a table per size: times, rates, and the rates relative to
-    cuBLAS and to the naive kernel."""
-    at = {point.sizes["M"]: {row.program: row for row in point.rows} for point in ladder.points}
-    return "\n\n".join(_format_size(size, at[size]) for size in sizes if size in at)
-
-
-def _format_size(size: int, rows: Mapping[str, SweepRow]) -> str:
-    head = f"| {size}³ | ms | TFLOP/s | % of cuBLAS | × naive |\n|---|---:|---:|---:|---:|"
-    times = {name: row.time_ms for name, row in rows.items() if row.time_ms is not None}
-    best, worst = times.get(CUBLAS), times.get(NAIVE)
+    """The handout's table in Markdown: for each size times, rates, and the rates relative to cuBLAS
+    and to the naive kernel."""
+    at = [_rows_at(ladder, size) for size in sizes]
+    head = [f"{size}³: ms | TFLOP/s | % of cuBLAS | × naive" for size in sizes]
+    lines = [
+        f"| {name} | {' | '.join(_format_rung(name, rows) for rows in at)} |"
+        for name in (*RUNGS, CUBLAS)
+        if all(name in rows for rows in at)
+    ]
     return "\n".join(
-        [
-            head,
-            *(
-                _format_row(name, rows[name], best, worst)
-                for name in (*RUNGS, CUBLAS)
-                if name in times
-            ),
-        ]
+        [f"| rung | {' | '.join(head)} |", "|---" + "|---:" * 4 * len(sizes) + "|", *lines]
     )
 
 
-def _format_row(name: str, row: SweepRow, best_ms: float | None, worst_ms: float | None) -> str:
-    assert row.time_ms is not None
-    assert row.gflops is not None
-    of_best = _round(100 * best_ms / row.time_ms) if best_ms is not None else "–"
-    over_worst = _round(worst_ms / row.time_ms) if worst_ms is not None else "–"
-    return (
-        f"| {name} | {_round(row.time_ms)} | {_round(row.gflops / 1000)} | {of_best} |"
-        f" {over_worst} |"
-    )
+def _rows_at(ladder: Sweep, size: int) -> dict[str, SweepRow]:
+    point = next(point for point in ladder.points if point.sizes["M"] == size)
+    return {row.program: row for row in point.rows if row.time_ms is not None}
+
+
+def _format_rung(name: str, rows: Mapping[str, SweepRow]) -> str:
+    time_ms, gflops = rows[name].time_ms, rows[name].gflops
+    assert time_ms is not None
+    assert gflops is not None
+
+    def times(other: str, factor: float) -> str:
+        known = rows[other].time_ms if other in rows else None
+        return _round(factor * known / time_ms) if known is not None else "–"
+
+    return f"{_round(time_ms)} | {_round(gflops / 1000)} | {times(CUBLAS, 100)} | {times(NAIVE, 1)}"
 
 
 def _round(value: float) -> str:

@@ -91,7 +91,8 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         excluded=subject.excluded,
         kernels=collect_by_kernel(run) if exercise.program else {},
     )
-    facts = _collect_facts(subject, evidence, cases, lines)
+    values = {metric.name: metric.value for metric in metrics}
+    facts = _collect_facts(subject, evidence, cases, lines, values)
     losses = find_losses(checks, exercise.checks, facts)
     checks = hint_at_misses(add_costs(checks, losses), exercise.checks, facts)
     score = replace(
@@ -188,6 +189,7 @@ def _collect_facts(
     evidence: Evidence,
     cases: Sequence[CaseResult],
     lines: Sequence[SourceLine],
+    values: Mapping[str, float | None],
 ) -> HintFacts:
     """The facts for hints."""
     text, run = subject.submission.text, evidence.lines_from or evidence.execution
@@ -202,6 +204,7 @@ def _collect_facts(
         copies=find_copies(text, evidence.plan, inputs) if evidence.plan else {},
         host_mistakes=evidence.host_mistakes,
         threads=sum(each.grid.volume * each.block.volume for each in run.launches) if run else 0,
+        values=values,
     )
 
 

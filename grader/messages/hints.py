@@ -49,8 +49,8 @@ class Copy:
 @dataclass(frozen=True)
 class HintFacts:
     """The facts for hints: cases, parts, counted source lines, findings, the modelled launches, the
-    names of shared arrays, the kernel parameters that are copies of inputs, and the number of
-    threads of all launches, and the mistakes in host code."""
+    names of shared arrays, the kernel parameters that are copies of inputs, the number of threads
+    of all launches, the mistakes in host code, and the values of the metrics."""
 
     cases: Sequence[CaseResult]
     parts: Sequence[PartResult]
@@ -61,6 +61,7 @@ class HintFacts:
     copies: Mapping[str, Copy] = field(default_factory=dict)
     threads: int = 0
     host_mistakes: Sequence[HostMistake] = ()
+    values: Mapping[str, float | None] = field(default_factory=dict)
 
     @property
     def total(self) -> Counters:
@@ -73,13 +74,15 @@ def hint_at_misses(
 ) -> tuple[CheckResult, ...]:
     """The checks, with hints for those that lost points. No observation is repeated: the hint of a
     slow kernel refers to the check that shows the cause."""
-    by_name = {spec.name: spec for spec in specs}
+    fitting = [replace(spec, hint=spec.hint_for(facts.values)) for spec in specs]
+    by_name = {spec.name: spec for spec in fitting}
+    advice = {spec.metric: spec.hint for spec in fitting if spec.hint and spec.part is None}
     labels: dict[str, str] = {}
     hints: dict[str, str] = {}
     lost = [check for check in checks if check.status.lost_points]
     for check in sorted(lost, key=_is_timed):
         label = check.headline or check.title
-        hints[check.name] = _write_hint(by_name[check.name], facts, labels, label)
+        hints[check.name] = _write_hint(by_name[check.name], facts, labels, label, advice)
     return tuple(
         replace(check, hint=hints[check.name]) if check.name in hints else check for check in checks
     )
@@ -109,16 +112,22 @@ def explain_failed_case(failure: Failure, case: Case, right: Sequence[CaseResult
     return replace(failure, advice=f"{shapes} {advise(failure)}") if shapes else failure
 
 
-def _write_hint(spec: CheckSpec, facts: HintFacts, labels: dict[str, str], label: str) -> str:
+def _write_hint(
+    spec: CheckSpec,
+    facts: HintFacts,
+    labels: dict[str, str],
+    label: str,
+    advice: Mapping[str, str],
+) -> str:
     """The failure of a part replaces the observation on its cases. `labels` maps observations to
-    the labels of the checks that show them."""
+    the labels of the checks that show them, `advice` metrics to the author's hints."""
     ended = {part.part: part.failure for part in facts.parts}
     if spec.part is not None and (failure := ended.get(spec.part)):
         return f"{failure.message.removesuffix('.')}. {advise(failure) or spec.hint}".rstrip()
     cases = [case for case in facts.cases if case.part == spec.part]
     metric = METRICS[spec.metric]
     if metric.shows is Shows.SLOWNESS:
-        hint = _explain_slowness(facts, spec.hint, metric.advice, labels)
+        hint = _explain_slowness(facts, spec, labels, advice)
         return f"See {labels[hint]}." if labels.setdefault(hint, label) != label else hint
     shown = _SHOW[metric.shows](replace(facts, cases=cases))
     if shown:
@@ -302,20 +311,21 @@ def _most_instructions(facts: HintFacts) -> str:
 
 
 def _explain_slowness(
-    facts: HintFacts, authors: str, generic: str, labels: Mapping[str, str]
+    facts: HintFacts, spec: CheckSpec, labels: Mapping[str, str], advice: Mapping[str, str]
 ) -> str:
-    """The bound on the model, and the most wasteful line with advice; without such a line the
-    author's or the metric's advice. An observation of another hint becomes a reference to that
-    hint."""
+    """The bound on the model, and the most wasteful line with the advice for this waste; without
+    such a line the advice of the check. The author's advice replaces the metric's. An observation
+    of another hint becomes a reference to that hint."""
     total, bound = facts.total, find_bound(facts.model)
     bound_by = "" if bound is None else f"on the model it is bound by {bound.resource}"
     metric = find_waste(total)
     shown = _SHOW[METRICS[metric].shows](facts) if metric is not None else ""
     if metric is None or not shown:
-        return _join((bound_by, choose_advice(authors, generic, bound, total, facts.threads)))
+        generic = METRICS[spec.metric].advice
+        return _join((bound_by, choose_advice(spec.hint, generic, bound, total, facts.threads)))
     if shown in labels:
         return _join((f"{bound_by}: see {labels[shown]}" if bound_by else f"See {labels[shown]}",))
-    return _join((bound_by, shown, METRICS[metric].advice))
+    return _join((bound_by, shown, advice.get(metric) or METRICS[metric].advice))
 
 
 def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:

@@ -4,12 +4,15 @@ the grading ended early, or the judge of pending points."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from grader.messages.reasons import count_points, list_waiting
 from grader.metrics import CHECKED_CASES
 from grader.records import CheckResult, CheckStatus, Score
 
 _LINE = re.compile(r"\bline \d+: ")
+_REFERENCE = re.compile(r"\b[Ss]ee ([^.:]+)\.$")
+"""A hint that refers to another check's hint, which refers to no earlier one."""
 ALL_PASSED = "hand the file in: all checks passed"
 
 
@@ -18,7 +21,7 @@ def describe_next_step(score: Score) -> str:
     if score.status.ended_early:
         return " ".join((score.advice or score.message).split())
     if hinted := [check for check in score.checks if check.hint]:
-        check = max(hinted, key=_rank)
+        check = _most_valuable(hinted)
         return _label(check) + _find_action(check.hint)
     for check in score.checks:
         if check.status is CheckStatus.SKIPPED and not check.bonus:
@@ -41,7 +44,15 @@ def _find_action(hint: str) -> str:
     return place[0] + (advice or observation[place.end() :])
 
 
-def _rank(check: CheckResult) -> tuple[float, bool]:
-    """The cost of the mistake. Of two checks with the same mistake, the checked mode has the line
-    and the fix."""
-    return check.cost_points, check.metric == CHECKED_CASES
+def _most_valuable(hinted: Sequence[CheckResult]) -> CheckResult:
+    """The check whose mistake costs most, with the checks that refer to it (`see Bank conflicts`).
+    Of two checks with the same mistake, the checked mode has the line and the fix."""
+    by_label = {check.headline or check.title: check for check in hinted}
+    costs = dict.fromkeys((check.name for check in hinted), 0.0)
+    for check in hinted:
+        target = check
+        for _ in hinted:
+            found = _REFERENCE.search(target.hint)
+            target = by_label.get(found[1], target) if found else target
+        costs[target.name] += check.cost_points
+    return max(hinted, key=lambda check: (costs[check.name], check.metric == CHECKED_CASES))

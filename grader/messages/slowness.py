@@ -13,7 +13,12 @@ SEVERAL_BYTES = 16
 elements."""
 _POOR_EFFICIENCY = 0.5
 """An efficiency below this is named as the reason for a slow kernel."""
-_ASKS_FOR_SEVERAL = re.compile(r"in flight|several elements")
+_LEAST_WASTE = 0.1
+"""Part of all passes of the load/store units from which waste is named as the reason for a slow
+kernel: a store of the result, once, costs little in any order."""
+_ASKS_FOR_SEVERAL = re.compile(r"^(?!.*\bfloat4\b).*(?:in flight|several elements)")
+"""Advice that a kernel with several elements per thread follows already, unless it asks for wider
+loads too."""
 FURTHER_AHEAD = "Load further ahead of where it is used, or let more warps be resident."
 
 
@@ -33,18 +38,20 @@ def find_bound(model: Sequence[Modelled]) -> Bound | None:
 
 
 def find_waste(total: Counters) -> str | None:
-    """The metric of the largest waste: conflicts, poor stores or poor loads, by wavefronts beyond
-    the ideal (4 sectors count as one)."""
+    """The metric of the largest waste: poor stores, poor loads or conflicts, by wavefronts beyond
+    the ideal (4 sectors count as one). Of equal waste, conflicts come last: tile loads that waste
+    sectors often store with conflicts, and one change helps both."""
     reads, writes = total.global_reads, total.global_writes
     poor_writes = (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY
     poor_reads = (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY
     costs = {
-        "shared_bank_conflicts": float(total.shared_wavefronts_excessive),
         "global_store_efficiency": poor_writes * (writes.sectors - writes.sectors_ideal) / 4,
         "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
+        "shared_bank_conflicts": float(total.shared_wavefronts_excessive),
     }
     dearest = max(costs, key=lambda name: costs[name])
-    return dearest if costs[dearest] > 0 else None
+    passes = total.shared_wavefronts + (reads.sectors + writes.sectors) / 4
+    return dearest if costs[dearest] > _LEAST_WASTE * passes else None
 
 
 def loads_several(total: Counters, threads: int) -> bool:

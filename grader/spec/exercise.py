@@ -211,6 +211,26 @@ class Threshold:
 
 
 @dataclass(frozen=True)
+class ConditionalHint:
+    """A hint for submissions whose value of `metric` is at least or at most a figure: a rung of the
+    exercise's ladder."""
+
+    metric: str
+    hint: str
+    at_least: float | None = None
+    at_most: float | None = None
+
+    def fits(self, values: Mapping[str, float | None]) -> bool:
+        """Whether these values of the metrics fulfil the condition; not if the value is unknown."""
+        value = values.get(self.metric)
+        return (
+            value is not None
+            and (self.at_least is None or value >= self.at_least)
+            and (self.at_most is None or value <= self.at_most)
+        )
+
+
+@dataclass(frozen=True)
 class CheckSpec:
     """A graded check. `requires` names checks that must pass first; `overrides` maps a GPU's name
     in `devices/gpus.json` (`t4`) to its own threshold; `headline` is its label in the handout and
@@ -228,9 +248,14 @@ class CheckSpec:
     headline: str | None = None
     bonus: bool = False
     hint: str = ""
+    hints: tuple[ConditionalHint, ...] = ()
     part: str | None = None
     kernel: str | None = None
     excluded_on: tuple[str, ...] = ()
+
+    def hint_for(self, values: Mapping[str, float | None]) -> str:
+        """The first of `hints` that fits these values of the metrics, else `hint`."""
+        return next((each.hint for each in self.hints if each.fits(values)), self.hint)
 
     def threshold_on(self, device: DeviceInfo | None) -> Threshold:
         """The threshold on this device: its GPU's own, if the spec gives it."""

@@ -22,6 +22,7 @@ from grader.spec.exercise import (
     Case,
     CheckSpec,
     ComparedWith,
+    ConditionalHint,
     Exercise,
     Float32Sum,
     Forbidden,
@@ -390,6 +391,7 @@ def _build_check(check: Json) -> CheckSpec:
         threshold=_build_threshold(check),
         requires=tuple(check.get("requires", [])),
         excluded_on=tuple(check.get("excluded_on", [])),
+        hints=tuple(ConditionalHint(**each) for each in check.get("hints", [])),
         overrides={gpu: _build_threshold(own) for gpu, own in overrides.items()} or None,
         **optional,
     )

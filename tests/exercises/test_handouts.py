@@ -22,9 +22,16 @@ SECTIONS = (
     "How to run it",
     "Hints",
     "Common mistakes",
-    "The counters",
     "Why these goals",
     "Further reading",
+)
+OF_KERNELS = ("The task", "The ladder", "Questions", "Key takeaways")
+OF_PROGRAMS = ("The counters",)
+"""The counters of kernels are on the common page."""
+REPORT_PAGE = ROOT / "docs" / "report.md"
+MOST_WORDS = 2000
+BOX = re.compile(
+    r"^\| \*\*You learn\*\* \|.+\n\| \*\*You need\*\* \|.+\n\| \*\*Time\*\* \|.+\d", re.M
 )
 FACTORS = frozenset({"speedup_over_naive"})
 LANES = range(32)
@@ -83,7 +90,8 @@ def test_it_promises_the_lines_at_the_head_of_the_report(exercise: Exercise) -> 
 
 def test_it_has_everything_that_a_student_needs(exercise: Exercise) -> None:
     text = handout_of(exercise)
-    assert [title for title in SECTIONS if f"\n## {title}\n" not in text] == []
+    sections = (*SECTIONS, *(OF_KERNELS if exercise.program is None else OF_PROGRAMS))
+    assert [title for title in sections if f"\n## {title}\n" not in text] == []
     assert f"starter/{exercise.id}.cu" in text
     assert exercise.program is not None or {"// launch:", "// scratch:"} <= set(
         re.findall("// (?:launch|scratch):", text)
@@ -92,7 +100,8 @@ def test_it_has_everything_that_a_student_needs(exercise: Exercise) -> None:
 
 
 def test_it_explains_every_metric_that_is_graded(exercise: Exercise) -> None:
-    counters = section(handout_of(exercise), "The counters")
+    page = handout_of(exercise) if exercise.program else REPORT_PAGE.read_text(encoding="utf-8")
+    counters = section(page, "The counters")
     assert [
         check.metric
         for check in exercise.checks
@@ -107,18 +116,37 @@ def test_it_names_the_gpus_that_have_goals_of_their_own(exercise: Exercise) -> N
 
 
 def test_it_says_where_times_come_from(exercise: Exercise) -> None:
-    """Measured or modelled, at the same sizes; a time is left out where the run was not verified,
-    not for want of a GPU."""
     text = " ".join(section(handout_of(exercise), "How to run it").split())
     if exercise.program is not None:
         assert "`--no-model` excludes these checks." in text
         return
+    assert "[Your report](../../docs/report.md)" in text
     sizes = " × ".join(str(size) for size in exercise.benchmark["gpu"].values())
-    assert f"models the time at {sizes}, where a GPU measures it" in text
+    assert sizes in section(handout_of(exercise), "Points").replace(",", "")
+
+
+def test_the_common_page_says_how_times_are_judged() -> None:
+    """A time is left out where the run was not verified, not for want of a GPU."""
+    text = " ".join(REPORT_PAGE.read_text(encoding="utf-8").split())
+    assert "Times are modelled at the size at which a GPU measures them" in text
     assert "`NOT MEASURED`, with the reason, if the timed run could not be verified" in text
     assert "Those points are pending: a GPU decides them." in text
-    assert "`--no-model` is quicker and excludes these checks." in text
     assert "too close to call on a model, the benefit of the doubt" in text
+
+
+def test_it_begins_with_a_box_and_a_drawing(exercise: Exercise) -> None:
+    if exercise.program is not None:
+        pytest.skip("a drawing of a warp is for kernels")
+    start = handout_of(exercise).split("\n## ", 1)[0]
+    assert BOX.search(start)
+    assert re.search(r"^!\[.{40,}\]\(drawing\.svg\)$", start[:1500], re.M)
+
+
+def test_it_is_short(exercise: Exercise) -> None:
+    """Without transcripts, which are folded, and the addresses of links."""
+    text = re.sub(r"^```console\n.*?^```$", "", handout_of(exercise), flags=re.M | re.S)
+    words = re.sub(r"\]\([^)]*\)", "]", text).split()
+    assert sum(bool(re.search(r"\w", word)) for word in words) <= MOST_WORDS
 
 
 def test_it_tells_the_limits_of_what_a_part_may_use(exercise: Exercise) -> None:

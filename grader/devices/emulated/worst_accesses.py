@@ -13,6 +13,7 @@ from grader.devices.emulated.plan_run import LaunchRun, OnProgress, Plan, Ready,
 from grader.emulator.run.memory import WINDOW, DeviceMemory
 from grader.emulator.run.worst import WorstRequest, list_wavefronts
 from grader.records import Dim3, Memory, Operation, SharedArray, WarpAccess
+from grader.records.accesses import SECTOR_BYTES
 
 MOST_LINES = 64
 """The lines of a plan with the largest excess are reported."""
@@ -90,6 +91,7 @@ def _name(found: _Candidate, plan: Plan) -> WarpAccess | None:
     shared = request.space == Memory.SHARED
     wavefronts = list_wavefronts(request) if shared else ()
     active = [address for address in request.addresses if address is not None]
+    fewest = -(-request.bytes // SECTOR_BYTES)  # the counter's ideal counts equal words twice
     passes = len(wavefronts) if shared else len({address // 32 for address in active})
     if passes != request.passes:
         return None
@@ -114,7 +116,7 @@ def _name(found: _Candidate, plan: Plan) -> WarpAccess | None:
         addresses=tuple(addresses),
         elements=tuple(elements),
         passes=request.passes,
-        passes_ideal=request.passes_ideal,
+        passes_ideal=request.passes_ideal if shared else min(request.passes_ideal, fewest),
         bytes_used=request.bytes,
         wavefronts=wavefronts,
     )

@@ -1,5 +1,5 @@
 // Clears a terminal and runs a script in whatever shows its lines unescaped: [2J[1;1H <script>alert(1)</script>
-// expect points: 60 (it is right and coalesced, with bank conflicts)
+// expect points: 40 (it is right and coalesced, with bank conflicts)
 // launch: transpose_shared<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 __global__ void transpose_shared(float* out, const float* in, int rows, int cols)
 {

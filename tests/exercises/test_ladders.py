@@ -1,0 +1,110 @@
+"""On each rung of an exercise's ladder, the first advice names the step to the next rung, and this
+step gains points."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import grader
+from grader.messages.next_step import ALL_PASSED, describe_next_step
+from grader.records import Score
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = 1
+MOST_OF_A_STARTER = 40
+"""Points that a correct starter may earn: those of correctness and little more."""
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A submission and words of the advice that leads to the next rung. `points` are those of the
+    handout's table."""
+
+    file: str
+    advice: str
+    points: int
+
+
+STARTER = "starter"
+LADDERS = {
+    "transpose": (
+        Rung("failed--naive_coalesced_reads", "Go through a tile in shared memory", 37),
+        Rung(STARTER, "Change the row length of the tile", 40),
+        Rung("failed--padded_one_element_a_thread", "every thread load several elements", 70),
+        Rung("passed--padded_block_rows_8", ALL_PASSED, 100),
+    ),
+    "gemm_coalesced": (
+        Rung(STARTER, "read neighbouring elements of a row of B", 35),
+        Rung("failed--b_transposed_first", "Where B itself is read along a row, no copy", 58),
+        Rung("failed--rows_of_sixteen", "32 threads of a warp", 89),
+        Rung("passed--two_dimensional_block", ALL_PASSED, 100),
+    ),
+    "gemm_tiled": (
+        Rung(STARTER, "into a tile in shared memory once per step", 35),
+        Rung("failed--tile_of_8", "Use larger tiles", 58),
+        Rung("failed--tile_of_16", "Larger tiles need fewer steps", 90),
+        Rung("passed--tile_of_32", ALL_PASSED, 100),
+    ),
+    "gemm_register_blocked": (
+        Rung(STARTER, "let neighbouring threads load neighbouring elements of a row into", 35),
+        Rung("failed--coalesced_4x4", "try 8 x 8, on tiles of 128 x 128", 85),
+        Rung("passed--vectorised_128x128", ALL_PASSED, 100),
+    ),
+    "gemm_tensor_cores": (
+        Rung(STARTER, "Let several warps share tiles in shared memory", 35),
+        Rung("failed--tiles_of_64_by_elements", "Load 8 halves at a time", 49),
+        Rung("failed--tiles_of_64", "by 8 floats where store_matrix_sync writes sums", 72),
+        Rung("passed--eight_warps_of_64_by_32", ALL_PASSED, 100),
+    ),
+    "reduction": (
+        Rung(STARTER, "Let whole warps work or rest", 37),
+        Rung("failed--interleaved_strided_index", "Begin with the most distant pairs", 38),
+        Rung("failed--sequential_addressing", "let each thread add many elements", 49),
+        Rung("failed--first_add_while_loading", "Give each thread many elements", 70),
+        Rung("failed--one_float_at_a_time_1056_blocks", "load several float4 per thread", 94),
+        Rung("passed--grid_stride_and_shuffles", ALL_PASSED, 100),
+    ),
+}
+QUICK = ("gemm_tiled",)
+
+
+def grade(exercise: str, rung: Rung, cache: Path) -> Score:
+    file = (
+        ROOT / STARTER / f"{exercise}.cu"
+        if rung.file == STARTER
+        else ROOT / "tests" / "submissions" / exercise / f"{rung.file}.cu"
+    )
+    folder = ROOT / "exercises" / exercise
+    return grader.grade(folder, file, device="emulated:h100", seed=SEED, cache=cache)
+
+
+@pytest.mark.parametrize(
+    "exercise",
+    [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in LADDERS],
+)
+def test_the_first_advice_leads_to_the_next_rung_with_more_points(
+    exercise: str, cache: Path
+) -> None:
+    """All rungs are graded before the first wrong one fails the test."""
+    ladder = LADDERS[exercise]
+    scores = [grade(exercise, rung, cache) for rung in ladder]
+    steps = [describe_next_step(score) for score in scores]
+    assert [step for step, rung in zip(steps, ladder, strict=True) if rung.advice not in step] == []
+    points = [score.score for score in scores]
+    assert points == sorted(set(points))
+    assert [round(score) for score in points] == [rung.points for rung in ladder]
+
+
+@pytest.mark.parametrize("exercise", LADDERS)
+def test_the_handout_has_the_points_of_each_rung(exercise: str) -> None:
+    text = (ROOT / "exercises" / exercise / "README.md").read_text(encoding="utf-8")
+    table = text.split("\n## The ladder\n", 1)[1].split("\n## ", 1)[0]
+    listed = {int(cell) for cell in re.findall(r"\| (\d+) \|", table)}
+    assert {rung.points for rung in LADDERS[exercise]} <= listed
+    starter = next(rung.points for rung in LADDERS[exercise] if rung.file == STARTER)
+    assert starter <= MOST_OF_A_STARTER
+    assert f"The starter has {starter} points." in text
