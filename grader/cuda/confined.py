@@ -11,12 +11,12 @@ import os
 import stat
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.cuda.compile_program import Toolkit, make_toolkit
+from grader.cuda.compile_program import make_toolkit
 from grader.cuda.program import SOCKET
 from grader.cuda.sessions import join_sessions, read_sessions
 from grader.errors import ToolMissing
@@ -38,13 +38,17 @@ OUTPUT_BYTES = 4 << 20
 FOLDER_BYTES = 256 << 20
 
 
+CompileCommand = Callable[[Sequence[str], Sequence[str], Path], list[str]]
+"""Source files, options and the program's path to nvcc's command line."""
+
+
 @dataclass(frozen=True)
 class Builder:
-    """Compiles programs for an architecture. `run` runs nvcc."""
+    """Compiles programs for a device. `run` runs nvcc; `libraries` are those of the emulated
+    device."""
 
-    toolkit: Toolkit
+    command: CompileCommand
     libraries: Path
-    arch: str
     run: RunTool
 
     def build(
@@ -62,9 +66,7 @@ class Builder:
             path = sources / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        command = self.toolkit.compile_command(
-            list(compiled), ["-I.", *options], self.arch, folder / "program"
-        )
+        command = self.command(list(compiled), ["-I.", *options], folder / "program")
         return self.run(command, cwd=sources, limits=limits)
 
 
@@ -79,7 +81,31 @@ def make_builder(tools: Toolchain, arch: str, *, cache: Path, isolated: bool) ->
     toolkit.link_to(libraries)
     readable = (*nvcc.toolkit, *nvcc.include_roots, toolkit.folder, libraries)
     run = confine_tools(readable) if isolated else run_tool
-    return Builder(toolkit, libraries, arch, run)
+
+    def command(files: Sequence[str], options: Sequence[str], output: Path) -> list[str]:
+        return toolkit.compile_command(files, options, arch, output)
+
+    return Builder(command, libraries, run)
+
+
+def make_native_builder(tools: Toolchain, arch: str, *, isolated: bool) -> Builder:
+    """The builder for a GPU of this machine: nvcc with its own runtime."""
+    if isolated:
+        _check_confinement()
+    nvcc = tools.nvcc
+    run = confine_tools([*nvcc.toolkit, *nvcc.include_roots]) if isolated else run_tool
+
+    def command(files: Sequence[str], options: Sequence[str], output: Path) -> list[str]:
+        return native_command(nvcc.path, files, options, arch, output)
+
+    return Builder(command, nvcc.path.parent, run)
+
+
+def native_command(
+    nvcc: Path, files: Sequence[str], options: Sequence[str], arch: str, output: Path
+) -> list[str]:
+    """nvcc's command line for a GPU, with the lines of device and host code."""
+    return [str(nvcc), f"-arch={arch}", "-lineinfo", "-g", *options, *files, "-o", str(output)]
 
 
 def _check_confinement() -> None:

@@ -50,7 +50,6 @@ class Place(StrEnum):
     TOOL = "tool"
 
 
-
 @dataclass(frozen=True)
 class LaunchOrder:
     """A program with its arguments. It may read the system's files and the paths of `readable`, and
@@ -104,7 +103,9 @@ def become_isolated(text: str) -> None:
     libc.prctl(_END_WITH_PARENT, signal.SIGKILL)
     if libc.unshare(_NEW_NETWORK) and libc.unshare(_NEW_USER | _NEW_NETWORK):
         sys.exit(NO_NETWORK)
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as each:  # the loopback device starts down
+    with socket.socket(
+        socket.AF_INET, socket.SOCK_DGRAM
+    ) as each:  # the loopback device starts down
         fcntl.ioctl(each, _SET_FLAGS, struct.pack("16sH22x", b"lo", _UP))
     os.execv(command[0], command)
 

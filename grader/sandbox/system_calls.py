@@ -20,6 +20,8 @@ _NUMBER, _ARCHITECTURE, _FIRST = 0, 4, 16
 _X32 = 0x40000000
 """The bit of the numbers of another interface of x86-64."""
 _CLONE_THREAD = 0x00010000
+_LOCAL = 1
+"""AF_UNIX."""
 _SET_SECCOMP, _FILTER = 22, 2
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -59,9 +61,11 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
 }
 """Calls that fail with EPERM: the number on x86-64 and on AArch64. System V's objects
 outlive a process, and do not count in its limits."""
-FOR_DRIVER = frozenset({"socket", "socketpair", "bind", "listen", "sched_setaffinity"})
+LOCAL_SOCKETS = "local sockets"
+"""Sockets of the machine (AF_UNIX) only."""
+FOR_DRIVER = frozenset({LOCAL_SOCKETS, "socketpair", "bind", "listen", "sched_setaffinity"})
 """Calls of NVIDIA's driver in a process; it connects to no other."""
-FOR_TOOLS = FOR_DRIVER | {"connect"}
+FOR_TOOLS = frozenset({"socket", "socketpair", "bind", "listen", "connect", "sched_setaffinity"})
 """Calls of the libraries that ncu and compute-sanitizer load into a process."""
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _OF_OWN_PROCESS = {"kill": (62, 129), "tgkill": (234, 131)}
@@ -95,6 +99,9 @@ def _filter(process: int, machine: str, allowed: Collection[str] = ()) -> bytes:
         *_unless(_load(_ARCHITECTURE), _EQUAL, _ARCHITECTURES[machine], _KILL_PROCESS),
         *_when(_load(_NUMBER), _GREATER_EQUAL, _X32, fail),
     ]
+    if LOCAL_SOCKETS in allowed:
+        body = [*_when(_load(_FIRST), _EQUAL, _LOCAL, _ALLOW), _return(fail)]
+        code += [_jump(_EQUAL, _REFUSED["socket"][column] or 0, 0, len(body)), *body]
     for name, numbers in _REFUSED.items():
         number = numbers[column]
         if number is not None and name not in allowed:

@@ -69,7 +69,9 @@ def parse_trace(text: str, *, gpu: Gpu, run: RunTool) -> ProgramRun | None:
         for each in activities
         if each.kernel is not None
     ]
-    times = [sum(each.ms or 0.0 for each in launches if each.group == n) for n in range(len(groups))]
+    times = [
+        sum(each.ms or 0.0 for each in launches if each.group == n) for n in range(len(groups))
+    ]
     return ProgramRun(
         0,
         gpu.id,

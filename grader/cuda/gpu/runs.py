@@ -18,15 +18,15 @@ from grader.cuda.confined import (
     finish_run,
     follow_program,
     make_launch,
+    open_folders,
 )
-from grader.cuda.confined import open_folders as open_folders
 from grader.cuda.gpu.activities import parse_trace
 from grader.cuda.gpu.counts import add_counts, count_command
+from grader.cuda.gpu.real_gpu import RealGpu
 from grader.cuda.gpu.sanitizer import check_command, is_complete, parse_findings, parse_mistakes
 from grader.cuda.gpu.tracer import trace_environment
 from grader.devices.gpu.ncu import NOT_INSTALLED, find_ncu
-from grader.devices.gpus import Gpu
-from grader.records import Failure, NotCounted, Status, Uncountable
+from grader.records import NotCounted, Uncountable
 from grader.records.program_run import ProgramRun
 from grader.sandbox.launch import NO_NETWORK, Place, isolate_command, launch_command
 from grader.sandbox.process import run_tool
@@ -35,17 +35,6 @@ DATA_BYTES = 16 << 30
 """Private memory of a process: the driver takes some for itself."""
 TOOL_SECONDS, TOOL_FACTOR = 60.0, 10.0
 """The time of a run under a tool: the start of the tool, and so many times that of the program."""
-_ILLEGAL = ("an illegal memory access", "unspecified launch failure", "misaligned address")
-
-
-@dataclass(frozen=True)
-class RealGpu:
-    """A GPU of this machine: its UUID, its architecture, and the row of gpus.json that is most
-    like it."""
-
-    uuid: str
-    arch: str
-    figures: Gpu
 
 
 @dataclass(frozen=True)
@@ -116,14 +105,6 @@ def check_program(order: RunOrder, gpu: RealGpu, sanitizer: Path, tool: str) -> 
         host_findings=parse_mistakes(done.log, order.program, run_tool),
         checked=True,
     )
-
-
-def find_kernel_fault(run: ProgramRun) -> Failure | None:
-    """The failure of a program whose own messages name a fault of a kernel; its place is unknown
-    without compute-sanitizer."""
-    text = run.stderr or ""
-    fault = next((each for each in _ILLEGAL if each in text), None)
-    return fault and Failure(Status.RUNTIME_ERROR, f"A kernel ended with {fault}.") or None
 
 
 def _run_under(

@@ -40,7 +40,8 @@ _RACE = re.compile(r"Error: Race reported between (\w+) access at (.*)")
 _OTHER_ACCESS = re.compile(r"and (\w+) access at (.*?)(?: \[\d+ hazards?\])?$")
 _PLACE = re.compile(r"at (.*)")
 _SITE = re.compile(
-    r"(?:(?P<function>.+)\+)?0x[0-9a-f]+(?: in (?P<rest>.*?))?(?::(?P<line>\d+)(?::(?P<late>.*))?)?$"
+    r"(?:(?P<function>.+)\+)?0x[0-9a-f]+(?: in (?P<rest>.*?))?"
+    r"(?::(?P<line>\d+)(?::(?P<late>.*))?)?$"
 )
 _THREAD = re.compile(r"by thread \((\d+),(\d+),(\d+)\) in block \((\d+),(\d+),(\d+)\)")
 _FRAME = re.compile(r"Host Frame:\s*(.*?)\s*\[0x([0-9a-f]+)\](?: in (.*))?$")
