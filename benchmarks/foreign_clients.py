@@ -3,8 +3,8 @@
     python3 -m venv FOLDER && FOLDER/bin/pip install 'numba-cuda[cu13]' filecheck psutil
     python benchmarks/foreign_clients.py FOLDER/bin/python [--all] [--verbose] [MODULE ...]
 
-The package numba-cuda contains its tests. A MODULE is for example `cudapy.test_atomics`; by default a
-sample runs, which covers memory, streams, launches, atomics, shuffles, textures of code and
+The package numba-cuda contains its tests. A MODULE is for example `cudapy.test_atomics`; by default
+a sample runs, which covers memory, streams, launches, atomics, shuffles, textures of code and
 printing; --all runs every module. Each module runs in a process of its own with a limit of time.
 
 Prints a row per module: passed, failed and skipped tests; with --verbose also the name of each

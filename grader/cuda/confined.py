@@ -11,11 +11,12 @@ import os
 import stat
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.cuda.compile_program import Toolkit, make_toolkit
+from grader.cuda.compile_program import make_toolkit
 from grader.cuda.program import SOCKET
 from grader.cuda.sessions import join_sessions, read_sessions
 from grader.errors import ToolMissing
@@ -31,18 +32,23 @@ from grader.sandbox.watched import Bounds, Watch, watching
 
 MEMORY_BYTES = 2 << 30
 MOST_THREADS = 128
-"""Their stacks of 8 MiB take half of the memory: this limit is met first, and is named."""
+"""Fewer than the stacks of 8 MiB that fit into the memory, which would limit them without a
+message."""
 OUTPUT_BYTES = 4 << 20
 FOLDER_BYTES = 256 << 20
 
 
+CompileCommand = Callable[[Sequence[str], Sequence[str], Path], list[str]]
+"""Source files, options and the program's path to nvcc's command line."""
+
+
 @dataclass(frozen=True)
 class Builder:
-    """Compiles programs for an architecture. `run` runs nvcc."""
+    """Compiles programs for a device. `run` runs nvcc; `libraries` are those of the emulated
+    device."""
 
-    toolkit: Toolkit
+    command: CompileCommand
     libraries: Path
-    arch: str
     run: RunTool
 
     def build(
@@ -60,9 +66,7 @@ class Builder:
             path = sources / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
-        command = self.toolkit.compile_command(
-            list(compiled), ["-I.", *options], self.arch, folder / "program"
-        )
+        command = self.command(list(compiled), ["-I.", *options], folder / "program")
         return self.run(command, cwd=sources, limits=limits)
 
 
@@ -77,7 +81,31 @@ def make_builder(tools: Toolchain, arch: str, *, cache: Path, isolated: bool) ->
     toolkit.link_to(libraries)
     readable = (*nvcc.toolkit, *nvcc.include_roots, toolkit.folder, libraries)
     run = confine_tools(readable) if isolated else run_tool
-    return Builder(toolkit, libraries, arch, run)
+
+    def command(files: Sequence[str], options: Sequence[str], output: Path) -> list[str]:
+        return toolkit.compile_command(files, options, arch, output)
+
+    return Builder(command, libraries, run)
+
+
+def make_native_builder(tools: Toolchain, arch: str, *, isolated: bool) -> Builder:
+    """The builder for a GPU of this machine: nvcc with its own runtime."""
+    if isolated:
+        _check_confinement()
+    nvcc = tools.nvcc
+    run = confine_tools([*nvcc.toolkit, *nvcc.include_roots]) if isolated else run_tool
+
+    def command(files: Sequence[str], options: Sequence[str], output: Path) -> list[str]:
+        return native_command(nvcc.path, files, options, arch, output)
+
+    return Builder(command, nvcc.path.parent, run)
+
+
+def native_command(
+    nvcc: Path, files: Sequence[str], options: Sequence[str], arch: str, output: Path
+) -> list[str]:
+    """nvcc's command line for a GPU, with the lines of device and host code."""
+    return [str(nvcc), f"-arch={arch}", "-lineinfo", "-g", *options, *files, "-o", str(output)]
 
 
 def _check_confinement() -> None:
@@ -121,77 +149,122 @@ class ConfinedRun:
     limit: str | None = None
 
 
+@dataclass(frozen=True)
+class RunFolders:
+    """The folders of a run: its own, in which it starts and may write, and that of the grader's
+    records; and the file of its standard input."""
+
+    own: Path
+    records: Path
+    stdin: Path
+
+
+@contextmanager
+def open_folders(order: RunOrder) -> Iterator[RunFolders]:
+    """Makes the folders, with the input files, and removes them."""
+    with tempfile.TemporaryDirectory(prefix="grader-run-") as name:
+        base = Path(name)
+        folders = RunFolders(base / "folder", base / "records", base / "stdin")
+        folders.own.mkdir()
+        folders.records.mkdir()
+        folders.stdin.write_text(order.stdin, encoding="utf-8")
+        for file, content in (order.files or {}).items():
+            (folders.own / file).parent.mkdir(parents=True, exist_ok=True)
+            (folders.own / file).write_bytes(content)
+        yield folders
+
+
 def run_confined(order: RunOrder) -> ConfinedRun:
     """Runs a program to its end, or to a limit."""
     from grader.cuda.server import Settings, start_server
 
-    with tempfile.TemporaryDirectory(prefix="grader-run-") as name:
-        base = Path(name)
-        folder, records, given = base / "folder", base / "records", base / "stdin"
-        folder.mkdir()
-        records.mkdir()
-        given.write_text(order.stdin, encoding="utf-8")
-        for file, content in (order.files or {}).items():
-            (folder / file).parent.mkdir(parents=True, exist_ok=True)
-            (folder / file).write_bytes(content)
+    with open_folders(order) as folders:
         settings = Settings(
             order.gpu,
             check=order.check,
             model=order.model,
-            folder=records,
+            folder=folders.records,
             order_seed=order.order_seed,
         )
         with start_server(settings) as socket:
-            done, exceeded = _run(order, folder, given, socket)
-        code = done.returncode
+            launch = replace(
+                make_launch(order, folders), connection=str(socket), connected_as=SOCKET
+            )
+            done, limit = follow_program(launch_command(launch), order, folders)
         found = join_sessions(
-            read_sessions(records),
-            exit_code=128 - code if code < 0 else code,
+            read_sessions(folders.records),
+            exit_code=read_exit(done),
             modelled=order.model,
             checked=order.check,
             run=run_tool,
         )
-        files = {name: _read_written(folder, name) for name in order.outputs}
-    limit = exceeded or done.limit
-    if limit is None and code in (-9, -24):  # SIGXCPU, or SIGKILL at the hard limit
-        limit = "processor time"
-    return ConfinedRun(replace(found, stdout=done.stdout, stderr=done.stderr), files, limit)
+        return finish_run(found, done, limit, order, folders)
 
 
-def _run(order: RunOrder, folder: Path, given: Path, socket: Path) -> tuple[Completed, str]:
-    launch = LaunchOrder(
+def make_launch(order: RunOrder, folders: RunFolders) -> LaunchOrder:
+    """The launch of the program, with its folder."""
+    return LaunchOrder(
         (str(order.program), *order.arguments),
         readable=(str(order.program.parent), str(order.libraries)),
-        writable=(str(folder),),
-        connection=str(socket),
-        connected_as=SOCKET,
+        writable=(str(folders.own),),
         cpu_seconds=max(1, round(order.cpu_seconds)),
         data_bytes=MEMORY_BYTES,
         file_bytes=FOLDER_BYTES // 4,
         confined=order.confined,
     )
+
+
+def follow_program(
+    command: Sequence[str],
+    order: RunOrder,
+    folders: RunFolders,
+    *,
+    variables: Mapping[str, str] | None = None,
+    memory_bytes: int = MEMORY_BYTES,
+) -> tuple[Completed, str]:
+    """Runs the command line of the program to its end or to a limit; the limit's name, or
+    nothing."""
     environment = {
         "PATH": os.defpath,
         "LANG": "C.UTF-8",
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
+        "HOME": str(folders.own),
+        "TMPDIR": str(folders.own),
         "LD_LIBRARY_PATH": str(order.libraries),
+        **(variables or {}),
     }
     watch = Watch()
     limits = ToolLimits(order.wall_seconds, output_bytes=OUTPUT_BYTES, stop=watch.stop)
-    with given.open("rb") as stdin:
+    with folders.stdin.open("rb") as stdin:
         process = subprocess.Popen(
-            launch_command(launch),
-            cwd=folder,
+            list(command),
+            cwd=folders.own,
             env=environment,
             stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-    with watching(process.pid, Bounds(MEMORY_BYTES, MOST_THREADS, folder, FOLDER_BYTES), watch):
+    bounds = Bounds(memory_bytes, MOST_THREADS, folders.own, FOLDER_BYTES)
+    with watching(process.pid, bounds, watch):
         done = follow(process, limits)
-    return done, watch.exceeded
+    limit = watch.exceeded or done.limit or ""
+    if not limit and done.returncode in (-9, -24):  # SIGXCPU, or SIGKILL at the hard limit
+        limit = "processor time"
+    return done, limit
+
+
+def read_exit(done: Completed) -> int:
+    """The exit code as a shell shows it: 128 + n for signal n."""
+    return 128 - done.returncode if done.returncode < 0 else done.returncode
+
+
+def finish_run(
+    found: ProgramRun, done: Completed, limit: str, order: RunOrder, folders: RunFolders
+) -> ConfinedRun:
+    """The result of the run, with its output and files."""
+    files = {name: _read_written(folders.own, name) for name in order.outputs}
+    found = replace(found, exit_code=read_exit(done), stdout=done.stdout, stderr=done.stderr)
+    return ConfinedRun(found, files, limit or None)
 
 
 def _read_written(folder: Path, name: str) -> bytes | None:

@@ -175,6 +175,10 @@ def _grade(job: Job, keeper: Keeper | None) -> Score:
 def _page_of(job: Job) -> Callable[[Job], bool]:
     """The steps of a grading on this kind of device; they return whether a repetition gives the
     same score. Loaded on use: a score from the cache does not need them."""
+    if job.exercise.program is not None and job.choice.kind == GPU:
+        from grader.grading.on_gpu_program import grade_program_on_gpu
+
+        return grade_program_on_gpu
     if job.exercise.program is not None:
         from grader.grading.on_program import grade_on_program
 

@@ -72,12 +72,13 @@ class Expected:
 
 def check_end(ran: ConfinedRun, case: Case) -> None:
     """Raises SubmissionError where a limit or an error of a kernel ended the run."""
-    failure = _find_failure(ran)
+    failure = find_end(ran)
     if failure is not None:
         raise SubmissionError(name_case(failure, case))
 
 
-def _find_failure(ran: ConfinedRun) -> Failure | None:
+def find_end(ran: ConfinedRun) -> Failure | None:
+    """The failure of a run that a limit or an error of a kernel ended."""
     if ran.limit is not None:
         status, message, advice = _STOPPED[ran.limit]
         return Failure(status, f"{message}.", advice=advice)

@@ -69,5 +69,12 @@ def measure_work(run: ProgramRun) -> Work:
     return Work(copied[TO_DEVICE], copied[TO_HOST], threads)
 
 
+def find_link_floor(
+    to_device_bytes: int | None, to_host_bytes: int | None, link_gbps: float
+) -> float:
+    """The least milliseconds for these bytes over a link with a bandwidth for each direction."""
+    return max(to_device_bytes or 0, to_host_bytes or 0) / link_gbps / 1e6
+
+
 def _on_device(run: ProgramRun) -> Sequence[TimelineEntry]:
     return [each for each in run.timeline if each.kind in _ON_DEVICE]

@@ -236,7 +236,10 @@ def _read_program(measured: MeasuredProgram, device: DeviceInfo) -> dict[str, _F
         if isinstance(value, Estimate):
             found[name] = _Figures(value.value, source, None, (value.low, value.high))
         else:
-            found[name] = _figure(value, Source.COUNTED if name == HOST_FINDINGS else source, row)
+            source = Source.COUNTED if name == HOST_FINDINGS else source
+            found[name] = _figure(value, source, row)
+        if value is None and measured.missing:
+            found[name] = _Figures(None, reason=measured.missing)
     return found
 
 

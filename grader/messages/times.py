@@ -61,3 +61,13 @@ def describe_spread(spread: float) -> str:
         f"the times of the grader's own kernel are spread by {100 * spread:.0f} %, so something"
         " else uses the GPU"
     )
+
+
+def reject_program_time(time_ms: float, floor_ms: float) -> Failure:
+    """The failure of a program that is faster than its copies over the link."""
+    return Failure(
+        Status.REJECTED,
+        f"Faster than the GPU's link: {time_ms:.4g} ms, where the copies of the task cannot take"
+        f" less than {floor_ms:.4g} ms.",
+        advice="Copy all of the task's data in the measured run.",
+    )

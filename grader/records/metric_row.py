@@ -76,15 +76,17 @@ class TimedPlan:
 
 @dataclass(frozen=True)
 class MeasuredProgram:
-    """A run of a whole program on the modelled clock: `time_ms` from the start of the first copy,
-    fill or kernel to the end of the last; the same time of the starter's program; and the part of
-    the time of copies in which another copy or kernel runs. None: unknown. `host_mistakes`: in all
-    checked runs."""
+    """A run of a whole program on the modelled clock or a GPU's: `time_ms` from the start of the
+    first copy, fill or kernel to the end of the last; the same time of the starter's program; and
+    the part of the time of copies in which another copy or kernel runs. None: unknown.
+    `host_mistakes`: in all checked runs. `missing` is the reason why a value is unknown, empty for
+    the metric's own."""
 
     time_ms: Estimate | None = None
     naive_time_ms: Estimate | None = None
     overlap: float | None = None
     host_mistakes: int | None = None
+    missing: str = ""
 
     @property
     def speedup(self) -> Estimate | None:

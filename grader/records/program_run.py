@@ -44,7 +44,7 @@ class HostMistake:
 
 @dataclass(frozen=True, repr=False)
 class ProgramRun:
-    """The result of a program on the emulated device.
+    """The result of a program.
 
     `exit_code` is the program's own, 128 + n for signal n. `stdout` and `stderr` are None where
     they were not captured. `launches` name their kernel by its index. `failures` are errors of
@@ -67,6 +67,7 @@ class ProgramRun:
     checked: bool = False
     modelled: bool = True
     streams: int = 0
+    counted: bool = True
     render: Callable[[ProgramRun], str] | None = None
 
     def __repr__(self) -> str:

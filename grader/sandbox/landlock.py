@@ -21,6 +21,7 @@ _PATH_BENEATH = 1
 _NO_NEW_PRIVS = 38
 _NETWORK = 3  # bind and connect TCP: version 4
 _SCOPES = 3  # abstract Unix sockets and signals: version 6
+_ABSTRACT_SOCKETS = 1
 
 
 class Access(IntFlag):
@@ -60,22 +61,25 @@ def landlock_version() -> int:
 
 
 def restrict_thread(
-    allowed: Iterable[tuple[Path, Access]], *, handled: Access | None = None
+    allowed: Iterable[tuple[Path, Access]], *, handled: Access | None = None, network: bool = True
 ) -> None:
     """Leave this thread, and all processes and threads that it starts from now on, only the
     `allowed` files; there is no way back.
 
     `handled` are the rights that are taken away elsewhere, all by default; with all of them go TCP
-    and signals to others. Paths that do not exist are left out. Raises OSError.
+    and signals to others. Without `network`, TCP and abstract sockets stay. Paths that do not exist
+    are left out. Raises OSError.
     """
     version = landlock_version()
     rights = _KNOWN.get(version, (1 << 16) - 1) & (~0 if handled is None else handled)
-    network, scopes = (
-        (_NETWORK if version >= 4 else 0, _SCOPES if version >= 6 else 0)
+    ports, scopes = (
+        (_NETWORK if version >= 4 and network else 0, _SCOPES if version >= 6 else 0)
         if handled is None
         else (0, 0)
     )
-    attributes = struct.pack("=QQQ", rights, network, scopes)[
+    if not network:
+        scopes &= ~_ABSTRACT_SOCKETS
+    attributes = struct.pack("=QQQ", rights, ports, scopes)[
         : 8 if version < 4 else 16 if version < 6 else 24
     ]
     ruleset = _call(

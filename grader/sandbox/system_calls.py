@@ -11,6 +11,7 @@ import ctypes
 import errno
 import platform
 import struct
+from collections.abc import Collection
 
 _LOAD, _EQUAL, _GREATER_EQUAL, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 _KILL_PROCESS, _FAIL, _ALLOW = 0x80000000, 0x00050000, 0x7FFF0000
@@ -19,6 +20,8 @@ _NUMBER, _ARCHITECTURE, _FIRST = 0, 4, 16
 _X32 = 0x40000000
 """The bit of the numbers of another interface of x86-64."""
 _CLONE_THREAD = 0x00010000
+_LOCAL = 1
+"""AF_UNIX."""
 _SET_SECCOMP, _FILTER = 22, 2
 
 _ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -58,6 +61,12 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
 }
 """Calls that fail with EPERM: the number on x86-64 and on AArch64. System V's objects
 outlive a process, and do not count in its limits."""
+LOCAL_SOCKETS = "local sockets"
+"""Sockets of the machine (AF_UNIX) only."""
+FOR_DRIVER = frozenset({LOCAL_SOCKETS, "socketpair", "bind", "listen", "sched_setaffinity"})
+"""Calls of NVIDIA's driver in a process; it connects to no other."""
+FOR_TOOLS = frozenset({"socket", "socketpair", "bind", "listen", "connect", "sched_setaffinity"})
+"""Calls of the libraries that ncu and compute-sanitizer load into a process."""
 _CLONE, _CLONE3 = (56, 220), (435, 435)
 _OF_OWN_PROCESS = {"kill": (62, 129), "tgkill": (234, 131)}
 """Calls whose first argument must be the process itself: abort() uses them."""
@@ -70,10 +79,10 @@ def filter_known() -> bool:
     return platform.machine() in _ARCHITECTURES
 
 
-def refuse_system_calls(process: int) -> None:
+def refuse_system_calls(process: int, allowed: Collection[str] = ()) -> None:
     """Filters the calls of this thread, and of the program that it becomes. `process` is its own
-    number. Raises OSError."""
-    code = _filter(process, platform.machine())
+    number; `allowed` names calls that pass. Raises OSError."""
+    code = _filter(process, platform.machine(), allowed)
     length = len(code) // 8
     buffer = ctypes.create_string_buffer(code, len(code))
     # struct sock_fprog: the pointer follows 6 bytes of padding
@@ -83,16 +92,19 @@ def refuse_system_calls(process: int) -> None:
         raise OSError(ctypes.get_errno(), "seccomp")
 
 
-def _filter(process: int, machine: str) -> bytes:
+def _filter(process: int, machine: str, allowed: Collection[str] = ()) -> bytes:
     column = list(_ARCHITECTURES).index(machine)
     fail = _FAIL | errno.EPERM
     code = [
         *_unless(_load(_ARCHITECTURE), _EQUAL, _ARCHITECTURES[machine], _KILL_PROCESS),
         *_when(_load(_NUMBER), _GREATER_EQUAL, _X32, fail),
     ]
-    for numbers in _REFUSED.values():
+    if LOCAL_SOCKETS in allowed:
+        body = [*_when(_load(_FIRST), _EQUAL, _LOCAL, _ALLOW), _return(fail)]
+        code += [_jump(_EQUAL, _REFUSED["socket"][column] or 0, 0, len(body)), *body]
+    for name, numbers in _REFUSED.items():
         number = numbers[column]
-        if number is not None:
+        if number is not None and name not in allowed:
             code += [_jump(_EQUAL, number, 0, 1), _return(fail)]
     # the C library falls back to clone, whose flags a filter can read
     code += [_jump(_EQUAL, _CLONE3[column], 0, 1), _return(_FAIL | errno.ENOSYS)]

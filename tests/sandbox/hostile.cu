@@ -127,6 +127,8 @@ int main(int argc, char **argv)
         report(!sigqueue(parent, SIGKILL, {}));
     else if (attack == "network")
         report(socket(AF_INET, SOCK_STREAM, 0) >= 0);
+    else if (attack == "udp")
+        report(socket(AF_INET, SOCK_DGRAM, 0) >= 0);
     else if (attack == "unix socket")
         report(connects_to("/run/docker.sock"));
     else if (attack == "io_uring")

@@ -69,22 +69,25 @@ def required_metrics(arch: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for row in COUNTED for name in _metrics_of(row, arch)))
 
 
+@dataclass(frozen=True)
+class NamedCount:
+    """A launch in ncu's log: the kernel's name, grid and block as ncu prints them, and its
+    counts."""
+
+    symbol: str
+    grid: str
+    block: str
+    count: CountedLaunch
+
+
 def parse_counts(
     text: str, launches: Sequence[Launch], arch: str
 ) -> tuple[CountedLaunch, ...] | NotCounted:
     """The counters of each launch, in order, from ncu's log file; NotCounted when it has an error,
     or lacks a launch or a metric."""
-    if "\n==ERROR==" in f"\n{text}":
-        return explain_log(text)
-    rows = list(
-        csv.reader(line for line in text.splitlines() if line and not line.startswith("=="))
-    )
-    if len(rows) < 2 or rows[0][:1] != ["ID"]:
-        return explain_log(text)
-    table = [
-        _Row(dict(zip(rows[0], row, strict=False)), dict(zip(rows[0], rows[1], strict=False)))
-        for row in rows[2:]
-    ]
+    table = _read_table(text)
+    if isinstance(table, NotCounted):
+        return table
     if [row.shape for row in table] != [
         (str(launch.grid), str(launch.block)) for launch in launches
     ]:
@@ -94,6 +97,34 @@ def parse_counts(
         return tuple(_count(row, arch) for row in table)
     except _UnreadableError as problem:
         return problem.fact
+
+
+def parse_named_counts(text: str, arch: str) -> tuple[NamedCount, ...] | NotCounted:
+    """All launches in ncu's log file; NotCounted when it has an error, or lacks a metric."""
+    table = _read_table(text)
+    if isinstance(table, NotCounted):
+        return table
+    try:
+        return tuple(
+            NamedCount(row.values.get("Kernel Name", ""), *row.shape, _count(row, arch))
+            for row in table
+        )
+    except _UnreadableError as problem:
+        return problem.fact
+
+
+def _read_table(text: str) -> list[_Row] | NotCounted:
+    if "\n==ERROR==" in f"\n{text}":
+        return explain_log(text)
+    rows = list(
+        csv.reader(line for line in text.splitlines() if line and not line.startswith("=="))
+    )
+    if len(rows) < 2 or rows[0][:1] != ["ID"]:
+        return explain_log(text)
+    return [
+        _Row(dict(zip(rows[0], row, strict=False)), dict(zip(rows[0], rows[1], strict=False)))
+        for row in rows[2:]
+    ]
 
 
 # --- reasons --------------------------------------------------------------------------------------
