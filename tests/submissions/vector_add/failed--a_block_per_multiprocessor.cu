@@ -1,0 +1,8 @@
+// 132 blocks of 256 threads: each multiprocessor has one, an eighth of the threads that it can hold.
+
+// launch: vector_add<<<132, 256>>>(out, a, b, n)
+
+__global__ void vector_add(float* out, const float* a, const float* b, int n)
+{
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) out[i] = a[i] + b[i];
+}

@@ -1,0 +1,9 @@
+// One thread per element, the classic first kernel: each thread computes its index for a single addition.
+
+// launch: vector_add<<<ceil_div(n, 256), 256>>>(out, a, b, n)
+
+__global__ void vector_add(float* out, const float* a, const float* b, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) out[i] = a[i] + b[i];
+}

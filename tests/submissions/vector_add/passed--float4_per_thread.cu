@@ -1,0 +1,13 @@
+// One float4 per thread; the first threads add the last n % 4 elements.
+
+// launch: vector_add<<<ceil_div(n, 1024), 256>>>(out, a, b, n)
+
+__global__ void vector_add(float* out, const float* a, const float* b, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x, quads = n / 4;
+    if (i < quads) {
+        float4 x = ((const float4*)a)[i], y = ((const float4*)b)[i];
+        ((float4*)out)[i] = make_float4(x.x + y.x, x.y + y.y, x.z + y.z, x.w + y.w);
+    }
+    if (i < n - 4 * quads) out[4 * quads + i] = a[4 * quads + i] + b[4 * quads + i];
+}
