@@ -345,7 +345,8 @@ def test_wrong_in_a_timed_run_is_wrong(grade: Grade) -> None:
 
 def test_a_throttled_gpu_is_the_machines_fault(grade: Grade) -> None:
     score = grade(
-        "solutions/transpose.cu", ClockedGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))])
+        "solutions/transpose.cu",
+        ClockedGpu(TIMES_MS, clocks=[ClockState(throttled=("hw_slowdown",))]),
     )
     assert score.status is Status.GRADER_ERROR
     assert score.exit_code == 3
