@@ -1,11 +1,11 @@
 """How many tests of Numba's CUDA suite pass on the libraries of grader.cuda.
 
-    python3 -m venv FOLDER && FOLDER/bin/pip install 'numba-cuda[cu13]' filecheck psutil
+    python3 -m venv FOLDER && FOLDER/bin/pip install 'numba-cuda[cu13]' filecheck cffi psutil
     python benchmarks/foreign_clients.py FOLDER/bin/python [--all] [--verbose] [MODULE ...]
 
 The package numba-cuda contains its tests. A MODULE is for example `cudapy.test_atomics`; by default
-a sample runs, which covers memory, streams, launches, atomics, shuffles, textures of code and
-printing; --all runs every module. Each module runs in a process of its own with a limit of time.
+a sample runs, which covers memory, streams, launches, atomics, shuffles, linking and printing; --all
+runs every module. Each module runs in a process of its own with a limit of time.
 
 Prints a row per module: passed, failed and skipped tests; with --verbose also the name of each
 failed test. A skipped test needs something that the machine lacks, for example a second GPU. Exit
@@ -44,7 +44,7 @@ KERNELS = (
 )
 _RAN = re.compile(r"^Ran (\d+) tests? in", re.MULTILINE)
 _SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*skipped=(\d+)", re.MULTILINE)
-_FAILED = re.compile(r"^(?:FAIL|ERROR): (\w+)", re.MULTILINE)
+_FAILED = re.compile(r"^(?:FAIL|ERROR): \w+ \(([\w.]+)\)", re.MULTILINE)
 _LIST = f"""
 import importlib.util, pathlib
 for place in importlib.util.find_spec("{PACKAGE}").submodule_search_locations:
@@ -91,23 +91,38 @@ def choose_modules(python: Path, *, every: bool) -> list[str]:
 
 
 def run_module(python: Path, module: str) -> Result:
-    """Runs the tests of a module on the emulated device."""
-    environment = {**os.environ, "LD_LIBRARY_PATH": str(library_folder())}
-    command = [python, "-W", "ignore", "-m", "unittest", "-v", f"{PACKAGE}.{module}"]
-    problem = ""
-    try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, timeout=MODULE_SECONDS
-        )
-        text = done.stderr
-        if not _RAN.search(text):
-            problem = f"it ended with exit code {done.returncode}"
-    except subprocess.TimeoutExpired:
-        text, problem = "", f"more than {MODULE_SECONDS:g} s"
+    """Runs the tests of a module; those that fail run again, each in a process of its own, because
+    a fault of a kernel also fails all later tests of its process."""
+    text, problem = run_tests(python, module)
+    failed = tuple(name for name in dict.fromkeys(_FAILED.findall(text)) if fails(python, name))
     ran, skipped = (sum(map(int, found.findall(text))) for found in (_RAN, _SKIPPED))
-    failed = tuple(_FAILED.findall(text))
     counts = {"passed": ran - skipped - len(failed), "failed": len(failed), "skipped": skipped}
     return Result(Counter(counts), failed, problem)
+
+
+def fails(python: Path, test: str) -> bool:
+    """Whether a test fails alone."""
+    text, problem = run_tests(python, test.removeprefix(f"{PACKAGE}."))
+    return bool(problem) or _FAILED.search(text) is not None
+
+
+def run_tests(python: Path, name: str) -> tuple[str, str]:
+    """The output of a module or a test, and the reason why it did not come to its end."""
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(library_folder())}
+    command = [python, "-W", "ignore", "-m", "unittest", f"{PACKAGE}.{name}"]
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=MODULE_SECONDS,
+        )
+    except subprocess.TimeoutExpired:
+        return "", f"more than {MODULE_SECONDS:g} s"
+    ended = _RAN.search(done.stderr)
+    return done.stderr, "" if ended else f"it ended with exit code {done.returncode}"
 
 
 def describe(counts: Counter[str]) -> str:

@@ -220,8 +220,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         marker: why for marker, why in OPTIONS.items() if not config.getoption(f"--run-{marker}")
     }
     for item in items:
-        if config.getoption("--run-gpu") and "cuda_driver" in getattr(item, "fixturenames", ()):
+        on_gpu = config.getoption("--run-gpu") and "cuda_driver" in getattr(
+            item, "fixturenames", ()
+        )
+        if on_gpu:
             item.add_marker("gpu")
         for marker, why in left_out.items():
+            if on_gpu and marker == "slow":
+                continue  # slow on the emulated driver alone
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=f"{why}: --run-{marker}"))

@@ -1,5 +1,6 @@
-"""The GPU device on a GPU: what it says of itself, every options in which a kernel can go wrong, and
-the clock."""
+"""The GPU device, on a GPU or on the emulated driver: its description, every fault of a kernel, and
+the clock. The emulated driver runs a sample by default and all with --run-slow, except the tests of
+memory sizes, of the GPU's own clock, and of a kernel without end."""
 
 from __future__ import annotations
 
@@ -50,8 +51,12 @@ __global__ void scale(float* out, const float* in, int n)
 """
 
 
+SLOW = pytest.mark.slow
+GPU = pytest.mark.gpu
+
+
 @pytest.fixture(scope="module")
-def device() -> Iterator[RemoteDevice]:
+def device(cuda_driver: None) -> Iterator[RemoteDevice]:
     with RemoteDevice("gpu:0") as device:
         yield device
 
@@ -87,9 +92,9 @@ def assert_works(device: RemoteDevice) -> None:
     assert np.array_equal(out, 2 * inputs())
 
 
+@SLOW
+@GPU
 # --- what it says of itself -----------------------------------------------------------------------
-
-
 def test_it_is_the_gpu_that_the_driver_names(device: RemoteDevice) -> None:
     query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader", "--id=0"]
     name, uuid, capability = (
@@ -115,6 +120,7 @@ def test_a_gpu_that_is_not_there_is_named() -> None:
 # --- running plans --------------------------------------------------------------------------------
 
 
+@SLOW
 def test_a_plan_gives_outputs_and_resources(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
     execution, out = execute(device, plan)
@@ -149,6 +155,7 @@ def test_several_launches_and_scratch_run_in_order(device: RemoteDevice) -> None
     assert len(execution.launches) == 2
 
 
+@SLOW
 @pytest.mark.parametrize(("dynamic", "static"), [(65536, 0), (65536, 64), (49152, 64)])
 def test_more_than_48_kib_of_shared_memory(device: RemoteDevice, dynamic: int, static: int) -> None:
     text = f"""
@@ -198,6 +205,7 @@ def test_a_grid_synchronises(device: RemoteDevice) -> None:
     assert_works(device)
 
 
+@SLOW
 def test_a_kernel_that_writes_its_input_is_seen(device: RemoteDevice) -> None:
     text = """
     // launch: spoil<<<1, 1>>>(out, in)
@@ -229,6 +237,8 @@ def test_what_a_kernel_prints_disturbs_nobody(device: RemoteDevice) -> None:
 # --- guard bands ----------------------------------------------------------------------------------
 
 
+@SLOW
+@SLOW
 @pytest.mark.parametrize(
     ("store", "buffer", "offset"),
     [
@@ -287,6 +297,8 @@ FAULTS = {
 }
 
 
+@SLOW
+@GPU
 @pytest.mark.parametrize("statement", FAULTS)
 def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(
     device: RemoteDevice, statement: str
@@ -328,6 +340,8 @@ def test_a_kernel_without_end_is_ended_and_the_gpu_still_works(device: RemoteDev
 # --- launches that CUDA refuses -------------------------------------------------------------------
 
 
+@SLOW
+@SLOW
 def refused(device: RemoteDevice, plan: Ready, **changes: object) -> str:
     """The message of a launch that was changed after the checks of the resolver, which would have
     refused it."""
@@ -354,6 +368,10 @@ def test_too_much_shared_memory_is_refused(device: RemoteDevice) -> None:
     )
 
 
+@SLOW
+@SLOW
+@GPU
+@GPU
 def test_too_many_registers_are_refused(device: RemoteDevice) -> None:
     values = ", ".join(f"v{i} = in[(i + {i}) % n]" for i in range(150))
     total = " + ".join(f"v{i} * v{(i * 7 + 3) % 150}" for i in range(150))
@@ -424,6 +442,7 @@ LINKAGES = {
 }
 
 
+@SLOW
 @pytest.mark.parametrize("linkage", LINKAGES)
 def test_kernels_of_every_linkage_are_found(device: RemoteDevice, linkage: str) -> None:
     plan = ready(device, LINKAGES[linkage])
@@ -434,6 +453,7 @@ def test_kernels_of_every_linkage_are_found(device: RemoteDevice, linkage: str) 
     assert np.array_equal(out, 2 * inputs())
 
 
+@SLOW
 def test_the_module_is_what_the_compiler_makes_of_the_submission_and_what_was_checked(
     device: RemoteDevice,
 ) -> None:
@@ -488,6 +508,8 @@ def time_all(device: RemoteDevice, rounds: int, *labels: str) -> dict[str, list[
     }
 
 
+@GPU
+@GPU
 @pytest.mark.parametrize("n", [4096, 1 << 20, 1 << 22, 1 << 26])
 def test_times_are_cold_and_steady(device: RemoteDevice, n: int) -> None:
     """A copy that fits into L2 would beat the memory's peak if it were warm; one that the host
@@ -526,6 +548,7 @@ def test_several_launches_are_one_time(device: RemoteDevice) -> None:
     assert double == pytest.approx(2 * own, rel=0.1)
 
 
+@SLOW
 def test_scratch_of_one_name_and_two_sizes(device: RemoteDevice) -> None:
     text = """
     // scratch: float t[n + EXTRA]
@@ -561,6 +584,7 @@ MISBEHAVIOUR = {
 }
 
 
+@GPU
 @pytest.mark.parametrize("how", MISBEHAVIOUR)
 def test_a_kernel_that_misbehaves_in_some_launches_is_seen(device: RemoteDevice, how: str) -> None:
     text = f"""
@@ -604,6 +628,7 @@ def test_a_variable_holds_in_every_run_what_it_held_in_the_first(device: RemoteD
     assert all(launch.right for launch in time_all(device, 20, SUBMISSION, "naive")[SUBMISSION])
 
 
+@GPU
 @pytest.mark.parametrize(
     ("value", "right"),
     [
@@ -648,6 +673,7 @@ def faulty(when: str) -> str:
     return text.replace("__global__", f"{CLOCK}__global__")
 
 
+@GPU
 def test_a_fault_while_it_is_timed_ends_the_steps(device: RemoteDevice) -> None:
     later_ns = time.time_ns() + 8 * 10**9
     plan = ready(device, faulty(f"nanoseconds() > {later_ns}ull"))
@@ -668,6 +694,7 @@ def test_a_fault_while_it_is_prepared_is_the_students(device: RemoteDevice) -> N
     assert_works(device)
 
 
+@GPU
 def test_a_fault_in_some_run_is_the_students(device: RemoteDevice) -> None:
     """It faults in some of the runs, while it is verified or while `prepare` tries out how long a
     run takes."""
@@ -683,6 +710,7 @@ def test_a_fault_in_some_run_is_the_students(device: RemoteDevice) -> None:
     assert_works(device)
 
 
+@GPU
 def test_the_clocks_are_sampled(device: RemoteDevice) -> None:
     assert prepare(device, (SUBMISSION, ready(device, COPY, 1 << 24))).failure is None
     _, clocks = device.time([TimedStep(SUBMISSION, 0)] * 200)
@@ -692,6 +720,7 @@ def test_the_clocks_are_sampled(device: RemoteDevice) -> None:
     assert clocks.temperature_c is not None
 
 
+@GPU
 def test_progress_is_shown_while_it_times(device: RemoteDevice) -> None:
     assert prepare(device, (SUBMISSION, ready(device, COPY, 1 << 26))).failure is None
     shown: list[Progress] = []
@@ -700,6 +729,7 @@ def test_progress_is_shown_while_it_times(device: RemoteDevice) -> None:
     assert all(step.stage == "timing" and step.total == 500 for step in shown)
 
 
+@GPU
 def test_the_copy_bandwidth_is_near_the_peak(device: RemoteDevice) -> None:
     gbps = [device.copy_bandwidth() for _ in range(3)]
     print(f"copy bandwidth {gbps} GB/s of {device.info.peak_bandwidth_gbps}")

@@ -1,5 +1,5 @@
-"""Texture objects on this machine's GPU, bound through the driver: the bits that the emulated device
-reads of the same texels."""
+"""Texture objects on a GPU or on the emulated driver, bound through the driver: the bits that the
+emulated device reads of the same texels."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.support.device_plans import make_ready
 AUTHORS = Path(__file__).parents[1] / "by_authors"
 LIMITS = RunLimits(warp_instructions=10**8, wall_seconds=20.0)
 READS = 4096
+SLOW = pytest.mark.slow
 
 
 @dataclass(frozen=True)
@@ -107,13 +108,17 @@ __global__ void reads(float* out, cudaTextureObject_t t, const float* at)
 
 
 @pytest.mark.usefixtures("cuda_driver")
-@pytest.mark.parametrize("name", BOUND)
+@pytest.mark.parametrize(
+    "name",
+    ["fractions", *(pytest.param(name, marks=SLOW) for name in BOUND if name != "fractions")],
+)
 def test_a_gpu_reads_what_the_emulated_device_reads(name: str) -> None:
     on_gpu, emulated = (read_texels(BOUND[name], on) for on in ("gpu:0", "emulated:h100"))
     assert len(np.unique(on_gpu)) > 1
     assert on_gpu.view(np.uint32).tolist() == emulated.view(np.uint32).tolist()
 
 
+@SLOW
 @pytest.mark.usefixtures("cuda_driver")
 def test_a_surface_is_refused_in_words() -> None:
     surface = Bound("0 * x", "float32", (8, 8), Texture(surface=True))
@@ -121,7 +126,7 @@ def test_a_surface_is_refused_in_words() -> None:
         read_texels(surface, "gpu:0")
 
 
-@pytest.mark.usefixtures("cuda_driver")
+@pytest.mark.gpu
 def test_an_exercise_with_a_texture_is_graded() -> None:
     exercise = AUTHORS / "exercises" / "half_size"
     solution = grader.grade(exercise, AUTHORS / "solutions" / "half_size.cu", device="gpu:0")

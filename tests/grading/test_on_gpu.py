@@ -16,7 +16,7 @@ from grader.judging.timing import CHECKPOINTS
 from grader.records import CheckResult, CheckStatus, Score, Status
 from grader.report.json import format_score
 
-pytestmark = pytest.mark.usefixtures("cuda_driver")
+pytestmark = pytest.mark.gpu
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "grader" / "schemas" / "score.schema.json").read_text())

@@ -1,4 +1,4 @@
-"""Programs of launch lines on a GPU leave what they leave on the emulated device, bit for bit, and
+"""Programs of launch lines on a GPU, or on the emulated driver, leave what they leave on the emulated device, bit for bit, and
 the launches count the same."""
 
 from __future__ import annotations
@@ -48,7 +48,13 @@ PROGRAMS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.usefixtures("cuda_driver")
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "constant memory",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("scan", "structures")),
+    ],
+)
 def test_a_program_does_the_same_on_a_gpu(name: str) -> None:
     source, given = PROGRAMS[name]
     emulated = grader.run(source, **given, isolated=False)
