@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, takewhile
 from pathlib import Path
 
 import pytest
@@ -123,10 +123,12 @@ def calls_in(page: Path) -> Iterator[str]:
 
 
 def unknown_options(arguments: list[str]) -> set[str]:
-    """The options that the command does not have."""
+    """The options that the command does not have; other programs have those behind `--`."""
     command = COMMANDS.get(arguments[0], GRADE)
     known = {name for action in options_of(command.make_parser()) for name in action.option_strings}
-    return {word for word in arguments if re.match(r"--?[a-z]", word)} - known
+    own = takewhile("--".__ne__, arguments)
+    given = {word.partition("=")[0] for word in own if re.match(r"--?[a-z]", word)}
+    return given - known
 
 
 def options_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
