@@ -84,7 +84,7 @@ def test_the_record_names_the_bad_message(tmp_path: Path) -> None:
     with served(Settings(folder=tmp_path)) as client:
         client.send(Kind.FREE, address=FAR | FIRST)
         assert is_ended(client)
-    assert "no allocation at 0x10000000" in records(tmp_path)[0]["problem"]
+    assert f"no allocation at {FIRST:#x}" in records(tmp_path)[0]["problem"]
 
 
 def test_overlapping_allocations_end_the_session(path: Path) -> None:

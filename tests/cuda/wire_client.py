@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 
 from grader.cuda.server import Settings, start_server
+from grader.cuda.window import CLIENT_OFFSET
 from grader.cuda.wire import ANSWERS, HEADER, MAX_MESSAGE_BYTES, MESSAGES, VERSION, Kind
 from grader.emulator.run.memory import WINDOW
 
-FIRST = 256 << 20
+FIRST = CLIENT_OFFSET
 Triple = tuple[int, int, int]
 
 

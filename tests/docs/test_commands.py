@@ -123,7 +123,7 @@ def calls_in(page: Path) -> Iterator[str]:
 
 
 def unknown_options(arguments: list[str]) -> set[str]:
-    """The options that the command does not have."""
+    """The options that the command does not have; other programs have those behind `--`."""
     command = COMMANDS.get(arguments[0], GRADE)
     known = {name for action in options_of(command.make_parser()) for name in action.option_strings}
     own = takewhile(lambda word: word != "--", arguments)  # a program's arguments follow
