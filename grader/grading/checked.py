@@ -26,6 +26,7 @@ from grader.records import (
     CaseResult,
     CheckedMode,
     Execution,
+    Failure,
     Finding,
     FindingKind,
     RunLimits,
@@ -102,6 +103,16 @@ def run_checked(bench: Bench, case: Case, findings: Findings) -> CaseRun:
             found += more
         findings.add(case, found)
         return CaseRun(result, execution)
+
+
+def run_without_findings(bench: Bench, case: Case) -> CaseRun:
+    """The same for a task that has no check of its own for findings: a finding is a mistake. Raises
+    SubmissionError."""
+    findings = Findings()
+    run = run_checked(bench, case, findings)
+    if found := findings.outcome.findings:
+        raise SubmissionError(Failure(Status.FAILED, found[0].message, findings=found))
+    return run
 
 
 def fail_order(

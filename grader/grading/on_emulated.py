@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.building import build
-from grader.grading.checked import Findings, run_checked, show_cases
+from grader.grading.checked import Findings, run_checked, run_without_findings, show_cases
 from grader.grading.graded_run import run_graded
 from grader.grading.parts import run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
@@ -14,7 +14,7 @@ from grader.records import Progress
 
 def grade_on_emulated(job: Job) -> bool:
     """Compiles the submission, runs its cases in the checked mode and, if they are right, the
-    benchmark; then the parts. Returns whether a repetition gives the same score: no limit of time
+    benchmark; then the parts, also in the checked mode. Returns whether a repetition gives the same score: no limit of time
     or memory was reached. Raises SubmissionError."""
     with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         session = _open(job, device)  # the device starts while the compiler runs
@@ -24,7 +24,7 @@ def grade_on_emulated(job: Job) -> bool:
         if job.evidence.all_right:
             run_graded(session, findings)
         job.evidence.checked = findings.outcome
-        run_parts(session)
+        run_parts(session, run_without_findings)
         return not (device.limited or any(part.failure for part in job.evidence.parts))
 
 

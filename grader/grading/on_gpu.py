@@ -13,7 +13,7 @@ from grader.grading.baselines import build_baselines, make_baselines
 from grader.grading.benchmark import run_benchmark
 from grader.grading.building import Built, build
 from grader.grading.cases import run_case
-from grader.grading.parts import run_parts
+from grader.grading.parts import check_parts, run_parts
 from grader.grading.session import Job, Session, check_cases, open_session
 from grader.grading.stand_in import check_on_stand_in
 from grader.grading.tools import find_toolchain
@@ -34,6 +34,7 @@ def grade_on_gpu(job: Job) -> bool:
                     run_parts(session)
             job.evidence.checked = checked.result()
         if not job.evidence.all_right:
+            check_parts(session)
             return False
         sizes = job.exercise.benchmark[GPU]  # the processor is idle from here on
         own = session.bench.program(sizes)
@@ -42,6 +43,7 @@ def grade_on_gpu(job: Job) -> bool:
         run_benchmark(session, device, built, programs)
         with session.hold():
             run_parts(session)
+        check_parts(session)
         return False
 
 
