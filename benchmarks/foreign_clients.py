@@ -4,8 +4,8 @@
     python benchmarks/foreign_clients.py FOLDER/bin/python [--all] [--verbose] [MODULE ...]
 
 The package numba-cuda contains its tests. A MODULE is for example `cudapy.test_atomics`; by default
-a sample runs, which covers memory, streams, launches, atomics, shuffles, linking and printing;
---all runs every module. Each module runs in a process of its own with a limit of time.
+a sample runs: memory, streams, launches, atomics, shuffles, linking and printing; --all
+runs every module. Each module runs in a process of its own, with a limit of time.
 
 Prints a row per module: passed, failed and skipped tests; with --verbose also the name of each
 failed test. A skipped test needs something that the machine lacks, for example a second GPU. Exit

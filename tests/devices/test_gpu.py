@@ -37,6 +37,8 @@ from grader.records import (
 from tests.support.device_plans import Ready, compile_text, make_ready
 
 pytestmark = pytest.mark.usefixtures("cuda_driver")
+SLOW = pytest.mark.slow
+GPU = pytest.mark.gpu
 
 LIMITS = RunLimits(warp_instructions=10**10, wall_seconds=20.0)
 N = 1000
@@ -49,10 +51,6 @@ __global__ void scale(float* out, const float* in, int n)
         out[i] = 2.0f * in[i];
 }
 """
-
-
-SLOW = pytest.mark.slow
-GPU = pytest.mark.gpu
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +90,10 @@ def assert_works(device: RemoteDevice) -> None:
     assert np.array_equal(out, 2 * inputs())
 
 
-@SLOW
-@GPU
 # --- what it says of itself -----------------------------------------------------------------------
+
+
+@GPU
 def test_it_is_the_gpu_that_the_driver_names(device: RemoteDevice) -> None:
     query = ["nvidia-smi", "--query-gpu=name,uuid,compute_cap", "--format=csv,noheader", "--id=0"]
     name, uuid, capability = (
@@ -112,6 +111,7 @@ def test_it_is_the_gpu_that_the_driver_names(device: RemoteDevice) -> None:
         assert info.limits.max_shared_bytes_per_block == 232448
 
 
+@SLOW
 def test_a_gpu_that_is_not_there_is_named() -> None:
     with RemoteDevice("gpu:99") as device, pytest.raises(UsageError, match="there is no GPU 99"):
         _ = device.info
@@ -120,7 +120,6 @@ def test_a_gpu_that_is_not_there_is_named() -> None:
 # --- running plans --------------------------------------------------------------------------------
 
 
-@SLOW
 def test_a_plan_gives_outputs_and_resources(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
     execution, out = execute(device, plan)
@@ -137,6 +136,7 @@ def test_a_plan_gives_outputs_and_resources(device: RemoteDevice) -> None:
     assert launch.occupancy == 1.0
 
 
+@SLOW
 def test_several_launches_and_scratch_run_in_order(device: RemoteDevice) -> None:
     text = """
     // scratch: float part[n]
@@ -155,8 +155,8 @@ def test_several_launches_and_scratch_run_in_order(device: RemoteDevice) -> None
     assert len(execution.launches) == 2
 
 
-@SLOW
 @pytest.mark.parametrize(("dynamic", "static"), [(65536, 0), (65536, 64), (49152, 64)])
+@SLOW
 def test_more_than_48_kib_of_shared_memory(device: RemoteDevice, dynamic: int, static: int) -> None:
     text = f"""
     // launch: turn<<<1, 1024, {dynamic}>>>(out, in, n)
@@ -205,7 +205,6 @@ def test_a_grid_synchronises(device: RemoteDevice) -> None:
     assert_works(device)
 
 
-@SLOW
 def test_a_kernel_that_writes_its_input_is_seen(device: RemoteDevice) -> None:
     text = """
     // launch: spoil<<<1, 1>>>(out, in)
@@ -217,6 +216,7 @@ def test_a_kernel_that_writes_its_input_is_seen(device: RemoteDevice) -> None:
     assert np.isnan(out).all(), "nobody wrote the output, so it still holds the poison"
 
 
+@SLOW
 def test_what_a_kernel_prints_disturbs_nobody(device: RemoteDevice) -> None:
     text = """
     #include <cstdio>
@@ -237,8 +237,6 @@ def test_what_a_kernel_prints_disturbs_nobody(device: RemoteDevice) -> None:
 # --- guard bands ----------------------------------------------------------------------------------
 
 
-@SLOW
-@SLOW
 @pytest.mark.parametrize(
     ("store", "buffer", "offset"),
     [
@@ -249,6 +247,7 @@ def test_what_a_kernel_prints_disturbs_nobody(device: RemoteDevice) -> None:
         ("const_cast<float*>(in)[n + 1] = 1.0f", "in", 4 * N + 4),
     ],
 )
+@SLOW
 def test_a_store_outside_of_a_buffer_is_found(
     device: RemoteDevice, store: str, buffer: str, offset: int
 ) -> None:
@@ -270,6 +269,7 @@ def test_a_store_outside_of_a_buffer_is_found(
     assert_works(device)
 
 
+@SLOW
 def test_what_reads_outside_of_a_buffer_gets_no_number(device: RemoteDevice) -> None:
     text = """
     // launch: peek<<<1, 1>>>(out, in, n)
@@ -297,9 +297,8 @@ FAULTS = {
 }
 
 
-@SLOW
-@GPU
 @pytest.mark.parametrize("statement", FAULTS)
+@SLOW
 def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(
     device: RemoteDevice, statement: str
 ) -> None:
@@ -320,6 +319,7 @@ def test_a_fault_is_the_students_and_the_next_submission_is_graded_normally(
     assert_works(device)
 
 
+@GPU
 def test_a_kernel_without_end_is_ended_and_the_gpu_still_works(device: RemoteDevice) -> None:
     text = """
     // launch: forever<<<n, 256>>>(out, in)
@@ -340,8 +340,6 @@ def test_a_kernel_without_end_is_ended_and_the_gpu_still_works(device: RemoteDev
 # --- launches that CUDA refuses -------------------------------------------------------------------
 
 
-@SLOW
-@SLOW
 def refused(device: RemoteDevice, plan: Ready, **changes: object) -> str:
     """The message of a launch that was changed after the checks of the resolver, which would have
     refused it."""
@@ -355,12 +353,14 @@ def refused(device: RemoteDevice, plan: Ready, **changes: object) -> str:
     return describe_mistake(execution.failure).message
 
 
+@SLOW
 def test_too_many_threads_and_blocks_are_refused(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
     assert "invalid" in refused(device, plan, block=Dim3(1025))
     assert "invalid" in refused(device, plan, grid=Dim3(1, 65536))
 
 
+@SLOW
 def test_too_much_shared_memory_is_refused(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
     assert "invalid" in refused(
@@ -369,9 +369,6 @@ def test_too_much_shared_memory_is_refused(device: RemoteDevice) -> None:
 
 
 @SLOW
-@SLOW
-@GPU
-@GPU
 def test_too_many_registers_are_refused(device: RemoteDevice) -> None:
     values = ", ".join(f"v{i} = in[(i + {i}) % n]" for i in range(150))
     total = " + ".join(f"v{i} * v{(i * 7 + 3) % 150}" for i in range(150))
@@ -389,6 +386,7 @@ def test_too_many_registers_are_refused(device: RemoteDevice) -> None:
     assert "too many resources" in refused(device, plan, block=Dim3(1024))
 
 
+@GPU
 def test_buffers_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
     huge = DeviceBuffer("huge", "float32", (1 << 42,), Role.SCRATCH)
@@ -401,6 +399,7 @@ def test_buffers_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     assert_works(device)
 
 
+@GPU
 def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     plan = ready(
         device, "__device__ float big[900 << 20];\n" + GOOD
@@ -417,6 +416,7 @@ def test_variables_that_do_not_fit_are_refused(device: RemoteDevice) -> None:
     assert_works(device)
 
 
+@SLOW
 def test_machine_code_for_another_gpu_is_the_graders_fault(device: RemoteDevice) -> None:
     other = "sm_80" if device.info.arch != "sm_80" else "sm_90"
     plan = replace(ready(device, GOOD), binary=compile_text(GOOD, other))
@@ -442,8 +442,8 @@ LINKAGES = {
 }
 
 
-@SLOW
 @pytest.mark.parametrize("linkage", LINKAGES)
+@SLOW
 def test_kernels_of_every_linkage_are_found(device: RemoteDevice, linkage: str) -> None:
     plan = ready(device, LINKAGES[linkage])
     assert plan.binary.recipe is not None
@@ -453,7 +453,6 @@ def test_kernels_of_every_linkage_are_found(device: RemoteDevice, linkage: str) 
     assert np.array_equal(out, 2 * inputs())
 
 
-@SLOW
 def test_the_module_is_what_the_compiler_makes_of_the_submission_and_what_was_checked(
     device: RemoteDevice,
 ) -> None:
@@ -465,6 +464,7 @@ def test_the_module_is_what_the_compiler_makes_of_the_submission_and_what_was_ch
     assert_works(device)
 
 
+@SLOW
 def test_the_compiler_is_isolated(device: RemoteDevice) -> None:
     plan = ready(device, GOOD)
     assert plan.binary.recipe is not None
@@ -508,9 +508,8 @@ def time_all(device: RemoteDevice, rounds: int, *labels: str) -> dict[str, list[
     }
 
 
-@GPU
-@GPU
 @pytest.mark.parametrize("n", [4096, 1 << 20, 1 << 22, 1 << 26])
+@GPU
 def test_times_are_cold_and_steady(device: RemoteDevice, n: int) -> None:
     """A copy that fits into L2 would beat the memory's peak if it were warm; one that the host
     holds up would be far below."""
@@ -535,6 +534,7 @@ def test_times_are_cold_and_steady(device: RemoteDevice, n: int) -> None:
         assert np.median(own) < 0.01
 
 
+@GPU
 def test_several_launches_are_one_time(device: RemoteDevice) -> None:
     once = ready(device, COPY, 1 << 24)
     line = next(line for line in COPY.splitlines() if "launch" in line)
@@ -584,8 +584,8 @@ MISBEHAVIOUR = {
 }
 
 
-@GPU
 @pytest.mark.parametrize("how", MISBEHAVIOUR)
+@GPU
 def test_a_kernel_that_misbehaves_in_some_launches_is_seen(device: RemoteDevice, how: str) -> None:
     text = f"""
     // launch: cheat<<<ceil_div(n, 256), 256>>>(out, in, n)
@@ -628,7 +628,6 @@ def test_a_variable_holds_in_every_run_what_it_held_in_the_first(device: RemoteD
     assert all(launch.right for launch in time_all(device, 20, SUBMISSION, "naive")[SUBMISSION])
 
 
-@GPU
 @pytest.mark.parametrize(
     ("value", "right"),
     [
@@ -636,6 +635,7 @@ def test_a_variable_holds_in_every_run_what_it_held_in_the_first(device: RemoteD
         ("later ? __uint_as_float(__float_as_uint(in[i]) & 0xffffe000) : in[i]", False),
     ],
 )
+@GPU
 def test_floats_may_be_added_in_any_order_but_not_with_less_precision(
     device: RemoteDevice, value: str, right: bool
 ) -> None:
