@@ -307,6 +307,7 @@ CLOSED_SETS: Mapping[str, Sequence[object]] = {
     "$defs.forbid.properties.atomics": _values(Atomics),
     "$defs.relative_to": _values(ComparedWith),
     "$defs.check.properties.metric": list(METRICS),
+    "$defs.conditional_hint.properties.metric": list(METRICS),
     "$defs.check.properties.excluded_on.items": list(DEVICE_KINDS),
 }
 """Where the schema of specs lists the values of a table or an enum of the code."""

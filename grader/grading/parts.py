@@ -19,7 +19,6 @@ from grader.spec.oracle import load_oracle
 from grader.spec.statements import Plan
 from grader.submission.plan import read_plan
 
-
 RunCase = Callable[[Bench, Case], CaseRun]
 
 

@@ -13,7 +13,7 @@ SEVERAL_BYTES = 16
 elements."""
 _POOR_EFFICIENCY = 0.5
 """An efficiency below this is named as the reason for a slow kernel."""
-_LEAST_WASTE = 0.1
+_LEAST_WASTE = 0.25
 """Part of all passes of the load/store units from which waste is named as the reason for a slow
 kernel: a store of the result, once, costs little in any order."""
 _ASKS_FOR_SEVERAL = re.compile(r"^(?!.*\bfloat4\b).*(?:in flight|several elements)")
@@ -51,7 +51,7 @@ def find_waste(total: Counters) -> str | None:
     }
     dearest = max(costs, key=lambda name: costs[name])
     passes = total.shared_wavefronts + (reads.sectors + writes.sectors) / 4
-    return dearest if costs[dearest] > _LEAST_WASTE * passes else None
+    return dearest if sum(costs.values()) > _LEAST_WASTE * passes else None
 
 
 def loads_several(total: Counters, threads: int) -> bool:

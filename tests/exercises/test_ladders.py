@@ -57,7 +57,7 @@ LADDERS = {
     "gemm_tensor_cores": (
         Rung(STARTER, "Let several warps share tiles in shared memory", 35),
         Rung("failed--tiles_of_64_by_elements", "Load 8 halves at a time", 49),
-        Rung("failed--tiles_of_64", "by 8 floats where store_matrix_sync writes sums", 72),
+        Rung("failed--tiles_of_64", "store_matrix_sync can write them to C", 72),
         Rung("passed--eight_warps_of_64_by_32", ALL_PASSED, 100),
     ),
     "reduction": (

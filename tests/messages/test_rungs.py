@@ -1,0 +1,69 @@
+"""Advice that fits a kernel's rung: hints with conditions, and references between hints."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from grader.messages.hints import hint_at_misses
+from grader.messages.next_step import describe_next_step
+from grader.messages.slowness import find_waste
+from grader.records import CheckResult, CheckStatus, Counters
+from grader.spec.exercise import CheckSpec, ConditionalHint, Threshold
+from tests.messages.test_hints import NO_FACTS
+from tests.support.factories import QUICK
+
+TILES = ConditionalHint("shared_wavefronts", "Use larger tiles.", at_least=1)
+CHECK = CheckSpec(
+    "reads", "Reads", "time_ms", 5, Threshold(at_most=0), hint="Use tiles.", hints=(TILES,)
+)
+
+
+def lost(name: str, hint: str, cost: float) -> CheckResult:
+    return CheckResult(
+        name, name.title(), CheckStatus.FAILED, 0, 9, "time_ms", 1, "", "", None, "", hint,
+        cost_points=cost,
+    )  # fmt: skip
+
+
+def test_the_first_fitting_condition_chooses_the_hint() -> None:
+    poor = ConditionalHint("global_load_efficiency", "Coalesce.", at_most=0.5)
+    check = replace(CHECK, hints=(poor, TILES))
+    assert check.hint_for({}) == "Use tiles."
+    assert check.hint_for({"shared_wavefronts": 0}) == "Use tiles."
+    assert check.hint_for({"shared_wavefronts": 7}) == "Use larger tiles."
+    assert check.hint_for({"shared_wavefronts": 7, "global_load_efficiency": 0.5}) == "Coalesce."
+    assert check.hint_for({"global_load_efficiency": None}) == "Use tiles."
+
+
+def test_a_report_shows_the_fitting_hint() -> None:
+    facts = replace(NO_FACTS, values={"shared_wavefronts": 3.0})
+    (told,) = hint_at_misses([lost("reads", "", 5)], [CHECK], facts)
+    assert told.hint == "Use larger tiles."
+
+
+def test_the_next_step_counts_the_checks_that_refer_to_a_hint() -> None:
+    checks = (
+        lost("speed", "It is slow: see Banks.", 20),
+        lost("rate", "See Speed.", 20),
+        lost("banks", "line 3: `a[x]` takes 2 wavefronts. Pad the rows.", 10),
+        lost("reads", "line 9: `b[y]` moves 9 sectors. Read rows.", 30),
+    )
+    step = describe_next_step(replace(QUICK, checks=checks))
+    assert step.startswith("Banks (10 points): line 3: Pad the rows.")
+
+
+def test_a_hint_that_refers_to_itself_ends() -> None:
+    checks = (lost("speed", "See Speed.", 5),)
+    assert describe_next_step(replace(QUICK, checks=checks)).startswith("Speed (5 points)")
+
+
+def test_waste_that_hardly_counts_is_no_reason_for_a_slow_kernel() -> None:
+    stores = Counters(
+        global_store_requests=10,
+        global_store_sectors=160,
+        global_store_sectors_ideal=40,
+        global_store_bytes=1280,
+    )
+    busy = {"shared_load_wavefronts": 10_000, "shared_wavefronts_ideal": 10_000}
+    assert find_waste(stores) == "global_store_efficiency"
+    assert find_waste(replace(stores, **busy)) is None
