@@ -11,7 +11,7 @@ from grader.authoring.autograder import make_wheel
 from grader.authoring.bundles import fill_template, make_zip
 from grader.errors import GraderError, UsageError
 from grader.spec.exercise import Exercise
-from grader.spec.public import HANDOUT_FILE, is_picture, public_files
+from grader.spec.public import HANDOUT_FILE, REPORT_PAGE, is_picture, public_files
 
 
 def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
@@ -54,12 +54,17 @@ def _one_line(install: str) -> str:
 
 
 def _shown(exercise: Exercise) -> dict[str, bytes]:
-    """The handout and its pictures."""
-    return {
+    """The handout, its pictures, and beside it the common page if the handout links to it."""
+    shown = {
         name: content
         for name, content in public_files(exercise.folder).items()
         if name == HANDOUT_FILE or is_picture(name)
     }
+    link, page = f"../../{REPORT_PAGE}".encode(), exercise.folder.parents[1] / REPORT_PAGE
+    if link in shown.get(HANDOUT_FILE, b"") and page.is_file():
+        shown[HANDOUT_FILE] = shown[HANDOUT_FILE].replace(link, page.name.encode())
+        shown[page.name] = page.read_bytes()
+    return shown
 
 
 def _collect(exercise: Exercise) -> dict[str, bytes]:

@@ -14,6 +14,8 @@ SPEC_FILE = "spec.json"
 ORACLE_FILE = "oracle.py"
 HANDOUT_FILE = "README.md"
 CPU_FILE = "cpu.c"
+REPORT_PAGE = "docs/report.md"
+"""The page that the handouts link to, below the root. It links to no other file."""
 FILES_FOLDER = "files"
 """The supplied files of an exercise that grades programs."""
 PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})
@@ -21,8 +23,10 @@ PICTURES = frozenset({".svg", ".png", ".jpg", ".jpeg", ".gif"})
 
 
 def public_exercises(root: Path) -> dict[str, bytes]:
-    """The public files of all exercises in `root` and their starters, by their paths below it."""
-    files = {}
+    """The public files of all exercises in `root`, their starters and the page that the handouts
+    link to, by their paths below it."""
+    page = root / REPORT_PAGE
+    files = {REPORT_PAGE: page.read_bytes()} if page.is_file() else {}
     for spec in sorted((root / "exercises").glob(f"*/{SPEC_FILE}")):
         id_ = spec.parent.name
         for name, content in public_files(spec.parent).items():

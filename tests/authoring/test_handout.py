@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.handout import make_bundle
+from grader.authoring.handout import make_bundle, starting_files
 from grader.cli import main
 from grader.errors import GraderError
 from grader.spec.reader import read_exercise
@@ -54,6 +55,26 @@ def test_holds_the_pictures_of_the_handout(exercise: Path) -> None:
     names = contents(make_bundle(read_exercise(exercise)))
     assert "add_up/ladder.svg" in names
     assert not [name for name in names if "notes" in name]
+
+
+def test_holds_the_page_that_the_handout_links_to(exercise: Path) -> None:
+    page, readme = exercise.parents[1] / "docs" / "report.md", exercise / "README.md"
+    page.parent.mkdir()
+    page.write_text("# Your report\n")
+    assert "add_up/report.md" not in contents(make_bundle(read_exercise(exercise)))
+    readme.write_text(f"{readme.read_text()}\n[Your report](../../docs/report.md#points)\n")
+    files = contents(make_bundle(read_exercise(exercise)))
+    assert files["add_up/report.md"] == page.read_bytes()
+    assert b"[Your report](report.md#points)" in files["add_up/README.md"]
+
+
+@pytest.mark.parametrize("folder", EXERCISES, ids=lambda folder: folder.name)
+def test_its_links_lead_to_its_files(folder: Path) -> None:
+    files = starting_files(read_exercise(folder))
+    for name, content in files.items():
+        if name.endswith(".md"):
+            links = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", content.decode())
+            assert [link for link in links if link not in files] == []
 
 
 def test_holds_the_loop_for_the_processor_where_there_is_one(exercise: Path) -> None:
