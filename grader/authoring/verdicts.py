@@ -158,12 +158,12 @@ def _complaints(exercise: Exercise, score: Score) -> list[str]:
 
 
 def _untold(score: Score) -> str:
-    """The checks that this device leaves open: not measured, or passed because a model cannot
-    distinguish value and goal."""
+    """The checks that this device leaves open: not measured, excluded here, or passed because a
+    model cannot distinguish value and goal."""
     return ", ".join(
         check.name
         for check in score.checks
-        if check.status is CheckStatus.NOT_MEASURED
+        if check.status in (CheckStatus.NOT_MEASURED, CheckStatus.EXCLUDED)
         or (check.in_doubt and check.source is Source.MODELLED)
     )
 

@@ -7,6 +7,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +20,15 @@ from grader.authoring.mutants import make_mutants
 from grader.authoring.verdicts import judge_reference
 from grader.cli import main
 from grader.errors import SpecError, SpecProblem
-from grader.records import Failure, Options, Progress, Status
+from grader.records import CheckStatus, Failure, Options, Progress, Score, Status
 from grader.report.soundness import Fate, Proof, Soundness
 from grader.spec.reader import read_exercise
 from tests.authoring.conftest import Change, edit_spec
-from tests.support.factories import make_failed, make_graded
+from tests.support.factories import make_failed, make_graded, with_last
 
 Check = Callable[..., Soundness]
 ROOT = Path(__file__).resolve().parents[2]
+TRANSPOSE = ROOT / "exercises" / "transpose"
 
 
 @pytest.fixture
@@ -54,6 +56,12 @@ def details(found: Soundness, subject: str) -> str:
 
 def leave_whole_blocks(spec: dict[str, Any]) -> None:
     spec["cases"].update(public=spec["cases"]["public"][:1], hidden=[])
+
+
+def with_all_judged(score: Score) -> Score:
+    return replace(
+        score, checks=tuple(replace(check, status=CheckStatus.PASSED) for check in score.checks)
+    )
 
 
 def replace_in(path: Path, old: str, new: str) -> None:
@@ -283,6 +291,20 @@ def test_known_submissions_must_get_the_verdict_of_their_name(check: Check, exer
     told = details(found, "submissions")
     assert "passed--differences.cu: failed" in told
     assert "passed--differences.cu: correctness: case one block: 2,047 of 2,048" in told
+
+
+def test_an_excluded_check_leaves_a_verdict_open(tmp_path: Path) -> None:
+    """A GPU judges it, so a file named `failed` may pass the other checks here."""
+    file = tmp_path / "failed--slow.cu"
+    passed = replace(make_graded(), status=Status.PASSED)
+    excluded = with_last(passed, replace(passed.checks[-1], status=CheckStatus.EXCLUDED))
+    found = {
+        name: verdicts.judge_known(read_exercise(TRANSPOSE), [file], {str(file): score}, tmp_path)
+        for name, score in (("all judged", with_all_judged(passed)), ("excluded", excluded))
+    }
+    assert found["all judged"].proof is Proof.FAILS
+    assert found["excluded"].proof is Proof.HOLDS
+    assert "1 cannot be decided on this device" in found["excluded"].found
 
 
 def test_the_command_prints_a_table_and_answers_with_its_exit_code(
