@@ -14,8 +14,8 @@ from grader.records import Progress
 
 def grade_on_emulated(job: Job) -> bool:
     """Compiles the submission, runs its cases in the checked mode and, if they are right, the
-    benchmark; then the parts, also in the checked mode. Returns whether a repetition gives the same score: no limit of time
-    or memory was reached. Raises SubmissionError."""
+    benchmark; then the parts, also in the checked mode. Returns whether a repetition gives the same
+    score: no limit of time or memory was reached. Raises SubmissionError."""
     with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
         session = _open(job, device)  # the device starts while the compiler runs
         findings = Findings()
