@@ -60,7 +60,7 @@ FIELDS = {
     " machine accesses",
     "MachineWork": "listings sizes lines modelled_sizes simulated",
     "ProgramRun": "exit_code device kernels launches findings failures host_findings timeline"
-    " stdout stderr compiler notes checked modelled render",
+    " stdout stderr compiler notes checked modelled streams counted render",
     "ProgramKernel": f"{LAUNCHED} symbol source launches counters lines instructions modelled"
     " unmodelled waited time",
     "ProgramLaunch": "group device stream site instructions counters ms",

@@ -17,6 +17,7 @@ from grader.metrics import (
     Shows,
 )
 from grader.records import FindingKind
+from grader.records.predictions import PREDICTIONS
 from grader.statuses import CHECK_STATUSES, STATUSES, CheckStatus, Doing, Status
 
 
@@ -24,7 +25,7 @@ from grader.statuses import CHECK_STATUSES, STATUSES, CheckStatus, Doing, Status
 def test_a_metric_has_one_reader(name: str) -> None:
     row = METRICS[name]
     readers = [row.time, row.count, row.traffic, row.program if row.is_of_program else None]
-    is_of_cases = name in (CORRECTNESS, CHECKED_CASES)
+    is_of_cases = name in (CORRECTNESS, CHECKED_CASES, PREDICTIONS)
     assert sum(reader is not None for reader in readers) == (0 if is_of_cases else 1)
     assert (row.needs_flops or row.needs_naive) <= (name in TIMED)
     assert (row.shows is Shows.NOTHING) or row.advice
@@ -41,6 +42,7 @@ def test_groups_of_metrics_follow_from_their_readers() -> None:
         - {
             CORRECTNESS,
             CHECKED_CASES,
+            PREDICTIONS,
             "naive_time_ms",
             "speedup_over_naive",
             "host_findings",

@@ -238,7 +238,7 @@ def test_a_watch_in_a_pipe(tmp_path: Path) -> None:
         assert "Compile error" in shown
         replaced(file, (ROOT / "starter" / "transpose.cu").read_text())
         shown = read_until(started, "Watching")
-        assert "Since the last save: +60 points; compile error → it runs" in shown
+        assert "Since the last save: +40 points; compile error → it runs" in shown
         started.send_signal(signal.SIGINT)
         _, progress = started.communicate(timeout=60)
     finally:

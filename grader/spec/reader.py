@@ -260,7 +260,7 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
             Part(name=name, **_build_task(part, folder / ORACLE_FILE))
             for name, part in spec.get("parts", {}).items()
         ),
-        questions=_build_questions(spec),
+        questions=tuple(PredictionQuestion(**each) for each in spec.get("predictions", [])),
     )
 
 
@@ -289,12 +289,8 @@ def _build_program_exercise(spec: Json, folder: Path, starter: Path) -> Exercise
         limits=_build_limits(spec["limits"]),
         checks=tuple(_build_check(check) for check in spec["checks"]),
         program=build_whole_program(program),
-        questions=_build_questions(spec),
+        questions=tuple(PredictionQuestion(**each) for each in spec.get("predictions", [])),
     )
-
-
-def _build_questions(spec: Json) -> tuple[PredictionQuestion, ...]:
-    return tuple(PredictionQuestion(**question) for question in spec.get("predictions", []))
 
 
 def _build_task(task: Json, oracle: Path) -> Json:

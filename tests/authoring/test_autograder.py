@@ -191,7 +191,7 @@ def grading_script() -> str:
 
 
 @pytest.mark.parametrize(
-    ("files", "points"), [({"transpose.cu": "starter"}, 60), ({}, 0), ({"a.cu": "", "b.cu": ""}, 0)]
+    ("files", "points"), [({"transpose.cu": "starter"}, 40), ({}, 0), ({"a.cu": "", "b.cu": ""}, 0)]
 )
 def test_the_workflows_step_hands_points_to_the_reporter(
     tmp_path: Path, files: dict[str, str], points: int

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from grader.metrics import TIMED
 from grader.spec.reader import read_exercise
 from tests.support.transcripts import (
     HANDOUTS,
@@ -57,7 +58,8 @@ def test_a_handout_shows_a_report_a_sweep_and_how_to_profile(handout: Path) -> N
         for command in read_commands(handout / "README.md")
         if command.words[0] == "grade" and command.shown
     }
-    assert {handout.name, "sweep"} <= shown
+    timed = any(check.metric in TIMED for check in read_exercise(handout).checks)
+    assert {handout.name, *(["sweep"] if timed else [])} <= shown
     named = {
         command.words[1]
         for command in read_commands(handout / "README.md")

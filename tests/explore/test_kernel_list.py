@@ -26,14 +26,14 @@ __global__ void spills(float* out, int n) {
   out[threadIdx.x] = tile[63 - threadIdx.x];
 }
 __global__ void fetches(cudaTextureObject_t texture, float* out) {
-  out[0] = texCubemap<float>(texture, 1.0f, 0.5f, 0.5f);
+  int width; asm volatile("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(texture)); out[0] = width;
 }
 __global__ void may_fetch(cudaTextureObject_t texture, float* out, int n) {
   if (n > 8)
-    out[0] = texCubemap<float>(texture, 1.0f, 0.5f, 0.5f);
+    { int width; asm volatile("txq.width.b32 %0, [%1];" : "=r"(width) : "l"(texture)); out[0] = width; }
 }
 """
-CUBE = "TEX.LL with these operands"
+QUERY = "TXQ"
 
 
 @pytest.fixture
@@ -51,8 +51,8 @@ def test_resources_and_unknown_instructions(source: Path) -> None:
     assert (spills.file, spills.unsupported) == ("mine.cu", ())
     assert spills.registers > 0
     assert spills.instructions > 32
-    assert fetches.unsupported == (UnknownInstruction(CUBE, 9),)
-    assert may_fetch.unsupported == (UnknownInstruction(CUBE, 13, avoidable=True),)
+    assert fetches.unsupported == (UnknownInstruction(QUERY, 9),)
+    assert may_fetch.unsupported == (UnknownInstruction(QUERY, 13, avoidable=True),)
     assert found.errors == ()
 
 
@@ -99,14 +99,14 @@ def test_the_json_of_files_that_are_whole(source: Path, capsys: pytest.CaptureFi
         "unsupported",
     }
     fetches = next(kernel for kernel in told["kernels"] if kernel["kernel"] == "fetches")
-    assert fetches["unsupported"] == [{"instruction": CUBE, "line": 9, "avoidable": False}]
+    assert fetches["unsupported"] == [{"instruction": QUERY, "line": 9, "avoidable": False}]
 
 
 def test_the_table(source: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["inspect", str(source)]) == 0
     printed = " ".join(capsys.readouterr().out.split())
-    assert f"{CUBE} (line 9)" in printed
-    assert f"{CUBE} (line 13, if reached)" in printed
+    assert f"{QUERY} (line 9)" in printed
+    assert f"{QUERY} (line 13, if reached)" in printed
 
 
 def test_an_architecture_that_is_not_known(source: Path) -> None:

@@ -211,7 +211,7 @@ def test_a_real_comparison(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     )
     shown = capsys.readouterr().out
     assert "old: bad.cu: compile error: bad.cu does not compile: line 1: " in shown
-    assert "In short: 0 -> 75 of 75 points" in shown
+    assert "In short: 0 -> 60 of 60 points" in shown
     plain = json.loads(target.read_text())
     assert plain["old"]["seed"] == plain["new"]["seed"] == 1
     assert plain["metrics"]["shared_bank_conflicts"] == {

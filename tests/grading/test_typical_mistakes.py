@@ -105,7 +105,7 @@ def test_says_a_race_once(racy: Score) -> None:
     page = show(racy)
     assert page.count("thread (0, 1, 0) stores it at line 7 without having waited") == 1
     assert page.count("a __syncthreads() is missing between line 7 and line 10") == 1
-    assert "(costs 75 points): line 7: Let all threads wait at a __syncthreads()" in page
+    assert "(costs 60 points): line 7: Let all threads wait at a __syncthreads()" in page
 
 
 def test_a_race_silences_all_guesses(racy: Score) -> None:

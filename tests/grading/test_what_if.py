@@ -68,7 +68,7 @@ def test_the_fix_of_a_cause_is_found_and_its_effect_counted(cache: Path) -> None
     after = {effect.metric: effect.value for effect in best.effects}
     assert before["global_store_efficiency"] == 0.125
     assert after["global_store_efficiency"] == 1.0
-    assert best.gain == 40  # of coalesced reads and writes; no times were asked for
+    assert best.gain == 45  # of coalesced reads and writes; no times were asked for
     assert best.code == ()  # the exercise shows numbers only
     assert shown[-1] == Progress("trying fixes", 2, 2)
     assert parse_score(format_score(replace(score, what_if=found))).what_if == found

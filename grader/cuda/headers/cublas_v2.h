@@ -1,4 +1,4 @@
-// The functions of cuBLAS on the emulated device (cpp/libraries/cublas.cpp), with names and numbers
+// The functions of cuBLAS on the emulated device (grader/cuda/cpp/libraries/cublas.cpp), with names and numbers
 // of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
 #pragma once
 #include "cuda_runtime_api.h"

@@ -1,4 +1,4 @@
-// The host generators of cuRAND that the emulated device has (cpp/libraries/curand.cpp), with the
+// The host generators of cuRAND that the emulated device has (grader/cuda/cpp/libraries/curand.cpp), with the
 // names and numbers of NVIDIA's documentation. The header of an installed cuRAND is preferred.
 #ifndef CURAND_H_
 #define CURAND_H_

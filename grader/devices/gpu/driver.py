@@ -209,7 +209,10 @@ def _read_uuid(index: int) -> str:
 
 def is_modelled() -> bool:
     """Whether the driver is the library of grader.cuda."""
-    return hasattr(find_driver(), "grader_host_finding")
+    try:
+        return hasattr(find_driver(), "grader_host_finding")
+    except OSError:
+        return False
 
 
 def find_driver() -> ctypes.CDLL:

@@ -1,4 +1,5 @@
 // Still one block, with four times the threads.
+// expect without a model: passed, only a clock tells
 
 // launch: vector_add<<<1, 1024>>>(out, a, b, n)
 
