@@ -2,7 +2,7 @@
 bytes, at least one writes, and nothing orders them.
 
 A clock contains, for each stream, the number of its operations that have a defined place before a
-point of the program. Streams, events and the host have clocks; the rules are those of the timeline.
+point of the program. Streams, events and the host have clocks; the rules of the timeline apply.
 """
 
 from __future__ import annotations

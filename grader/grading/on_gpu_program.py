@@ -243,8 +243,8 @@ class _Rounds:
 def _judge_work(
     rounds: _Rounds, emulated: ConfinedRun | None, case: Case, spec: WholeProgram
 ) -> CaseResult:
-    """The result of the measured run. The work is that of the run on the emulated device, which
-    counts it in another process, else that of the trace."""
+    """The result of the measured run. The run on the emulated device, in another process, counts
+    the work; else the trace does."""
     if not rounds.result.passed:
         return rounds.result
     ran = emulated.found if emulated is not None else rounds.traced

@@ -53,7 +53,7 @@ class Place(StrEnum):
 @dataclass(frozen=True)
 class LaunchOrder:
     """A program with its arguments. It may read the system's files and the paths of `readable`, and
-    write below those of `writable`. `connection` is the path of its server's socket, and
+    write below the paths of `writable`. `connection` is the path of its server's socket, and
     `connected_as` the variable that gets the number of the connection as `fd:N`; both are for the
     emulated device. `confined`: with Landlock and seccomp.
 

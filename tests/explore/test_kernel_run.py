@@ -252,7 +252,7 @@ def test_only_a_launch_that_reaches_what_is_not_emulated_is_refused(check: bool)
     with pytest.raises(grader.SubmissionError) as caught:
         run(33)
     assert (caught.value.status, caught.value.line) == (Status.UNSUPPORTED, 3)
-    assert "does not know TXQ" in caught.value.message
+    assert "does not know the instruction TXQ" in caught.value.message
 
 
 def test_checked_and_plain_runs_count_the_same() -> None:

@@ -1,6 +1,6 @@
 """Reads the log of compute-sanitizer: findings in kernels, leaks, and failed calls.
 
-The formats are those of compute-sanitizer 2022 to 2026; older versions print the object of a frame
+Compute-sanitizer 2022 to 2026 has these formats; older versions print the object of a frame
 on a line of its own.
 """
 
@@ -209,7 +209,7 @@ def _read_mistake(headline: str, calls: Sequence[_Call]) -> HostFinding | None:
 
 
 def _own_frames(calls: Sequence[_Call]) -> tuple[Frame, ...]:
-    """The frames behind those of the driver and the runtime, which may be a part of the program."""
+    """The frames behind the driver and the runtime, which may be a part of the program."""
     inside = [
         n
         for n, each in enumerate(calls)
