@@ -415,21 +415,6 @@ def test_dynamic_parallelism_is_refused_by_its_line(client: Client, tmp_path: Pa
     assert "which kernel parent uses (line 3)" in complaint
 
 
-def test_a_known_launch_is_quick(client: Client, module: Module) -> None:
-    """0.1 ms with its round trip on an idle machine; the limit allows for a loaded one."""
-    address = client.allocate(4096)
-
-    def run(count: int) -> float:
-        start = time.perf_counter()
-        for _ in range(count):
-            module.launch("add", 2, 32, address, np.int32(64), np.float32(1))
-            client.synchronize()
-        return (time.perf_counter() - start) / count
-
-    run(3)
-    assert min(run(50) for _ in range(8)) < 0.4e-3
-
-
 def test_modules_are_unloaded(client: Client, module: Module) -> None:
     client.send(Kind.UNLOAD, module=module.number)
     assert client.synchronize()[0] == 0
