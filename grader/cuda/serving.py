@@ -103,18 +103,20 @@ def _target(session: Session, message: Message) -> tuple[SyncKind, int, int]:
     return kind, message.number("handle"), session.device(message.number("device"))
 
 
-def record_event(session: Session, message: Message) -> None:
+def _event(session: Session, message: Message) -> tuple[int, int, int, bool]:
+    """The event, the stream, the device, and whether it is an edge of a graph: it takes no time."""
     event, stream = message.number("event"), message.number("stream")
-    device = session.device(message.number("device"))
-    free = bool(message.number("mark"))
+    return event, stream, session.device(message.number("device")), bool(message.number("mark"))
+
+
+def record_event(session: Session, message: Message) -> None:
+    event, stream, device, free = _event(session, message)
     session.ordering.record_event(event, stream, device)
     session.note(partial(session.timeline.record_event, event, stream, device, free=free))
 
 
 def wait_for_event(session: Session, message: Message) -> None:
-    event, stream = message.number("event"), message.number("stream")
-    device = session.device(message.number("device"))
-    free = bool(message.number("mark"))
+    event, stream, device, free = _event(session, message)
     session.ordering.wait_for_event(stream, event, device)
     session.note(partial(session.timeline.wait_for_event, stream, event, device, free=free))
 

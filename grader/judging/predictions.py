@@ -38,7 +38,7 @@ def _judge_all(
     metrics: Mapping[str, MetricValue],
 ) -> Iterator[Prediction]:
     readable = {each.metric: each for each in written if not each.problem}
-    asked = {question.metric: question for question in questions}
+    asked = {question.metric for question in questions}
     for question in questions:
         each = readable.get(question.metric)
         yield _judge(each, question, metrics) if each else _missing(question)
