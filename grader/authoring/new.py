@@ -19,6 +19,7 @@ PATTERNS: Mapping[str, str] = {
     "matrix": "a matrix product: shared tiles, a tolerance for sums of floats",
     "histogram": "counts by atomics: bins in shared memory, two launches",
     "graph": "sums over neighbours: inputs that functions of the oracle draw, a warp a vertex",
+    "program": "a program with host code: allocations, copies, a launch, and checked calls",
 }
 """The patterns, and the subject of each. The files are in `templates/patterns`."""
 
@@ -27,11 +28,13 @@ FILES: Mapping[str, str] = {
     "exercises/@id@/oracle.py": "oracle.py",
     "exercises/@id@/cpu.c": "cpu.c",
     "exercises/@id@/README.md": "README.md",
+    "exercises/@id@/files/main.cu": "main.cu",
+    "exercises/@id@/files/@id@.h": "header.h",
     "starter/@id@.cu": "starter.cu",
     "solutions/@id@.cu": "solution.cu",
 }
 """The path of each file, and its template. `@id@` is the exercise's id, in names and in texts. A
-pattern may lack the `cpu.c`."""
+pattern may lack the `cpu.c`, and only a program has supplied files."""
 
 SCHEMA_FILE = "spec.schema.json"
 """For editors, beside the exercises; an existing file is not replaced."""

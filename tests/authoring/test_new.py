@@ -20,7 +20,7 @@ from grader.spec.reader import read_exercise
 def test_writes_all_files_under_the_id(tmp_path: Path) -> None:
     written = write_new_exercise("dot_product", tmp_path)
     assert {str(path.relative_to(tmp_path)) for path in written} == {
-        *(place.replace("@id@", "dot_product") for place in FILES),
+        *(place.replace("@id@", "dot_product") for place in FILES if "/files/" not in place),
         "exercises/spec.schema.json",
     }
 
@@ -81,7 +81,7 @@ def test_refuses_what_is_no_id(id_: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("place", FILES)
+@pytest.mark.parametrize("place", [each for each in FILES if "/files/" not in each])
 def test_loses_nothing_that_is_there(place: str, tmp_path: Path) -> None:
     old = tmp_path / place.replace("@id@", "mine")
     old.parent.mkdir(parents=True)
