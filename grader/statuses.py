@@ -191,7 +191,7 @@ STATUSES: Mapping[Status, StatusRow] = {
 
 class CheckStatus(StrEnum):
     """The status of a check. `skipped`: a prerequisite failed, the points are lost; `not_measured`:
-    this device cannot judge it, the points are pending; `excluded`: the instructor disabled it, its
+    this device cannot judge it, the points are pending; `excluded`: an option or the spec disables it, its
     points are not in the total."""
 
     PASSED = "passed"
@@ -266,6 +266,6 @@ CHECK_STATUSES: Mapping[CheckStatus, CheckRow] = {
         "–",
         "dim",
         Badge.NONE,
-        "The instructor disabled it, by `--no-model` or in the spec. Its points leave the total.",
+        "Disabled by `--no-model`, or in the spec for this kind of device. Its points leave the total.",
     ),
 }

@@ -1,8 +1,8 @@
 """Judges the checks of a spec: thresholds, absolute or relative, partial credit, per-GPU overrides
 and prerequisites.
 
-A check that the instructor disabled is `excluded`, and so is one that requires it. A prerequisite
-that did not pass makes a check `skipped`: its points are lost. A prerequisite that could not be
+A check that an option or the spec disables is `excluded`, and so is one that requires it. A
+prerequisite that did not pass makes a check `skipped`: its points are lost. A prerequisite that could not be
 judged makes it `not_measured` too, like a value that this device does not have: its points are
 pending. But findings of the checked mode fail their check in any case.
 
@@ -24,7 +24,6 @@ from grader.judging.values import Others, measure_correctness
 from grader.messages.doubt import describe_doubt
 from grader.messages.findings import FINDINGS
 from grader.messages.reasons import (
-    EXCLUDED,
     describe_cases,
     describe_open,
     describe_prerequisites,
@@ -143,8 +142,8 @@ def _judge(check: CheckSpec, judged: Mapping[str, CheckResult], grounds: Grounds
         each for each in required if each.status.has_points and each.status != CheckStatus.PASSED
     ]
     metric, part, goal = grounds.metric_of(check), grounds.part_of(check), grounds.goal_of(check)
-    if grounds.excludes(check):
-        return _Verdict(CheckStatus.EXCLUDED, EXCLUDED)
+    if why := grounds.why_excluded(check):
+        return _Verdict(CheckStatus.EXCLUDED, why)
     if part is not None and part.absent is not None:
         return _Verdict(CheckStatus.SKIPPED, part.absent)
     found = check.metric == CHECKED_CASES and metric.value is not None and metric.value < 1
@@ -202,8 +201,8 @@ def _compare(
 def _judge_failed(check: CheckSpec, failure: Failure, grounds: Grounds) -> _Verdict:
     """A check of a submission that did not run to its end. Limits that ended the run are no
     findings of the checked mode."""
-    if grounds.excludes(check):
-        return _Verdict(CheckStatus.EXCLUDED, EXCLUDED)
+    if why := grounds.why_excluded(check):
+        return _Verdict(CheckStatus.EXCLUDED, why)
     message = failure.status.row.clause or str(failure.status)
     if failure.status.row.doing is not Doing.STUDENT:
         return _Verdict(CheckStatus.NOT_MEASURED, message)

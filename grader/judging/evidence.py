@@ -28,7 +28,7 @@ from grader.spec.statements import Plan
 class Subject:
     """The graded submission, its exercise, the device and the seed. `device` is None until it is
     known; `environment` are the versions and facts for the score, added as they become known.
-    `excluded` are the metrics that the instructor excluded from judgement; `predictions` are those
+    `excluded` are the metrics that an option excludes from judgement; `predictions` are those
     of the submission."""
 
     exercise: Exercise

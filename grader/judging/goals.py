@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from grader.judging.timing import LABELS, NAIVE
 from grader.judging.values import Others, measure_correctness
-from grader.messages.reasons import PART_NOT_RUN, format_goal
+from grader.messages.reasons import EXCLUDED_ON, PART_NOT_RUN, WITHOUT_MODEL, format_goal
 from grader.metrics import METRICS, TIMED
 from grader.records import SUBMISSION, CaseResult, DeviceInfo, MetricValue, PartResult
 from grader.spec.exercise import CheckSpec, ComparedWith, Exercise, Threshold
@@ -66,7 +66,7 @@ class Goal:
 @dataclass(frozen=True)
 class Grounds:
     """The values that checks are judged by: the metrics by name, the cases of the exercise itself,
-    its parts, the metrics of other programs, the metrics that the instructor excluded, and the
+    its parts, the metrics of other programs, the metrics that an option excludes, and the
     metrics of each kernel of a whole program."""
 
     exercise: Exercise
@@ -78,13 +78,16 @@ class Grounds:
     excluded: frozenset[str] = frozenset()
     kernels: Mapping[str, Mapping[str, MetricValue]] = field(default_factory=dict)
 
-    def excludes(self, check: CheckSpec) -> bool:
-        """Whether the instructor disabled the check, or a check that it requires: by an option, or
-        in the spec."""
+    def why_excluded(self, check: CheckSpec) -> str | None:
+        """The reason why the check leaves the total: an option, the spec's limit to other kinds of
+        device, or an excluded check that it requires. None if it counts."""
         kind = "" if self.device is None else self.device.kind
+        if check.metric in self.excluded:
+            return WITHOUT_MODEL
+        if kind in check.excluded_on:
+            return EXCLUDED_ON[kind]
         required = [each for each in self.exercise.checks if each.name in check.requires]
-        own = check.metric in self.excluded or kind in check.excluded_on
-        return own or any(map(self.excludes, required))
+        return next(filter(None, map(self.why_excluded, required)), None)
 
     def part_of(self, check: CheckSpec) -> PartResult | None:
         """The part that a check judges, None for the exercise itself."""

@@ -12,7 +12,9 @@ from grader.spec.exercise import ComparedWith, Threshold
 NOT_SHIPPED = "the reference is not shipped with this exercise"
 NO_PEAK = "the peak of this GPU's tensor cores is not known"
 PART_NOT_RUN = "it did not run"
-EXCLUDED = "the instructor excluded it"
+WITHOUT_MODEL = "graded without modelled times"
+EXCLUDED_ON = {"emulated": "only a GPU judges it", "gpu": "only the emulated device judges it"}
+"""By the kind of device on which the spec excludes a check."""
 PUBLIC_ONLY = "by the public cases: your course's grading adds hidden ones"
 _MOST_CASES = 3
 """Most wrong cases that a message names."""

@@ -13,7 +13,7 @@ from grader.judging.goals import find_counted, find_open, find_timed
 from grader.judging.timing import REFERENCE, make_timing
 from grader.judging.values import collect_metrics, collect_others, missing_metrics
 from grader.messages.reasons import NOT_SHIPPED
-from grader.metrics import METRICS
+from grader.metrics import METRICS, MODELLED
 from grader.records import (
     SUBMISSION,
     CaseResult,
@@ -250,6 +250,20 @@ def test_the_spec_excludes_a_check_on_a_kind_of_device() -> None:
     assert without["bandwidth_fraction"].status is CheckStatus.EXCLUDED
     assert without["bandwidth_fraction"].pending_points == 0
     assert judge(CORRECTNESS, on_gpu, bandwidth_fraction=0.9)["bandwidth_fraction"].points == 25
+
+
+def test_an_excluded_check_names_the_cause() -> None:
+    """No instructor is behind a limit to GPUs in the spec; a check that requires it follows it."""
+    on_gpu = replace(BANDWIDTH, excluded_on=("emulated",))
+    after = replace(CONFLICTS, requires=("bandwidth_fraction",))
+    limited = judge(CORRECTNESS, on_gpu, after, device=H100, bandwidth_fraction=0.9)
+    assert limited["bandwidth_fraction"].message == "only a GPU judges it"
+    assert limited["shared_bank_conflicts"].message == "only a GPU judges it"
+    metrics = metrics_with(shared_bank_conflicts=0)
+    _, disabled = judge_checks(
+        make_exercise((CORRECTNESS, BANDWIDTH)), RIGHT, metrics, H100, excluded=MODELLED
+    )
+    assert disabled.message == "graded without modelled times"
 
 
 def test_the_points_of_a_check_that_is_not_measured_are_pending_unless_it_is_a_bonus() -> None:
