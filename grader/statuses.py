@@ -191,8 +191,8 @@ STATUSES: Mapping[Status, StatusRow] = {
 
 class CheckStatus(StrEnum):
     """The status of a check. `skipped`: a prerequisite failed, the points are lost; `not_measured`:
-    this device cannot judge it, the points are pending; `excluded`: an option or the spec disables it, its
-    points are not in the total."""
+    this device cannot judge it, the points are pending; `excluded`: an option or the spec disables
+    it, its points are not in the total."""
 
     PASSED = "passed"
     PARTIAL = "partial"
@@ -266,6 +266,7 @@ CHECK_STATUSES: Mapping[CheckStatus, CheckRow] = {
         "–",
         "dim",
         Badge.NONE,
-        "Disabled by `--no-model`, or in the spec for this kind of device. Its points leave the total.",
+        "Disabled by `--no-model`, or in the spec for this kind of device. "
+        "Its points leave the total.",
     ),
 }

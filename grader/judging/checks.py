@@ -2,9 +2,9 @@
 and prerequisites.
 
 A check that an option or the spec disables is `excluded`, and so is one that requires it. A
-prerequisite that did not pass makes a check `skipped`: its points are lost. A prerequisite that could not be
-judged makes it `not_measured` too, like a value that this device does not have: its points are
-pending. But findings of the checked mode fail their check in any case.
+prerequisite that did not pass makes a check `skipped`: its points are lost. A prerequisite that
+could not be judged makes it `not_measured` too, like a value that this device does not have: its
+points are pending. But findings of the checked mode fail their check in any case.
 
 Where a value has an interval, the position of the goal decides. An interval on one side of the goal
 decides the check, however wide it is. A goal inside the interval is passed with the benefit of the
