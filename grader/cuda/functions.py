@@ -120,8 +120,8 @@ def write_forwards(include: Path) -> str:
     """The functions of the runtime whose row contains a call of the driver."""
     declared = _declarations(RUNTIME, include)
     variants = _per_thread(RUNTIME, include)
-    forwarded = [row for row in read_functions(RUNTIME) if row.call != HANDWRITTEN]
-    rows = [row for row in forwarded if row.name in declared]  # older headers declare fewer
+    known = [row for row in read_functions(RUNTIME) if row.name in declared]  # fewer in old headers
+    rows = [row for row in known if row.call != HANDWRITTEN]
     once = [row for row in rows if row.name not in variants]
     twice = [row for row in rows if row.name in variants]
     parts = [_FORWARDS]

@@ -1,8 +1,8 @@
 """The grade that follows from a score: one rule for every export.
 
 Pending points are neither earned nor lost: a submission that has some has no final grade, unless
-the instructor decides. Checks that the instructor excluded are out of the total, and a grade is
-scaled to the exercise's full points. Points of bonus checks come on top, unscaled.
+the instructor decides. Excluded checks are out of the total, and a grade is scaled to the full
+points of the exercise. Points of bonus checks come on top, unscaled.
 """
 
 from __future__ import annotations

@@ -243,9 +243,7 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
     reference = root_of(folder) / "solutions" / f"{_id_of(folder)}.cu"
     return Exercise(
         **_build_task(spec, folder / ORACLE_FILE),
-        id=_id_of(folder),
-        folder=folder,
-        baseline_source=starter,
+        **_build_common(spec, folder, starter),
         baseline_plan=_build_plan(spec["baseline_plan"]),
         reference_source=reference if reference.is_file() else None,
         benchmark={kind: _build_sizes(sizes) for kind, sizes in spec["benchmark"].items()},
@@ -253,14 +251,11 @@ def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
         useful_flops=_optional(parse_expression, spec, "useful_flops"),
         units=Units(spec.get("units", Units.FP32)),
         what_if=WhatIfMode(spec.get("what_if", WhatIfMode.OFF)),
-        limits=_build_limits(spec["limits"]),
-        checks=tuple(_build_check(check) for check in spec["checks"]),
         comparisons={name: _build_plan(plan) for name, plan in spec.get("comparisons", {}).items()},
         parts=tuple(
             Part(name=name, **_build_task(part, folder / ORACLE_FILE))
             for name, part in spec.get("parts", {}).items()
         ),
-        questions=tuple(PredictionQuestion(**each) for each in spec.get("predictions", [])),
     )
 
 
@@ -270,6 +265,7 @@ def _build_program_exercise(spec: Json, folder: Path, starter: Path) -> Exercise
     reference = _first_file(root_of(folder) / "solutions" / f"{_id_of(folder)}.cu", spec)
     public, hidden = build_cases(program)
     return Exercise(
+        **_build_common(spec, folder, starter),
         title=spec["title"],
         size_names=(),
         buffers=(),
@@ -278,19 +274,25 @@ def _build_program_exercise(spec: Json, folder: Path, starter: Path) -> Exercise
         hidden_cases=hidden,
         tolerance=_build_tolerance(program.get("tolerance", "exact")),
         hidden_left_out=program["runs"].get("hidden_left_out", False),
-        id=_id_of(folder),
-        folder=folder,
-        baseline_source=starter,
         baseline_plan=Plan(()),
         reference_source=reference if reference.is_file() else None,
         benchmark={},
         useful_bytes=parse_expression("0"),
         useful_flops=None,
-        limits=_build_limits(spec["limits"]),
-        checks=tuple(_build_check(check) for check in spec["checks"]),
         program=build_whole_program(program),
-        questions=tuple(PredictionQuestion(**each) for each in spec.get("predictions", [])),
     )
+
+
+def _build_common(spec: Json, folder: Path, starter: Path) -> Json:
+    """The fields that exercises of kernels and of programs have in common."""
+    return {
+        "id": _id_of(folder),
+        "folder": folder,
+        "baseline_source": starter,
+        "limits": _build_limits(spec["limits"]),
+        "checks": tuple(_build_check(check) for check in spec["checks"]),
+        "questions": tuple(PredictionQuestion(**each) for each in spec.get("predictions", [])),
+    }
 
 
 def _build_task(task: Json, oracle: Path) -> Json:

@@ -81,13 +81,14 @@ def test_refuses_what_is_no_id(id_: str, tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("place", [each for each in FILES if "/files/" not in each])
+@pytest.mark.parametrize("place", FILES)
 def test_loses_nothing_that_is_there(place: str, tmp_path: Path) -> None:
     old = tmp_path / place.replace("@id@", "mine")
     old.parent.mkdir(parents=True)
     old.write_text("precious")
+    pattern = "program" if "/files/" in place else "elementwise"
     with pytest.raises(UsageError, match="there already") as caught:
-        write_new_exercise("mine", tmp_path)
+        write_new_exercise("mine", tmp_path, like=pattern)
     assert str(old) in str(caught.value)
     assert old.read_text() == "precious"
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == [old]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,7 @@ from grader.cuda.functions import (
     header_folder,
     read_functions,
     read_versions,
+    write_forwards,
 )
 from grader.grading.tools import find_toolchain
 from grader.plumbing.cache import default_cache
@@ -128,3 +130,17 @@ def test_an_unsupported_function_prints_its_name_once(
 )
 def test_variants_belong_to_one_row(symbol: str, name: str) -> None:
     assert base_name(symbol) == name
+
+
+def test_older_headers_declare_fewer_functions(include: Path, tmp_path: Path) -> None:
+    """A function that the headers of an older toolkit lack has no forward; the others keep theirs."""
+    older = tmp_path / "include"
+    shutil.copytree(include, older)
+    header = older / "cuda_runtime_api.h"
+    text = header.read_text(encoding="utf-8")
+    assert "cudaFuncGetParamCount(" in text
+    header.write_text(text.replace("cudaFuncGetParamCount(", "laterFunction("), encoding="utf-8")
+    assert "cudaFuncGetParamCount" in write_forwards(include)
+    forwards = write_forwards(older)
+    assert "cudaFuncGetParamCount" not in forwards
+    assert "cudaThreadExchangeStreamCaptureMode" in forwards

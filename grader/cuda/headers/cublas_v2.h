@@ -1,5 +1,5 @@
-// The functions of cuBLAS on the emulated device (grader/cuda/cpp/libraries/cublas.cpp), with names and numbers
-// of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
+// The functions of cuBLAS on the emulated device (grader/cuda/cpp/libraries/cublas.cpp), with
+// names and numbers of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
 #pragma once
 #include "cuda_runtime_api.h"
 #include "library_types.h"
