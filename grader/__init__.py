@@ -38,18 +38,18 @@ if TYPE_CHECKING:
     from grader.records import MachineWork as MachineWork
     from grader.records import Score as Score
     from grader.records import WarpAccess as WarpAccess
-    from grader.records.program_run import HostMistake as HostMistake
-    from grader.records.program_run import HostPlace as HostPlace
     from grader.records.program_run import ProgramKernel as ProgramKernel
     from grader.records.program_run import ProgramRun as ProgramRun
+    from grader.records.programs import HostMistake as HostMistake
+    from grader.records.programs import HostPlace as HostPlace
     from grader.records.programs import ProgramLaunch as ProgramLaunch
     from grader.records.timeline import TimelineEntry as TimelineEntry
 
 __version__ = "0.1.0"
 _HOMES = {
     "GraderError": "grader.errors",
-    "HostMistake": "grader.records.program_run",
-    "HostPlace": "grader.records.program_run",
+    "HostMistake": "grader.records.programs",
+    "HostPlace": "grader.records.programs",
     "ProgramKernel": "grader.records.program_run",
     "ProgramRun": "grader.records.program_run",
     "SubmissionError": "grader.grading.mistakes",

@@ -11,8 +11,8 @@ from pathlib import Path
 from grader.messages.host_findings import describe_host_findings
 from grader.plumbing.record_json import converter
 from grader.records import LaunchTime, RunTool, Source
-from grader.records.program_run import HostMistake, ProgramKernel, ProgramRun
-from grader.records.programs import LaunchGroup, ProgramLaunch, SessionRecord
+from grader.records.program_run import ProgramKernel, ProgramRun
+from grader.records.programs import HostMistake, LaunchGroup, ProgramLaunch, SessionRecord
 from grader.records.timeline import ActivityKind, TimelineEntry
 from grader.toolchain.host_lines import find_places, ignores_result
 

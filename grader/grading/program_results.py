@@ -12,6 +12,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.judging.overlaps import measure_work
 from grader.judging.texts import find_difference
 from grader.messages.hidden import name_case
+from grader.messages.host_findings import is_own
 from grader.records import (
     CaseResult,
     Dim3,
@@ -22,7 +23,8 @@ from grader.records import (
     Status,
     Submission,
 )
-from grader.records.program_run import HostMistake, ProgramKernel, ProgramRun
+from grader.records.program_run import ProgramKernel, ProgramRun
+from grader.records.programs import HostMistake, HostPlace
 from grader.spec.exercise import Case, Tolerance
 from grader.spec.whole_program import RunSpec, WholeProgram
 
@@ -194,13 +196,23 @@ def _show_finding(finding: Finding, case: Case, others: set[str]) -> Finding:
 
 
 def mistakes_of(ran: ConfinedRun, case: Case) -> Mistakes:
-    """The mistakes in host code; of a hidden run without figures."""
-    if not case.hidden:
-        return ran.found.host_findings
-    return tuple(
-        replace(each, message=each.kind.replace("_", " "), stack=())
-        for each in ran.found.host_findings
-    )
+    """The mistakes in host code, with the names of the program's own files; of a hidden run only
+    kind and place."""
+    return tuple(_show_mistake(each, case) for each in ran.found.host_findings)
+
+
+def _show_mistake(mistake: HostMistake, case: Case) -> HostMistake:
+    place = mistake.place and _name_file(mistake.place)
+    if case.hidden:
+        kind = mistake.kind.replace("_", " ")
+        return replace(mistake, message=kind, place=place, stack=(), count=1)
+    stack = tuple(_name_file(each) for each in mistake.stack if is_own(each))
+    return replace(mistake, place=place, stack=stack)
+
+
+def _name_file(place: HostPlace) -> HostPlace:
+    """The place without the path of the build's folder."""
+    return replace(place, file=Path(place.file).name)
 
 
 def unite(found: Sequence[Mistakes]) -> Mistakes:

@@ -19,7 +19,7 @@ from grader.records import (
     Traffic,
     WrittenPrediction,
 )
-from grader.records.program_run import HostMistake
+from grader.records.programs import HostMistake
 from grader.spec.exercise import ComparedWith, Exercise
 from grader.spec.statements import Plan
 

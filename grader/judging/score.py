@@ -169,6 +169,7 @@ def _start_score(subject: Subject, checks: Sequence[CheckResult], evidence: Evid
         resources=(),
         environment=dict(subject.environment),
         seed=subject.seed,
+        host_findings=evidence.host_mistakes,
         hidden_left_out=subject.exercise.hidden_left_out,
     )
 

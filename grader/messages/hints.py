@@ -28,7 +28,7 @@ from grader.records import (
     PartResult,
     SourceLine,
 )
-from grader.records.program_run import HostMistake
+from grader.records.programs import HostMistake
 from grader.spec.exercise import Case, CheckSpec
 from grader.statuses import CheckStatus
 

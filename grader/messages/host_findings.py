@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from grader.records.program_run import HostMistake, HostPlace
-from grader.records.programs import Frame, HostFinding
+from grader.records.programs import Frame, HostFinding, HostMistake, HostPlace
 
 
 class _Row(NamedTuple):
@@ -70,6 +69,7 @@ ROWS: Mapping[str, _Row] = {
     ),
 }
 _TOOLKIT_PARTS = ("/nvidia/cu", "/cuda-toolkit-", "/usr/include/", "/usr/lib/", "/usr/local/cuda")
+_C_START = ("libc-start.c", "libc_start_call_main.h", "pthread_create.c", "clone3.S")
 _OWN_LIBRARIES = ("libcuda.so", "libcudart.so", "libc.so", "libstdc++.so", "ld-linux")
 _GENERATED = (".stub.c", "crt/link.stub", "cuda_runtime.h")
 
@@ -108,7 +108,7 @@ def _skip_stubs(stack: Sequence[HostPlace]) -> Sequence[HostPlace]:
 def is_own(place: HostPlace) -> bool:
     """Whether a place is in the program's own code: it has a line outside the headers and libraries
     of the toolkit and the host compiler."""
-    outside = (*_TOOLKIT_PARTS, *_OWN_LIBRARIES, *_GENERATED)
+    outside = (*_TOOLKIT_PARTS, *_OWN_LIBRARIES, *_C_START, *_GENERATED)
     return place.line is not None and not any(part in place.file for part in outside)
 
 
@@ -130,14 +130,18 @@ MOST_SHOWN = 3
 
 def describe_mistakes(mistakes: Sequence[HostMistake]) -> str:
     """The first mistakes with their places and advice; empty where there is none."""
-    shown = [
-        f"{_place_of(each)}{each.message}. {each.advice.removesuffix('.')}" for each in mistakes
-    ]
+    shown = [describe_mistake(each).removesuffix(".") for each in mistakes]
     more = len(shown) - MOST_SHOWN
     return "; ".join(shown[:MOST_SHOWN]) + (f"; and {more} more" if more > 0 else "")
 
 
-def _place_of(mistake: HostMistake) -> str:
+def describe_mistake(mistake: HostMistake) -> str:
+    """Place, mistake and advice."""
+    return f"{describe_host_place(mistake)}{mistake.message}. {mistake.advice}"
+
+
+def describe_host_place(mistake: HostMistake) -> str:
+    """`main.cu, line 12: `, or empty where the place is unknown."""
     place = mistake.place
     if place is None or place.line is None:
         return ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from grader.records.launched import LaunchTime
 from grader.records.outcomes import Failure, Finding
-from grader.records.programs import LaunchGroup, ProgramLaunch
+from grader.records.programs import HostMistake, LaunchGroup, ProgramLaunch
 from grader.records.timeline import TimelineEntry
 
 
@@ -17,29 +17,6 @@ class ProgramKernel(LaunchGroup):
     where it is not modelled."""
 
     time: LaunchTime | None = None
-
-
-@dataclass(frozen=True)
-class HostPlace:
-    """A place on the host's stack; `line` and `function` are None where the object has no debug
-    information."""
-
-    file: str
-    line: int | None = None
-    function: str | None = None
-
-
-@dataclass(frozen=True)
-class HostMistake:
-    """A mistake in host code: its kind, a sentence, the next step, and the place in the program's
-    own code. `stack` begins at the innermost place."""
-
-    kind: str
-    message: str
-    advice: str
-    place: HostPlace | None = None
-    stack: tuple[HostPlace, ...] = ()
-    count: int = 1
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,7 +4,9 @@ and its timeline. A process of the program that used CUDA has a SessionRecord.""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from grader.records.bounds import LineNumber, Named
 from grader.records.counters import Counters
 from grader.records.outcomes import Failure, Finding
 from grader.records.runs import Launched, LineCounters, Modelled, Unmodelled
@@ -86,3 +88,29 @@ class SessionRecord:
     printed_bytes: int = 0
     problem: str = ""
     streams: int = 0
+
+
+@dataclass(frozen=True)
+class HostPlace:
+    """A place on the host's stack."""
+
+    file: str
+    line: LineNumber | None = None
+    """null where the object has no debug information, like function."""
+    function: str | None = None
+
+
+@dataclass(frozen=True)
+class HostMistake:
+    """A mistake in host code."""
+
+    kind: Named
+    message: str
+    advice: str
+    place: HostPlace | None = None
+    """The innermost place in the program's own code; null where it is unknown."""
+    stack: tuple[HostPlace, ...] = ()
+    """The innermost place first. In a score, only places in the program's own code; empty for a
+    hidden run."""
+    count: Annotated[int, ("minimum", 1)] = 1
+    """Findings of this kind at this place."""

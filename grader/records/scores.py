@@ -28,6 +28,7 @@ from grader.records.devices import Source as Source
 from grader.records.grades import Marks
 from grader.records.outcomes import Failure, Finding, Printed
 from grader.records.predictions import Prediction
+from grader.records.programs import HostMistake
 from grader.records.runs import Modelled
 from grader.records.warp_cycles import MachineWork
 from grader.records.what_if import WhatIf
@@ -308,6 +309,9 @@ class Score:
     change no points."""
     predictions: Annotated[tuple[Prediction, ...], LATER] = ()
     """The exercise's questions first, then the submission's other predictions."""
+    host_findings: Annotated[tuple[HostMistake, ...], LATER] = ()
+    """Mistakes in the host code of a program, each kind once per place; empty for an exercise of
+    kernels."""
     accesses: Annotated[tuple[WarpAccess, ...], LATER] = ()
     """Of each source line that wastes something, and each way of accessing memory there, the one
     access of a warp that cost most beyond its need, with its addresses, as the emulated device

@@ -79,6 +79,7 @@ def _plain_score(score: Score) -> dict[str, object]:
         "lines": _plain(score.lines),
         "line_sizes": score.line_sizes,
         "findings": _plain(score.findings),
+        "host_findings": _plain(score.host_findings),
         "resources": _plain(score.resources),
         "printed": _plain(score.printed),
         "model": _plain(score.model),

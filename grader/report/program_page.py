@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 from rich.console import Console
 
+from grader.messages.host_findings import describe_host_place
 from grader.messages.programs import advise_on_program, describe_clock, describe_result
-from grader.records.program_run import HostMistake, ProgramKernel, ProgramRun
+from grader.records.program_run import ProgramKernel, ProgramRun
+from grader.records.programs import HostMistake
 from grader.report.annotation import TERMINAL_COLUMNS, annotate_run
 from grader.report.ending import write_ending
 from grader.report.kernel_pages import plain_counters, print_finding, write_table
@@ -87,10 +88,3 @@ def _print_errors(run: ProgramRun, page: Page) -> None:
 def _print_mistake(mistake: HostMistake, page: Page) -> None:
     times = f" ({mistake.count} times)" if mistake.count > 1 else ""
     page.write(f"{describe_host_place(mistake)}{mistake.message}{times}", indent=2, hanging=2)
-
-
-def describe_host_place(mistake: HostMistake) -> str:
-    """`main.cu, line 12: `, or empty where the place is unknown."""
-    if mistake.place is None:
-        return ""
-    return f"{Path(mistake.place.file).name}, line {mistake.place.line}: "

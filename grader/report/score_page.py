@@ -12,10 +12,12 @@ from rich.table import Table
 from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import format_check_value, format_headlines, format_remark
 from grader.messages.hints import describe_case
+from grader.messages.host_findings import describe_mistake
 from grader.messages.predictions import MARKS
 from grader.messages.reasons import PUBLIC_ONLY, describe_cost
 from grader.messages.sizes import list_sizes
 from grader.records import CaseResult, CheckResult, Finding, Prediction, Printed, Score
+from grader.records.program_metrics import HOST_FINDINGS
 from grader.report.ending import print_ending
 from grader.report.measurement import format_measurement
 from grader.report.terminal import Page
@@ -55,6 +57,7 @@ def print_body(score: Score, *, console: Console) -> None:
             _print_wrong_case(wrong, page)
         _print_predictions(score.predictions, page)
         _print_findings(score, wrong.message if wrong is not None else "", page)
+        _print_mistakes(score, page)
         _print_hints(score.checks, describe_case(wrong) if wrong is not None else "", page)
         print_score_pictures(score, accesses_of_checks(score), page)
     for block in format_printed(score):
@@ -160,6 +163,7 @@ def _print_failure(score: Score, page: Page) -> None:
     texts = {line.line: line.text for line in score.lines}
     for finding in score.findings:
         _print_finding(finding, score.message, texts, page)
+    _print_mistakes(score, page)
     if score.advice:
         page.write_heading("What to try")
         page.write(score.advice, indent=2)
@@ -180,6 +184,16 @@ def _print_findings(score: Score, known: str, page: Page) -> None:
             indent=2,
             style="dim",
         )
+
+
+def _print_mistakes(score: Score, page: Page) -> None:
+    """The mistakes in host code, unless the advice of a failed check names them."""
+    if any(each.metric == HOST_FINDINGS and each.hint for each in score.checks):
+        return
+    if score.host_findings:
+        page.write_heading("Found in host code")
+    for mistake in score.host_findings[:_SHOWN_FINDINGS]:
+        page.write(clean_text(describe_mistake(mistake)), indent=2, hanging=2)
 
 
 def _print_finding(

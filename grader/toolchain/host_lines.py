@@ -10,8 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from grader.records import RunTool, ToolLimits
-from grader.records.program_run import HostPlace
-from grader.records.programs import Frame
+from grader.records.programs import Frame, HostPlace
 
 _LIMITS = ToolLimits(wall_seconds=60.0, memory_bytes=1 << 40)
 _SHOWN_BYTES, _MOST_JUMPS = 96, 3

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.messages.host_findings import is_own
-from grader.records.program_run import HostPlace
-from grader.records.programs import Frame
+from grader.records.programs import Frame, HostPlace
 from grader.sandbox.process import run_tool
 from grader.toolchain.host_lines import find_places
 

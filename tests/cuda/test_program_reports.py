@@ -15,10 +15,11 @@ from grader.cuda.sessions import join_sessions
 from grader.messages.host_findings import ROWS, describe_host_findings
 from grader.messages.programs import advise_on_compilation, explain_missing
 from grader.records import Bound, Counters, Dim3, Finding, FindingKind, LineCounters, Modelled
-from grader.records.program_run import HostPlace, ProgramRun
+from grader.records.program_run import ProgramRun
 from grader.records.programs import (
     Frame,
     HostFinding,
+    HostPlace,
     LaunchGroup,
     ProgramLaunch,
     SessionRecord,

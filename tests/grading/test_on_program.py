@@ -6,14 +6,19 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Mapping
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import grader
 from grader.errors import SpecError
 from grader.records import CheckStatus, Score, Status
+from grader.report.html.submission import render_submission
+from grader.report.json import format_score
+from grader.report.score_page import print_score
 from grader.spec.reader import read_exercise
 
 Spec = dict[str, Any]
@@ -184,6 +189,30 @@ def test_mistakes_in_host_code_have_their_lines(tmp_path: Path, cache: Path) -> 
     score = grade(tmp_path, RIGHT.replace("    if (cudaFree(device)) return;\n", ""), cache)
     assert statuses(score)["host_findings"] is CheckStatus.FAILED
     assert "twice.cu, line 10" in score.checks[1].hint
+    found = json.loads(format_score(score))["host_findings"]
+    places = [(each["kind"], each["place"]["file"], each["place"]["line"]) for each in found]
+    assert places == [("leak", "twice.cu", 10)]
+    assert [(place["file"], place["function"]) for place in found[0]["stack"]] == [
+        ("twice.cu", "scale(float*, int)"),
+        ("main.cu", "main"),
+    ]
+
+
+def test_a_wrong_result_is_shown_with_the_mistakes_in_host_code(
+    tmp_path: Path, cache: Path
+) -> None:
+    text = RIGHT.replace(
+        "data, n * sizeof(float), cudaMemcpyH", "data, 2 * n * sizeof(float), cudaMemcpyH"
+    )
+    spec = changed(lambda spec: spec["checks"][1].update(requires=["correctness"]))
+    score = grade(tmp_path, text.replace("*= 2", "*= 3"), cache, spec)
+    assert statuses(score)["host_findings"] is CheckStatus.SKIPPED
+    report = StringIO()
+    print_score(score, console=Console(file=report, width=200))
+    assert "Found in host code\n  twice.cu, line 11: cudaMemcpy touches 40 bytes" in report.getvalue()
+    assert "twice.cu, line 11: cudaMemcpy touches 40 bytes" in render_submission(
+        score, student="student", title="twice", source=text
+    )
 
 
 def test_findings_in_kernels_are_counted(tmp_path: Path, cache: Path) -> None:

@@ -14,8 +14,7 @@ from pathlib import Path
 
 from grader.messages.host_findings import describe_host_findings
 from grader.records import Dim3, Finding, FindingKind, HostFinding, RunTool
-from grader.records.program_run import HostMistake
-from grader.records.programs import Frame
+from grader.records.programs import Frame, HostMistake
 from grader.toolchain.demangle import parse_signature
 from grader.toolchain.host_lines import find_places, ignores_result
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from grader.messages.findings import describe_finding
+from grader.messages.host_findings import describe_mistake
 from grader.messages.programs import advise_on_program, describe_clock, describe_result
-from grader.records.program_run import HostMistake, ProgramRun
+from grader.records.program_run import ProgramRun
 from grader.report.annotation import PAGE_COLUMNS, annotate_run
 from grader.report.html.kernel_run import MOST_FINDINGS
 from grader.report.html.pages import render_fragment, render_page
 from grader.report.html.source_table import make_lines
 from grader.report.html.timeline_chart import KEY, MOST_BARS, draw_timeline
-from grader.report.program_page import describe_host_place
 from grader.report.program_tables import list_files, list_program_tables
 from grader.report.text import clean_line, clean_text
 
@@ -31,6 +31,7 @@ def _view(run: ProgramRun) -> dict[str, Any]:
     annotations = [annotate_run(file, PAGE_COLUMNS) for file in list_files(run)]
     errors = [clean_line(failure.message) for failure in run.failures]
     found = [clean_line(describe_finding(finding)) for finding in run.findings]
+    hosts = [clean_line(describe_mistake(mistake)) for mistake in run.host_findings]
     return {
         "device": clean_line(run.device),
         "result": describe_result(run),
@@ -40,7 +41,7 @@ def _view(run: ProgramRun) -> dict[str, Any]:
             for heading, lines in (
                 ("Errors of kernels", errors),
                 ("Found in kernels", found),
-                ("Found in host code", [_describe(each) for each in run.host_findings]),
+                ("Found in host code", hosts),
             )
             if lines
         ],
@@ -59,10 +60,6 @@ def _view(run: ProgramRun) -> dict[str, Any]:
         "printed": clean_text((run.stdout or "") + (run.stderr or "")),
         "notes": [clean_line(note) for note in run.notes],
     }
-
-
-def _describe(mistake: HostMistake) -> str:
-    return clean_line(f"{describe_host_place(mistake)}{mistake.message}. {mistake.advice}")
 
 
 def _describe_timeline(run: ProgramRun) -> str:

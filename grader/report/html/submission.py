@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import explain, format_check_value
+from grader.messages.host_findings import describe_mistake
 from grader.messages.predictions import MARKS
 from grader.messages.reasons import summarise_points
 from grader.messages.sizes import list_sizes
@@ -28,7 +29,7 @@ from grader.report.html.roofline import OWN, make_roofline, plan_times
 from grader.report.html.source_table import MAX_LINES, make_lines
 from grader.report.html.warp_charts import make_figures
 from grader.report.measurement import list_figures
-from grader.report.text import clean_text
+from grader.report.text import clean_line, clean_text
 from grader.report.what_if import AS_IT_IS, label_effects, list_code, shown_fixes
 from grader.report.worst_accesses import accesses_of_checks
 from grader.report.wrong_case import draw_mismatch
@@ -81,6 +82,7 @@ def render_submission(
         times_note=_make_times_note(score),
         predictions=[(each, MARKS[each.verdict]) for each in score.predictions],
         findings=[(each, format_finding(each), describe_place(each)) for each in score.findings],
+        host_findings=[clean_line(describe_mistake(each)) for each in score.host_findings],
         columns=[(column.titles[0], column.meaning) for column in annotation.columns],
         pictures=make_figures(annotation, accesses_of_checks(score)),
         source=make_lines(annotation),
