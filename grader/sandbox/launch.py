@@ -157,6 +157,8 @@ def _confine(order: LaunchOrder) -> None:
         files += [(Path(path), RUN) for path in DRIVER_READS]
         files += [(path, device) for path in Path("/dev").glob("nvidia*")]
         files += [(Path("/dev/shm"), READ | WRITE)]
+        # the driver names its threads: /proc/self/task/*/comm
+        files += [(Path("/proc/self/task"), READ | Access.WRITE_FILE | Access.TRUNCATE)]
     restrict_thread(files, network=order.place != Place.TOOL)
     allowed = {Place.EMULATED: (), Place.GPU: FOR_DRIVER, Place.TOOL: FOR_TOOLS}
     refuse_system_calls(os.getpid(), allowed[Place(order.place)])

@@ -279,3 +279,5 @@ def test_attacks_are_refused_with_the_rights_of_the_driver(
         order = RunOrder(program, builder.libraries, ("read", path))
         answers[path] = run_plain(order, gpu).found.stdout
     assert set(answers.values()) == {"refused\n"}, answers
+    order = RunOrder(program, builder.libraries, ("write", "/proc/thread-self/comm"))
+    assert run_plain(order, gpu).found.stdout == "done\n", "the driver names its threads"
