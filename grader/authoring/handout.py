@@ -7,11 +7,20 @@ cases only.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.authoring.autograder import make_wheel
 from grader.authoring.bundles import fill_template, make_zip
 from grader.errors import GraderError, UsageError
 from grader.spec.exercise import Exercise
-from grader.spec.public import HANDOUT_FILE, REPORT_PAGE, is_picture, public_files
+from grader.spec.public import (
+    FILES_FOLDER,
+    HANDOUT_FILE,
+    REPORT_PAGE,
+    is_picture,
+    public_files,
+    starter_files,
+)
 
 
 def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
@@ -34,14 +43,29 @@ def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
 
 
 def starting_files(exercise: Exercise) -> dict[str, bytes]:
-    """The files to start from in a folder: the handout with its pictures, the file to edit, and the
-    starter at the path in the handout's commands."""
-    starter = exercise.baseline_source.read_bytes()
+    """The files to start from in a folder: the handout with its pictures, the files to edit with a
+    program's supplied files, and the starter at the path in the handout's commands."""
     shown = {
         f"{exercise.id}.md" if name == HANDOUT_FILE else name: content
         for name, content in _shown(exercise).items()
     }
-    return {f"{exercise.id}.cu": starter, f"starter/{exercise.id}.cu": starter, **shown}
+    return {**_sources(exercise), **shown}
+
+
+def _sources(exercise: Exercise) -> dict[str, bytes]:
+    """The starter, a copy to edit, and a program's supplied files beside it."""
+    root = exercise.folder.parents[1]
+    starter = starter_files(root, exercise.id)
+    supplied = exercise.program.supplied if exercise.program else ()
+    places = (f"starter/{exercise.id}/", "starter/")
+    copies = {_without(name, places): content for name, content in starter.items()}
+    files = {name: (exercise.folder / FILES_FOLDER / name).read_bytes() for name in supplied}
+    return {**copies, **files, **starter}
+
+
+def _without(name: str, prefixes: Sequence[str]) -> str:
+    found = next(prefix for prefix in prefixes if name.startswith(prefix))
+    return name.removeprefix(found)
 
 
 def _one_line(install: str) -> str:
@@ -69,16 +93,15 @@ def _shown(exercise: Exercise) -> dict[str, bytes]:
 
 def _collect(exercise: Exercise) -> dict[str, bytes]:
     """The contents of its files by their names in the bundle, without the grader."""
-    starter, shown = exercise.baseline_source.read_bytes(), _shown(exercise)
+    shown = _shown(exercise)
     inner = {
         f"exercises/{exercise.id}/{name}": content
         for name, content in public_files(exercise.folder).items()
         if name not in shown
     }
     return {
-        f"{exercise.id}.cu": starter,
-        f"starter/{exercise.id}.cu": starter,
         "test.py": _fill("test.py", exercise),
+        **_sources(exercise),
         **inner,
         **shown,
     }

@@ -248,6 +248,14 @@ def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
     exercises = tuple(read_exercise(find_exercise(name)) for name in dict.fromkeys(names))
     if len({exercise.id for exercise in exercises}) < len(exercises):
         raise UsageError("two exercises have the same name", "Name each exercise once.")
+    for exercise in exercises:
+        if exercise.program is not None and len(exercise.program.submit) > 1:
+            raise UsageError(
+                f"a submission for {exercise.id} is a folder of several files, and a batch grades"
+                " one file per student and exercise",
+                f"Grade each folder: for each in SUBMISSIONS/*/; do grade {exercise.id} $each"
+                " --json $each/score.json; done",
+            )
     return exercises
 
 

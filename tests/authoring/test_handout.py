@@ -77,6 +77,13 @@ def test_its_links_lead_to_its_files(folder: Path) -> None:
             assert [link for link in links if link not in files] == []
 
 
+def test_a_program_starts_with_its_supplied_files_beside_it() -> None:
+    exercise = read_exercise(ROOT / "exercises" / "streams")
+    files = starting_files(exercise)
+    assert {"main.cu", "smooth.cuh", "streams.h", "streams.cu", "starter/streams.cu"} <= set(files)
+    assert {"streams/main.cu", "streams/smooth.cuh"} <= set(contents(make_bundle(exercise)))
+
+
 def test_holds_the_loop_for_the_processor_where_there_is_one(exercise: Path) -> None:
     name = "add_up/exercises/add_up/cpu.c"
     assert contents(make_bundle(read_exercise(exercise)))[name] == (exercise / "cpu.c").read_bytes()

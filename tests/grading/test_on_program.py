@@ -14,6 +14,7 @@ import pytest
 from rich.console import Console
 
 import grader
+from grader.cli import main
 from grader.errors import SpecError
 from grader.records import CheckStatus, Score, Status
 from grader.report.html.submission import render_submission
@@ -209,7 +210,9 @@ def test_a_wrong_result_is_shown_with_the_mistakes_in_host_code(
     assert statuses(score)["host_findings"] is CheckStatus.SKIPPED
     report = StringIO()
     print_score(score, console=Console(file=report, width=200))
-    assert "Found in host code\n  twice.cu, line 11: cudaMemcpy touches 40 bytes" in report.getvalue()
+    assert (
+        "Found in host code\n  twice.cu, line 11: cudaMemcpy touches 40 bytes" in report.getvalue()
+    )
     assert "twice.cu, line 11: cudaMemcpy touches 40 bytes" in render_submission(
         score, student="student", title="twice", source=text
     )
@@ -236,7 +239,9 @@ def test_a_hidden_run_reveals_nothing(tmp_path: Path, cache: Path) -> None:
     assert hidden.message == "the exit code is 9, and not 0"
 
 
-def test_a_program_of_several_files_is_a_folder(tmp_path: Path, cache: Path) -> None:
+def test_a_program_of_several_files_is_a_folder(
+    tmp_path: Path, cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     spec = changed(lambda spec: spec["program"].update(submit=["twice.cu", "kernel.cuh"]))
     kernel, host = RIGHT.split("void scale")
     texts = {"twice.cu": f'#include "kernel.cuh"\nvoid scale{host}', "kernel.cuh": kernel}
@@ -247,6 +252,8 @@ def test_a_program_of_several_files_is_a_folder(tmp_path: Path, cache: Path) -> 
             (tmp_path / place / name).write_text(text)
     score = grader.grade(folder, tmp_path / "mine", seed=5, cache=cache)
     assert (score.status, score.score) == (Status.PASSED, 100)
+    assert main(["batch", str(folder), str(tmp_path), "--out", str(tmp_path / "out")]) == 2
+    assert "a submission for twice is a folder of several files" in capsys.readouterr().err
 
 
 MISTAKES: dict[str, tuple[Callable[[Spec], object], str]] = {
