@@ -3,7 +3,7 @@
 // Counting needs no arithmetic to speak of, so the memory must always be busy.
 //
 //   - Each block has bins of its own in shared memory. It adds them to the global ones once, at its end.
-//   - The grid is as large as the GPU, not as the input: each thread counts some hundred elements.
+//   - The grid is not larger than the GPU: each thread counts some hundred elements of a large input.
 //   - A thread loads EACH int4 before it counts the first of their elements.
 
 #define BINS 256
@@ -12,7 +12,7 @@
 #define EACH 4      // int4 that a thread has in flight
 
 // launch: cudaMemset(counts, 0, BINS * sizeof(int))
-// launch: histogram<<<BLOCKS, THREADS>>>(counts, in, n)
+// launch: histogram<<<min(BLOCKS, ceil_div(n, 4 * EACH * THREADS)), THREADS>>>(counts, in, n)
 
 __device__ void count(int* bins, int4 some)
 {
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(THREADS) histogram(int* counts, const int* in,
     __syncthreads();
 
     const int4* quads = reinterpret_cast<const int4*>(in);
-    const int quad_count = n / 4, stride = BLOCKS * THREADS, first = blockIdx.x * THREADS + threadIdx.x;
+    const int quad_count = n / 4, stride = gridDim.x * THREADS, first = blockIdx.x * THREADS + threadIdx.x;
     int i = first;
     for (; i < quad_count - (EACH - 1) * stride; i += EACH * stride) {
         int4 some[EACH];
