@@ -7,7 +7,7 @@
 
 int main()
 {
-    const int n = 67108864;
+    const int n = 100663296;
     std::vector<int> values(n), expected(BINS);
     unsigned state = 1;
     for (int& value : values) {  // as the exercise draws them: a quarter is 255

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-BINS = 256
+BINS, PART = 256, 65536
 
 
 def draw_values(
@@ -12,14 +12,17 @@ def draw_values(
 ) -> np.ndarray:
     """Like the pixels of a scan: a quarter has the value of the paper, 255, the others are
     uniform."""
-    values = rng.integers(0, BINS, shape, dtype=np.int32)
-    values[rng.integers(0, 4, shape, dtype=np.int8) == 0] = BINS - 1
-    return values
+    values = np.arange(4 * BINS, dtype=np.int32) % BINS
+    values[:BINS] = BINS - 1
+    return values[rng.integers(0, values.size, shape, dtype=np.uint16)]
 
 
 def expected(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
-    """`in` has the shape (n,) and `counts` (256,)."""
-    return {"counts": np.bincount(inputs["in"], minlength=BINS).astype(np.int32)}
+    """`in` has the shape (n,) and `counts` (256,). Parts that fit into a cache are faster."""
+    values = inputs["in"]
+    parts = (values[first : first + PART] for first in range(0, values.size, PART))
+    counts = sum(np.bincount(part, minlength=BINS) for part in parts)
+    return {"counts": np.asarray(counts, dtype=np.int32)}
 
 
 def library(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
