@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(THREADS) histogram(int* counts, const int* in,
     for (; i < quad_count - (EACH - 1) * stride; i += EACH * stride) {
         int4 some[EACH];
         #pragma unroll
-        for (int j = 0; j < EACH; j++) some[j] = __ldcs(&quads[i + j * stride]);
+        for (int j = 0; j < EACH; j++) some[j] = quads[i + j * stride];  // survives: the compiler drops a load without a use
         #pragma unroll
         for (int j = 0; j < EACH; j++) count(bins, some[j]);
     }
@@ -42,6 +42,5 @@ __global__ void __launch_bounds__(THREADS) histogram(int* counts, const int* in,
     if (first < n - 4 * quad_count) atomicAdd(&bins[in[4 * quad_count + first]], 1);
 
     __syncthreads();
-    for (int bin = threadIdx.x; bin < BINS; bin += THREADS)
-        if (bins[bin] > 0) atomicAdd(&counts[bin], bins[bin]);
+    for (int bin = threadIdx.x; bin < BINS; bin += THREADS) atomicAdd(&counts[bin], bins[bin]);
 }
