@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(THREADS) histogram(int* counts, const int* in,
     for (; i < quad_count - (EACH - 1) * stride; i += EACH * stride) {
         int4 some[EACH];
         #pragma unroll
-        for (int j = 0; j < EACH; j++) some[j] = quads[i + j * stride];  // survives: the compiler drops a load without a use
+        for (int j = 0; j < EACH; j++) some[j] = quads[i + j * stride];
         #pragma unroll
         for (int j = 0; j < EACH; j++) count(bins, some[j]);
     }
