@@ -24,10 +24,7 @@ CORRECTNESS, CHECKED_CASES = "correctness", "sanitized"
 _rate = partial(
     Metric,
     shows=Shows.SLOWNESS,
-    advice=(
-        "Let each thread move or compute several elements, so that more of them are in flight at a"
-        " time."
-    ),
+    advice="Let each thread move or compute several elements, so that more are in flight.",
 )
 """A metric that a slow kernel misses."""
 _NO_FLOPS = "the exercise counts no floating-point operations"
@@ -139,6 +136,10 @@ _ROWS = (
             "Make the 32 lanes of a warp fall into 32 banks (bank = word index mod 32): pad the"
             " rows of the tile by one element, or swizzle the column."
         ),
+        advice_on_atomics=(
+            "First combine the values of lanes that change the same word, or give groups of lanes"
+            " copies of the words in other banks."
+        ),
     ),
     Metric(
         "global_load_efficiency",
@@ -166,6 +167,10 @@ _ROWS = (
         advice=(
             "Let consecutive threads (threadIdx.x) write consecutive addresses; a shared tile can"
             " turn the data first."
+        ),
+        advice_on_atomics=(
+            "Let consecutive threads change consecutive addresses, or combine the changes of many"
+            " threads in shared memory or registers first."
         ),
         comment=_ATOMICS,
     ),
@@ -246,9 +251,7 @@ _ROWS = (
         "bytes moved between L2 and DRAM",
         unit="B",
         traffic=lambda traffic: traffic.dram_bytes,
-        lacking={
-            "gpu": "only Nsight Compute counts the traffic between L2 and DRAM, and it did not"
-        },
+        lacking={"gpu": "only Nsight Compute counts the traffic of DRAM, and it did not"},
         figure="DRAM traffic",
     ),
     Metric(
@@ -269,10 +272,7 @@ _ROWS = (
         "hits in the L2 cache over requested sectors, 0 to 1",
         traffic=lambda traffic: traffic.l2,
         undefined=_NO_LOOKUPS,
-        lacking={
-            "gpu": _CACHES_BY_NCU,
-            "emulated": "the timing model simulates no L2 cache",
-        },
+        lacking={"gpu": _CACHES_BY_NCU, "emulated": "the timing model simulates no L2 cache"},
         is_fraction=True,
         figure="L2 hit rate",
     ),

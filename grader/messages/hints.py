@@ -15,7 +15,7 @@ from grader.messages.host_findings import describe_mistakes
 from grader.messages.output_advice import OUTPUT_ADVICE
 from grader.messages.sizes import explain_shapes
 from grader.messages.slowness import choose_advice, find_bound, find_waste
-from grader.metrics import CORRECTNESS, METRICS, Shows
+from grader.metrics import CORRECTNESS, METRICS, Metric, Shows
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -132,7 +132,8 @@ def _write_hint(
     shown = _SHOW[metric.shows](replace(facts, cases=cases))
     if shown:
         labels.setdefault(shown, label)
-    return _join((shown, _choose_advice(spec.hint or metric.advice, metric.shows, cases, facts)))
+    text = spec.hint or _advise(metric, facts)
+    return _join((shown, _choose_advice(text, metric.shows, cases, facts)))
 
 
 def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: HintFacts) -> str:
@@ -145,6 +146,16 @@ def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: 
             return advice
         return "" if _explain_sizes(cases) else text
     return text
+
+
+def _advise(metric: Metric, facts: HintFacts) -> str:
+    """The metric's advice: that on atomics if they cause most of the waste at the worst line."""
+    if metric.advice_on_atomics and metric.shows in _ATOMICS:
+        waste, of_atomics = _ATOMICS[metric.shows]
+        worst = _worst(facts, waste)
+        if worst is not None and 2 * of_atomics(worst.counters) > waste(worst.counters):
+            return metric.advice_on_atomics
+    return metric.advice
 
 
 def _join(parts: Sequence[str]) -> str:
@@ -325,7 +336,7 @@ def _explain_slowness(
         return _join((bound_by, choose_advice(spec.hint, generic, bound, total, facts.threads)))
     if shown in labels:
         return _join((f"{bound_by}: see {labels[shown]}" if bound_by else f"See {labels[shown]}",))
-    return _join((bound_by, shown, advice.get(metric) or METRICS[metric].advice))
+    return _join((bound_by, shown, advice.get(metric) or _advise(METRICS[metric], facts)))
 
 
 def _quote(line: SourceLine, facts: HintFacts, *, stored: bool, shared: bool = False) -> str:
@@ -348,6 +359,17 @@ def _number(value: float) -> str:
     return f"{value:.3g}" if value < 1000 else f"{value:,.0f}"
 
 
+_ATOMICS: Mapping[Shows, tuple[Callable[[Counters], int], Callable[[Counters], int]]] = {
+    Shows.BANK_CONFLICTS: (
+        lambda c: c.shared_wavefronts_excessive,
+        lambda c: c.shared_atomic_conflicts,
+    ),
+    Shows.WASTED_STORES: (
+        lambda c: c.global_writes.wasted_bytes,
+        lambda c: c.global_atomics.wasted_bytes,
+    ),
+}
+"""The waste of a line, and the part of it that atomics cause."""
 _SHOW: Mapping[Shows, Callable[[HintFacts], str]] = {
     Shows.NOTHING: lambda facts: "",
     Shows.WRONG_CASE: _wrong_case,

@@ -16,9 +16,11 @@ _POOR_EFFICIENCY = 0.5
 _LEAST_WASTE = 0.25
 """Part of all passes of the load/store units from which waste is named as the reason for a slow
 kernel: a store of the result, once, costs little in any order."""
-_ASKS_FOR_SEVERAL = re.compile(r"^(?!.*\bfloat4\b).*(?:in flight|several elements)")
+_ASKS_FOR_SEVERAL = re.compile(r"^(?!.*\b(?:float|u?int)4\b).*(?:in flight|several elements)")
 """Advice that a kernel with several elements per thread follows already, unless it asks for wider
 loads too."""
+_BY_CHANCE = 3.54
+"""Wavefronts of 32 lanes whose banks are random: the mean of the most lanes in one of 32 banks."""
 FURTHER_AHEAD = "Load further ahead of where it is used, or let more warps be resident."
 
 
@@ -40,18 +42,24 @@ def find_bound(model: Sequence[Modelled]) -> Bound | None:
 def find_waste(total: Counters) -> str | None:
     """The metric of the largest waste: poor stores, poor loads or conflicts, by wavefronts beyond
     the ideal (4 sectors count as one). Of equal waste, conflicts come last: tile loads that waste
-    sectors often store with conflicts, and one change helps both."""
+    sectors often store with conflicts, and one change helps both. Conflicts that atomics have by
+    chance are no waste: no order of the data avoids them."""
     reads, writes = total.global_reads, total.global_writes
     poor_writes = (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY
     poor_reads = (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY
     costs = {
         "global_store_efficiency": poor_writes * (writes.sectors - writes.sectors_ideal) / 4,
         "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
-        "shared_bank_conflicts": float(total.shared_wavefronts_excessive),
+        "shared_bank_conflicts": total.shared_wavefronts_excessive - _count_by_chance(total),
     }
     dearest = max(costs, key=lambda name: costs[name])
     passes = total.shared_wavefronts + (reads.sectors + writes.sectors) / 4
     return dearest if sum(costs.values()) > _LEAST_WASTE * passes else None
+
+
+def _count_by_chance(total: Counters) -> float:
+    expected = (_BY_CHANCE - 1) * total.shared_atomic_instructions
+    return min(float(total.shared_atomic_conflicts), expected)
 
 
 def loads_several(total: Counters, threads: int) -> bool:

@@ -277,6 +277,11 @@ class Counters:
         return self.shared_bank_conflicts
 
     @property
+    def shared_atomic_conflicts(self) -> int:
+        """Wavefronts of atomics beyond one for each instruction."""
+        return max(0, self.shared_atomic_wavefronts - self.shared_atomic_instructions)
+
+    @property
     def global_reads(self) -> GlobalAccesses:
         """Accesses that move data from global memory to a multiprocessor: loads and fetches."""
         return GlobalAccesses(
@@ -284,6 +289,16 @@ class Counters:
             self.global_load_sectors + self.global_fetch_sectors,
             self.global_load_sectors_ideal + self.global_fetch_sectors_ideal,
             self.global_load_bytes + self.global_fetch_bytes,
+        )
+
+    @property
+    def global_atomics(self) -> GlobalAccesses:
+        """Atomics, as stores of their bytes."""
+        return GlobalAccesses(
+            self.global_atomic_requests,
+            self.global_atomic_sectors,
+            self.global_atomic_sectors_ideal,
+            self.global_atomic_bytes,
         )
 
     @property

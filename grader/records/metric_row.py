@@ -137,8 +137,9 @@ class Metric:
     `program` reads the value of a whole program.
     `undefined` is the reason where a run has no such value. `lacking` has the reason why a kind of
     device never gives it. `is_fraction`: a part of a whole, shown as a percentage. `is_goal`: more,
-    or less, of it is better by itself, so versions are compared by it. `figure` is its name among
-    the figures for information. `comment` is for the documentation.
+    or less, of it is better by itself, so versions are compared by it. `advice_on_atomics` replaces
+    `advice` where atomics cause most of the waste. `figure` is its name among the figures for
+    information. `comment` is for the documentation.
     """
 
     name: str
@@ -159,6 +160,7 @@ class Metric:
     across: Across = Across.BY_OTHER_PROGRAM
     shows: Shows = Shows.NOTHING
     advice: str = ""
+    advice_on_atomics: str = ""
     figure: str = ""
     comment: str = ""
 

@@ -68,6 +68,14 @@ LADDERS = {
         Rung("failed--one_float_at_a_time_1056_blocks", "load several float4 per thread", 94),
         Rung("passed--grid_stride_and_shuffles", ALL_PASSED, 100),
     ),
+    "histogram": (
+        Rung(STARTER, "Let each block count in bins of its own in shared memory", 35),
+        Rung("failed--private_bins_one_element_each", "far more elements than it has bins", 46),
+        Rung("failed--private_bins_blocks_of_1024", "far more elements than it has bins", 53),
+        Rung("failed--chunk_per_thread", "Let consecutive threads", 70),
+        Rung("failed--grid_stride_one_at_a_time", "load an int4 per step", 91),
+        Rung("passed--int4_per_step", ALL_PASSED, 100),
+    ),
 }
 QUICK = ("gemm_tiled",)
 

@@ -117,6 +117,21 @@ def test_conflicts_of_asynchronous_copies_are_told_in_all() -> None:
     )
 
 
+def test_conflicts_of_atomics_get_advice_about_atomics() -> None:
+    """Padding moves no word to another lane: equal keys still meet."""
+    key = Counters(
+        shared_atomic_instructions=10, shared_atomic_wavefronts=320, shared_wavefronts_ideal=10
+    )
+    text = "__shared__ float bins[64];\natomicAdd(&bins[key & 63], 1.0f);\n"
+    told = hints(
+        lines=(LineCounters(2, key),),
+        submission=make_submission(text=text),
+        exercise=make_exercise((CORRECTNESS, CONFLICTS)),
+    )["shared_bank_conflicts"]
+    assert "combine the values of lanes that change the same word" in told
+    assert "pad" not in told
+
+
 def test_a_column_written_by_atomics_is_named_as_poor_stores() -> None:
     column = Counters(
         global_atomic_requests=10,
@@ -133,6 +148,7 @@ def test_a_column_written_by_atomics_is_named_as_poor_stores() -> None:
     assert hint["global_store_efficiency"].startswith(
         f"line 1: `{text}` moves 32 sectors a request where 4 would do."
     )
+    assert "combine the changes of many threads" in hint["global_store_efficiency"]
 
 
 def test_a_broadcast_load_is_judged_by_its_bytes() -> None:
@@ -394,6 +410,22 @@ def test_conflicts_are_spoken_of_where_there_are_some() -> None:
     assert "bank conflicts" not in bound_by("load/store unit", accesses(load=ROW, store=ROW))
 
 
+@pytest.mark.parametrize(
+    ("wavefronts", "words"), [(28, KEEP_MORE), (320, "combine the values of lanes")]
+)
+def test_chance_conflicts_of_atomics_are_not_the_reason_for_a_slow_kernel(
+    wavefronts: int, words: str
+) -> None:
+    """32 lanes at random banks take 3.54 wavefronts on average."""
+    counters = replace(
+        accesses(load=ROW),
+        shared_atomic_instructions=10,
+        shared_atomic_wavefronts=wavefronts,
+        shared_wavefronts_ideal=10,
+    )
+    assert words in bound_by("latency", counters, authors=KEEP_MORE)
+
+
 @pytest.mark.parametrize("authors", ["", KEEP_MORE])
 def test_a_kernel_that_loads_several_elements_is_not_asked_for_it(authors: str) -> None:
     one, four = (
@@ -402,6 +434,8 @@ def test_a_kernel_that_loads_several_elements_is_not_asked_for_it(authors: str) 
     )
     assert "in flight" in one
     assert "in flight" not in four
+    wider = "Load an int4 per step: more bytes are in flight."
+    assert wider in bound_by("latency", accesses(load=ROW), threads=80, authors=wider)
     assert "further ahead" in four
 
 

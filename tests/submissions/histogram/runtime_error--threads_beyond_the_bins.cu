@@ -1,0 +1,17 @@
+// 512 threads clear 256 bins, without a bound: the upper half writes behind the array.
+
+#define BINS 256
+#define THREADS 512
+
+// launch: cudaMemset(counts, 0, BINS * sizeof(int))
+// launch: histogram<<<min(528, ceil_div(n, THREADS)), THREADS>>>(counts, in, n)
+
+__global__ void histogram(int* counts, const int* in, int n)
+{
+    __shared__ int bins[BINS];
+    bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < n; i += gridDim.x * THREADS) atomicAdd(&bins[in[i]], 1);
+    __syncthreads();
+    atomicAdd(&counts[threadIdx.x], bins[threadIdx.x]);
+}
