@@ -38,7 +38,7 @@ class Status:
 
     INVALID_VALUE, OUT_OF_MEMORY = 1, 2
     INVALID_IMAGE, NO_BINARY, INVALID_PTX = 200, 209, 218
-    UNSUPPORTED_PTX, UNKNOWN = 222, 999
+    UNKNOWN = 999
 
 
 class BadImage(Exception):  # noqa: N818 - a property of the program

@@ -42,8 +42,8 @@ LIBRARY_PART, LIBRARY_START_US = 0.77, 2.0
 QUEUE_LENGTH = 1024
 """Outstanding operations after which a call waits."""
 MOST_ENTRIES = 20_000
-LEGACY, PER_THREAD, FIRST_CREATED = (0, 1), 2, 3
-"""Numbers of streams: CU_STREAM_LEGACY and NULL; CU_STREAM_PER_THREAD; those of the program."""
+LEGACY, PER_THREAD = (0, 1), 2
+"""Numbers of streams: CU_STREAM_LEGACY and NULL; CU_STREAM_PER_THREAD. The program's begin at 3."""
 
 
 class SyncKind(StrEnum):

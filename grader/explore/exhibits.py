@@ -128,7 +128,7 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
     return Gallery(
         gallery,
         GALLERIES[gallery][0],
-        f"{device.info.name} ({device.info.stands_for})",
+        device.info.description,
         _read_helpers(gallery),
         exhibits,
     )

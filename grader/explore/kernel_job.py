@@ -161,7 +161,7 @@ def record_run(
         tuple(launches),
         (*findings, *modified),
         printed,
-        f"{info.name} ({info.stands_for})",
+        info.description,
         tuple(notes),
         job.source.name,
         job.source.text,

@@ -49,6 +49,11 @@ class DeviceInfo:
     """Of tensor cores that multiply halves and sum in float, without sparsity; null where it is not
     known."""
 
+    @property
+    def description(self) -> str:
+        """Its name, and the meaning of its figures."""
+        return f"{self.name} ({self.stands_for})"
+
 
 class Source(StrEnum):
     """A clock on hardware, an exact count, or a model."""

@@ -139,9 +139,7 @@ def _print_measurement(score: Score, page: Page) -> None:
     if score.hidden_left_out and not score.status.ended_early:
         page.write(f"Cases: judged {PUBLIC_ONLY}", hanging=2)
     if score.device is not None:
-        page.write(
-            f"Device: {score.device.name} ({score.device.stands_for})", style="dim", hanging=2
-        )
+        page.write(f"Device: {score.device.description}", style="dim", hanging=2)
     for line in format_measurement(score):
         page.write(line, style="dim", hanging=2)
 

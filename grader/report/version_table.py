@@ -81,7 +81,7 @@ def print_versions(versions: Versions, *, console: Console) -> None:
         page.write(f"{which}: {score.submission_name}: {_outcome(score)}")
     device = versions.old.device or versions.new.device
     if device is not None:
-        page.write(f"Device: {device.name} ({device.stands_for})", style="dim")
+        page.write(f"Device: {device.description}", style="dim")
     if sizes := versions.old.line_sizes or versions.new.line_sizes:
         page.write(
             "Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()),

@@ -91,7 +91,7 @@ def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]
     return Sweep(
         exercise.id,
         job.submission.name,
-        f"{session.info.name} ({session.info.stands_for})",
+        session.info.description,
         tuple(found),
         tuple(notes),
     )

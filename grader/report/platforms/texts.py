@@ -63,7 +63,7 @@ def describe_score(score: Score, rule: PendingRule | None = None) -> str:
     if score.status.ended_early:
         parts += [clean_text(score.detail)[:MAX_DETAIL].strip(), clean_line(score.advice)]
     if score.device is not None:
-        parts.append(clean_line(f"Device: {score.device.name} ({score.device.stands_for})"))
+        parts.append(clean_line(f"Device: {score.device.description}"))
     return "\n\n".join(part for part in parts if part)
 
 
