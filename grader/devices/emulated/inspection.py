@@ -230,11 +230,13 @@ def _run_some_then_all(
     run_some: Callable[[Ready, OnProgress], LaunchRun], ready: Ready, on_progress: OnProgress
 ) -> LaunchRun:
     """Run some blocks; then restore the memory, and run all blocks without checks."""
-    before = {name: ready.memory.view(name).copy() for name in ready.memory.regions}
+    memory = ready.memory
+    assert isinstance(memory, GlobalMemory)  # only a program has another memory
+    before = {name: memory.view(name).copy() for name in memory.regions}
     ran = run_some(ready, on_progress)
     for name, contents in before.items():
-        ready.memory.view(name)[:] = contents
-    run_launch(ready.native, ready.memory, replace(ready.settings, checked=False))
+        memory.view(name)[:] = contents
+    run_launch(ready.native, memory, replace(ready.settings, checked=False))
     return ran
 
 
