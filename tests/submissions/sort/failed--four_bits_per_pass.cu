@@ -70,8 +70,14 @@ __global__ void split(unsigned* to, const unsigned* from, const int* sums, int n
     unsigned peers = find_peers(digit, i < n), before = peers & ((1u << lane) - 1);
     if (i < n && before == 0) counts[warp][digit] = __popc(peers);
     __syncthreads();
-    if (i >= n) return;
-    int place = sums[digit * gridDim.x + blockIdx.x] + __popc(before);
-    for (int j = 0; j < warp; j++) place += counts[j][digit];
-    to[place] = key;
+    if (threadIdx.x < DIGITS) {
+        int place = sums[threadIdx.x * gridDim.x + blockIdx.x];
+        for (int j = 0; j < WARPS; j++) {
+            int own = counts[j][threadIdx.x];
+            counts[j][threadIdx.x] = place;
+            place += own;
+        }
+    }
+    __syncthreads();
+    if (i < n) to[counts[warp][digit] + __popc(before)] = key;
 }
