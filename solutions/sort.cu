@@ -1,13 +1,13 @@
 // Reference solution of the exercise "sort": four passes of 8 bits, each of which reads and writes each key once.
 //
 //   - The digits of all passes are counted at the start: the order of the keys does not change the counts.
-//   - A block takes the next tile of keys from a counter. A warp finds the keys with the same digit by votes, so that
-//     each key gets its rank among the keys of the tile with its digit.
-//   - The tile is sorted in shared memory first. Neighbouring threads then store neighbouring keys.
+//   - A block takes the next tile of keys from a counter. Its warps count their digits, and publish the counts at once.
+//   - A warp finds the keys with the same digit by votes. So each key gets a place in the sorted tile, in shared memory.
+//     Neighbouring threads then store neighbouring keys.
 //   - The number of keys with a digit in all tiles before comes from decoupled look-back, a thread per digit.
 
 #define THREADS 256  // also the number of digits
-#define EACH 16      // keys per thread
+#define EACH 20      // keys per thread
 #define WARPS (THREADS / 32)
 #define DIGITS 256
 #define TILE (THREADS * EACH)
@@ -26,7 +26,7 @@
 // scratch: unsigned state[ENTRIES + 4 * DIGITS * ceil_div(n, TILE)]
 // launch: int tiles = ceil_div(n, TILE);
 // launch: cudaMemset(state, 0, (ENTRIES + 4 * DIGITS * tiles) * 4);
-// launch: count_digits<<<min(tiles, 528), THREADS>>>(state, in, n);
+// launch: count_digits<<<min(tiles, 1056), THREADS>>>(state, in, n);
 // launch: scan_digits<<<4, DIGITS>>>(state);
 // launch: sort_by_digit<<<tiles, THREADS>>>(other, state, in, n, 0);
 // launch: sort_by_digit<<<tiles, THREADS>>>(out, state, other, n, 1);
@@ -108,7 +108,7 @@ __device__ unsigned look_back(volatile unsigned* entries, int tile, unsigned cou
 }
 
 // Moves the keys of a tile to their places by the digit of this pass.
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, 4)
     sort_by_digit(unsigned* to, unsigned* state, const unsigned* from, int n, int pass)
 {
     __shared__ unsigned counts[WARPS][DIGITS], sorted[TILE], offsets[DIGITS];
@@ -124,36 +124,36 @@ __global__ void __launch_bounds__(THREADS)
     const int first = warp * 32 * EACH + lane;
     #pragma unroll
     for (int j = 0; j < EACH; j++) keys[j] = first + j * 32 < size ? from[tile * TILE + first + j * 32] : ALL;
+    #pragma unroll
+    for (int j = 0; j < EACH; j++) atomicAdd(&counts[warp][digit_of(keys[j], pass)], 1);
+    __syncthreads();
 
-    unsigned ranks[EACH];  // among the keys of the warp with the same digit
+    // A thread per digit: the counts become the places of the next keys in the sorted tile.
+    unsigned count = 0;
+    #pragma unroll
+    for (int i = 0; i < WARPS; i++) count += counts[i][threadIdx.x];
+    volatile unsigned* entries = state + ENTRIES + pass * gridDim.x * DIGITS + threadIdx.x;
+    entries[tile * DIGITS] = HAS_SUM | count;
+    const unsigned start = add_up_before(count);
+    unsigned place = start;
+    #pragma unroll
+    for (int i = 0; i < WARPS; i++) {
+        unsigned own = counts[i][threadIdx.x];
+        counts[i][threadIdx.x] = place;
+        place += own;
+    }
+    __syncthreads();
+
     #pragma unroll
     for (int j = 0; j < EACH; j++) {
         const int digit = digit_of(keys[j], pass);
         const unsigned peers = find_peers(digit), before = peers & ((1u << lane) - 1);
-        ranks[j] = counts[warp][digit] + __popc(before);
+        const unsigned next = counts[warp][digit];
+        sorted[next + __popc(before)] = keys[j];
         __syncwarp();
-        if (before == 0) counts[warp][digit] += __popc(peers);
+        if (before == 0) counts[warp][digit] = next + __popc(peers);
         __syncwarp();
     }
-    __syncthreads();
-
-    // A thread per digit from here on: the keys of each warp start behind those of the warps before.
-    unsigned count = 0;
-    #pragma unroll
-    for (int i = 0; i < WARPS; i++) {
-        unsigned own = counts[i][threadIdx.x];
-        counts[i][threadIdx.x] = count;
-        count += own;
-    }
-    volatile unsigned* entries = state + ENTRIES + pass * gridDim.x * DIGITS + threadIdx.x;
-    if (tile > 0) entries[tile * DIGITS] = HAS_SUM | count;
-    const unsigned start = add_up_before(count);
-    #pragma unroll
-    for (int i = 0; i < WARPS; i++) counts[i][threadIdx.x] += start;
-    __syncthreads();
-
-    #pragma unroll
-    for (int j = 0; j < EACH; j++) sorted[counts[warp][digit_of(keys[j], pass)] + ranks[j]] = keys[j];
     offsets[threadIdx.x] = state[pass * DIGITS + threadIdx.x] + look_back(entries, tile, count) - start;
     __syncthreads();
 
