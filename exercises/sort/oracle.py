@@ -6,7 +6,7 @@ import numpy as np
 
 MASKS = (0xFFFFFFFF, 0x000000FF, 0xFF000000, 0x80000001, 0x00FFF000)
 """Bits of the keys of a small case that differ."""
-LARGE = 100_000
+LARGE = 50_000
 
 
 def draw_keys(
