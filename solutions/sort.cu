@@ -147,10 +147,10 @@ __global__ void __launch_bounds__(THREADS, 4)
     #pragma unroll
     for (unsigned key : keys) {
         const int digit = digit_of(key, pass);
-        const unsigned peers = find_peers(digit), place = counts[warp][digit];
-        sorted[place + __popc(peers & ((1u << lane) - 1))] = key;
+        const unsigned peers = find_peers(digit), next = counts[warp][digit];
+        sorted[next + __popc(peers & ((1u << lane) - 1))] = key;
         __syncwarp();
-        counts[warp][digit] = place + __popc(peers);  // all peers store the same
+        counts[warp][digit] = next + __popc(peers);  // all peers store the same
         __syncwarp();
     }
     offsets[threadIdx.x] = state[pass * DIGITS + threadIdx.x] + look_back(entries, tile, count) - start;

@@ -92,7 +92,7 @@ __device__ unsigned look_back(volatile unsigned* entries, int tile, unsigned cou
     for (int at = tile - 1; at >= 0; at--) {
         unsigned entry;
         do entry = entries[at * DIGITS];
-        while (entry < HAS_SUM);
+        while (entry == 0);
         sum += entry & VALUE;
         if (entry >= HAS_PREFIX) break;
     }
@@ -108,7 +108,7 @@ __global__ void __launch_bounds__(THREADS, 4)
     __shared__ int shared_tile;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (threadIdx.x == 0) shared_tile = atomicAdd(&state[TICKETS + pass], 1);
-    for (int i = 0; i < WARPS; i++) counts[i][threadIdx.x] = 0;
+    for (auto& own : counts) own[threadIdx.x] = 0;
     __syncthreads();
     const int tile = shared_tile, size = min(TILE, n - tile * TILE);
 
@@ -132,16 +132,16 @@ __global__ void __launch_bounds__(THREADS, 4)
     // A thread per digit: the counts become the places of the next keys in the sorted tile.
     unsigned count = 0;
     #pragma unroll
-    for (int i = 0; i < WARPS; i++) count += counts[i][threadIdx.x];
+    for (auto& own : counts) count += own[threadIdx.x];
     volatile unsigned* entries = state + ENTRIES + pass * gridDim.x * DIGITS + threadIdx.x;
     entries[tile * DIGITS] = HAS_SUM | count;
     const unsigned start = add_up_before(count);
     unsigned place = start;
     #pragma unroll
-    for (int i = 0; i < WARPS; i++) {
-        unsigned own = counts[i][threadIdx.x];
-        counts[i][threadIdx.x] = place;
-        place += own;
+    for (auto& own : counts) {
+        const unsigned next = place + own[threadIdx.x];
+        own[threadIdx.x] = place;
+        place = next;
     }
     __syncthreads();
 
@@ -150,10 +150,9 @@ __global__ void __launch_bounds__(THREADS, 4)
     offsets[threadIdx.x] = state[pass * DIGITS + threadIdx.x] + look_back(entries, tile, count) - start;
     __syncthreads();
 
-    #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const int i = j * THREADS + threadIdx.x;
+    #pragma unroll 4
+    for (int i = threadIdx.x; i < size; i += THREADS) {
         const unsigned key = sorted[i];
-        if (i < size) to[offsets[digit_of(key, pass)] + i] = key;
+        to[offsets[digit_of(key, pass)] + i] = key;
     }
 }

@@ -92,7 +92,7 @@ __device__ unsigned look_back(volatile unsigned* entries, int tile, unsigned cou
     for (int at = tile - 1; at >= 0; at--) {
         unsigned entry;
         do entry = entries[at * DIGITS];
-        while (entry < HAS_SUM);
+        while (entry == 0);
         sum += entry & VALUE;
         if (entry >= HAS_PREFIX) break;
     }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(THREADS, 4)
 {
     __shared__ unsigned counts[WARPS][DIGITS], sorted[TILE], offsets[DIGITS];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    for (int i = 0; i < WARPS; i++) counts[i][threadIdx.x] = 0;
+    for (auto& own : counts) own[threadIdx.x] = 0;
     __syncthreads();
     const int tile = blockIdx.x, size = min(TILE, n - tile * TILE);
 
@@ -116,42 +116,40 @@ __global__ void __launch_bounds__(THREADS, 4)
     #pragma unroll
     for (int j = 0; j < EACH; j++) keys[j] = first + j * 32 < size ? from[tile * TILE + first + j * 32] : ALL;
     #pragma unroll
-    for (int j = 0; j < EACH; j++) atomicAdd(&counts[warp][digit_of(keys[j], pass)], 1);
+    for (unsigned key : keys) atomicAdd(&counts[warp][digit_of(key, pass)], 1);
     __syncthreads();
 
     // A thread per digit: the counts become the places of the next keys in the sorted tile.
     unsigned count = 0;
     #pragma unroll
-    for (int i = 0; i < WARPS; i++) count += counts[i][threadIdx.x];
+    for (auto& own : counts) count += own[threadIdx.x];
     volatile unsigned* entries = state + ENTRIES + pass * gridDim.x * DIGITS + threadIdx.x;
     entries[tile * DIGITS] = HAS_SUM | count;
     const unsigned start = add_up_before(count);
     unsigned place = start;
     #pragma unroll
-    for (int i = 0; i < WARPS; i++) {
-        unsigned own = counts[i][threadIdx.x];
-        counts[i][threadIdx.x] = place;
-        place += own;
+    for (auto& own : counts) {
+        const unsigned next = place + own[threadIdx.x];
+        own[threadIdx.x] = place;
+        place = next;
     }
     __syncthreads();
 
     #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const int digit = digit_of(keys[j], pass);
-        const unsigned peers = find_peers(digit), before = peers & ((1u << lane) - 1);
-        const unsigned next = counts[warp][digit];
-        sorted[next + __popc(before)] = keys[j];
+    for (unsigned key : keys) {
+        const int digit = digit_of(key, pass);
+        const unsigned peers = find_peers(digit), next = counts[warp][digit];
+        sorted[next + __popc(peers & ((1u << lane) - 1))] = key;
         __syncwarp();
-        if (before == 0) counts[warp][digit] = next + __popc(peers);
+        counts[warp][digit] = next + __popc(peers);  // all peers store the same
         __syncwarp();
     }
     offsets[threadIdx.x] = state[pass * DIGITS + threadIdx.x] + look_back(entries, tile, count) - start;
     __syncthreads();
 
-    #pragma unroll
-    for (int j = 0; j < EACH; j++) {
-        const int i = j * THREADS + threadIdx.x;
+    #pragma unroll 4
+    for (int i = threadIdx.x; i < size; i += THREADS) {
         const unsigned key = sorted[i];
-        if (i < size) to[offsets[digit_of(key, pass)] + i] = key;
+        to[offsets[digit_of(key, pass)] + i] = key;
     }
 }
