@@ -58,6 +58,7 @@ GEMM_SIZES = [(1, 1, 1), (33, 31, 17), (100, 75, 50), (67, 131, 61), (128, 160, 
 SIZES = {
     "transpose": [(1, 1), (33, 31), (100, 75), (67, 311), (256, 256)],
     "reduction": [(1,), (31,), (257,), (10_007,), (262_143,)],
+    "sort": [(1,), (257,), (10_007,), (40_961,)],
     **dict.fromkeys(("vector_add", "scan", "histogram", "find_the_bugs"), VECTOR_SIZES),
     "softmax": [(1, 1), (33, 31), (5, 1001), (3, 4096)],
     **dict.fromkeys(GEMMS, GEMM_SIZES),

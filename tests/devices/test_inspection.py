@@ -292,3 +292,26 @@ def test_a_race_at_large_sizes_only_is_found_in_some_blocks() -> None:
     (finding,) = run(ready(tile))[0].findings
     assert finding.kind is FindingKind.RACE
     assert run(ready(tile.replace("if (n < 100000) ", "")))[0].findings == ()
+
+
+SCATTER = """
+// scratch: int place[n]
+// launch: cudaMemset(place, 0, 4 * n)
+// launch: find<<<2048, 64>>>(place)
+// launch: k<<<2048, 64>>>(y, place, x, n)
+__global__ void find(int* place) { int i = blockIdx.x * 64 + threadIdx.x; place[i] = i ^ 64; }
+__global__ void k(float* y, const int* place, const float* x, int n)
+{
+    int i = blockIdx.x * 64 + threadIdx.x;
+    y[place[i] % LIMIT] = x[i];
+}
+"""
+
+
+def test_missing_values_of_an_earlier_launch_are_no_race() -> None:
+    """Blocks of the second launch store to place 0 where the first launch ran in part."""
+    assert run(make_ready(SCATTER.replace("LIMIT", "n"), BUFFERS, {"n": N}, INFO))[0].findings == ()
+    (finding,) = run(make_ready(SCATTER.replace("LIMIT", "64"), BUFFERS, {"n": N}, INFO))[
+        0
+    ].findings
+    assert (finding.kind, finding.kernel) == (FindingKind.RACE, "k")

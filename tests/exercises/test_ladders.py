@@ -76,6 +76,13 @@ LADDERS = {
         Rung("failed--grid_stride_one_at_a_time", "load an int4 per step", 91),
         Rung("passed--int4_per_step", ALL_PASSED, 100),
     ),
+    "sort": (
+        Rung(STARTER, "Use several bits per pass", 35),
+        Rung("failed--four_bits_per_pass", "Sort the keys of a block in shared memory first", 45),
+        Rung("failed--four_bits_sorted_in_shared_memory", "use 8 bits per pass", 68),
+        Rung("failed--digits_counted_in_each_pass", "count the digits of all passes in one", 76),
+        Rung("passed--ranks_before_counts", ALL_PASSED, 80),
+    ),
 }
 QUICK = ("gemm_tiled",)
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -177,36 +178,66 @@ def inspect_run(
 def _check_some_blocks(
     device: Runner, plan: Plan, seed: int, execution: Execution
 ) -> tuple[Observation, ...]:
-    """The findings of the checked mode in some blocks of each launch, drawn by the seed. Only
-    findings between these blocks count: values that they read from other blocks are missing.
+    """The races that the checked mode finds in some blocks of each launch, drawn by the seed. Only
+    races between these blocks count: values that they read from other blocks are missing.
+
+    In a plan of several steps, a missing value may be an index: so races count only if the same
+    blocks have them after complete earlier steps too.
     """
     if sum(array.nbytes for array in plan.arrays.values()) > MOST_CHECKED_BYTES:
         return ()
-    memory = device.lay_out(plan, sparse=True)
+    run_some = partial(_run_some_checked, Random(f"{seed} checked"), execution)
+    found = _find_races(device, plan, run_some, sparse=True)
+    if not found or len(plan.program.steps) == 1:
+        return found
+    run_some = partial(_run_some_checked, Random(f"{seed} checked"), execution)
+    return _find_races(device, plan, partial(_run_some_then_all, run_some), sparse=False)
+
+
+def _find_races(
+    device: Runner, plan: Plan, run: Callable[[Ready, OnProgress], LaunchRun], *, sparse: bool
+) -> tuple[Observation, ...]:
+    memory = device.lay_out(plan, sparse=sparse)
     memory.track_writes(())
     checking = Checking()
-    rng = Random(f"{seed} checked")
+    device.launch_all(plan.started(), memory, RunOptions(run, checking))
+    found = gather_findings(checking, memory, plan.program.buffers, certain_only=True)
+    return tuple(finding for finding in found if finding.kind is FindingKind.RACE)
+
+
+def _run_some_checked(
+    rng: Random, execution: Execution, ready: Ready, on_progress: OnProgress
+) -> LaunchRun:
+    """Run some blocks of a launch in the checked mode."""
+    if ready.native.code.cluster_blocks > 1:
+        return LaunchRun(LaunchOutcome(NO_COUNTS, None))
     executed = {
         launch.kernel: launch.counters.instructions_executed for launch in execution.launches
     }
+    blocks = ready.settings.blocks
+    allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
+    most = FEW_CHECKED if ready.native.shares_atomics else MOST_CHECKED
+    count = min(blocks, max(LEAST_CHECKED, min(most, allowed)))
+    sample = tuple(sorted(rng.sample(range(blocks), count)))
+    # without the other blocks, a block may take all work of a queue, or wait for a block that
+    # does not run
+    some = replace(ready.settings, sample=sample, budget=2 * CHECKED_INSTRUCTIONS)
+    outcome = run_launch(ready.native, ready.memory, some, on_progress)
+    return LaunchRun(replace(outcome, fault=None))
 
-    def run_some(ready: Ready, on_progress: OnProgress) -> LaunchRun:
-        if ready.native.code.cluster_blocks > 1:
-            return LaunchRun(LaunchOutcome(NO_COUNTS, None))
-        blocks = ready.settings.blocks
-        allowed = CHECKED_INSTRUCTIONS * blocks // max(1, executed.get(ready.kernel.name, 1))
-        most = FEW_CHECKED if ready.native.shares_atomics else MOST_CHECKED
-        count = min(blocks, max(LEAST_CHECKED, min(most, allowed)))
-        sample = tuple(sorted(rng.sample(range(blocks), count)))
-        # without the other blocks, a block may take all work of a queue, or wait for a block that
-        # does not run
-        some = replace(ready.settings, sample=sample, budget=2 * CHECKED_INSTRUCTIONS)
-        outcome = run_launch(ready.native, ready.memory, some, on_progress)
-        return LaunchRun(replace(outcome, fault=None))
 
-    device.launch_all(plan, memory, RunOptions(run_some, checking))
-    found = gather_findings(checking, memory, plan.program.buffers, certain_only=True)
-    return tuple(finding for finding in found if finding.kind is FindingKind.RACE)
+def _run_some_then_all(
+    run_some: Callable[[Ready, OnProgress], LaunchRun], ready: Ready, on_progress: OnProgress
+) -> LaunchRun:
+    """Run some blocks; then restore the memory, and run all blocks without checks."""
+    memory = ready.memory
+    assert isinstance(memory, GlobalMemory)  # only a program has another memory
+    before = {name: memory.view(name).copy() for name in memory.regions}
+    ran = run_some(ready, on_progress)
+    for name, contents in before.items():
+        memory.view(name)[:] = contents
+    run_launch(ready.native, memory, replace(ready.settings, checked=False))
+    return ran
 
 
 def try_backwards(
