@@ -1,4 +1,4 @@
-// The weights are flipped, as the mathematical convolution has it.
+// The weights are flipped, as in the mathematical convolution.
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)

@@ -1,10 +1,10 @@
-// A tile with its halo; each thread computes a column of four elements and keeps what it has read in registers.
+// The halo on the right is never loaded.
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)
 #define BX 32
 #define BY 8
-#define EACH 4
+#define EACH 1
 #define TX BX
 #define TY (BY * EACH)
 
@@ -18,7 +18,7 @@ __global__ void convolution(float* out, const float* in, int rows, int cols)
     __shared__ float tile[TY + 2 * RADIUS][TX + 2 * RADIUS];
     int left = blockIdx.x * TX, top = blockIdx.y * TY;
     for (int i = threadIdx.y; i < TY + 2 * RADIUS; i += BY)
-        for (int j = threadIdx.x; j < TX + 2 * RADIUS; j += BX) {
+        for (int j = threadIdx.x; j < TX + RADIUS; j += BX) {
             int row = top + i - RADIUS, col = left + j - RADIUS;
             tile[i][j] = row >= 0 && row < rows && col >= 0 && col < cols ? in[row * cols + col] : 0.0f;
         }
