@@ -1,13 +1,12 @@
-// 4 x 4 elements per thread; asynchronous copies fill the tile without registers, and with 0 outside of the image.
+// 4 x 4 elements per thread; asynchronous copies fill the tile. A warp's copy passes the end of a row of the tile, and so
+// takes more wavefronts.
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)
 #define TILE_X 128
 #define TILE_Y 32
 #define ROWS_EACH 4  // rows of out per thread; it has four columns
-#define FIRST 7  // the float4 of a row of the tile with the halo on the left
-#define LAST 40  // and on the right; between them, a row begins at a multiple of 128 bytes, as in the image
-#define QUADS 48
+#define QUADS ((TILE_X + 8) / 4)  // float4 in a row of the tile, with four columns of halo on each side
 #define TILE_ROWS (TILE_Y + 2 * RADIUS)
 #define THREADS_Y (TILE_Y / ROWS_EACH)
 #define THREADS (32 * THREADS_Y)
@@ -30,26 +29,22 @@ __device__ float4 load_quad(const float* in, int y, int x, int rows, int cols)
     return make_float4(some[0], some[1], some[2], some[3]);
 }
 
-__device__ void copy_quad(float4* to, const float* in, int y, int x, int rows, int cols)
-{
-    if (cols % 4) {
-        *to = load_quad(in, y, x, rows, cols);
-        return;
-    }
-    bool inside = y >= 0 && y < rows && x >= 0 && x < cols;
-    __pipeline_memcpy_async(to, inside ? in + static_cast<size_t>(y) * cols + x : in, 16, inside ? 0 : 16);
-}
-
-// A warp copies a row of 32 float4 at a time; then each thread copies at most one float4 of the halo on the sides.
+// The tile and its halo; most blocks lie in the image with their halo, and need no bounds checks.
 __device__ void load_tile(float4 (&tile)[TILE_ROWS * QUADS], const float* in, int top, int left, int rows, int cols)
 {
-    for (int i = threadIdx.y; i < TILE_ROWS; i += THREADS_Y)
-        copy_quad(&tile[i * QUADS + FIRST + 1 + threadIdx.x], in, top + i, left + 4 * threadIdx.x, rows, cols);
-    const int thread = threadIdx.y * 32 + threadIdx.x, side = thread / 128, i = thread % 128;
-    if (i < TILE_ROWS)
-        copy_quad(&tile[i * QUADS + (side ? LAST : FIRST)], in, top + i, side ? left + TILE_X : left - 4, rows, cols);
-    __pipeline_commit();
-    __pipeline_wait_prior(0);
+    const int thread = threadIdx.y * 32 + threadIdx.x;
+    if (cols % 4 == 0 && top >= 0 && top + TILE_ROWS <= rows && left >= 0 && left + 4 * QUADS <= cols) {
+        const float4* first = reinterpret_cast<const float4*>(in + static_cast<size_t>(top) * cols + left);
+        #pragma unroll
+        for (int i = 0; i < TILE_ROWS * QUADS; i += THREADS)
+            if (i + thread < TILE_ROWS * QUADS)
+                __pipeline_memcpy_async(&tile[i + thread], &first[(i + thread) / QUADS * (cols / 4) + (i + thread) % QUADS], 16);
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        return;
+    }
+    for (int i = thread; i < TILE_ROWS * QUADS; i += THREADS)
+        tile[i] = load_quad(in, top + i / QUADS, left + i % QUADS * 4, rows, cols);
 }
 
 __device__ void store_quad(float* out, const float (&sums)[4], int y, int x, int rows, int cols)
@@ -69,7 +64,7 @@ __global__ void __launch_bounds__(THREADS) convolution(float* out, const float* 
 {
     __shared__ float4 tile[TILE_ROWS * QUADS];
     const int left = blockIdx.x * TILE_X, top = blockIdx.y * TILE_Y;
-    load_tile(tile, in, top - RADIUS, left, rows, cols);
+    load_tile(tile, in, top - RADIUS, left - 4, rows, cols);
     __syncthreads();
 
     float sums[ROWS_EACH][4] = {};
@@ -78,7 +73,7 @@ __global__ void __launch_bounds__(THREADS) convolution(float* out, const float* 
         float near[12];
         #pragma unroll
         for (int j = 0; j < 3; j++)
-            *reinterpret_cast<float4*>(near + 4 * j) = tile[(threadIdx.y * ROWS_EACH + i) * QUADS + FIRST + threadIdx.x + j];
+            *reinterpret_cast<float4*>(near + 4 * j) = tile[(threadIdx.y * ROWS_EACH + i) * QUADS + threadIdx.x + j];
         #pragma unroll
         for (int own = 0; own < ROWS_EACH; own++) {
             if (i < own || i >= own + WIDTH) continue;
