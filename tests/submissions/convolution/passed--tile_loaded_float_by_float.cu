@@ -1,4 +1,4 @@
-// 4 x 4 elements per thread. The tile is read in float4, but loaded float by float, for any row length.
+// 4 x 4 elements per thread, read and stored in float4. The tile is loaded float by float.
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)
@@ -46,11 +46,16 @@ __global__ void convolution(float* out, const float* in, int rows, int cols)
                 for (int k = 0; k < 4; k++)
                     if (i >= e && i < e + WIDTH) sums[e][k] += weights[(i - e) * WIDTH + j] * near[k + j + 1];
     }
+    int x = left + 4 * threadIdx.x, y = top + threadIdx.y * EACH;
     #pragma unroll
-    for (int e = 0; e < EACH; e++)
-        #pragma unroll
-        for (int k = 0; k < 4; k++) {
-            int x = left + 4 * threadIdx.x + k, y = top + threadIdx.y * EACH + e;
-            if (x < cols && y < rows) out[y * cols + x] = sums[e][k];
-        }
+    for (int e = 0; e < EACH; e++) {
+        if (x >= cols || y + e >= rows) return;
+        float* to = out + (y + e) * cols + x;
+        if (cols % 4 == 0)
+            *reinterpret_cast<float4*>(to) = make_float4(sums[e][0], sums[e][1], sums[e][2], sums[e][3]);
+        else
+            #pragma unroll
+            for (int k = 0; k < 4; k++)
+                if (x + k < cols) to[k] = sums[e][k];
+    }
 }
