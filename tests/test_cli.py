@@ -148,7 +148,7 @@ def test_bad_usage_says_what_is_wrong(
         (["bath"], "did you mean 'batch'?", "Commands: list, start"),
         (["bath", "transpose", "work"], "did you mean 'batch'?", "find_the_bugs, gemm_coalesced"),
         (["trnspose", "mine.cu"], "did you mean 'transpose'?", "find_the_bugs, gemm_coalesced"),
-        (["--fresh", "trnspose", "mine.cu"], "did you mean 'transpose'?", "find_the_bugs, gemm_coal"),
+        (["--fresh", "trnspose", "mine.cu"], "did you mean 'transpose'?", "find_the_bugs, gemm_c"),
         (["start", "gemm_tiles"], "did you mean 'gemm_tiled'?", "find_the_bugs, gemm_coalesced"),
         (["exercises/trnspose", "mine.cu"], "did you mean 'transpose'?", "Exercises nearby"),
         (["mine.cu"], "the exercise comes first", "grade EXERCISE mine.cu\nExercises: "),
