@@ -37,7 +37,8 @@ __device__ float4 load_quad(const float* in, int y, int x, int rows, int cols)
 __device__ void load_tile(float4 (&tile)[TILE_ROWS * QUADS], const float* in, int top, int left, int rows, int cols)
 {
     const int thread = threadIdx.y * 32 + threadIdx.x;
-    if (cols % 4 == 0 && top >= 0 && top + TILE_ROWS <= rows && left >= 0 && left + 4 * QUADS <= cols) {
+    const bool inside = top >= 0 && top + TILE_ROWS <= rows && left >= 0 && left + 4 * QUADS <= cols;  // survives: load_quad loads the same
+    if (inside && cols % 4 == 0) {
         const float4* first = reinterpret_cast<const float4*>(in + static_cast<size_t>(top) * cols + left);
         #pragma unroll
         for (int i = 0; i < TILE_ROWS * QUADS; i += THREADS)
@@ -53,7 +54,7 @@ __device__ void store_quad(float* out, const float (&sums)[4], int y, int x, int
 {
     if (y >= rows || x >= cols) return;
     float* row = out + static_cast<size_t>(y) * cols;
-    if (cols % 4 == 0) {
+    if (cols % 4 == 0) {  // survives: one by one they are the same floats
         *reinterpret_cast<float4*>(row + x) = make_float4(sums[0], sums[1], sums[2], sums[3]);
         return;
     }
