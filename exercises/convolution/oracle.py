@@ -6,25 +6,23 @@ import numpy as np
 
 WIDTH = 7
 RADIUS = WIDTH // 2
+BAND = 16
+"""Rows that are computed together: they fit into a processor's cache."""
 
 
 def expected(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
     """`in` and `out` have the shape (rows, cols), `w` (7, 7); elements outside of `in` are 0."""
-    return {"out": _sum_of_shifts(inputs["in"].astype(np.float64), inputs["w"].astype(np.float64))}
-
-
-def _sum_of_shifts(image: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    rows, cols = image.shape
-    out = np.zeros_like(image)
-    for i in range(WIDTH):
-        for j in range(WIDTH):
-            down, right = i - RADIUS, j - RADIUS
-            top, bottom = max(0, -down), min(rows, rows - down)
-            left, end = max(0, -right), min(cols, cols - right)
-            if top < bottom and left < end:
-                shifted = image[top + down : bottom + down, left + right : end + right]
-                out[top:bottom, left:end] += weights[i, j] * shifted
-    return out
+    rows, cols = sizes["rows"], sizes["cols"]
+    padded = np.pad(inputs["in"].astype(np.float64), RADIUS)
+    weights = inputs["w"].astype(np.float64)
+    out = np.zeros((rows, cols))
+    for top in range(0, rows, BAND):
+        band = out[top : top + BAND]
+        for i in range(WIDTH):
+            near = padded[top + i : top + i + len(band)]
+            for j in range(WIDTH):
+                band += weights[i, j] * near[:, j : j + cols]
+    return {"out": out}
 
 
 def library(inputs: dict[str, np.ndarray], sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
