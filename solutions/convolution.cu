@@ -5,7 +5,7 @@
 //   - A block loads a tile of 128 x 32 elements with its halo, in float4. Elements outside of the image become 0 there,
 //     so that the loops need no bounds checks.
 //   - A thread reads 12 neighbouring floats of a row of the tile as three float4, without bank conflicts. It uses each
-//     float for up to 28 products.
+//     float for up to 16 products.
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)
