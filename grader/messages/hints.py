@@ -142,6 +142,8 @@ def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: 
     if shows is Shows.FINDING and facts.findings:
         return ""
     if shows is Shows.WRONG_CASE and (case := find_shown_case(cases)) is not None:
+        if _explains_edge(case, facts):
+            return text
         if (advice := OUTPUT_ADVICE.get(case.cause or "")) is not None:
             return advice
         return "" if _explain_sizes(cases) else text
@@ -156,6 +158,13 @@ def _advise(metric: Metric, facts: HintFacts) -> str:
         if worst is not None and 2 * of_atomics(worst.counters) > waste(worst.counters):
             return metric.advice_on_atomics
     return metric.advice
+
+
+def _explains_edge(case: CaseResult, facts: HintFacts) -> bool:
+    """Wrong elements at an edge suggest that the kernel ignores the edge. A read of unwritten
+    memory is another explanation, and was found in this run."""
+    unwritten = FindingKind.UNINITIALIZED_READ
+    return case.cause == "edge" and any(each.kind is unwritten for each in facts.findings)
 
 
 def _join(parts: Sequence[str]) -> str:
@@ -216,9 +225,10 @@ def _bank_conflicts(facts: HintFacts) -> str:
     each = [
         (wavefronts * instructions / (active * count), stored)
         for wavefronts, count, stored in ways
-        if count
+        if count and wavefronts
     ]
-    takes, stored = max(each, default=(float(c.shared_wavefronts), bool(c.shared_store_wavefronts)))
+    whole = (c.shared_wavefronts / active, bool(c.shared_store_wavefronts))
+    takes, stored = max(each, default=whole)
     access = _quote(line, facts, stored=stored, shared=True)
     return (
         f"line {line.line}: {access} takes {_average(takes, 'wavefront')} where"

@@ -59,6 +59,7 @@ SIZES = {
     "transpose": [(1, 1), (33, 31), (100, 75), (67, 311), (256, 256)],
     "reduction": [(1,), (31,), (257,), (10_007,), (262_143,)],
     "sort": [(1,), (257,), (10_007,), (40_961,)],
+    "convolution": [(1, 1), (33, 31), (5, 132), (67, 311)],
     **dict.fromkeys(("vector_add", "scan", "histogram", "find_the_bugs"), VECTOR_SIZES),
     "softmax": [(1, 1), (33, 31), (5, 1001), (3, 4096)],
     **dict.fromkeys(GEMMS, GEMM_SIZES),

@@ -83,6 +83,14 @@ LADDERS = {
         Rung("failed--digits_counted_in_each_pass", "count the digits of all passes in one", 76),
         Rung("passed--ranks_before_counts", ALL_PASSED, 80),
     ),
+    "convolution": (
+        Rung(STARTER, "Read the weights from constant memory", 35),
+        Rung("failed--constant_weights", "load a tile with its halo into shared memory", 42),
+        Rung("failed--tile_one_element_each", "compute a column of several elements", 65),
+        Rung("failed--column_of_eight", "no bounds checks where it lies inside of the image", 81),
+        Rung("failed--column_of_eight_checked_at_edges", "Let each thread compute 4 x 4", 98),
+        Rung("passed--tile_loaded_float_by_float", ALL_PASSED, 100),
+    ),
 }
 QUICK = ("gemm_tiled",)
 

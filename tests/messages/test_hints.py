@@ -132,6 +132,15 @@ def test_conflicts_of_atomics_get_advice_about_atomics() -> None:
     assert "pad" not in told
 
 
+def test_conflicts_of_copies_that_count_as_load_instructions_are_an_average() -> None:
+    copies = Counters(
+        shared_load_instructions=10, shared_store_wavefronts=80, shared_wavefronts_ideal=20
+    )
+    lines = [SourceLine(2, "copy(tile, in);", copies)]
+    told = hint("shared_bank_conflicts", replace(NO_FACTS, lines=lines))
+    assert told.startswith("line 2: `copy(tile, in);` takes 8 wavefronts where 2 would do.")
+
+
 def test_a_column_written_by_atomics_is_named_as_poor_stores() -> None:
     column = Counters(
         global_atomic_requests=10,
@@ -476,6 +485,13 @@ def test_the_authors_hint_gives_way_to_a_known_cause(cause: str | None, advice: 
     told = hint("correctness", replace(NO_FACTS, cases=[case]), hint="Mind the edges.")
     assert told.startswith(f"case square: 612 of 37,481 elements of `out` are wrong.{advice}")
     assert ("Mind the edges." in told) is (advice == " Mind the edges.")
+
+
+def test_a_read_of_unwritten_memory_explains_wrong_elements_at_an_edge() -> None:
+    case = replace(make_case(passed=False), cause="edge")
+    unwritten = Finding(FindingKind.UNINITIALIZED_READ, "tile[0] was not written", line=7)
+    facts = replace(NO_FACTS, cases=[case], findings=[unwritten])
+    assert hint("correctness", facts, hint="Load the halo.").endswith("Load the halo.")
 
 
 def test_advice_is_for_causes_that_there_are() -> None:
