@@ -33,21 +33,34 @@ def pointers(*tensors: torch.Tensor) -> list[ctypes.c_void_p]:
 
 
 def print_comparison(
-    title: str, reference: Callable[[], object], library: Callable[[], object], name: str
+    title: str,
+    reference: Callable[[], object],
+    library: Callable[[], torch.Tensor],
+    name: str,
+    *,
+    out: torch.Tensor,
+    relative: float,
+    absolute: float,
 ) -> None:
-    """Medians in milliseconds, and the library's time over the reference's (above 1: the reference
-    is faster)."""
+    """Prints a line for compare.py: medians in milliseconds, the library's time over the
+    reference's (above 1: the reference is faster), and whether `out`, which the reference writes,
+    agrees with the library's result."""
     functions = (reference, library)
     times: tuple[list[float], list[float]] = ([], [])
     flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda")
+    out.view(torch.uint8).fill_(255)  # NaN, where the reference leaves an element out
     for turn in range(WARM_UP + ROUNDS):
         for function, samples in zip(functions, times, strict=True):
             flushed.zero_()
             time_ms = _time(function)
             if turn >= WARM_UP:
                 samples.append(time_ms)
+    right = torch.allclose(out, library(), rtol=relative, atol=absolute)
     ours, theirs = map(statistics.median, times)
-    print(f"{title}: reference {ours:.4f} ms, {name} {theirs:.4f} ms, ratio {theirs / ours:.3f}")
+    print(
+        f"{title}: reference {ours:.4f} ms, {name} {theirs:.4f} ms, ratio {theirs / ours:.3f},"
+        f" {'right' if right else 'WRONG'}"
+    )
 
 
 def _time(function: Callable[[], object]) -> float:

@@ -1,5 +1,7 @@
 // Compares the reference of the exercise "spmv" with cusparseSpMV (float, CSR), for a matrix like those of the oracle:
 // log-normal lengths of rows, columns near the diagonal. cuSPARSE analyses the matrix before it is timed.
+//
+// nvcc: -lcusparse
 
 #include <cmath>
 #include <random>
