@@ -4,12 +4,13 @@
 //
 //   - The block multiplies CHUNK elements at a time, whatever rows they belong to: neighbours read neighbours, and no
 //     lane is idle. A thread has CHUNK / THREADS elements in flight. The products go to shared memory.
+//   - column and value are used once: __ldcs keeps them from displacing x in the L1.
 //   - LANES threads then add the products of each row, and exchange their sums by shuffles.
 
-#define THREADS 256
+#define THREADS 128
 #define LANES 4  // threads that add a row
 #define ROWS (THREADS / LANES)
-#define CHUNK 3072
+#define CHUNK 1536  // enough for most groups of ROWS rows; others take several chunks
 
 // launch: spmv<<<ceil_div(rows, ROWS), THREADS>>>(y, first, column, value, x, rows)
 
@@ -22,8 +23,8 @@ __device__ void multiply(
     #pragma unroll
     for (int j = 0; j < CHUNK / THREADS; j++) {
         int k = k0 + j * THREADS + threadIdx.x;
-        columns[j] = k < end ? column[k] : 0;
-        values[j] = k < end ? value[k] : 0.0f;
+        columns[j] = k < end ? __ldcs(&column[k]) : 0;
+        values[j] = k < end ? __ldcs(&value[k]) : 0.0f;
     }
     #pragma unroll
     for (int j = 0; j < CHUNK / THREADS; j++) products[j * THREADS + threadIdx.x] = values[j] * x[columns[j]];

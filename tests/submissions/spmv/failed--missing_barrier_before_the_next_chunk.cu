@@ -1,8 +1,8 @@
 // The next chunk overwrites products that other threads still add.
-#define THREADS 256
+#define THREADS 128
 #define LANES 4  // threads that add a row
 #define ROWS (THREADS / LANES)
-#define CHUNK 3072
+#define CHUNK 1536
 
 // launch: spmv<<<ceil_div(rows, ROWS), THREADS>>>(y, first, column, value, x, rows)
 
@@ -15,8 +15,8 @@ __device__ void multiply(
     #pragma unroll
     for (int j = 0; j < CHUNK / THREADS; j++) {
         int k = k0 + j * THREADS + threadIdx.x;
-        columns[j] = k < end ? column[k] : 0;
-        values[j] = k < end ? value[k] : 0.0f;
+        columns[j] = k < end ? __ldcs(&column[k]) : 0;
+        values[j] = k < end ? __ldcs(&value[k]) : 0.0f;
     }
     #pragma unroll
     for (int j = 0; j < CHUNK / THREADS; j++) products[j * THREADS + threadIdx.x] = values[j] * x[columns[j]];

@@ -1,4 +1,4 @@
-// Smaller chunks of the elements of 32 rows, with 8 threads per row.
+// Smaller chunks of the elements of 32 rows, with 8 threads per row and plain loads.
 #define THREADS 256
 #define LANES 8  // threads that add a row
 #define ROWS (THREADS / LANES)

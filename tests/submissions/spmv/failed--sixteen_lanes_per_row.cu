@@ -1,6 +1,6 @@
-// Two lanes multiply a row.
+// Sixteen lanes multiply a row.
 #define THREADS 256
-#define LANES 2
+#define LANES 16
 // launch: spmv<<<ceil_div(rows * LANES, THREADS), THREADS>>>(y, first, column, value, x, rows)
 
 __global__ void spmv(float* y, const int* first, const int* column, const float* value, const float* x, int rows)
