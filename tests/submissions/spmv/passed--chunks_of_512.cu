@@ -1,4 +1,4 @@
-// Chunks of half of the elements of a block, each thread with one load in flight: barriers cost more than the loads.
+// Chunks of half of the elements of a block, without an unrolled loop.
 #define THREADS 128
 #define LANES 4  // threads that add a row
 #define ROWS (THREADS / LANES)
