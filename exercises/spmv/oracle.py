@@ -6,13 +6,16 @@ import numpy as np
 
 BAND = 64
 """Columns to each side of the diagonal that a row may use."""
+LONGEST = 16
+"""Length of the longest rows, in medians."""
 
 
 def draw_first(
     rng: np.random.Generator, shape: tuple[int, ...], sizes: Mapping[str, int]
 ) -> np.ndarray:
-    """Where each row begins, shape (rows + 1,). Lengths follow a log-normal distribution."""
-    weights = rng.lognormal(0, 1, sizes["rows"])
+    """Where each row begins, shape (rows + 1,). Lengths follow a log-normal distribution, cut off
+    at LONGEST times the median: otherwise a single row decides the time of a slow kernel."""
+    weights = np.minimum(rng.lognormal(0, 1, sizes["rows"]), LONGEST)
     lengths = rng.multinomial(sizes["count"], weights / weights.sum())
     return np.concatenate([[0], lengths.cumsum()]).astype(np.int32)
 
