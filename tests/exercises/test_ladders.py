@@ -68,6 +68,13 @@ LADDERS = {
         Rung("failed--one_float_at_a_time_1056_blocks", "load several float4 per thread", 94),
         Rung("passed--grid_stride_and_shuffles", ALL_PASSED, 100),
     ),
+    "spmv": (
+        Rung(STARTER, "several lanes share a row", 35),
+        Rung("failed--four_lanes_per_row", "several lanes share a row", 51),
+        Rung("failed--warp_per_row", "let 8 lanes share a row", 55),
+        Rung("failed--eight_lanes_per_row", "share the elements of consecutive rows", 79),
+        Rung("passed--chunks_of_512", ALL_PASSED, 100),
+    ),
 }
 QUICK = ("gemm_tiled",)
 

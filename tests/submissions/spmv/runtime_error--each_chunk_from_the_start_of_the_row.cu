@@ -1,4 +1,4 @@
-// A row that continues in the next chunk starts there at its own beginning, not at that of the chunk.
+// In each chunk, a row begins at its own start, which may lie before the chunk: an address before the shared array.
 #define THREADS 128
 #define LANES 4  // threads that add a row
 #define ROWS (THREADS / LANES)
