@@ -21,7 +21,7 @@ __device__ void multiply(
     int columns[CHUNK / THREADS];
     float values[CHUNK / THREADS];
     #pragma unroll
-    for (int j = 0; j < CHUNK / THREADS; j++) {
+    for (int j = 0; j < CHUNK / THREADS; j++) {  // survives: beyond the array, so the compiler drops it
         int k = k0 + j * THREADS + threadIdx.x;
         columns[j] = k < end ? __ldcs(&column[k]) : 0;
         values[j] = k < end ? __ldcs(&value[k]) : 0.0f;
@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(THREADS)
     const int begin = first[min(row, rows)], stop = first[min(row + 1, rows)];
     const int end = first[min(row0 + ROWS, rows)];
     float sum = 0.0f;
-    for (int k0 = first[row0]; k0 < end; k0 += CHUNK) {
+    for (int k0 = first[row0]; k0 < end; k0 += CHUNK) {  // survives: one more chunk, without elements
         multiply(products, column, value, x, k0, end);
         __syncthreads();
         for (int k = max(begin, k0) + lane; k < min(stop, k0 + CHUNK); k += LANES) sum += products[k - k0];
