@@ -1,4 +1,5 @@
 // Every second row of a matrix that is as large as the timed one.
+// expect without a model: passed, only the timed size tells
 #define THREADS 256
 #define LANES 8
 // launch: spmv<<<ceil_div(rows * LANES, THREADS), THREADS>>>(y, first, column, value, x, rows)
