@@ -284,7 +284,7 @@ def run_baseline(
     except SubmissionError:
         return None
     mode = ModelledMode(BASELINES_SEED) if modelled else COUNTING
-    key = graded_key(program, bench.device.info, mode)
+    key = graded_key(program, bench.device.info, mode, exercise)
     if known := recall(cache, key, BaselineRun):
         return known
     stage = f"{'modelling' if modelled else 'counting'} the {label} kernel"

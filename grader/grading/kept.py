@@ -22,6 +22,7 @@ from grader.plumbing.cache import cache_key, recall, remember
 from grader.plumbing.identity import grader_identity, hash_files, hash_package
 from grader.plumbing.record_json import make_converter
 from grader.records import DeviceInfo, Mode, Program, Score
+from grader.spec.exercise import Exercise
 from grader.spec.own_files import read_files
 
 if TYPE_CHECKING:
@@ -76,9 +77,11 @@ def find_keeper(job: Job) -> Keeper:
     return Keeper(job.cache, f"score-{cache_key(*parts)}")
 
 
-def graded_key(program: Program, info: DeviceInfo, mode: Mode) -> str:
-    """The key of the counters and times of a program on an emulated GPU."""
-    return "graded-" + _key(program, info.id, repr(mode), hash_package(*_EMULATED))
+def graded_key(program: Program, info: DeviceInfo, mode: Mode, exercise: Exercise) -> str:
+    """The key of the counters and times of a program on an emulated GPU. They depend on the inputs,
+    so on the exercise's files: functions of the oracle fill inputs."""
+    files = hash_files(read_files(exercise))
+    return "graded-" + _key(program, info.id, repr(mode), hash_package(*_EMULATED), files)
 
 
 def counts_key(program: Program, info: DeviceInfo) -> str:

@@ -39,6 +39,7 @@ from grader.messages.hidden import describe_mistake
 from grader.messages.hints import Copy, HintFacts, hint_at_failure, hint_at_misses
 from grader.messages.outputs import describe_raced
 from grader.messages.reasons import summarise_points
+from grader.messages.slowness import list_passed
 from grader.records import (
     CaseResult,
     CheckResult,
@@ -92,7 +93,9 @@ def make_score(subject: Subject, evidence: Evidence) -> Score:
         kernels=collect_by_kernel(run) if exercise.program else {},
     )
     values = {metric.name: metric.value for metric in metrics}
-    facts = _collect_facts(subject, evidence, cases, lines, values)
+    facts = replace(
+        _collect_facts(subject, evidence, cases, lines, values), passed=list_passed(checks)
+    )
     losses = find_losses(checks, exercise.checks, facts)
     checks = hint_at_misses(add_costs(checks, losses), exercise.checks, facts)
     score = replace(

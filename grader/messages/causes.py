@@ -279,7 +279,7 @@ def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
 
 def _slow(facts: HintFacts) -> Cause:
     """The access pattern that wastes most wavefronts; else the bound on the model."""
-    if (metric := find_waste(facts.total)) is not None:
+    if (metric := find_waste(facts.total, facts.passed)) is not None:
         return _waste(METRICS[metric].shows, facts)
     if (bound := find_bound(facts.model)) is None:
         return _make("slow")

@@ -50,7 +50,8 @@ class Copy:
 class HintFacts:
     """The facts for hints: cases, parts, counted source lines, findings, the modelled launches, the
     names of shared arrays, the kernel parameters that are copies of inputs, the number of threads
-    of all launches, the mistakes in host code, and the values of the metrics."""
+    of all launches, the mistakes in host code, the values of the metrics, and the metrics of the
+    passed checks."""
 
     cases: Sequence[CaseResult]
     parts: Sequence[PartResult]
@@ -62,6 +63,7 @@ class HintFacts:
     threads: int = 0
     host_mistakes: Sequence[HostMistake] = ()
     values: Mapping[str, float | None] = field(default_factory=dict)
+    passed: frozenset[str] = frozenset()
 
     @property
     def total(self) -> Counters:
@@ -339,7 +341,7 @@ def _explain_slowness(
     of another hint becomes a reference to that hint."""
     total, bound = facts.total, find_bound(facts.model)
     bound_by = "" if bound is None else f"on the model it is bound by {bound.resource}"
-    metric = find_waste(total)
+    metric = find_waste(total, facts.passed)
     shown = _SHOW[METRICS[metric].shows](facts) if metric is not None else ""
     if metric is None or not shown:
         generic = METRICS[spec.metric].advice

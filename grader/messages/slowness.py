@@ -4,9 +4,9 @@ time."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from grader.records import Bound, Counters, Modelled
+from grader.records import Bound, CheckResult, CheckStatus, Counters, Modelled
 
 SEVERAL_BYTES = 16
 """Bytes that a thread loads, averaged over a launch's threads, from which it loads several
@@ -21,6 +21,12 @@ _ASKS_FOR_SEVERAL = re.compile(r"^(?!.*\b(?:float|u?int)4\b).*(?:in flight|sever
 loads too."""
 _BY_CHANCE = 3.54
 """Wavefronts of 32 lanes whose banks are random: the mean of the most lanes in one of 32 banks."""
+_JUDGES: Mapping[str, frozenset[str]] = {
+    "global_store_efficiency": frozenset({"global_store_efficiency", "global_store_sectors"}),
+    "global_load_efficiency": frozenset({"global_load_efficiency", "global_load_sectors"}),
+    "shared_bank_conflicts": frozenset({"shared_bank_conflicts"}),
+}
+"""For each kind of waste, the metrics whose checks judge it."""
 FURTHER_AHEAD = "Load further ahead of where it is used, or let more warps be resident."
 
 
@@ -39,11 +45,17 @@ def find_bound(model: Sequence[Modelled]) -> Bound | None:
     return longest.bounds[0] if longest is not None and longest.bounds else None
 
 
-def find_waste(total: Counters) -> str | None:
+def list_passed(checks: Sequence[CheckResult]) -> frozenset[str]:
+    """The metrics of the passed checks."""
+    return frozenset(check.metric for check in checks if check.status is CheckStatus.PASSED)
+
+
+def find_waste(total: Counters, passed: Collection[str] = ()) -> str | None:
     """The metric of the largest waste: poor stores, poor loads or conflicts, by wavefronts beyond
     the ideal (4 sectors count as one). Of equal waste, conflicts come last: tile loads that waste
-    sectors often store with conflicts, and one change helps both. Conflicts that atomics have by
-    chance are no waste: no order of the data avoids them."""
+    sectors often store with conflicts, and one change helps both. Waste that a passed check judges
+    is part of the task, as in a gather: it is not named. Conflicts that atomics have by chance are
+    no waste: no order of the data avoids them."""
     reads, writes = total.global_reads, total.global_writes
     poor_writes = (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY
     poor_reads = (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY
@@ -52,9 +64,10 @@ def find_waste(total: Counters) -> str | None:
         "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
         "shared_bank_conflicts": total.shared_wavefronts_excessive - _count_by_chance(total),
     }
-    dearest = max(costs, key=lambda name: costs[name])
     passes = total.shared_wavefronts + (reads.sectors + writes.sectors) / 4
-    return dearest if sum(costs.values()) > _LEAST_WASTE * passes else None
+    open_costs = {name: costs[name] for name in costs if _JUDGES[name].isdisjoint(passed)}
+    dearest = max(open_costs, key=lambda name: open_costs[name], default=None)
+    return dearest if sum(open_costs.values()) > _LEAST_WASTE * passes else None
 
 
 def _count_by_chance(total: Counters) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from grader.messages.slowness import find_waste
+from grader.messages.slowness import find_waste, list_passed
 from grader.metrics import METRICS, Shows
 from grader.records import (
     SECTOR_BYTES,
@@ -49,7 +49,7 @@ def accesses_of_checks(score: Score) -> tuple[WarpAccess, ...]:
         if not check.status.lost_points:
             continue
         shows = METRICS[check.metric].shows
-        access_class = _why_slow(score.lines) if shows is Shows.SLOWNESS else _SHOWN.get(shows)
+        access_class = _why_slow(score) if shows is Shows.SLOWNESS else _SHOWN.get(shows)
         access = None if access_class is None else _worst(score.accesses, score.lines, access_class)
         if access is not None:
             found[access] = None
@@ -86,9 +86,10 @@ def _is_poor(moved: GlobalAccesses, limit: float) -> bool:
     return moved.efficiency is not None and moved.efficiency < limit
 
 
-def _why_slow(lines: Sequence[SourceLine]) -> AccessClass | None:
+def _why_slow(score: Score) -> AccessClass | None:
     """The kind of waste in the hint for a slow kernel."""
-    waste = find_waste(sum((line.counters for line in lines), Counters()))
+    total = sum((line.counters for line in score.lines), Counters())
+    waste = find_waste(total, list_passed(score.checks))
     return None if waste is None else _SHOWN[METRICS[waste].shows]
 
 

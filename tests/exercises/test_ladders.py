@@ -91,6 +91,13 @@ LADDERS = {
         Rung("failed--column_of_eight_checked_at_edges", "Let each thread compute 4 x 4", 98),
         Rung("passed--tile_loaded_float_by_float", ALL_PASSED, 100),
     ),
+    "spmv": (
+        Rung(STARTER, "several lanes share a row", 35),
+        Rung("failed--four_lanes_per_row", "several lanes share a row", 51),
+        Rung("failed--warp_per_row", "let 8 lanes share a row", 55),
+        Rung("failed--eight_lanes_per_row", "share the elements of consecutive rows", 74),
+        Rung("passed--chunks_of_512", ALL_PASSED, 100),
+    ),
 }
 QUICK = ("gemm_tiled",)
 

@@ -107,6 +107,18 @@ def test_a_goal_relative_to_the_baseline(course: Course, cache: Path) -> None:
     assert "counting the naive kernel" in stages
 
 
+def test_the_baseline_is_counted_again_after_a_change_of_the_oracle(
+    course: Course, cache: Path
+) -> None:
+    """Functions of the oracle fill inputs, and counts may depend on them."""
+    exercise, stages = course(FEWER_STORES), list[str]()
+    grade(exercise, "solutions/transpose.cu", cache)
+    with (exercise / "oracle.py").open("a") as oracle:
+        oracle.write("# another input\n")
+    grade(exercise, "solutions/transpose.cu", cache, stages)
+    assert "counting the naive kernel" in stages
+
+
 def test_half_of_the_baseline_earns_partial_credit(course: Course, cache: Path) -> None:
     score = grade(
         course(FEWER_STORES), "tests/submissions/transpose/failed--naive_coalesced_reads.cu", cache

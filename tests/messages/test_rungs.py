@@ -67,3 +67,15 @@ def test_waste_that_hardly_counts_is_no_reason_for_a_slow_kernel() -> None:
     busy = {"shared_load_wavefronts": 10_000, "shared_wavefronts_ideal": 10_000}
     assert find_waste(stores) == "global_store_efficiency"
     assert find_waste(replace(stores, **busy)) is None
+
+
+def test_waste_that_a_passed_check_judges_is_no_reason_for_a_slow_kernel() -> None:
+    gather = Counters(
+        global_load_requests=10,
+        global_load_sectors=160,
+        global_load_sectors_ideal=40,
+        global_load_bytes=1280,
+    )
+    assert find_waste(gather, {"correctness"}) == "global_load_efficiency"
+    assert find_waste(gather, {"correctness", "global_load_sectors"}) is None
+    assert find_waste(gather, {"shared_bank_conflicts"}) == "global_load_efficiency"
