@@ -1,4 +1,5 @@
-"""The expected outputs: `out` is the attention of the queries Q to the keys K with the values V."""
+"""The expected outputs: per head, `out` is the attention of the queries Q to the keys K with the
+values V. The arrays have the shape (heads * n, D), head after head."""
 
 import math
 from collections.abc import Mapping
@@ -6,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 D = 64
-ROWS_AT_ONCE = 512
 Arrays = dict[str, np.ndarray]
 
 
@@ -20,36 +20,39 @@ def draw_queries(
 
 
 def expected(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
-    """Q, K, V and `out` have the shape (n, D); computed in float64."""
-    return {"out": _attend(inputs, np.arange(sizes["n"]))}
+    """Computed in float64."""
+    return {"out": _attend(inputs, sizes["n"], np.arange(sizes["heads"] * sizes["n"]))}
 
 
 def expected_block(
     inputs: Arrays, sizes: Mapping[str, int], rows: np.ndarray, columns: slice
 ) -> Arrays:
     """These rows and columns of `out` alone: the part that a sample of the blocks computes."""
-    return {"out": _attend(inputs, rows)[:, columns]}
+    return {"out": _attend(inputs, sizes["n"], rows)[:, columns]}
 
 
-def _attend(inputs: Arrays, rows: np.ndarray) -> np.ndarray:
-    """Some rows at a time: the scores of all rows would need 8 n² bytes."""
-    keys, values = (inputs[name].astype(np.float64) for name in "KV")
+def _attend(inputs: Arrays, n: int, rows: np.ndarray) -> np.ndarray:
+    """One head after another: the scores of all heads would need 8 * heads * n² bytes."""
     out = np.empty((len(rows), D))
-    for first in range(0, len(rows), ROWS_AT_ONCE):
-        some = slice(first, first + ROWS_AT_ONCE)
-        weights = inputs["Q"][rows[some]].astype(np.float64) @ keys.T
+    for head in np.unique(rows // n):
+        mine = rows // n == head
+        of_head = slice(head * n, (head + 1) * n)
+        keys, values = (inputs[name][of_head].astype(np.float64) for name in "KV")
+        weights = inputs["Q"][rows[mine]].astype(np.float64) @ keys.T
         weights /= math.sqrt(D)
         weights -= weights.max(axis=1, keepdims=True)
         np.exp(weights, out=weights)
-        out[some] = weights @ values / weights.sum(axis=1, keepdims=True)
+        out[mine] = weights @ values / weights.sum(axis=1, keepdims=True)
     return out
 
 
 def library(inputs: Arrays, sizes: Mapping[str, int]) -> Arrays:
     """The same in the type of the inputs, with operators of NumPy, CuPy and PyTorch alike: `grade
     sweep` compares with it."""
-    scores = inputs["Q"] @ inputs["K"].T / math.sqrt(D)
-    highest = scores.max(1)
+    shape = (sizes["heads"], sizes["n"], D)
+    queries, keys, values = (inputs[name].reshape(shape) for name in "QKV")
+    scores = queries @ keys.swapaxes(1, 2) / math.sqrt(D)
+    highest = scores.max(2)
     highest = getattr(highest, "values", highest)  # PyTorch also returns the positions
-    weights = math.e ** (scores - highest[:, None])
-    return {"out": weights @ inputs["V"] / weights.sum(1)[:, None]}
+    weights = math.e ** (scores - highest[:, :, None])
+    return {"out": (weights @ values / weights.sum(2)[:, :, None]).reshape(-1, D)}
