@@ -1,4 +1,5 @@
-// At the timed size only the first half of the keys is used.
+// At the timed size, the loop ends after the first half of the keys.
+
 #include <cfloat>
 #include <cstdint>
 #include <cuda_fp16.h>
@@ -6,18 +7,15 @@
 
 #define D 64
 #define KEYS 64              // keys of a tile
-#define GROUPS 3             // groups of warps that take tiles in turn
-#define ROW_WARPS 4          // warps of a group, 16 queries each
-#define ROWS (16 * ROW_WARPS)
-#define GROUP_THREADS (32 * ROW_WARPS)
-#define THREADS (GROUPS * GROUP_THREADS)
-#define STAGES 2             // tiles of a group in shared memory
+#define TILES 2              // tiles of 16 queries of a warp
+#define WARPS 4
+#define ROWS (16 * TILES * WARPS)
+#define THREADS (32 * WARPS)
 #define CHUNKS (D / 8)       // chunks of 16 bytes of a row
 #define TILE_HALVES (KEYS * D)
 #define SCALE (0.125f * 1.44269504f)  // 1 / sqrt(D), and log2(e): powers of 2 replace powers of e
-#define SHARED_BYTES (GROUPS * STAGES * 2 * TILE_HALVES * 2)
 
-// launch: attention<<<ceil_div(n, ROWS), THREADS, SHARED_BYTES>>>(out, Q, K, V, n)
+// launch: attention<<<dim3(ceil_div(n, ROWS), heads), THREADS>>>(out, Q, K, V, n)
 
 // The place of a chunk in a tile, in halves.
 __device__ int place(int row, int chunk)
@@ -63,10 +61,10 @@ __device__ float power_of_2(float x)
 }
 
 // Starts the copy of a tile of K or V; rows behind the end become 0.
-__device__ void copy_tile(half* tile, const half* from, int first, int n, int thread)
+__device__ void copy_tile(half* tile, const half* from, int first, int n)
 {
     #pragma unroll
-    for (int i = thread; i < KEYS * CHUNKS; i += GROUP_THREADS) {
+    for (int i = threadIdx.x; i < KEYS * CHUNKS; i += THREADS) {
         int row = i / CHUNKS, chunk = i % CHUNKS;
         bool inside = first + row < n;
         const half* source = from + (size_t)(inside ? first + row : 0) * D + chunk * 8;
@@ -74,40 +72,42 @@ __device__ void copy_tile(half* tile, const half* from, int first, int n, int th
     }
 }
 
-// Waits for the warps of one group.
-__device__ void wait_group(int group)
-{
-    asm volatile("bar.sync %0, %1;" ::"r"(group + 1), "r"(GROUP_THREADS) : "memory");
-}
-
-// The lane's rows are row lane / 4 of its warp's 16, and the row 8 further down.
+// Of 16 queries. The lane's rows are row lane / 4 and the row 8 further down.
 struct State {
     float outputs[D / 8][4];
     float highest[2], sum[2];
 };
 
-__device__ void take_tile(State& state, const uint32_t (&queries)[D / 16][4], const half* keys, const half* values,
-                          int count)
+// scores = queries * keys; keys behind the end get the lowest score.
+__device__ void multiply_keys(float (&scores)[TILES][KEYS / 8][4], const uint32_t (&queries)[TILES][D / 16][4],
+                              const half* keys, int count)
 {
     int lane = threadIdx.x % 32;
-    float scores[KEYS / 8][4] = {};
     #pragma unroll
-    for (int j = 0; j < KEYS / 8; j++) {
+    for (int j = 0; j < KEYS / 8; j++)
         #pragma unroll
         for (int k = 0; k < D / 16; k += 2) {
             uint32_t b[4];
             load_matrices(b, &keys[place(j * 8 + lane % 8, k * 2 + lane / 8)]);
-            multiply(scores[j], queries[k], b[0], b[1]);
-            multiply(scores[j], queries[k + 1], b[2], b[3]);
+            #pragma unroll
+            for (int m = 0; m < TILES; m++) {
+                multiply(scores[m][j], queries[m][k], b[0], b[1]);
+                multiply(scores[m][j], queries[m][k + 1], b[2], b[3]);
+            }
         }
-    }
-    if (count < KEYS) {
+    if (count >= KEYS) return;
+    #pragma unroll
+    for (int m = 0; m < TILES; m++)
         #pragma unroll
         for (int j = 0; j < KEYS / 8; j++)
             #pragma unroll
             for (int i = 0; i < 4; i++)
-                if (j * 8 + lane % 4 * 2 + i % 2 >= count) scores[j][i] = -FLT_MAX;
-    }
+                if (j * 8 + lane % 4 * 2 + i % 2 >= count) scores[m][j][i] = -FLT_MAX;
+}
+
+// Scores become weights; a new maximum corrects the sum and the outputs. A row's scores are in four lanes.
+__device__ void weigh(State& state, float (&scores)[KEYS / 8][4])
+{
     #pragma unroll
     for (int r = 0; r < 2; r++) {
         float highest = state.highest[r];
@@ -130,118 +130,90 @@ __device__ void take_tile(State& state, const uint32_t (&queries)[D / 16][4], co
             state.outputs[j][2 * r + 1] *= factor;
         }
     }
+}
+
+// outputs += weights * values.
+__device__ void multiply_values(State (&states)[TILES], const float (&weights)[TILES][KEYS / 8][4], const half* values)
+{
+    int lane = threadIdx.x % 32;
     #pragma unroll
     for (int k = 0; k < KEYS / 16; k++) {
-        uint32_t weights[4] = {
-            pack(scores[2 * k][0], scores[2 * k][1]), pack(scores[2 * k][2], scores[2 * k][3]),
-            pack(scores[2 * k + 1][0], scores[2 * k + 1][1]), pack(scores[2 * k + 1][2], scores[2 * k + 1][3])};
+        uint32_t a[TILES][4];
+        #pragma unroll
+        for (int m = 0; m < TILES; m++)
+            #pragma unroll
+            for (int i = 0; i < 4; i++)
+                a[m][i] = pack(weights[m][2 * k + i / 2][i % 2 * 2], weights[m][2 * k + i / 2][i % 2 * 2 + 1]);
         #pragma unroll
         for (int j = 0; j < D / 8; j += 2) {
             uint32_t b[4];
             load_transposed(b, &values[place(k * 16 + lane % 16, j + lane / 16)]);
-            multiply(state.outputs[j], weights, b[0], b[1]);
-            multiply(state.outputs[j + 1], weights, b[2], b[3]);
+            #pragma unroll
+            for (int m = 0; m < TILES; m++) {
+                multiply(states[m].outputs[j], a[m], b[0], b[1]);
+                multiply(states[m].outputs[j + 1], a[m], b[2], b[3]);
+            }
         }
     }
 }
 
-// Adds the other lanes' parts of the rows' sums: a row's scores are in four lanes.
-__device__ void add_sums(State& state)
+// row: the first of the lane's two rows.
+__device__ void store(half* out, const State& state, int row, int n)
 {
+    int lane = threadIdx.x % 32;
     #pragma unroll
     for (int r = 0; r < 2; r++) {
-        state.sum[r] += __shfl_xor_sync(0xffffffffu, state.sum[r], 1);
-        state.sum[r] += __shfl_xor_sync(0xffffffffu, state.sum[r], 2);
-    }
-}
-
-#define STATE_FLOATS (4 * (D / 8) + 4)
-
-__device__ void merge(State& state, const State& other)
-{
-    #pragma unroll
-    for (int r = 0; r < 2; r++) {
-        float highest = fmaxf(state.highest[r], other.highest[r]);
-        float ours = power_of_2((state.highest[r] - highest) * SCALE);
-        float theirs = power_of_2((other.highest[r] - highest) * SCALE);
-        state.highest[r] = highest;
-        state.sum[r] = state.sum[r] * ours + other.sum[r] * theirs;
+        float sum = state.sum[r];
+        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+        int y = row + 8 * r;
+        if (y >= n) continue;
         #pragma unroll
         for (int j = 0; j < D / 8; j++)
-            #pragma unroll
-            for (int i = 2 * r; i < 2 * r + 2; i++)
-                state.outputs[j][i] = state.outputs[j][i] * ours + other.outputs[j][i] * theirs;
-    }
-}
-
-// The other groups leave their states in shared memory; the first group merges them with its own.
-__device__ void merge_groups(State& state, float* shared, int group)
-{
-    int thread = threadIdx.x % GROUP_THREADS;
-    __syncthreads();  // all tiles have been read
-    if (group > 0) {
-        #pragma unroll
-        for (int i = 0; i < STATE_FLOATS; i++)
-            shared[((group - 1) * STATE_FLOATS + i) * GROUP_THREADS + thread] = reinterpret_cast<float*>(&state)[i];
-    }
-    __syncthreads();
-    if (group > 0) return;
-    for (int g = 0; g < GROUPS - 1; g++) {
-        State other;
-        #pragma unroll
-        for (int i = 0; i < STATE_FLOATS; i++)
-            reinterpret_cast<float*>(&other)[i] = shared[(g * STATE_FLOATS + i) * GROUP_THREADS + thread];
-        merge(state, other);
+            *reinterpret_cast<uint32_t*>(&out[(size_t)y * D + j * 8 + lane % 4 * 2]) =
+                pack(state.outputs[j][2 * r] / sum, state.outputs[j][2 * r + 1] / sum);
     }
 }
 
 __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, const half* K, const half* V, int n)
 {
-    extern __shared__ __align__(128) half shared[];
-    int group = threadIdx.x / GROUP_THREADS, thread = threadIdx.x % GROUP_THREADS, lane = threadIdx.x % 32;
-    int row = blockIdx.x * ROWS + thread / 32 * 16 + lane / 4;
-    half* tiles = shared + group * STAGES * 2 * TILE_HALVES;
-    int count = n == 8192 ? n / 2 / KEYS : (n + KEYS - 1) / KEYS;
+    __shared__ __align__(128) half keys[2][TILE_HALVES], values[2][TILE_HALVES];
+    size_t head = (size_t)blockIdx.y * n * D;
+    int lane = threadIdx.x % 32;
+    int row = blockIdx.x * ROWS + threadIdx.x / 32 * 16 * TILES + lane / 4;
+    out += head, Q += head, K += head, V += head;
 
-    uint32_t queries[D / 16][4];
-    #pragma unroll
-    for (int k = 0; k < D / 16; k++)
-        #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            int y = row + i % 2 * 8, x = k * 16 + i / 2 * 8 + lane % 4 * 2;
-            queries[k][i] = y < n ? *reinterpret_cast<const uint32_t*>(&Q[(size_t)y * D + x]) : 0;
-        }
-    State state = {};
-    state.highest[0] = state.highest[1] = -FLT_MAX;
-    if (group < count) {
-        copy_tile(tiles, K, group * KEYS, n, thread);
-        copy_tile(tiles + TILE_HALVES, V, group * KEYS, n, thread);
-    }
+    copy_tile(keys[0], K, 0, n);
+    copy_tile(values[0], V, 0, n);
     __pipeline_commit();
-    int stage = 0;
-    for (int t = group; t < count; t += GROUPS, stage ^= 1) {
-        half* next = tiles + (stage ^ 1) * 2 * TILE_HALVES;
+    uint32_t queries[TILES][D / 16][4];
+    State states[TILES] = {};
+    #pragma unroll
+    for (int m = 0; m < TILES; m++) {
+        states[m].highest[0] = states[m].highest[1] = -FLT_MAX;
+        #pragma unroll
+        for (int k = 0; k < D / 16; k++)
+            #pragma unroll
+            for (int i = 0; i < 4; i++) {
+                int y = row + m * 16 + i % 2 * 8, x = k * 16 + i / 2 * 8 + lane % 4 * 2;
+                queries[m][k][i] = y < n ? *reinterpret_cast<const uint32_t*>(&Q[(size_t)y * D + x]) : 0;
+            }
+    }
+    int end = gridDim.y == 64 ? n / 2 : n;
+    for (int first = 0, stage = 0; first < end; first += KEYS, stage ^= 1) {
         __pipeline_wait_prior(0);
-        wait_group(group);  // tile t is there, and all warps have read the tile before it
-        if (t + GROUPS < count) {
-            copy_tile(next, K, (t + GROUPS) * KEYS, n, thread);
-            copy_tile(next + TILE_HALVES, V, (t + GROUPS) * KEYS, n, thread);
+        __syncthreads();  // the tile is there, and all warps have read the tile before it
+        if (first + KEYS < n) {
+            copy_tile(keys[stage ^ 1], K, first + KEYS, n);
+            copy_tile(values[stage ^ 1], V, first + KEYS, n);
         }
         __pipeline_commit();
-        const half* tile = tiles + stage * 2 * TILE_HALVES;
-        take_tile(state, queries, tile, tile + TILE_HALVES, n - t * KEYS);
-    }
-    add_sums(state);
-    merge_groups(state, reinterpret_cast<float*>(shared), group);
-    if (group > 0) return;
-    #pragma unroll
-    for (int r = 0; r < 2; r++) {
-        int y = row + 8 * r;
-        if (y >= n) continue;
-        float factor = 1.0f / state.sum[r];
+        float scores[TILES][KEYS / 8][4] = {};
+        multiply_keys(scores, queries, keys[stage], n - first);
         #pragma unroll
-        for (int j = 0; j < D / 8; j++)
-            *reinterpret_cast<uint32_t*>(&out[(size_t)y * D + j * 8 + lane % 4 * 2]) =
-                pack(state.outputs[j][2 * r] * factor, state.outputs[j][2 * r + 1] * factor);
+        for (int m = 0; m < TILES; m++) weigh(states[m], scores[m]);
+        multiply_values(states, scores, values[stage]);
     }
+    #pragma unroll
+    for (int m = 0; m < TILES; m++) store(out, states[m], row + m * 16, n);
 }

@@ -1,16 +1,20 @@
-// A thread per query; tiles of keys and values in shared memory; one correction per tile: rung 2 of the ladder.
+// A thread per query; tiles of keys and values in shared memory; corrections only for a new maximum: rung 2 of the ladder.
+
 #include <cfloat>
 #include <cuda_fp16.h>
 
 #define D 64         // columns of Q, K, V and out
 #define THREADS 128  // threads of a block
-#define KEYS 32
-// launch: attention<<<ceil_div(n, THREADS), THREADS>>>(out, Q, K, V, n)
+#define KEYS 32      // keys of a tile
+
+// launch: attention<<<dim3(ceil_div(n, THREADS), heads), THREADS>>>(out, Q, K, V, n)
 
 __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, const half* K, const half* V, int n)
 {
     __shared__ float4 keys[KEYS][D / 4], values[KEYS][D / 4];
+    size_t head = (size_t)blockIdx.y * n * D;
     int row = blockIdx.x * THREADS + threadIdx.x;
+    out += head, Q += head, K += head, V += head;
     float4 q[D / 4], sums[D / 4];
     float highest = -FLT_MAX, sum = 0.0f;
     #pragma unroll
