@@ -157,34 +157,44 @@ __device__ void multiply_values(State (&states)[TILES], const float (&weights)[T
     }
 }
 
-// row: the first of the lane's two rows.
-__device__ void store(half* out, const State& state, int row, int n)
+// Stores a warp's queries. They pass through its `rows` of shared memory: then a lane stores 16 bytes, 8 lanes a row.
+__device__ void store(half* out, const State (&states)[TILES], half* rows, int first, int n)
 {
     int lane = threadIdx.x % 32;
     #pragma unroll
-    for (int r = 0; r < 2; r++) {
-        float sum = state.sum[r];
-        sum += __shfl_xor_sync(0xffffffffu, sum, 1);
-        sum += __shfl_xor_sync(0xffffffffu, sum, 2);
-        int y = row + 8 * r;
-        if (y >= n) continue;
+    for (int m = 0; m < TILES; m++)
         #pragma unroll
-        for (int j = 0; j < D / 8; j++)
-            *reinterpret_cast<uint32_t*>(&out[(size_t)y * D + j * 8 + lane % 4 * 2]) =
-                pack(state.outputs[j][2 * r] / sum, state.outputs[j][2 * r + 1] / sum);
+        for (int r = 0; r < 2; r++) {
+            float sum = states[m].sum[r];
+            sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+            sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+            #pragma unroll
+            for (int j = 0; j < D / 8; j++)
+                *reinterpret_cast<uint32_t*>(&rows[place(m * 16 + r * 8 + lane / 4, j) + lane % 4 * 2]) =
+                    pack(states[m].outputs[j][2 * r] / sum, states[m].outputs[j][2 * r + 1] / sum);
+        }
+    __syncwarp();
+    #pragma unroll
+    for (int i = lane; i < 16 * TILES * CHUNKS; i += 32) {
+        int row = i / CHUNKS, chunk = i % CHUNKS;
+        if (first + row < n)
+            *reinterpret_cast<uint4*>(&out[(size_t)(first + row) * D + chunk * 8]) =
+                *reinterpret_cast<const uint4*>(&rows[place(row, chunk)]);
     }
 }
 
 __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, const half* K, const half* V, int n)
 {
-    __shared__ __align__(128) half keys[2][TILE_HALVES], values[2][TILE_HALVES];
+    __shared__ __align__(128) half tiles[4 * TILE_HALVES];
+    half *keys = tiles, *values = tiles + 2 * TILE_HALVES;
     size_t head = (size_t)blockIdx.y * n * D;
     int lane = threadIdx.x % 32;
-    int row = blockIdx.x * ROWS + threadIdx.x / 32 * 16 * TILES + lane / 4;
+    int warp = threadIdx.x / 32;
+    int row = blockIdx.x * ROWS + warp * 16 * TILES;  // the warp's first
     out += head, Q += head, K += head, V += head;
 
-    copy_tile(keys[0], K, 0, n);
-    copy_tile(values[0], V, 0, n);
+    copy_tile(keys, K, 0, n);
+    copy_tile(values, V, 0, n);
     __pipeline_commit();
     uint32_t queries[TILES][D / 16][4];
     State states[TILES] = {};
@@ -195,23 +205,23 @@ __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, c
         for (int k = 0; k < D / 16; k++)
             #pragma unroll
             for (int i = 0; i < 4; i++) {
-                int y = row + m * 16 + i % 2 * 8, x = k * 16 + i / 2 * 8 + lane % 4 * 2;
+                int y = row + m * 16 + i % 2 * 8 + lane / 4, x = k * 16 + i / 2 * 8 + lane % 4 * 2;
                 queries[m][k][i] = y < n ? *reinterpret_cast<const uint32_t*>(&Q[(size_t)y * D + x]) : 0;
             }
     }
     for (int first = 0, stage = 0; first < n; first += KEYS, stage ^= 1) {
         __syncthreads();  // the tile is there, and all warps have read the tile before it
         if (first + KEYS < n) {
-            copy_tile(keys[stage ^ 1], K, first + KEYS, n);
-            copy_tile(values[stage ^ 1], V, first + KEYS, n);
+            copy_tile(keys + (stage ^ 1) * TILE_HALVES, K, first + KEYS, n);
+            copy_tile(values + (stage ^ 1) * TILE_HALVES, V, first + KEYS, n);
         }
         __pipeline_commit();
         float scores[TILES][KEYS / 8][4] = {};
-        multiply_keys(scores, queries, keys[stage], n - first);
+        multiply_keys(scores, queries, keys + stage * TILE_HALVES, n - first);
         #pragma unroll
         for (int m = 0; m < TILES; m++) weigh(states[m], scores[m]);
-        multiply_values(states, scores, values[stage]);
+        multiply_values(states, scores, values + stage * TILE_HALVES);
     }
-    #pragma unroll
-    for (int m = 0; m < TILES; m++) store(out, states[m], row + m * 16, n);
+    __syncthreads();  // all tiles have been read
+    store(out, states, tiles + warp * 16 * TILES * D, row, n);
 }
