@@ -33,10 +33,16 @@ def pointers(*tensors: torch.Tensor) -> list[ctypes.c_void_p]:
 
 
 def print_comparison(
-    title: str, reference: Callable[[], object], library: Callable[[], object], name: str
-) -> None:
-    """Medians in milliseconds, and the library's time over the reference's (above 1: the reference
-    is faster)."""
+    title: str,
+    reference: Callable[[], object],
+    library: Callable[[], object],
+    name: str,
+    *,
+    is_right: Callable[[], bool],
+) -> bool:
+    """Prints a line for compare.py: medians in milliseconds, and the library's time over the
+    reference's (above 1: the reference is faster). Returns whether the reference's output is
+    right."""
     functions = (reference, library)
     times: tuple[list[float], list[float]] = ([], [])
     flushed = torch.empty(FLUSHED_BYTES, dtype=torch.uint8, device="cuda")
@@ -47,7 +53,13 @@ def print_comparison(
             if turn >= WARM_UP:
                 samples.append(time_ms)
     ours, theirs = map(statistics.median, times)
-    print(f"{title}: reference {ours:.4f} ms, {name} {theirs:.4f} ms, ratio {theirs / ours:.3f}")
+    reference()
+    right = is_right()
+    print(
+        f"{title}: reference {ours:.4f} ms, {name} {theirs:.4f} ms, ratio {theirs / ours:.3f},"
+        f" {'right' if right else 'WRONG'}"
+    )
+    return right
 
 
 def _time(function: Callable[[], object]) -> float:

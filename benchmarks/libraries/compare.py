@@ -24,7 +24,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 GOAL = 0.9
-HARNESS = ("compare",)
+HARNESS = ("compare", "beside_torch")
 
 LINE = re.compile(
     r"^(?P<exercise>\w+).*?: reference (?P<reference>[\d.]+) ms(?: \([^)]*\))?,"
