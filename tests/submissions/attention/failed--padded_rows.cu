@@ -224,5 +224,5 @@ __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, c
         multiply_values(states, scores, values + stage * TILE_HALVES);
     }
     __syncthreads();  // all tiles have been read
-    store(out, states, tiles + warp * 16 * TILES * D, row, n);
+    store(out, states, tiles + warp * 16 * TILES * (D + 8), row, n);
 }

@@ -1,4 +1,4 @@
-// Tiles of 32 keys: fewer registers, so that three blocks fit on an SM; more barriers.
+// Two tiles ahead: three pairs of tiles in shared memory.
 
 #include <cfloat>
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <cuda_pipeline.h>
 
 #define D 64
-#define KEYS 32              // keys of a tile
+#define KEYS 64              // keys of a tile
 #define TILES 2              // tiles of 16 queries of a warp
 #define WARPS 4
 #define ROWS (16 * TILES * WARPS)
@@ -185,8 +185,8 @@ __device__ void store(half* out, const State (&states)[TILES], half* rows, int f
 
 __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, const half* K, const half* V, int n)
 {
-    __shared__ __align__(128) half tiles[4 * TILE_HALVES];
-    half *keys = tiles, *values = tiles + 2 * TILE_HALVES;
+    __shared__ __align__(128) half tiles[6 * TILE_HALVES];
+    half *keys = tiles, *values = tiles + 3 * TILE_HALVES;
     size_t head = (size_t)blockIdx.y * n * D;
     int lane = threadIdx.x % 32;
     int warp = threadIdx.x / 32;
@@ -195,6 +195,11 @@ __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, c
 
     copy_tile(keys, K, 0, n);
     copy_tile(values, V, 0, n);
+    __pipeline_commit();
+    if (KEYS < n) {
+        copy_tile(keys + TILE_HALVES, K, KEYS, n);
+        copy_tile(values + TILE_HALVES, V, KEYS, n);
+    }
     __pipeline_commit();
     uint32_t queries[TILES][D / 16][4];
     State states[TILES] = {};
@@ -209,12 +214,12 @@ __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, c
                 queries[m][k][i] = y < n ? *reinterpret_cast<const uint32_t*>(&Q[(size_t)y * D + x]) : 0;
             }
     }
-    for (int first = 0, stage = 0; first < n; first += KEYS, stage ^= 1) {
-        __pipeline_wait_prior(0);
+    for (int first = 0, stage = 0; first < n; first += KEYS, stage = (stage + 1) % 3) {
+        __pipeline_wait_prior(1);
         __syncthreads();  // the tile is there, and all warps have read the tile before it
-        if (first + KEYS < n) {
-            copy_tile(keys + (stage ^ 1) * TILE_HALVES, K, first + KEYS, n);
-            copy_tile(values + (stage ^ 1) * TILE_HALVES, V, first + KEYS, n);
+        if (first + 2 * KEYS < n) {
+            copy_tile(keys + (stage + 2) % 3 * TILE_HALVES, K, first + 2 * KEYS, n);
+            copy_tile(values + (stage + 2) % 3 * TILE_HALVES, V, first + 2 * KEYS, n);
         }
         __pipeline_commit();
         float scores[TILES][KEYS / 8][4] = {};
