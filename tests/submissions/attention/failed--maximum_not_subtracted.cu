@@ -8,7 +8,7 @@
 #define D 64
 #define KEYS 64              // keys of a tile
 #define TILES 2              // tiles of 16 queries of a warp
-#define WARPS 4
+#define WARPS 8
 #define ROWS (16 * TILES * WARPS)
 #define THREADS (32 * WARPS)
 #define CHUNKS (D / 8)       // chunks of 16 bytes of a row

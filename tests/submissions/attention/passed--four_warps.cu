@@ -1,4 +1,4 @@
-// Blocks of eight warps: a tile serves 256 queries.
+// Blocks of four warps: a tile serves 128 queries, and two blocks share an SM.
 
 #include <cfloat>
 #include <cstdint>
@@ -8,7 +8,7 @@
 #define D 64
 #define KEYS 64              // keys of a tile
 #define TILES 2              // tiles of 16 queries of a warp
-#define WARPS 8
+#define WARPS 4
 #define ROWS (16 * TILES * WARPS)
 #define THREADS (32 * WARPS)
 #define CHUNKS (D / 8)       // chunks of 16 bytes of a row
