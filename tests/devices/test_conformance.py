@@ -60,6 +60,7 @@ SIZES = {
     "reduction": [(1,), (31,), (257,), (10_007,), (262_143,)],
     **dict.fromkeys(("vector_add", "scan", "find_the_bugs"), VECTOR_SIZES),
     "softmax": [(1, 1), (33, 31), (5, 1001), (3, 4096)],
+    "attention": [(1, 1), (3, 31), (2, 64), (1, 257)],
     **dict.fromkeys(GEMMS, GEMM_SIZES),
 }
 
