@@ -68,15 +68,13 @@ __device__ float power_of_2(float x)
     return y;
 }
 
-// Starts the copy of a tile of K or V; rows behind the end become 0.
+// Starts the copy of a tile of K or V. Rows behind the end become copies of the last row: their weights are 0.
 __device__ void copy_tile(half* tile, const half* from, int first, int n)
 {
     #pragma unroll
     for (int i = threadIdx.x; i < KEYS * CHUNKS; i += THREADS) {
         int row = i / CHUNKS, chunk = i % CHUNKS;
-        bool inside = first + row < n;
-        const half* source = from + (size_t)(inside ? first + row : 0) * D + chunk * 8;
-        __pipeline_memcpy_async(&tile[place(row, chunk)], source, 16, inside ? 0 : 16);
+        __pipeline_memcpy_async(&tile[place(row, chunk)], from + (size_t)min(first + row, n - 1) * D + chunk * 8, 16);
     }
 }
 
@@ -103,7 +101,7 @@ __device__ void multiply_keys(float (&scores)[TILES][KEYS / 8][4], const uint32_
                 multiply(scores[m][j], queries[m][k + 1], b[2], b[3]);
             }
         }
-    if (count >= KEYS) return;
+    if (count >= KEYS) return;  // survives: the loop below leaves the scores of a whole tile as they are
     #pragma unroll
     for (int m = 0; m < TILES; m++)
         #pragma unroll
@@ -220,7 +218,7 @@ __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, c
     for (int first = 0, stage = 0; first < n; first += KEYS, stage ^= 1) {
         __pipeline_wait_prior(0);
         __syncthreads();  // the tile is there, and all warps have read the tile before it
-        if (first + KEYS < n) {
+        if (first + KEYS < n) {  // survives: nobody reads a tile behind the end
             copy_tile(keys + (stage ^ 1) * TILE_HALVES, K, first + KEYS, n);
             copy_tile(values + (stage ^ 1) * TILE_HALVES, V, first + KEYS, n);
         }

@@ -60,15 +60,13 @@ __device__ float power_of_2(float x)
     return y;
 }
 
-// Starts the copy of a tile of K or V; rows behind the end become 0.
+// Starts the copy of a tile of K or V. Rows behind the end become copies of the last row: their weights are 0.
 __device__ void copy_tile(half* tile, const half* from, int first, int n)
 {
     #pragma unroll
     for (int i = threadIdx.x; i < KEYS * CHUNKS; i += THREADS) {
         int row = i / CHUNKS, chunk = i % CHUNKS;
-        bool inside = first + row < n;
-        const half* source = from + (size_t)(inside ? first + row : 0) * D + chunk * 8;
-        __pipeline_memcpy_async(&tile[place(row, chunk)], source, 16, inside ? 0 : 16);
+        __pipeline_memcpy_async(&tile[place(row, chunk)], from + (size_t)min(first + row, n - 1) * D + chunk * 8, 16);
     }
 }
 

@@ -1,4 +1,4 @@
-// A thread per query; tiles of keys and values in shared memory; corrections only for a new maximum: rung 2 of the ladder.
+// A thread per query; tiles in shared memory; corrections only for a new maximum: rung 2 of the ladder.
 
 #include <cfloat>
 #include <cuda_fp16.h>
@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, c
     #pragma unroll
     for (int d = 0; d < D / 4; d++) {
         const half* from = Q + (size_t)min(row, n - 1) * D + 4 * d;
-        q[d] = {__half2float(from[0]) / 8, __half2float(from[1]) / 8, __half2float(from[2]) / 8, __half2float(from[3]) / 8};
+        q[d] = {__half2float(from[0]) / 8, __half2float(from[1]) / 8, __half2float(from[2]) / 8,
+                __half2float(from[3]) / 8};
         sums[d] = {0.0f, 0.0f, 0.0f, 0.0f};
     }
     for (int first = 0; first < n; first += KEYS) {
@@ -53,7 +54,8 @@ __global__ void __launch_bounds__(THREADS) attention(half* out, const half* Q, c
             #pragma unroll
             for (int d = 0; d < D / 4; d++) {
                 float4 v = values[j][d];
-                sums[d].x += weight * v.x, sums[d].y += weight * v.y, sums[d].z += weight * v.z, sums[d].w += weight * v.w;
+                sums[d].x += weight * v.x, sums[d].y += weight * v.y;
+                sums[d].z += weight * v.z, sums[d].w += weight * v.w;
             }
         }
     }
