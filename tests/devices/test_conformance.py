@@ -63,6 +63,7 @@ SIZES = {
     **dict.fromkeys(("vector_add", "scan", "histogram", "find_the_bugs"), VECTOR_SIZES),
     "softmax": [(1, 1), (33, 31), (5, 1001), (3, 4096)],
     "spmv": [(1, 1, 1), (1, 700, 5000), (33, 31, 700), (1000, 900, 20_000), (3000, 500, 200)],
+    "attention": [(1, 1), (3, 31), (2, 64), (1, 257)],
     **dict.fromkeys(GEMMS, GEMM_SIZES),
 }
 

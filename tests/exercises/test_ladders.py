@@ -60,6 +60,13 @@ LADDERS = {
         Rung("failed--tiles_of_64", "store_matrix_sync can write them to C", 72),
         Rung("passed--eight_warps_of_64_by_32", ALL_PASSED, 100),
     ),
+    "attention": (
+        Rung(STARTER, "Let a block copy a tile of keys and values to shared memory", 35),
+        Rung("failed--tiles_in_shared_memory", "Use tensor cores for both products", 59),
+        Rung("failed--tensor_cores_with_conflicts", "by an exclusive or with the row", 65),
+        Rung("failed--sixteen_queries_per_warp", "Let a warp have 32 queries", 94),
+        Rung("passed--four_warps", ALL_PASSED, 100),
+    ),
     "reduction": (
         Rung(STARTER, "Let whole warps work or rest", 37),
         Rung("failed--interleaved_strided_index", "Begin with the most distant pairs", 38),
