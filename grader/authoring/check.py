@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.authoring.exercise_files import (
-    handout_problems,
     make_claim,
     oracle_problems,
     read_problems,
     relocated,
     salvage,
 )
+from grader.authoring.handout_claims import handout_problems
 from grader.authoring.margins import find_margins
 from grader.authoring.mutant_fates import judge_mutants, try_mutants
 from grader.authoring.verdicts import (
@@ -66,7 +66,9 @@ def check_exercise(folder: Path, scope: Scope) -> Soundness:
         claims = (spec, *_check_the_rest(folder, scope))
         return Soundness(folder.absolute().name, str(scope.options.device), claims)
     promises = handout_problems(exercise)
-    handout = make_claim("handout", "promises what the spec has", promises, "the same headlines")
+    handout = make_claim(
+        "handout", "agrees with the spec", promises, "the same headlines, points, goals and sizes"
+    )
     wrong = oracle_problems(exercise, scope.options.fixed_seed)
     claims = (spec, handout, _claim_oracle(wrong))
     if wrong:

@@ -1,4 +1,4 @@
-"""Checks an exercise without a grading: its spec, its oracle, its handout; all mistakes at once."""
+"""Checks an exercise without a grading: its spec and its oracle; all mistakes at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from grader.spec.draws import draw_cases, make_inputs
 from grader.spec.exercise import Case, Exercise, Part, Task
 from grader.spec.oracle import load_oracle
 from grader.spec.program_oracle import ask_oracle
-from grader.spec.public import HANDOUT_FILE
 from grader.spec.reader import SPEC_FILE, read_exercise, root_of
 from grader.spec.whole_program import ExpectedFrom, WholeProgram
 
@@ -108,37 +107,6 @@ def _task_problems(
                     SpecProblem(problem.file, "", f"{problem.message} (at {place})"),
                 )
     return list(found.values())
-
-
-def handout_problems(exercise: Exercise) -> list[SpecProblem]:
-    """Promised lines of the handout that the spec lacks, and lines of the spec that the handout
-    lacks."""
-    path = exercise.folder / HANDOUT_FILE
-    if not path.is_file():
-        return [SpecProblem(str(path), "", "this file is missing: it is the handout")]
-    promised = re.findall(
-        r"^✓ ([^:\n]+): PASSED", path.read_text(encoding="utf-8"), flags=re.MULTILINE
-    )
-    given = [check.headline for check in exercise.checks]
-    unkept = [
-        SpecProblem(
-            str(path),
-            "",
-            f"it promises the line '✓ {label}: PASSED'; no check of the spec has that headline",
-        )
-        for label in promised
-        if label not in given
-    ]
-    untold = [
-        SpecProblem(
-            str(exercise.folder / SPEC_FILE),
-            f"$.checks[{index}].headline",
-            f"the handout does not promise the line '✓ {label}: PASSED'",
-        )
-        for index, label in enumerate(given)
-        if label and label not in promised
-    ]
-    return unkept + untold
 
 
 def make_claim(subject: str, claim: str, problems: list[SpecProblem], found: str) -> Claim:

@@ -20,7 +20,7 @@ from grader.cuda.confined import ConfinedRun, RunOrder, make_builder, make_nativ
 from grader.cuda.gpu.real_gpu import RealGpu, find_real_gpu
 from grader.cuda.gpu.runs import check_program, count_program, run_plain, run_traced
 from grader.cuda.gpu.sanitizer import MEMCHECK, TOOLS, find_sanitizer
-from grader.cuda.gpu.tracer import find_tracer
+from grader.cuda.gpu.tracer import Tracer, find_tracer
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.nvml import read_versions
 from grader.errors import GraderError
@@ -164,7 +164,7 @@ def _measure(grading: Grading, stand_in: _StandIn, gpu: RealGpu) -> None:
     emulated = stand_in.run(spec.measured, case, check=False)
     with hold_gpu(gpu.uuid, show=job.options.show):
         job.options.show(Progress("measuring"))
-        rounds = _Rounds(grading, gpu, tracer if isinstance(tracer, Path) else None, case)
+        rounds = _Rounds(grading, gpu, None if isinstance(tracer, str) else tracer, case)
         rounds.run()
         counted = count_program(grading.order(spec.measured, case.sizes), gpu, rounds.traced)
     evidence.cases += (_judge_work(rounds, emulated, case, spec),)
@@ -175,6 +175,8 @@ def _measure(grading: Grading, stand_in: _StandIn, gpu: RealGpu) -> None:
     missing = evidence.measured.missing if evidence.measured else ""
     if isinstance(tracer, str):
         missing = missing or f"it was not timed: {tracer}"
+    elif not rounds.traced.timeline:
+        missing = missing or "it was not timed: CUPTI recorded no copy and no kernel"
     own = _summarise(rounds.times_ms)
     mistakes = evidence.measured.host_mistakes if evidence.measured else None
     evidence.measured = MeasuredProgram(
@@ -200,7 +202,7 @@ class _Rounds:
     """The measured runs of the submission and of the starter in turn, so that both meet the same
     state of the machine. Without a tracer, a single run for the output."""
 
-    def __init__(self, grading: Grading, gpu: RealGpu, tracer: Path | None, case: Case) -> None:
+    def __init__(self, grading: Grading, gpu: RealGpu, tracer: Tracer | None, case: Case) -> None:
         self._grading, self._gpu, self._tracer, self._case = grading, gpu, tracer, case
         self.traced = ProgramRun(0, gpu.figures.id, counted=False)
         self.times_ms: list[float] = []

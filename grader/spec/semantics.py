@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from grader.cpp.cursor import did_you_mean, quote
-from grader.metrics import COMPARABLE, METRICS, Better
+from grader.metrics import COMPARABLE, METRICS, Better, sources
+from grader.records.devices import DEVICE_KINDS
 from grader.records.predictions import PREDICTIONS
 from grader.spec.plan_rules import Starter, plan_problems
 from grader.spec.schema import Json, Problem, fields, items
@@ -51,6 +52,7 @@ def semantic_problems(spec: Json, starter: Starter | None) -> Iterator[Problem]:
 def check_problems(spec: Json) -> Iterator[Problem]:
     """All mistakes of the checks, for exercises of both kinds."""
     yield from _check_problems(spec)
+    yield from _device_problems(spec)
     yield from _points_problems(spec)
     yield from _question_problems(spec)
 
@@ -112,6 +114,30 @@ def _check_problems(spec: Json) -> Iterator[Problem]:
                 f"{path}.overrides.{gpu}", override or {"at_least": None}, metric
             )
         yield from _requires_problems(f"{path}.requires", check, names, index)
+
+
+def _device_problems(spec: Json) -> Iterator[Problem]:
+    """Checks that no kind of device can judge: none has the metric, and judges all checks that the
+    check requires."""
+    surfaces = any("surface" in buffer for _, buffer in items(spec, "buffers"))
+    bound = frozenset({"emulated"}) if surfaces else frozenset(DEVICE_KINDS)
+    judges: dict[str | None, frozenset[str]] = {}
+    for index, check in items(spec, "checks"):
+        metric = check.get("metric")
+        if metric not in METRICS:
+            continue
+        kinds = bound & sources(METRICS[metric]).keys() - set(check.get("excluded_on") or [])
+        required = [judges.get(name) for name in check.get("requires") or []]
+        possible = kinds.intersection(*filter(None, required))
+        judges[check.get("name", metric)] = possible
+        if not possible:
+            having = " and ".join(sorted(sources(METRICS[metric])))
+            reason = " (a GPU binds no surfaces)" if surfaces else ""
+            yield Problem(
+                f"$.checks[{index}]",
+                f"no device can judge this check: {metric} exists on {having}{reason}, excluded_on"
+                " and requires leave none of these",
+            )
 
 
 def _metric_problems(path: str, metric: str | None, *, has_flops: bool) -> Iterator[Problem]:

@@ -243,7 +243,7 @@ def test_the_tracer_compiles_where_cupti_is_installed(cache: Path) -> None:
     if isinstance(tracer, str):
         assert "CUPTI" in tracer
         pytest.skip(tracer)
-    assert "InitializeInjection" in run_tool(["nm", "-D", str(tracer)]).stdout
+    assert "InitializeInjection" in run_tool(["nm", "-D", str(tracer.library)]).stdout
 
 
 REFUSED = (

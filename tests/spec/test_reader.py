@@ -708,6 +708,22 @@ SEMANTIC_MISTAKES = [
         "the spec has no predictions: add the questions",
     ),
     (
+        put("checks", 1, "excluded_on", value=["emulated", "gpu"]),
+        "$.checks[1]",
+        "no device can judge this check: bandwidth_fraction exists on emulated and gpu",
+    ),
+    (
+        lambda spec: (
+            spec["checks"].append(
+                {"metric": "time_ms", "title": "t", "points": 1, "at_most": 1, "bonus": True}
+                | {"excluded_on": ["gpu"], "requires": ["bandwidth_fraction"]}
+            )
+            or spec["checks"][1].update(excluded_on=["emulated"])
+        ),
+        f"$.checks[{len(SPEC['checks'])}]",
+        "excluded_on and requires leave none of these",
+    ),
+    (
         put("forbid", value={"scratch_bytes_above": "4 * k"}),
         "$.forbid.scratch_bytes_above",
         "column 5: 'k' is not known here",

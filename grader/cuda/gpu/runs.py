@@ -24,7 +24,7 @@ from grader.cuda.gpu.activities import parse_trace
 from grader.cuda.gpu.counts import add_counts, count_command
 from grader.cuda.gpu.real_gpu import RealGpu
 from grader.cuda.gpu.sanitizer import check_command, is_complete, parse_findings, parse_mistakes
-from grader.cuda.gpu.tracer import trace_environment
+from grader.cuda.gpu.tracer import Tracer, trace_environment
 from grader.devices.gpu.ncu import NOT_INSTALLED, find_ncu
 from grader.records import NotCounted, Uncountable
 from grader.records.program_run import ProgramRun
@@ -57,13 +57,14 @@ def run_plain(order: RunOrder, gpu: RealGpu) -> ConfinedRun:
         return finish_run(_empty(gpu), done, limit, order, folders)
 
 
-def run_traced(order: RunOrder, gpu: RealGpu, tracer: Path) -> ConfinedRun:
+def run_traced(order: RunOrder, gpu: RealGpu, tracer: Tracer) -> ConfinedRun:
     """Runs a program with its kernels, times and timeline. Without a trace, because the program
     ended by a signal or `_exit`, it has none of them."""
     with open_folders(order) as folders:
         trace = folders.records / "trace.tsv"
+        readable = [tracer.library.parent, tracer.cupti]
         launch = _make_launch(
-            order, folders, Place.GPU, readable=[tracer.parent], writable=[folders.records]
+            order, folders, Place.GPU, readable=readable, writable=[folders.records]
         )
         variables = {**_variables(gpu), **trace_environment(tracer, trace)}
         done, limit = follow_program(

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +21,16 @@ LIBRARY, TRACE_VARIABLE = "CUDA_INJECTION64_PATH", "GRADER_TRACE"
 _FLAGS = ("-shared", "-fPIC", "-O2", "-std=c++17")
 
 
-def find_tracer(nvcc: Nvcc, cache_folder: Path, run: RunTool = run_tool) -> Path | str:
+@dataclass(frozen=True)
+class Tracer:
+    """The library that records activities, and the folder of the CUPTI that it loads: a confined
+    program must be able to read both."""
+
+    library: Path
+    cupti: Path
+
+
+def find_tracer(nvcc: Nvcc, cache_folder: Path, run: RunTool = run_tool) -> Tracer | str:
     """The library, compiled into the cache on first use; or a clause with the reason why there is
     none."""
     places = _find_cupti(nvcc)
@@ -33,8 +43,9 @@ def find_tracer(nvcc: Nvcc, cache_folder: Path, run: RunTool = run_tool) -> Path
     parts = (SOURCE.read_text("utf-8"), str(include), str(library.resolve()))
     key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     made = cache_folder / f"cuda-tracer-{key}" / "libtracer.so"
+    tracer = Tracer(made, library.resolve().parent)
     if made.exists():
-        return made
+        return tracer
     made.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=made.parent) as name:
         new = Path(name) / made.name
@@ -43,14 +54,14 @@ def find_tracer(nvcc: Nvcc, cache_folder: Path, run: RunTool = run_tool) -> Path
         if done.returncode != 0:
             return f"the tracer does not compile: {done.stderr.strip()[:500]}"
         new.replace(made)
-    return made
+    return tracer
 
 
-def trace_environment(tracer: Path, trace: Path) -> Mapping[str, str]:
+def trace_environment(tracer: Tracer, trace: Path) -> Mapping[str, str]:
     """The variables that make the driver load the tracer. Kernels are loaded at the start, so that
     no load lies between the activities."""
     return {
-        LIBRARY: str(tracer),
+        LIBRARY: str(tracer.library),
         TRACE_VARIABLE: str(trace),
         "CUDA_MODULE_LOADING": "EAGER",
     }
