@@ -19,8 +19,8 @@ from grader.cli.common import (
 from grader.folders import PACKAGED, shipped_exercises, shipped_root
 
 LIST_DESCRIPTION = """\
-List the known exercises: those in ./exercises and those of the grader. An exercise in ./exercises
-hides the grader's exercise of the same name.
+List the known exercises in the order of the course, with time and topics: those in ./exercises and
+those of the grader. An exercise in ./exercises hides the grader's exercise of the same name.
 """
 START_DESCRIPTION = """\
 Copy the files of an exercise into this folder: the handout with its pictures, the file to edit, and
@@ -57,12 +57,12 @@ def run_list(_: argparse.Namespace) -> int:
     """`grade list`: 0 after printing."""
     from grader.report.contents import Listed, print_exercises
     from grader.report.terminal import make_console
-    from grader.spec.public import read_title
+    from grader.spec.public import read_entry
 
     here = "the grader's" if shipped_root().name != PACKAGED else "the grader's, public cases only"
     found = {folder.name: (folder, here) for folder in shipped_exercises()}
-    found |= {folder.name: (folder, str(folder)) for folder in local_exercises()}
-    rows = [Listed(name, read_title(folder), place) for name, (folder, place) in found.items()]
+    found |= {folder.name: (folder, str(folder.parent)) for folder in local_exercises()}
+    rows = [Listed(name, read_entry(folder), place) for name, (folder, place) in found.items()]
     with printing():
         print_exercises(rows, console=make_console(sys.stdout))
     return 0

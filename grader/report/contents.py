@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,27 +10,38 @@ from rich.console import Console
 
 from grader.metrics import METRICS, sources, unit_words
 from grader.report.terminal import Page
+from grader.spec.public import CourseEntry
 
 
 @dataclass(frozen=True)
 class Listed:
-    """An exercise and its place; `title` is None where its spec cannot be read."""
+    """An exercise, its entry (None where its spec cannot be read), and the folder that holds it."""
 
     name: str
-    title: str | None
+    entry: CourseEntry | None
     place: str
+
+    @property
+    def order(self) -> tuple[float, str]:
+        """Exercises without a week come last."""
+        week = self.entry.week if self.entry else None
+        return (week or math.inf, self.name)
 
 
 def print_exercises(rows: Sequence[Listed], *, console: Console) -> None:
+    """Print the exercises in the order of the course. A column has their places if they differ."""
     page = Page(console)
-    table = page.make_table("Exercise", "Title", "Where")
-    for row in rows:
-        table.add_row(
-            page.text(row.name),
-            page.text(row.title or "no readable spec.json"),
-            page.text(row.place),
-        )
+    several = len({row.place for row in rows}) > 1
+    where = ("Where",) if several else ()
+    table = page.make_table("Week", "Exercise", "Hours", "Topics", *where, right=("Week",))
+    for row in sorted(rows, key=lambda row: row.order):
+        entry = row.entry or CourseEntry("no readable spec.json")
+        cells = (str(entry.week or ""), row.name, entry.hours, entry.topics or entry.title)
+        table.add_row(*map(page.text, (*cells, *([row.place] if several else []))))
     console.print(table)
+    if rows and not several:
+        page.write(f"Where: {rows[0].place}", style="dim")
+    page.write("Next: grade start EXERCISE writes its handout and its starter")
 
 
 def print_metrics(*, console: Console) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +86,24 @@ def _public_cases(cases: Mapping[str, Any]) -> dict[str, Any]:
     return {**cases, "hidden": [], **({"hidden_left_out": True} if left_out else {})}
 
 
-def read_title(folder: Path) -> str | None:
-    """The title of the exercise in the folder; None if its spec has none that can be read."""
+@dataclass(frozen=True)
+class CourseEntry:
+    """The title of an exercise, and its place in a course: `hours` and `topics` are texts. Without
+    a place, `week` is None and the texts are empty."""
+
+    title: str
+    week: int | None = None
+    hours: str = ""
+    topics: str = ""
+
+
+def read_entry(folder: Path) -> CourseEntry | None:
+    """The entry of the exercise in the folder; None if its spec cannot be read."""
     try:
-        title = json.loads((folder / SPEC_FILE).read_text(encoding="utf-8"))["title"]
-    except (OSError, ValueError, KeyError, TypeError):
+        spec = json.loads((folder / SPEC_FILE).read_text(encoding="utf-8"))
+        place = spec.get("course") or {}
+        week = place.get("week")
+        texts = (str(place.get(field, "")) for field in ("hours", "topics"))
+        return CourseEntry(str(spec["title"]), week if isinstance(week, int) else None, *texts)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-    return title if isinstance(title, str) else None
