@@ -282,9 +282,9 @@ SCHEMA_MISTAKES = [
     (drop("title"), "$.title", "this field is missing"),
     (drop("checks", 1, "points"), "$.checks[1].points", "this field is missing"),
     (
-        put("colour", value="red"),
-        "$.colour",
-        "there is no field 'colour'; the fields here are $schema,",
+        put("flavour", value="red"),
+        "$.flavour",
+        "there is no field 'flavour'; the fields here are $schema,",
     ),
     (
         put("checks", 1, "heading", value="x"),
