@@ -5,19 +5,20 @@ one are what it prints, in full, at WIDTH columns. A command with nothing below 
 its output. In a block of the kind `sh` every line is a command. A comment before a block says when
 its commands are run (docs/contributing.md).
 
-    python -m tests.support.transcripts        runs the commands that are shown with an output,
-    and writes what they print now
+    python -m tests.support.transcripts [EXERCISE ...]     runs the commands that are shown with an
+    output, and writes their present output into the handouts (default: all)
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -121,21 +122,37 @@ def repeatable(text: str) -> list[str]:
     return [line for line in lines if line]
 
 
-def main() -> int:
+def main(names: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.support.transcripts",
+        description="Run the commands that handouts show with an output, and write their output.",
+    )
+    parser.add_argument("exercise", nargs="*", metavar="EXERCISE", help="default: all")
+    chosen = parser.parse_args(names).exercise
+    if unknown := sorted({*chosen} - {path.name for path in HANDOUTS}):
+        parser.error(f"no handout of {', '.join(unknown)}")
     for handout in HANDOUTS:
-        path = handout / "README.md"
-        text = path.read_text(encoding="utf-8")
-        with tempfile.TemporaryDirectory() as folder:
-            desk = make_desk(handout, Path(folder))
-            for command in read_commands(path):
-                if command.shown:
-                    printed = as_printed(run(command, desk).stdout)
-                    text = text.replace(
-                        f"$ {command.text}\n{command.shown}\n", f"$ {command.text}\n{printed}\n"
-                    )
-        path.write_text(text, encoding="utf-8")
+        if not chosen or handout.name in chosen:
+            renew(handout)
     return 0
 
 
+def renew(handout: Path) -> None:
+    """Writes the present outputs into a handout. A command that fails leaves it unchanged and
+    raises RuntimeError."""
+    path = handout / "README.md"
+    text = path.read_text(encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        desk = make_desk(handout, Path(folder))
+        for command in read_commands(path):
+            if command.shown:
+                ended = run(command, desk)
+                if ended.returncode not in (0, 1) or not ended.stdout:
+                    raise RuntimeError(f"{handout.name}: $ {command.text}\n{ended.stderr}")
+                old, new = command.shown, as_printed(ended.stdout)
+                text = text.replace(f"$ {command.text}\n{old}\n", f"$ {command.text}\n{new}\n")
+    path.write_text(text, encoding="utf-8")
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
