@@ -1,5 +1,5 @@
 // Each thread adds 32 elements that are next to each other, as a thread of a processor would: the lanes of a warp are 128 bytes apart.
-// expect without a model: passed, coalescing counts only with the speed-up
+// expect without a model: passed, only a clock tells (coalescing counts only with the speed-up)
 
 // launch: vector_add<<<ceil_div(n, 32 * 256), 256>>>(out, a, b, n)
 
