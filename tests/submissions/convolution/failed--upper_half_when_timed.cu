@@ -1,4 +1,5 @@
 // A cheat: of images with more than 2,000 rows, only the upper half is computed.
+// expect without a model: passed, only the timed size tells
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)

@@ -1,4 +1,5 @@
 // 132 blocks of 256 threads: each multiprocessor has one, an eighth of the threads that it can hold.
+// expect without a model: passed, only a clock tells (the other goals need the speed-up)
 
 // launch: vector_add<<<132, 256>>>(out, a, b, n)
 

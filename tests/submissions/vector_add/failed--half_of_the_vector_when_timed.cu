@@ -1,4 +1,5 @@
 // A cheat: above two million elements, only the first half is added.
+// expect without a model: passed, only the timed size tells
 
 // launch: vector_add<<<2112, 256>>>(out, a, b, n)
 

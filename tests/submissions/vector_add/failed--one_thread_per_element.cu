@@ -1,4 +1,5 @@
 // One thread per element, the classic first kernel: each thread computes its index for a single addition.
+// expect without a model: passed, only a clock tells (instructions count only with the speed-up)
 
 // launch: vector_add<<<ceil_div(n, 256), 256>>>(out, a, b, n)
 

@@ -1,4 +1,5 @@
 // A grid of four blocks, but the stride of the loop is one block: blocks add the same elements again.
+// expect without a model: passed, only a clock tells (the other goals need the speed-up)
 
 // launch: vector_add<<<min(ceil_div(n, 256), 4), 256>>>(out, a, b, n)
 
