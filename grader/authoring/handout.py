@@ -7,8 +7,6 @@ cases only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from grader.authoring.autograder import make_wheel
 from grader.authoring.bundles import fill_template, make_zip
 from grader.errors import GraderError, UsageError
@@ -21,6 +19,7 @@ from grader.spec.public import (
     public_files,
     starter_files,
 )
+from grader.spec.reader import root_of
 
 
 def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
@@ -54,18 +53,14 @@ def starting_files(exercise: Exercise) -> dict[str, bytes]:
 
 def _sources(exercise: Exercise) -> dict[str, bytes]:
     """The starter, a copy to edit, and a program's supplied files beside it."""
-    root = exercise.folder.parents[1]
-    starter = starter_files(root, exercise.id)
+    starter = starter_files(root_of(exercise.folder), exercise.id)
     supplied = exercise.program.supplied if exercise.program else ()
-    places = (f"starter/{exercise.id}/", "starter/")
-    copies = {_without(name, places): content for name, content in starter.items()}
+    copies = {
+        name.removeprefix("starter/").removeprefix(f"{exercise.id}/"): content
+        for name, content in starter.items()
+    }
     files = {name: (exercise.folder / FILES_FOLDER / name).read_bytes() for name in supplied}
     return {**copies, **files, **starter}
-
-
-def _without(name: str, prefixes: Sequence[str]) -> str:
-    found = next(prefix for prefix in prefixes if name.startswith(prefix))
-    return name.removeprefix(found)
 
 
 def _one_line(install: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from grader.errors import SpecProblem
 from grader.metrics import METRICS, TIMED
-from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.spec.exercise import CheckSpec, Exercise
 from grader.spec.public import HANDOUT_FILE, SPEC_FILE
 
 _POINTS = re.compile(r"^## Points\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
@@ -71,20 +71,15 @@ def _cells(rest: str) -> list[str]:
 
 
 def _compare_goal(check: CheckSpec, goal: str, partial: str) -> Iterator[str]:
-    threshold = check.threshold
-    full = threshold.at_least if threshold.at_least is not None else threshold.at_most
+    threshold, full = check.threshold, check.threshold.full_mark
     wrong = "at most" if threshold.at_least is not None else "at least"
-    if full is not None and (wrong in goal or not _names(goal, full, check)):
-        yield f"the goal is '{goal}', in the spec {_describe(threshold)}"
+    if wrong in goal or not _names(goal, full, check):
+        field = "at_most" if threshold.at_least is None else "at_least"
+        yield f"the goal is '{goal}', in the spec {field} is {full:g}"
     if threshold.zero_at is None and _NUMBER.search(partial):
         yield f"partial credit is '{partial}', and the spec has no zero_at"
     if threshold.zero_at is not None and not _names(partial, threshold.zero_at, check):
         yield f"partial credit is '{partial}', in the spec zero_at is {threshold.zero_at:g}"
-
-
-def _describe(threshold: Threshold) -> str:
-    name = "at_least" if threshold.at_least is not None else "at_most"
-    return f"{name} is {getattr(threshold, name):g}"
 
 
 def _names(cell: str, figure: float, check: CheckSpec) -> bool:

@@ -15,7 +15,7 @@ from grader.authoring.handout_claims import handout_problems
 from grader.devices.gpus import read_gpus
 from grader.metrics import TIMED
 from grader.records import WhatIfMode
-from grader.spec.exercise import Exercise
+from grader.spec.exercise import CheckSpec, Exercise
 from grader.spec.reader import read_exercise
 
 ROOT = Path(__file__).parents[2]
@@ -39,6 +39,7 @@ MOST_WORDS = 2000
 BOX = re.compile(
     r"^\| \*\*You learn\*\* \|.+\n\| \*\*You need\*\* \|.+\n\| \*\*Time\*\* \|.+\d", re.M
 )
+FACTORS = frozenset({"speedup_over_naive"})
 LANES = range(32)
 
 
@@ -61,6 +62,22 @@ def promises(exercise: Exercise) -> list[list[str]]:
         r"^\| *\d+ \|.*$", section(handout_of(exercise), "Points"), flags=re.MULTILINE
     )
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+def test_it_promises_the_points_of_every_check(exercise: Exercise) -> None:
+    assert [int(points) for points, *_ in promises(exercise)] == [
+        check.points for check in exercise.checks
+    ]
+
+
+def test_it_promises_the_goal_of_every_check(exercise: Exercise) -> None:
+    for check, (_, _, goal, partial) in zip(exercise.checks, promises(exercise), strict=True):
+        assert words_of_goal(check) in goal, check.name
+        assert partial == (
+            "none"
+            if check.threshold.zero_at is None
+            else f"from {figure(check, check.threshold.zero_at)} on"
+        )
 
 
 def test_it_promises_the_points_goals_and_sizes_of_the_spec(exercise: Exercise) -> None:
@@ -96,6 +113,14 @@ def test_it_names_each_check_by_its_headline(exercise: Exercise) -> None:
     """In bold type, exactly where the check has a line of its own at the head of the report."""
     for check, (_, name, _, _) in zip(exercise.checks, promises(exercise), strict=True):
         assert re.findall(r"\*\*(.+?)\*\*", name) == ([check.headline] if check.headline else [])
+
+
+def test_it_promises_the_lines_at_the_head_of_the_report(exercise: Exercise) -> None:
+    text = re.sub(
+        r"^```console$.*?^```$", "", handout_of(exercise), flags=re.MULTILINE | re.DOTALL
+    )  # less the transcripts
+    promised = re.findall(r"^✓ ([^:]+): PASSED", text, flags=re.MULTILINE)
+    assert promised == [check.headline for check in exercise.checks if check.headline]
 
 
 def test_it_has_everything_that_a_student_needs(exercise: Exercise) -> None:
@@ -171,6 +196,28 @@ def test_it_tells_the_limits_of_what_a_part_may_use(exercise: Exercise) -> None:
 
 def test_it_gives_nothing_of_the_reference_away(exercise: Exercise) -> None:
     assert "solutions/" not in handout_of(exercise)
+
+
+def figure(check: CheckSpec, value: float) -> str:
+    """A goal as the handouts write it: `80 %`, `3 ×`."""
+    return (
+        f"{value:g} ×"
+        if check.metric in FACTORS or check.threshold.relative_to
+        else f"{100 * value:g} %"
+    )
+
+
+def words_of_goal(check: CheckSpec) -> str:
+    if check.metric in ("correctness", "sanitized"):
+        return "all cases"
+    if check.threshold.at_most == 0:
+        return "none at all"
+    if check.threshold.at_most is not None:
+        if check.metric.endswith("_per_block"):
+            return f"at most {check.threshold.at_most:g} sectors per block"
+        return f"at most {figure(check, check.threshold.at_most)}"
+    assert check.threshold.at_least is not None
+    return f"at least {figure(check, check.threshold.at_least)}"
 
 
 def test_no_fix_gives_the_solution_away(exercise: Exercise) -> None:
