@@ -4,8 +4,9 @@
     [PATTERN ...]
 
 Grades the files of tests/submissions on this machine's GPU and writes the JSON file, with which
-tests/test_submissions.py compares the emulated device's points. Omits unchanged files that it
-already contains: run it again to continue. PATTERN (`transpose/*_when_timed`) selects files.
+tests/test_submissions.py compares the emulated device's points. The file is written after each
+grading, so an interrupted run keeps its results. Omits unchanged files that it already contains:
+run it again to continue. PATTERN (`transpose/*_when_timed`) selects files.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import argparse
 import fnmatch
 import json
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -42,11 +44,17 @@ def main() -> None:
     options = parser.parse_args()
     known = json.loads(options.json.read_text()) if options.json.exists() else {}
     start = time.monotonic()
+    writing = threading.Lock()
 
     def record(each: Known) -> None:
-        if time.monotonic() - start < options.seconds:
-            verdict = known[each.name] = grade(each)
-            print(f"{each.name}: {verdict['status']} {verdict['score']}", flush=True)
+        if time.monotonic() - start > options.seconds:
+            return
+        verdict = grade(each)
+        print(f"{each.name}: {verdict['status']} {verdict['score']}", flush=True)
+        with writing:
+            known[each.name] = verdict
+            text = json.dumps(dict(sorted(known.items())), indent=1) + "\n"
+            write_file(options.json, text.encode(), "the verdicts")
 
     todo = [
         each
@@ -55,11 +63,6 @@ def main() -> None:
     ]
     with ThreadPoolExecutor(options.jobs) as pool:
         list(pool.map(record, todo))
-    write_file(
-        options.json,
-        (json.dumps(dict(sorted(known.items())), indent=1) + "\n").encode(),
-        "the verdicts",
-    )
     print(f"{len(known)} files, {time.monotonic() - start:.0f} s")
 
 
