@@ -31,10 +31,11 @@ from tests.support.known import (
 )
 
 SEED = 11
-TOLD_BY_A_GPU: dict[str, dict[str, Any]] = json.loads(
-    (ROOT / "tests" / "data" / "verdicts_h200.json").read_text(encoding="utf-8")
-)
-"""What an H200 said of the files that it has graded (benchmarks/verdicts.py)."""
+GPU_VERDICTS: dict[str, dict[str, dict[str, Any]]] = {
+    gpu: json.loads((ROOT / f"tests/data/verdicts_{gpu}.json").read_text(encoding="utf-8"))
+    for gpu in ("h200", "h100")
+}
+"""The verdicts of the files that each GPU has graded (benchmarks/verdicts.py)."""
 MODEL_ERROR = 0.15
 """Modelled times may be off by so much before the rule is broken; benchmarks/model.py publishes the
 errors."""
@@ -110,31 +111,32 @@ def slow_but_two() -> list[object]:
 
 @pytest.mark.parametrize("known", slow_but_two(), ids=name_of)
 def test_no_more_points_than_a_gpu_gives(known: Known, cache: Path) -> None:
-    told = told_by_a_gpu(known)
-    score = grade(known, "emulated:h200", cache)
+    gpu, verdict = find_verdict(known)
+    score = grade(known, f"emulated:{gpu}", cache)
     exercise = read_exercise(ROOT / "exercises" / known.file.parent.name)
-    doubt = points_within_the_model_s_error(exercise, told, score)
-    assert score.score <= told["score"] + doubt + 0.005, (
-        f"{told['score']} and {doubt:.2f} on an H200\n{describe(score)}"
+    doubt = points_within_the_model_s_error(exercise, verdict, score)
+    assert score.score <= verdict["score"] + doubt + 0.005, (
+        f"{verdict['score']} and {doubt:.2f} on an {gpu.upper()}\n{describe(score)}"
     )
 
 
-def told_by_a_gpu(known: Known) -> dict[str, Any]:
-    """What an H200 said of a file; one that it has not graded yet is left out, and named."""
-    if known.name not in TOLD_BY_A_GPU:
-        pytest.skip("no GPU has graded it yet: benchmarks/verdicts.py")
-    return TOLD_BY_A_GPU[known.name]
+def find_verdict(known: Known) -> tuple[str, dict[str, Any]]:
+    """A GPU and its verdict of a file. Skips a file that no GPU has graded."""
+    for gpu, verdicts in GPU_VERDICTS.items():
+        if known.name in verdicts:
+            return gpu, verdicts[known.name]
+    pytest.skip("no GPU has graded it yet: benchmarks/verdicts.py")
 
 
 def points_within_the_model_s_error(
-    exercise: Exercise, told: dict[str, Any], score: Score
+    exercise: Exercise, verdict: dict[str, Any], score: Score
 ) -> float:
     """What the checks of times would give more if the GPU had been quicker by MODEL_ERROR."""
     more = 0.0
     for check in exercise.checks:
         if check.metric not in TIMED:
             continue
-        points, value = told["checks"][check.name]
+        points, value = verdict["checks"][check.name]
         if value is not None:
             quicker = value * (1 + MODEL_ERROR)
             earned = check.points * earned_fraction(quicker, check.threshold_on(score.device))
@@ -143,8 +145,15 @@ def points_within_the_model_s_error(
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=name_of)
-def test_a_gpu_told_of_this_very_file(known: Known) -> None:
-    assert told_by_a_gpu(known)["sha256"] == digest(known.file)
+def test_a_gpu_graded_this_very_file(known: Known) -> None:
+    _, verdict = find_verdict(known)
+    assert verdict["sha256"] == digest(known.file)
+
+
+@pytest.mark.parametrize("name", GPU_VERDICTS["h100"])
+def test_an_h100_s_verdict_is_in_the_name(name: str) -> None:
+    status = name.split("/")[1].split("--")[0]
+    assert GPU_VERDICTS["h100"][name]["status"] == status
 
 
 @pytest.mark.gpu

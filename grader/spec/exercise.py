@@ -258,9 +258,11 @@ class CheckSpec:
         return next((each.hint for each in self.hints if each.fits(values)), self.hint)
 
     def threshold_on(self, device: DeviceInfo | None) -> Threshold:
-        """The threshold on this device: its GPU's own, if the spec gives it."""
-        own = (self.overrides or {}).get(device.id) if device else None
-        return own or self.threshold
+        """The threshold on this device: its GPU's own, else its kind's, if the spec gives one."""
+        own = self.overrides or {}
+        if device is None:
+            return self.threshold
+        return own.get(device.id) or own.get(device.kind) or self.threshold
 
 
 @dataclass(frozen=True)

@@ -193,6 +193,15 @@ def test_a_gpu_may_have_a_threshold_of_its_own() -> None:
     assert (on_t4.status, on_t4.threshold) == (CheckStatus.PASSED, ">= 60 %")
 
 
+def test_a_gpu_s_threshold_goes_before_that_of_all_gpus() -> None:
+    check = replace(
+        BANDWIDTH, overrides={"gpu": Threshold(at_least=0.5), "t4": Threshold(at_least=0.6)}
+    )
+    h100, t4 = replace(GPU, id="h100"), replace(GPU, id="t4")
+    assert [check.threshold_on(gpu).at_least for gpu in (h100, t4)] == [0.5, 0.6]
+    assert check.threshold_on(replace(h100, kind="emulated")) == check.threshold
+
+
 @pytest.mark.parametrize(
     "status",
     [

@@ -15,7 +15,9 @@ from grader.sandbox.system_calls import filter_known
 pytestmark = pytest.mark.skipif(
     landlock_version() == 0 or not filter_known(), reason="needs Landlock and seccomp"
 )
-LIBRARY = '#include <unistd.h>\n__attribute__((constructor)) void start() { write(1, "here\\n", 5); }\n'
+LIBRARY = (
+    '#include <unistd.h>\n__attribute__((constructor)) void start() { write(1, "here\\n", 5); }\n'
+)
 
 
 @pytest.fixture

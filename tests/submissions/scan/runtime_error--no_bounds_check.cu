@@ -1,5 +1,4 @@
 // Threads beyond the end read and write there.
-// expect on an emulated device: runtime_error (reads beyond a buffer)
 #define THREADS 1024
 #define TILE THREADS
 // scratch: int sums[ceil_div(n, TILE)]

@@ -1,4 +1,5 @@
 // No bounds check: elements outside of the image are read.
+// expect on an emulated device: runtime_error (reads beyond the image)
 
 #define RADIUS 3
 #define WIDTH (2 * RADIUS + 1)
