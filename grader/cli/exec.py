@@ -53,7 +53,8 @@ examples:
 times:
   Kernels take their modelled time on the GPU of --device, and copies the time of its link: pinned
   memory is faster than pageable memory. Streams overlap as on that GPU. cudaEventElapsedTime
-  returns these times. With --no-model, times are those of this computer.
+  returns these times. With --no-model, times are those of this computer. With --device gpu, the
+  program runs on a GPU of this machine, and its times are measured.
 
 exit codes: the program's own, 128 + n if signal n ended it; 1 it does not compile, 2 bad usage,
 3 the grader or the machine failed
@@ -91,7 +92,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="OPTION",
         help="an option of nvcc: --nvcc=-O3; repeatable",
     )
-    add_device(parser, "the GPU: emulated (an H100, the default) or emulated:ID")
+    add_device(
+        parser, "the GPU: emulated (an H100, the default), emulated:ID, or gpu:N of this machine"
+    )
     parser.add_argument(
         "--devices", type=int, default=1, metavar="N", help="the number of GPUs (default: 1)"
     )

@@ -1,5 +1,5 @@
 """Runs a CUDA program on the emulated device: compiles it, starts the device's server, and waits
-for the program."""
+for the program. On a GPU of this machine, runs it with NVIDIA's tools."""
 
 from __future__ import annotations
 
@@ -11,22 +11,23 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
-from grader.cuda.compile_program import Toolkit, make_toolkit
+from grader.cuda.compile_program import make_toolkit
 from grader.cuda.sessions import join_sessions, read_sessions
-from grader.devices.choose import DEFAULT_GPU, EMULATED, parse_device
+from grader.devices.choose import DEFAULT_GPU, GPU, has_pycuda, parse_device
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
 from grader.messages.programs import advise_on_compilation, explain_missing
 from grader.plumbing.cache import default_cache
-from grader.records import Failure, Status
+from grader.records import DeviceChoice, Failure, Status
 from grader.records.program_run import ProgramRun
 from grader.sandbox.process import run_tool
 
@@ -73,7 +74,7 @@ def exec_program(  # noqa: PLR0913 - the options of `grade exec`
     timeout_s: float | None = None,
 ) -> ProgramRun:
     """Compiles a CUDA program and runs it, or runs `command` (`["make", "test"]`), on the emulated
-    device.
+    device or a GPU of this machine (`gpu`).
 
     `sources`: a path, several paths, or the text of a program; `nvcc`: options of the compiler;
     `cwd`: the folder of the compiler and the program, to which paths are relative; `check`: with
@@ -99,7 +100,10 @@ def exec_program(  # noqa: PLR0913 - the options of `grade exec`
 
 def run_program(job: ProgramJob) -> ProgramRun:
     """Runs a request. Raises SubmissionError if nvcc fails, and UsageError for a bad request."""
-    gpu = _find_gpu(job.device)
+    choice = parse_device(job.device, gpu_works=lambda: False, has_pycuda=has_pycuda)
+    if choice.kind == GPU:
+        return _run_on_gpu(job, choice)
+    gpu = choice.id or DEFAULT_GPU
     cache = default_cache(os.environ)
     tools = find_toolchain(prefer_wheel=True, cache=cache)
     toolkit = make_toolkit(tools.nvcc, cache)
@@ -110,7 +114,7 @@ def run_program(job: ProgramJob) -> ProgramRun:
     arch = read_gpus()[gpu].arch
     with tempfile.TemporaryDirectory(prefix="grader-exec-") as name:
         folder = Path(name)
-        compiling = _start_compiler(job, toolkit, arch, folder)
+        compiling = _start_compiler(job, partial(toolkit.compile_command, arch=arch), folder)
         with _serve(job, gpu, folder) as socket:
             libraries = _find_libraries()
             toolkit.link_to(libraries)
@@ -157,15 +161,25 @@ def _serve(job: ProgramJob, gpu: str, folder: Path) -> Iterator[Path]:
         yield path
 
 
-def _find_gpu(device: str) -> str:
-    """The id of the emulated GPU. Raises UsageError for a real GPU."""
-    choice = parse_device(device, gpu_works=lambda: False, has_pycuda=lambda: True)
-    if choice.kind != EMULATED:
-        raise UsageError(
-            "programs run on the emulated device",
-            "On this machine's GPU, compile with nvcc, and run the program by itself or by ncu.",
-        )
-    return choice.id or DEFAULT_GPU
+def _run_on_gpu(job: ProgramJob, choice: DeviceChoice) -> ProgramRun:
+    """Runs a request on a GPU of this machine."""
+    from grader.cuda.gpu.real_gpu import find_real_gpu
+    from grader.cuda.gpu.user_program import GpuProgram
+
+    if job.devices > 1:
+        raise UsageError("--devices is for the emulated device", "Leave it out on a GPU.")
+    cache = default_cache(os.environ)
+    tools = find_toolchain(prefer_wheel=False, cache=cache)
+    with tempfile.TemporaryDirectory(prefix="grader-exec-") as name:
+        folder = Path(name)
+        program = GpuProgram(find_real_gpu(choice), tools.nvcc, cache, folder)
+        compiling = _start_compiler(job, program.compile_command, folder)
+        compiled = "" if compiling is None else _finish_compiler(compiling)
+        if not job.captured:
+            sys.stderr.write(compiled)
+        run = program.check if job.check else program.trace
+        found = run(_command(job, folder), partial(_execute, job))
+    return replace(found, compiler=compiled, render=_render)
 
 
 def _name_source(source: Path | str, folder: Path) -> str:
@@ -178,9 +192,10 @@ def _name_source(source: Path | str, folder: Path) -> str:
 
 
 def _start_compiler(
-    job: ProgramJob, toolkit: Toolkit, arch: str, folder: Path
+    job: ProgramJob, compile_command: Callable[..., list[str]], folder: Path
 ) -> subprocess.Popen[str] | None:
-    """Starts nvcc, so that the server starts beside it."""
+    """Starts nvcc, so that the server starts beside it. `compile_command` takes the sources, nvcc's
+    options and the program's path."""
     if not job.sources:
         return None
     for source in job.sources:
@@ -188,7 +203,7 @@ def _start_compiler(
             raise UsageError(f"there is no file {source}", "Name the program's source files.")
     program = _program(job, folder)
     program.parent.mkdir()
-    command = toolkit.compile_command(job.sources, job.options, arch, program)
+    command = compile_command(job.sources, job.options, output=program)
     return subprocess.Popen(
         command, cwd=job.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )

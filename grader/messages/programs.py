@@ -63,6 +63,8 @@ def explain_missing(program: bytes) -> str:
 
 def describe_clock(run: ProgramRun) -> str:
     """The kind of its times: the checked mode runs other code than the model."""
+    if not run.counted:
+        return "not timed under compute-sanitizer" if run.checked else "times are measured"
     if not run.modelled:
         return "times are those of this computer's clock"
     if run.checked:

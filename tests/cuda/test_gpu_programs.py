@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import grader
+
 from grader.cuda.confined import Builder, RunOrder, make_builder
 from grader.cuda.gpu.activities import parse_trace
 from grader.cuda.gpu.counts import add_counts, count_command
@@ -281,3 +283,49 @@ def test_attacks_are_refused_with_the_rights_of_the_driver(
     assert set(answers.values()) == {"refused\n"}, answers
     order = RunOrder(program, builder.libraries, ("write", "/proc/thread-self/comm"))
     assert run_plain(order, gpu).found.stdout == "done\n", "the driver names its threads"
+
+
+LEAKING = r"""
+#include <cstdio>
+__global__ void twice(float *x, int n)
+{
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= 2;
+}
+
+int main()
+{
+    const int n = 1 << 20;
+    static float host[n];
+    for (int i = 0; i < n; i++) host[i] = i;
+    float *x;
+    cudaMalloc(&x, n * sizeof(float));
+    cudaMemcpy(x, host, n * sizeof(float), cudaMemcpyHostToDevice);
+    twice<<<n / 256, 256>>>(x, n);
+    cudaMemcpy(host, x, n * sizeof(float), cudaMemcpyDeviceToHost);
+    printf("%.0f\n", host[n - 1]);
+    return 3;
+}
+"""
+
+
+@pytest.mark.gpu
+def test_exec_on_a_gpu_reports_measured_times() -> None:
+    run = grader.exec_program(LEAKING, device="gpu")
+    assert (run.exit_code, run.stdout, run.counted) == (3, "2097150\n", False)
+    (kernel,) = run.kernels
+    assert (kernel.kernel, kernel.launches) == ("twice", 1)
+    assert kernel.time is not None
+    assert kernel.time.source is Source.MEASURED
+    assert 0.001 < kernel.time.ms < 1
+    assert [entry.kind.value for entry in run.timeline] == ["copy", "kernel", "copy"]
+
+
+@pytest.mark.gpu
+def test_exec_check_on_a_gpu_finds_a_leak() -> None:
+    run = grader.exec_program(LEAKING, device="gpu", check=True)
+    assert (run.exit_code, run.checked, run.kernels) == (3, True, ())
+    (leak,) = run.host_findings
+    assert leak.kind == "leak"
+    assert leak.place is not None
+    assert LEAKING.splitlines()[leak.place.line - 1].strip().startswith("cudaMalloc")

@@ -237,7 +237,7 @@ def test_clocks_follow_the_modelled_clock(tmp_path: Path) -> None:
         ([], "name a source file, or a command"),
         (["none.cu"], "there is no file none.cu"),
         (["--", "no-such-command"], "there is no command 'no-such-command'"),
-        (["--device", "gpu", "a.cu"], "programs run on the emulated device"),
+        (["--device", "gpu:first", "a.cu"], "there is no GPU 'first'"),
         (["--devices", "0", "a.cu"], "a program needs a GPU"),
         (["--html", "-", "a.cu"], "only --json has the form -"),
     ],
