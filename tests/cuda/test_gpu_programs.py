@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import grader
-
 from grader.cuda.confined import Builder, RunOrder, make_builder
 from grader.cuda.gpu.activities import parse_trace
 from grader.cuda.gpu.counts import add_counts, count_command
