@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.devices.remote import forked
+from grader.devices.remote import worker_process
 from grader.grading.building import build
 from grader.grading.early import begin_early
 from grader.grading.mistakes import SubmissionError
@@ -30,7 +30,7 @@ NEVER_DONE = ToolLimits(wall_seconds=300)
 @pytest.fixture(autouse=True)
 def no_device(monkeypatch: pytest.MonkeyPatch) -> None:
     """The device is not loaded ahead."""
-    monkeypatch.setattr(forked, "load_ahead", lambda: None)
+    monkeypatch.setattr(worker_process, "load_ahead", lambda: None)
 
 
 @pytest.fixture

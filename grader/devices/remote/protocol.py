@@ -6,9 +6,9 @@ arrays in order. The header names the message, holds its fields, and gives dtype
 array, and whether it lies in a file (`devices.mapped_arrays`): then the file's descriptor is sent
 with the first bytes of the frame, in place of the array's bytes. The signatures of
 `devices.base.TimingDevice` define the allowed calls, their arguments and results; JSON holds an
-array as its number in the frame, and machine code as its number among the binaries that the worker
-holds. Nothing is unpickled: data from the other end can become only one of the messages below, and
-every size has a bound.
+array as its number in the frame. Machine code is sent once to each worker; later it is its number,
+from 0 in order of arrival. Nothing is unpickled: data from the other end can become only one of the
+messages below, and every size has a bound.
 """
 
 from __future__ import annotations
@@ -92,18 +92,6 @@ class Hello:
 
 
 @dataclass(frozen=True)
-class Hold:
-    """Hold this machine code. Later calls name it by its number, from 0 in order of arrival."""
-
-    binary: Binary
-
-
-@dataclass(frozen=True)
-class Held:
-    """The answer to `Hold`."""
-
-
-@dataclass(frozen=True)
 class Call:
     """Call a method of the device, within this processor time."""
 
@@ -138,12 +126,12 @@ class Crashed:
     usage: bool = False
 
 
-Message = Hello | Hold | Held | Call | Answer | ProgressNote | Crashed
+Message = Hello | Call | Answer | ProgressNote | Crashed
 MESSAGES: dict[str, type[Message]] = {kind.__name__: kind for kind in get_args(Message)}
 
 
 class Channel:
-    """An end of a socket pair for frames. `held` is the machine code that was sent.
+    """An end of a socket pair for frames. `held` is the machine code that was sent or received.
 
     Raises `TimeoutError` when a deadline (of `time.monotonic`) passes, `EOFError` when the other
     end is closed, and `WorkerError` for an invalid frame.
@@ -154,10 +142,8 @@ class Channel:
         self.held: list[Binary] = []
         self._arrays: list[np.ndarray] = []
         self._converter = self._make_converter()
-        for option in (
-            socket.SO_SNDBUF,
-            socket.SO_RCVBUF,
-        ):  # six times the rate of the default buffers, measured
+        # six times the rate of the default buffers, measured
+        for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             end.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER_BYTES)
 
     def close(self) -> None:
@@ -273,9 +259,21 @@ class Channel:
         made.register_structure_hook(np.ndarray, lambda number, _: _pick(self._arrays, number))
         made.register_unstructure_hook(Counters, Counters.values)
         made.register_structure_hook(Counters, _parse_counters)
-        made.register_unstructure_hook(Binary, lambda binary: find_binary(self.held, binary))
-        made.register_structure_hook(Binary, lambda number, _: _pick(self.held, number))
+        made.register_unstructure_hook(Binary, self._hold_sent)
+        made.register_structure_hook(Binary, self._hold_received)
         return made
+
+    def _hold_sent(self, binary: Binary) -> object:
+        if binary in self.held:
+            return self.held.index(binary)
+        self.held.append(binary)
+        return converter().unstructure(binary)
+
+    def _hold_received(self, value: object, _: object) -> Binary:
+        if isinstance(value, dict):
+            self.held.append(converter().structure(value, Binary))
+            return self.held[-1]
+        return _pick(self.held, value)
 
     def _send_bytes(self, data: bytes | memoryview, deadline: float | None) -> None:
         self._socket.settimeout(_remaining(deadline))
@@ -314,11 +312,6 @@ class Channel:
                 raise EOFError("the other end is gone")
             got += received
         return data
-
-
-def find_binary(held: list[Binary], binary: Binary) -> int | None:
-    """The number of this machine code among the held binaries; None where it is not held."""
-    return next((number for number, each in enumerate(held) if each == binary), None)
 
 
 def _parse_counters(row: list[object], _: object) -> Counters:

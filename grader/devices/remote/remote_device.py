@@ -11,34 +11,35 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
-from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, cast
 
-from grader.devices.base import Arrays, TimingDevice
+from grader.devices.base import Arrays, TimingDevice, find_nonsense
 from grader.devices.plan_limits import out_of_time
-from grader.devices.remote.answered_outputs import find_nonsense
-from grader.devices.remote.forked import START_SECONDS, fork_worker
-from grader.devices.remote.keep_steps import StepKeeper
 from grader.devices.remote.protocol import (
     METHODS,
     PROGRESS,
     Answer,
     Call,
     Crashed,
-    Held,
     Hello,
-    Hold,
     Message,
     ProgressNote,
-    find_binary,
 )
-from grader.devices.remote.worker_process import Start, Worker, spawn_worker
-from grader.errors import GraderError, UsageError, WorkerError
+from grader.devices.remote.worker_process import (
+    START_SECONDS,
+    Start,
+    Worker,
+    fork_worker,
+    spawn_worker,
+)
+from grader.errors import UsageError, WorkerError
 from grader.records import (
     COUNTING,
     SUBMISSION,
+    Binary,
     CheckedMode,
     ClockState,
     DeviceInfo,
@@ -55,10 +56,8 @@ from grader.records import (
 
 EMULATED = "emulated"
 WORKER_COMMAND = (sys.executable, "-m", "grader.devices.remote.worker")
-LOAD_SECONDS = 300.0
-TRANSFER_BYTES_PER_SECOND = (
-    100e6  # far below the rate of a socket pair: a busy machine must not look like an endless loop
-)
+TRANSFER_BYTES_PER_SECOND = 100e6
+"""Far below the rate of a socket pair: a busy machine must not look like an endless loop."""
 BUFFER_COPIES = 4  # received, on the device, read back, and a spare copy
 CHECKED_COPIES = 64  # two runs, each with up to 16 bytes of shadow for every byte
 # the copies of BUFFER_COPIES, and the shadow of a sample, which takes memory only where it is used:
@@ -120,23 +119,22 @@ class RemoteDevice:
         self.limited = False
         """Whether a limit of time or memory has ended a run."""
         self._limits = RunLimits(0, 0.0)
-        self._keeper = StepKeeper()
+        self._kept: list[Binary] = []
+        self._compiling = ThreadPoolExecutor(1)
         self._worker: Worker | None = Worker(self._start)
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
-        """End the worker."""
-        self._keeper.close()
+        """End the worker, and wait for the native code that is compiled for the cache."""
+        self._compiling.shutdown()
+        self._end_worker()
+
+    def _end_worker(self) -> None:
         if self._worker is not None:
             self._worker.kill()
         self._worker = None
@@ -172,17 +170,16 @@ class RemoteDevice:
         progress: ShowProgress | None = None,
     ) -> tuple[Execution, Arrays]:
         """Run the program in the worker; see `devices.base.Device.run`."""
-        worker = self._holding([program])
+        worker = self._greeted_worker()
         moved_bytes = sum(buffer.size_bytes for buffer in program.buffers)
         if self.uuid is None:  # a GPU's driver reserves more address space than the memory's size
             copied_bytes = moved_bytes + program.binary.variable_bytes
             worker.limit_memory(BASE_MEMORY_BYTES + _copies(mode) * copied_bytes)
         bounds = self._bounds(limits, moved_bytes, runs=mode.runs)
-        run = TimingDevice.run
         try:
             execution, outputs = self._ask(
                 bounds,
-                run,
+                TimingDevice.run,
                 program,
                 arrays,
                 limits=limits,
@@ -197,7 +194,7 @@ class RemoteDevice:
             return Execution((), failure=out_of_time(program.launches, limits)), {}
         if execution.failure is not None:
             self.limited |= execution.failure.status in _LIMITS
-            self.close()
+            self._end_worker()
             return execution, {}
         self._check_outputs(execution, outputs, program)
         return execution, outputs
@@ -206,7 +203,6 @@ class RemoteDevice:
         self, programs: Sequence[Program], input_sets: Sequence[Arrays], *, limits: RunLimits
     ) -> tuple[Execution, list[Arrays]]:
         """See `devices.base.TimingDevice.prepare`."""
-        self._holding(programs)
         submission = next(program for program in programs if program.label == SUBMISSION)
         moved_bytes = len(input_sets) * sum(each.size_bytes for each in submission.buffers)
         bounds = self._bounds(limits, moved_bytes)
@@ -219,7 +215,7 @@ class RemoteDevice:
             return Execution((), failure=out_of_time(submission.launches, limits)), []
         self._limits = limits
         if execution.failure is not None:
-            self.close()
+            self._end_worker()
             return execution, []
         if len(outputs) != len(input_sets):
             raise self._nonsense("outputs of another number of input sets")
@@ -240,7 +236,7 @@ class RemoteDevice:
             blamed = next((step for step in steps if step.program == SUBMISSION), steps[0])
             return (TimedLaunch(blamed, math.nan, right=False),), ClockState()
         if any(math.isnan(launch.milliseconds) for launch in launches):
-            self.close()
+            self._end_worker()
         return launches, clocks
 
     def copy_bandwidth(self) -> float:
@@ -252,12 +248,14 @@ class RemoteDevice:
             raise self._failed("did not measure the copy bandwidth in time") from error
 
     def _keeping(self, program: Program, progress: ShowProgress | None) -> ShowProgress:
-        """Forwards progress, and caches the native code that the worker compiled and could not
-        keep."""
+        """Forwards progress. Compiles native code again that the confined worker compiled, for the
+        cache: a worker runs submissions, so it must not write code that others execute."""
+        binary = program.binary
 
         def show(note: Progress) -> None:
-            if note.unkept:
-                self._keeper.keep(program.binary, self.info.arch)
+            if note.unkept and not any(known is binary for known in self._kept):
+                self._kept.append(binary)
+                self._compiling.submit(_make_steps, binary, self.info.arch)
             if progress is not None:
                 progress(note)
 
@@ -279,7 +277,7 @@ class RemoteDevice:
     def _replace_stuck_worker(self) -> None:
         """End a worker that exceeded its time. The GPU may fail then: a fresh worker, which tests
         it, must answer."""
-        self.close()
+        self._end_worker()
         if self.uuid is not None:
             self._greeted_worker()
 
@@ -288,27 +286,15 @@ class RemoteDevice:
         if self._worker is None:
             self._worker = Worker(self._start)
         if not self._worker.greeted:
-            hello = self._receive_at_start(self._worker)
+            try:
+                hello = self._exchange(self._worker, None, Bounds(START_SECONDS, 0.0, 0))
+            except TimeoutError as error:
+                raise self._failed(f"did not start within {START_SECONDS:g} s") from error
             if not isinstance(hello, Hello):
                 raise self._nonsense(f"{type(hello).__name__} instead of Hello")
             self._hello = hello
             self._worker.greeted = True
         return self._worker
-
-    def _holding(self, programs: Sequence[Program]) -> Worker:
-        """The worker, holding the machine code of these programs."""
-        worker = self._greeted_worker()
-        for program in programs:
-            if find_binary(worker.channel.held, program.binary) is None:
-                bounds = Bounds(LOAD_SECONDS, 0.0, 0)
-                try:
-                    answer = self._exchange(worker, Hold(program.binary), bounds)
-                except TimeoutError as error:
-                    raise self._failed("did not load the kernels in time") from error
-                if not isinstance(answer, Held):
-                    raise self._nonsense(f"{type(answer).__name__} instead of Held")
-                worker.channel.held.append(program.binary)
-        return worker
 
     def _ask(
         self,
@@ -331,59 +317,49 @@ class RemoteDevice:
     def _exchange(
         self,
         worker: Worker,
-        request: Message,
+        request: Message | None,
         bounds: Bounds,
         progress: ShowProgress | None = None,
     ) -> Message:
-        """Send a request and wait for its answer; forward progress in between."""
+        """Send a request, if there is one, and wait for the next message; forward progress in
+        between."""
+        receive = partial(
+            worker.channel.receive,
+            max_array_bytes=bounds.max_array_bytes,
+            deadline=bounds.deadline,
+        )
         try:
-            worker.channel.send(request, deadline=bounds.deadline)
-            while isinstance(message := self._receive(worker, bounds), ProgressNote):
+            if request is not None:
+                worker.channel.send(request, deadline=bounds.deadline)
+            while isinstance(message := receive(), ProgressNote):
                 if progress is not None:
                     progress(message.progress)
         except EOFError as error:
             raise self._failed(worker.how_it_ended()) from error
         except WorkerError:
-            self.close()
+            self._end_worker()
             raise
         if isinstance(message, Crashed):
-            raise self._crashed(message)
-        return message
-
-    def _receive(self, worker: Worker, bounds: Bounds) -> Message:
-        return worker.channel.receive(
-            max_array_bytes=bounds.max_array_bytes, deadline=bounds.deadline
-        )
-
-    def _receive_at_start(self, worker: Worker) -> Message:
-        try:
-            message = self._receive(worker, Bounds(START_SECONDS, 0.0, 0))
-        except EOFError as error:
-            raise self._failed(worker.how_it_ended()) from error
-        except TimeoutError as error:
-            raise self._failed(f"did not start within {START_SECONDS:g} s") from error
-        if isinstance(message, Crashed):
-            raise self._crashed(message)
+            self._end_worker()
+            if message.usage:
+                raise UsageError(message.message, message.advice)
+            advice = message.advice or REPORT_IT
+            raise WorkerError(message.message, advice, detail=message.traceback)
         return message
 
     def _check_outputs(self, execution: Execution, got: Arrays, program: Program) -> None:
-        """Raises WorkerError if the arrays are not the program's outputs."""
+        """Raises WorkerError if the arrays are not the program's outputs: a worker is not
+        trusted."""
         if nonsense := find_nonsense(execution, got, program):
             raise self._nonsense(nonsense)
 
-    def _crashed(self, message: Crashed) -> GraderError:
-        self.close()
-        if message.usage:
-            return UsageError(message.message, message.advice)
-        return WorkerError(message.message, message.advice or REPORT_IT, detail=message.traceback)
-
     def _nonsense(self, what: str) -> WorkerError:
-        self.close()
+        self._end_worker()
         return WorkerError(f"the worker answered {what}", REPORT_IT)
 
     def _failed(self, what: str) -> WorkerError:
         output = "" if self._worker is None else self._worker.output_tail()
-        self.close()
+        self._end_worker()
         return WorkerError(f"the worker {what}", REPORT_IT, detail=output)
 
 
@@ -398,3 +374,9 @@ def _copies(mode: Mode) -> int:
     if isinstance(mode, CheckedMode):
         return CHECKED_COPIES
     return BUFFER_COPIES if mode == COUNTING else INSPECTED_COPIES
+
+
+def _make_steps(binary: Binary, arch: str) -> None:
+    from grader.devices.emulated.machine_code import make_steps  # loads the emulator
+
+    make_steps(binary, arch)

@@ -33,9 +33,7 @@ from grader.devices.remote.protocol import (
     Call,
     Channel,
     Crashed,
-    Held,
     Hello,
-    Hold,
     ProgressNote,
 )
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
@@ -103,21 +101,17 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
             # The other end is the grader itself: only the memory limit, which it sets for each
             # request, bounds the arrays.
             message = channel.receive(max_array_bytes=sys.maxsize)
-            if isinstance(message, Hold):
-                channel.held.append(message.binary)
-                channel.send(Held())
-            elif isinstance(message, Call):
-                large = _count_bytes(message.arguments) >= LARGE_BYTES
-                answer = answer_call(device, message, channel)
-                del message
-                if large:
-                    give_back_memory()
-                channel.send(answer, spent=large)
-                del answer
-                if large:
-                    give_back_memory()
-            else:
+            if not isinstance(message, Call):
                 raise WorkerError(f"the worker cannot answer {type(message).__name__}")
+            large = _count_bytes(message.arguments) >= LARGE_BYTES
+            answer = answer_call(device, message, channel)
+            del message
+            if large:
+                give_back_memory()
+            channel.send(answer, spent=large)
+            del answer
+            if large:
+                give_back_memory()
     except EOFError:
         return 0
     except GraderError as error:

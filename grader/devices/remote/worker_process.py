@@ -1,21 +1,34 @@
-"""A worker process of the grader: started with a small environment, with captured output and
-limits, and always ended."""
+"""Worker processes of the grader: each has a small environment, captured output and limits, and is
+always ended. A program starts on its own; zygotes (`zygote.py`) fork the workers of the emulated
+device."""
 
 from __future__ import annotations
 
+import atexit
+import functools
+import json
 import os
 import resource
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
+import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import IO, Protocol
+from dataclasses import dataclass, field
+from typing import IO, Any, Protocol
 
 from grader.devices.remote.protocol import Channel
 from grader.errors import WorkerError
 from grader.plumbing.children import kill_group, python_environment
 
+ZYGOTE_COMMAND = (sys.executable, "-m", "grader.devices.remote.zygote")
+START_SECONDS = 300.0
+"""The time limit for loading a device. The first device on a machine compiles the emulator's
+runtime: 25 s of processor time, longer on a loaded machine."""
+MAX_ANSWER_BYTES = 256
 OUTPUT_TAIL_BYTES = 8192
 KILL_SECONDS = 30.0  # a driver takes some time to end an endless kernel
 CACHE_VARIABLES = ("XDG_CACHE_HOME", "HOME")
@@ -138,3 +151,157 @@ def worker_environment() -> dict[str, str]:
         **python_environment(),
         **{name: os.environ[name] for name in CACHE_VARIABLES if name in os.environ},
     }
+
+
+# --- forked workers -------------------------------------------------------------------------------
+
+
+@dataclass
+class _Question:
+    """A request to a zygote, and its answer once it has arrived."""
+
+    answer: dict[str, Any] | None = None
+
+
+@dataclass
+class Zygote:
+    """A zygote's process, its output, and the open questions in their order."""
+
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+    control: socket.socket
+    waiting: deque[_Question] = field(default_factory=deque)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def ask(self, request: dict[str, object], *files: int) -> _Question:
+        """Send a request with open files. A zygote that has ended gives an empty answer."""
+        question = _Question()
+        with self.lock:
+            try:
+                socket.send_fds(self.control, [json.dumps(request).encode()], files)
+            except OSError:
+                question.answer = {}
+            else:
+                self.waiting.append(question)
+        return question
+
+    def answer_of(self, question: _Question) -> dict[str, Any]:
+        """Wait for the answer; it is empty where the zygote has ended."""
+        with self.lock:
+            while question.answer is None:
+                try:
+                    answer = self.control.recv(MAX_ANSWER_BYTES)
+                except OSError:  # it hangs: a later answer must not be taken for this answer
+                    self.process.kill()
+                    answer = b""
+                self.waiting.popleft().answer = json.loads(answer or b"{}")
+        return question.answer
+
+    @property
+    def has_ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def last_words(self) -> bytes:
+        """Its output."""
+        self.output.seek(0)
+        return self.output.read()
+
+    def end(self) -> None:
+        """End it; its workers end with their own connections."""
+        self.process.kill()
+        self.process.wait()
+        self.control.close()
+        self.output.close()
+
+
+class ForkedProcess:
+    """A worker that a zygote forks when it can."""
+
+    def __init__(
+        self, zygote: Zygote, request: dict[str, object], end: socket.socket, output: IO[bytes]
+    ) -> None:
+        self._zygote, self._output = zygote, output
+        self._forked = zygote.ask(request, end.fileno(), output.fileno())
+        self._given_up = False
+        self._code: int | None = None
+
+    @property
+    def pid(self) -> int:
+        """Wait for its process id. Raises WorkerError where it was not forked."""
+        answer = self._zygote.answer_of(self._forked)
+        if "pid" not in answer:
+            raise WorkerError(
+                "a worker could not be forked", "Grade again; report it if it recurs."
+            )
+        return int(answer["pid"])
+
+    def kill(self) -> None:
+        """End it and its process group. A worker that is not forked yet ends after the fork,
+        because its connection is closed."""
+        self._given_up = not self._forked.answer
+        if not self._given_up:
+            kill_group(self.pid)
+
+    def wait(self, timeout: float) -> int:
+        """Its exit code, or minus the signal that ended it. Raises TimeoutExpired."""
+        if self._code is None:
+            self._code = self._ask_how_it_ended(timeout)
+        return self._code
+
+    def _ask_how_it_ended(self, timeout: float) -> int:
+        if self._given_up:
+            return 0
+        if "pid" not in self._zygote.answer_of(self._forked):
+            code = self._zygote.process.wait(timeout)
+            self._output.write(self._zygote.last_words())
+            return code
+        asked = self._zygote.ask({"wait": self.pid, "seconds": float(timeout)})
+        code = self._zygote.answer_of(asked).get("code", -signal.SIGKILL)
+        if code is None:
+            raise subprocess.TimeoutExpired(ZYGOTE_COMMAND, timeout)
+        return int(code)
+
+
+def fork_worker(
+    device: str, end: socket.socket, output: IO[bytes], *, unconfined: bool
+) -> ForkedProcess:
+    """Fork a worker of the emulated device, which communicates over `end` and prints to
+    `output`."""
+    key = _zygote_key()
+    zygote = _find_zygote(*key)
+    if zygote.has_ended:
+        _find_zygote.cache_clear()
+        zygote = _find_zygote(*key)
+    request = {"device": device, "open": unconfined}
+    return ForkedProcess(zygote, request, end, output)
+
+
+def load_ahead() -> None:
+    """Load the device for later workers."""
+    _find_zygote(*_zygote_key())
+
+
+def _zygote_key() -> tuple[int, tuple[tuple[str, str], ...]]:
+    return os.getpid(), tuple(sorted(worker_environment().items()))
+
+
+@functools.cache
+def _find_zygote(process: int, environment: tuple[tuple[str, str], ...]) -> Zygote:
+    """This process's zygote for workers with this environment; it lives as long as the process."""
+    ours, theirs = socket.socketpair(type=socket.SOCK_SEQPACKET)
+    ours.settimeout(START_SECONDS)
+    output = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
+    with theirs:
+        process_ = subprocess.Popen(
+            [*ZYGOTE_COMMAND, str(theirs.fileno())],
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            pass_fds=(theirs.fileno(),),
+            cwd="/",
+            env=dict(environment),
+            start_new_session=True,
+        )
+    zygote = Zygote(process_, output, ours)
+    atexit.register(zygote.end)
+    return zygote

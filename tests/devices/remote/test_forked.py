@@ -113,7 +113,7 @@ def test_a_worker_that_is_not_wanted_any_more_ends(device: RemoteDevice) -> None
 
 def test_what_keeps_a_zygote_from_starting_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     command = ("/bin/sh", "-c", "echo no memory >&2; exit 5")
-    monkeypatch.setattr("grader.devices.remote.forked.ZYGOTE_COMMAND", command)
+    monkeypatch.setattr("grader.devices.remote.worker_process.ZYGOTE_COMMAND", command)
     monkeypatch.setenv(CACHE_VARIABLES[1], "/nonexistent/too")
     with RemoteDevice(DEVICE) as device, pytest.raises(WorkerError, match="exit code 5") as caught:
         _ = device.info

@@ -21,9 +21,7 @@ from grader.devices.remote.protocol import (
     Call,
     Channel,
     Crashed,
-    Held,
     Hello,
-    Hold,
     Message,
     ProgressNote,
 )
@@ -135,8 +133,6 @@ MODES = (CountingMode(), CountingMode(inspect_seed=3), CheckedMode(True), Modell
     "message",
     [
         Hello(INFO, "GPU-1", "Landlock"),
-        Hold(BINARY),
-        Held(),
         *(
             Call("run", {"program": PROGRAM, "arrays": {}, "limits": LIMITS, "mode": mode}, 1.5)
             for mode in MODES
@@ -175,15 +171,19 @@ def test_every_method_of_a_device_can_be_called() -> None:
     assert METHODS["run"].reports_progress
 
 
-def test_machine_code_goes_over_by_its_number(ends: tuple[socket.socket, socket.socket]) -> None:
-    other = replace(BINARY, cubin=b"other")
+def test_machine_code_goes_over_once_and_then_by_its_number(
+    ends: tuple[socket.socket, socket.socket],
+) -> None:
+    other = replace(PROGRAM, binary=replace(BINARY, cubin=b"other"))
     left, right = map(Channel, ends)
-    for channel in (left, right):
-        channel.held += [other, BINARY]
-    left.send(Call("run", {"program": PROGRAM}, 1.0))
-    got = right.receive(max_array_bytes=0)
-    assert isinstance(got, Call)
-    assert got.arguments["program"].binary is BINARY
+    got = []
+    for program in (other, PROGRAM, PROGRAM):
+        left.send(Call("run", {"program": program}, 1.0))
+        call = right.receive(max_array_bytes=0)
+        assert isinstance(call, Call)
+        got.append(call.arguments["program"].binary)
+    assert left.held == right.held == got[:2] == [other.binary, BINARY]
+    assert got[2] is got[1]
 
 
 def test_arrays_arrive_with_type_shape_and_contents(
@@ -227,7 +227,8 @@ def frame(header: object) -> bytes:
 
 
 def held(*arrays: object) -> bytes:
-    return frame({"kind": "Held", "body": {}, "arrays": list(arrays)})
+    body = {"method": "copy_bandwidth", "result": 1.0}
+    return frame({"kind": "Answer", "body": body, "arrays": list(arrays)})
 
 
 def answer(result: object) -> bytes:
@@ -243,15 +244,15 @@ def answer(result: object) -> bytes:
         (frame(b"\xff"), "not JSON"),
         (frame(b"[" * 100_000), "not JSON"),
         (frame([1, 2]), "lacks its fields"),
-        (frame({"kind": "Held", "body": {}}), "lacks its fields"),
+        (frame({"kind": "Answer", "body": {}}), "lacks its fields"),
         (frame({"kind": "Explode", "body": {}, "arrays": []}), "no known kind"),
-        (frame({"kind": ["Held"], "body": {}, "arrays": []}), "no known kind"),
-        (frame({"kind": "Held", "body": {"more": 1}, "arrays": []}), "fields of Held"),
+        (frame({"kind": ["Answer"], "body": {}, "arrays": []}), "no known kind"),
+        (frame({"kind": "Hello", "body": {"more": 1}, "arrays": []}), "fields of Hello"),
         (
             frame({"kind": "ProgressNote", "body": {"progress": 3}, "arrays": []}),
             "fields of ProgressNote",
         ),
-        (frame({"kind": "Held", "body": {}, "arrays": 3}), "list of arrays"),
+        (frame({"kind": "Answer", "body": {}, "arrays": 3}), "list of arrays"),
         (
             frame({"kind": "Answer", "body": {"method": "exit", "result": 1}, "arrays": []}),
             "fields",

@@ -44,7 +44,7 @@ BINARY = Binary("sm_90", "13.0", b"cubin", ())
 @pytest.fixture
 def _forks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Workers of the emulated device are forked from a process that has loaded the fake one."""
-    monkeypatch.setattr("grader.devices.remote.forked.ZYGOTE_COMMAND", ZYGOTE_COMMAND)
+    monkeypatch.setattr("grader.devices.remote.worker_process.ZYGOTE_COMMAND", ZYGOTE_COMMAND)
     monkeypatch.setenv(CACHE_VARIABLES[1], "/nonexistent/fake")  # it serves nobody else
 
 
