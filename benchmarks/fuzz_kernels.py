@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from grader.devices.emulated.fault_facts import read_fault
+from grader.devices.emulated.finding_facts import read_fault
 from grader.devices.emulated.machine_code import Code, kernel_code
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator import (

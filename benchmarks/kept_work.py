@@ -172,9 +172,10 @@ def make_program(job: Job, gpu: Gpu) -> tuple[Program, Arrays]:
 def trace(program: Program, arrays: Arrays, gpu: Gpu) -> Traced:
     """Runs a program on an emulated GPU, in this thread only. Raises NotModelledError."""
     device = EmulatedDevice(gpu.id, threads=1)
-    device.gpu = gpu
+    device.gpu, figures = gpu, gpu.figures
+    assert figures is not None
     plan, pool = Plan(program, arrays, LIMITS), _Kept()
-    execution, _ = device.perform(plan, RunOptions(Recorder(device, plan, TIMED, pool).run))
+    execution, _ = device.perform(plan, RunOptions(Recorder(figures, plan, TIMED, pool).run))
     if execution.failure is not None:
         raise NotModelledError(describe_mistake(execution.failure).message)
     launches = pool.launches

@@ -14,8 +14,12 @@ import numpy as np
 
 from grader.cuda.launch_groups import Group, Model, Request
 from grader.cuda.window import Window
-from grader.devices.emulated.fault_facts import read_fault
-from grader.devices.emulated.finding_facts import SHARED_POISON, Checking, gather_findings
+from grader.devices.emulated.finding_facts import (
+    SHARED_POISON,
+    Checking,
+    gather_findings,
+    read_fault,
+)
 from grader.devices.emulated.plan_run import Ready as ReadyLaunch
 from grader.devices.emulated.sampling import TRACED_SPREAD, Stage, run_for_time
 from grader.devices.gpus import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, Gpu, resident_blocks

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from grader.devices.emulated.fault_facts import read_fault
+from grader.devices.emulated.finding_facts import read_fault
 from grader.emulator import Fault, FaultKind, GlobalMemory
 from grader.messages.hidden import describe_mistake
 from grader.records import Dim3, Failure, FindingKind, Kernel, NotEmulated, RunLimits, Status

@@ -5,17 +5,16 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from operator import mod
 
 from grader.devices.base import Arrays
-from grader.devices.emulated.fault_facts import read_fault
 from grader.devices.emulated.finding_facts import (
     OTHER_POISON,
     OTHER_SHARED_POISON,
     Checking,
     gather_findings,
+    read_fault,
     same_outputs,
 )
 from grader.devices.emulated.inspection import inspect_run, run_model
@@ -59,7 +58,6 @@ from grader.records import (
     ModelledMode,
     NotEmulated,
     Program,
-    Progress,
     Refused,
     RunLimits,
     ShowProgress,
@@ -102,7 +100,10 @@ class EmulatedDevice:
                 case CheckedMode():
                     return self._check(plan, mode)
                 case ModelledMode():
-                    return run_model(self, plan, mode)
+                    if self.gpu.figures is not None:
+                        return run_model(self, self.gpu.figures, plan, mode)
+                    seed = mode.seed if mode.inspect else None
+                    return self._count(plan, CountingMode(inspect_seed=seed))
         except MemoryError:
             code = self._code_of(program.binary)
             variable_bytes = sum(variable.size_bytes for variable in code.variables)
@@ -220,7 +221,12 @@ class EmulatedDevice:
             native = code.translate(kernel, plan.progress)
         except Unsupported as problem:
             return None, NotEmulated(kernel.name, problem.line, problem.what)
-        resident = self._resident(kernel, launch)
+        resident = self.gpu.multiprocessors * resident_blocks(
+            self.gpu,
+            registers=kernel.registers,
+            threads=launch.block.volume,
+            shared_bytes=kernel.static_shared_bytes + launch.dynamic_shared_bytes,
+        )
         refused = _refuse_grid(kernel, launch, resident if code.cooperative else None)
         if refused is not None:
             return None, refused
@@ -246,10 +252,7 @@ class EmulatedDevice:
         if options.checking is not None:
             settings = replace(settings, checked=True, shared_poison=options.checking.shared_poison)
         constants = _constant_memory(memory)
-        ran = options.run(
-            Ready(native, kernel, launch, memory, settings),
-            _forward_progress(plan.progress, kernel.name),
-        )
+        ran = options.run(Ready(native, kernel, launch, memory, settings), plan.show(kernel.name))
         if options.checking is not None:
             options.checking.hazards.extend((kernel, hazard) for hazard in ran.outcome.hazards)
         result = count_launch(self.gpu, kernel, launch, ran, plan.detail)
@@ -258,16 +261,6 @@ class EmulatedDevice:
         if ran.outcome.fault is None:
             return result, None
         return result, read_fault(ran.outcome.fault, kernel, memory, plan.limits, launch)
-
-    def _resident(self, kernel: Kernel, launch: Launch) -> int:
-        """The number of blocks of a launch that are on the GPU at a time."""
-        each = resident_blocks(
-            self.gpu,
-            registers=kernel.registers,
-            threads=launch.block.volume,
-            shared_bytes=kernel.static_shared_bytes + launch.dynamic_shared_bytes,
-        )
-        return each * self.gpu.multiprocessors
 
     def _code_of(self, binary: Binary) -> Code:
         """The cached code of a binary; the cache has the last few binaries, because a grading runs
@@ -293,15 +286,6 @@ def _refuse_grid(kernel: Kernel, launch: Launch, most: int | None) -> Refused | 
     else:
         return None
     return Refused(kernel.name, launch.line, what, launch.text)
-
-
-def _forward_progress(
-    progress: ShowProgress | None, kernel: str
-) -> Callable[[int, int], None] | None:
-    if progress is None:
-        return None
-    show = progress
-    return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
 
 
 def _constant_memory(memory: GlobalMemory) -> bytes:

@@ -1,30 +1,34 @@
-"""The checked mode of the emulated device: the findings of a run, as facts: the two threads, their
-lines and the element.
+"""The faults and findings of the emulated device as facts: threads, lines and element.
 
-A read of unwritten memory is a mistake only if the result depends on it: it is a finding if the
-outputs change when the memory holds another poison.
+The checked mode has findings. A read of unwritten memory is a mistake only if the result depends on
+it: it is a finding if the outputs change when the memory holds another poison.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from grader.emulator import DeviceMemory, GlobalMemory, Hazard, HazardKind
+from grader.emulator import DeviceMemory, Fault, FaultKind, GlobalMemory, Hazard, HazardKind
 from grader.emulator import Party as EmulatedParty
+from grader.emulator.run.memory import Region
 from grader.records import (
     POISON_WORD,
     Act,
     DeviceBuffer,
     Dim3,
+    Faulted,
     FindingKind,
     Kernel,
+    Launch,
     MeantArray,
+    NotEmulated,
     Observation,
     Party,
     Role,
+    RunLimits,
     Spot,
 )
 from grader.sass import is_block_barrier
@@ -33,7 +37,20 @@ SHARED_POISON, OTHER_SHARED_POISON = 0xFF, 0x00
 """Bytes that shared memory holds at the start of a block."""
 OTHER_POISON = POISON_WORD ^ 0xFFFFFFFF
 """The poison of unwritten buffers in the second run."""
-_ACTS: Mapping[HazardKind, Act] = {
+_FAULTS: Mapping[FaultKind, Act] = {
+    FaultKind.OUT_OF_BOUNDS: Act.ACCESS_OUT_OF_BOUNDS,
+    FaultKind.MISALIGNED: Act.MISALIGNED_ACCESS,
+    FaultKind.BARRIER_DIVERGENCE: Act.SKIPPED_BARRIER,
+    FaultKind.ABSENT_LANES: Act.SKIPPED_COLLECTIVE,
+    FaultKind.ENDLESS_WAIT: Act.ENDLESS_WAIT,
+    FaultKind.INSTRUCTION_LIMIT: Act.TOO_MANY_INSTRUCTIONS,
+    FaultKind.TIME_LIMIT: Act.TOO_LONG,
+    FaultKind.TOO_MANY_ARRIVALS: Act.TOO_MANY_ARRIVALS,
+    FaultKind.BAD_FREE: Act.BAD_FREE,
+    FaultKind.TRAP: Act.TRAP,
+    FaultKind.ASSERT: Act.ASSERTION,
+}
+_HAZARDS: Mapping[HazardKind, Act] = {
     HazardKind.RACE: Act.RACE,
     HazardKind.COPY_UNDER_WAY: Act.USE_DURING_COPY,
     HazardKind.OVERRUN: Act.OTHER_ARRAY,
@@ -51,6 +68,59 @@ class Checking:
 
     shared_poison: int = SHARED_POISON
     hazards: list[tuple[Kernel, Hazard]] = field(default_factory=list)
+
+
+def read_fault(
+    fault: Fault,
+    kernel: Kernel,
+    memory: DeviceMemory,
+    limits: RunLimits,
+    launch: Launch | None = None,
+) -> Faulted | NotEmulated:
+    """The reason why a launch stopped. `memory` held the buffers."""
+    if fault.kind is FaultKind.UNSUPPORTED:
+        return NotEmulated(kernel.name, fault.line, fault.message, fault.opcode)
+    by = Party(fault.line, Dim3(*fault.block), Dim3(*fault.thread), fault.store)
+    if kernel.stack_unknown and fault.space == "local" and fault.address & 1 << 31:
+        spot = Spot("local", size_bytes=kernel.local_bytes)
+        return Faulted(Observation(Act.STACK_OVERFLOW, kernel.name, by, spot=spot))
+    other = None if fault.other_line is None else Party(fault.other_line)
+    observation = Observation(
+        _FAULTS[fault.kind],
+        kernel.name,
+        by,
+        other,
+        _find_spot_of_fault(fault, kernel, memory),
+        width_bytes=fault.width,
+        error_text=fault.message,
+        resident_blocks=fault.resident,
+        unstarted_blocks=fault.unstarted,
+        threads=None if launch is None else launch.block,
+        launch_line=None if launch is None else launch.line,
+        loop_lines=fault.loop_lines,
+        lanes=fault.lanes,
+        limit_instructions=limits.warp_instructions,
+        limit_seconds=limits.processor_seconds,
+        of_processor=True,
+        limit_of_exercise=limits.of_exercise,
+    )
+    return Faulted(observation)
+
+
+def _find_spot_of_fault(fault: Fault, kernel: Kernel, memory: DeviceMemory) -> Spot:
+    if fault.space == "shared":
+        spot = Spot(fault.space, fault.address, size_bytes=fault.shared_bytes)
+        array = kernel.array_meant_at(fault.offset)
+        if array is None:
+            return spot
+        return replace(spot, element=array.name_byte(fault.address), array=str(array))
+    if fault.space != "global":
+        return Spot(fault.space, fault.address, size_bytes=fault.shared_bytes)
+    located = memory.nearest(fault.address)
+    if located is None:
+        return Spot(fault.space, fault.address)
+    region, offset = located
+    return Spot(fault.space, fault.address, region.name, offset, region.size_bytes)
 
 
 def same_outputs(
@@ -82,27 +152,22 @@ def gather_findings(
         (finding.kernel, line)
         for finding in found.values()
         if finding.kind is FindingKind.RACE
-        for line in _lines(finding)
+        for line in (finding.line, finding.other_line)
     }
-    return tuple(finding for finding in found.values() if not _is_explained(finding, racing))
-
-
-def _is_explained(finding: Observation, racing: set[tuple[str | None, int | None]]) -> bool:
-    """Whether a race explains a read of unwritten memory: another thread writes it later."""
-    return (
-        finding.kind is FindingKind.UNINITIALIZED_READ and (finding.kernel, finding.line) in racing
+    # a race explains a read of unwritten memory: another thread writes it later
+    return tuple(
+        finding
+        for finding in found.values()
+        if finding.kind is not FindingKind.UNINITIALIZED_READ
+        or (finding.kernel, finding.line) not in racing
     )
-
-
-def _lines(finding: Observation) -> tuple[int | None, int | None]:
-    return finding.line, finding.other_line
 
 
 def read_finding(
     found: Hazard, kernel: Kernel, memory: DeviceMemory, buffers: Sequence[DeviceBuffer]
 ) -> Observation:
     """The observation of a finding in a launch of this kernel. `memory` held the buffers."""
-    act = _ACTS[found.kind]
+    act = _HAZARDS[found.kind]
     return Observation(
         act,
         kernel.name,
@@ -161,19 +226,18 @@ def _find_spot(
             else array.name_byte(found.address)
         )
         return Spot(found.space, found.address, offset_bytes=found.address, element=element)
-    region = next(
-        (
-            each
-            for each in memory.regions.values()
-            if each.offset <= found.address < each.offset + each.size_bytes
-        ),
-        None,
-    )
+    region = find_region(memory, found.address)
     if found.space != "global" or region is None:
         return Spot(found.space, found.address)
     offset = found.address - region.offset
     element = name_element(region.name, offset, buffers)
     return Spot(found.space, found.address, region.name, offset, region.size_bytes, element)
+
+
+def find_region(memory: DeviceMemory, offset: int) -> Region | None:
+    """The region that contains the byte at this offset of the memory."""
+    regions = memory.regions.values()
+    return next((each for each in regions if 0 <= offset - each.offset < each.size_bytes), None)
 
 
 def name_element(name: str, offset_bytes: int, buffers: Sequence[DeviceBuffer]) -> str:

@@ -21,8 +21,6 @@ from grader.devices.emulated.plan_run import (
     Runner,
     RunOptions,
     outputs_of,
-    run_whole,
-    same_bytes,
 )
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.emulated.sample_writes import SampleWrites
@@ -34,7 +32,6 @@ from grader.devices.emulated.sampling import (
     run_for_time,
 )
 from grader.devices.emulated.transfers import modelled_transfers_ms
-from grader.devices.gpus import resident_blocks
 from grader.emulator import NO_COUNTS, Digests, GlobalMemory, LaunchOutcome, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.records import PLAIN, Execution, FindingKind, ModelledMode, Observation, Role
@@ -50,6 +47,7 @@ blocks."""
 MOST_CHECKED_BYTES = 1 << 30
 """Of the buffers together; with larger buffers no block runs in the checked mode, which needs up to
 16 bytes for each byte of memory."""
+COMPARED_BYTES = 1 << 18
 COPIED_BYTES = 32 << 20
 """Of the outputs together: up to this size they are compared with a copy, larger outputs by
 digests."""
@@ -61,7 +59,7 @@ class Recorder:
     the plan has a single launch, and `written` are its elements; `uneven`: such a sample did not
     represent all blocks. All blocks of several launches run, in both orders."""
 
-    device: Runner
+    figures: Figures
     plan: Plan
     mode: ModelledMode
     pool: Executor
@@ -73,14 +71,11 @@ class Recorder:
 
     def run(self, ready: Ready, on_progress: OnProgress) -> LaunchRun:
         """Run a launch."""
-        figures = self.device.gpu.figures
-        if figures is None:
-            return run_whole(ready, on_progress)
         writes = None
         if self.samples and len(self.plan.program.steps) == 1:
             assert isinstance(ready.memory, GlobalMemory)  # only a program has another memory
             writes = SampleWrites(ready.memory, self.plan)
-        timed = self._run_for_time(ready, on_progress, figures, writes)
+        timed = self._run_for_time(ready, on_progress, writes)
         ran = timed.ran
         if writes is not None and ran.sample is not None and ran.outcome.fault is None:
             self.uneven = not writes.stand_for(ran.sample.blocks)
@@ -92,30 +87,18 @@ class Recorder:
 
     def run_again(self, ready: Ready, on_progress: OnProgress) -> LaunchRun:
         """Repeat a launch whose blocks all ran, in the same options; its time is known."""
-        figures = self.device.gpu.figures
-        if figures is None:
-            return run_whole(ready, on_progress)
-        return self._run_for_time(ready, on_progress, figures).ran
+        return self._run_for_time(ready, on_progress).ran
 
     def _run_for_time(
-        self,
-        ready: Ready,
-        on_progress: OnProgress,
-        figures: Figures,
-        groups: SampleWrites | None = None,
+        self, ready: Ready, on_progress: OnProgress, groups: SampleWrites | None = None
     ) -> Timed:
-        kernel = ready.kernel
-        shared_bytes = kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
-        resident = resident_blocks(
-            self.device.gpu,
-            registers=kernel.registers,
-            threads=ready.launch.block.volume,
-            shared_bytes=shared_bytes,
-        )
+        shared_bytes = ready.kernel.static_shared_bytes + ready.settings.dynamic_shared_bytes
+        assert ready.settings.resident is not None
+        resident = ready.settings.resident // self.figures.multiprocessors
         most = SPREAD_BLOCKS if self.mode.inspect else TRACED_SPREAD
         detail = self.mode.detail
         spans = detail.spans if detail.cycles or detail.spans else None
-        stage = Stage(figures, resident, shared_bytes, self.mode.seed, groups, most, spans)
+        stage = Stage(self.figures, resident, shared_bytes, self.mode.seed, groups, most, spans)
         return run_for_time(ready, stage, on_progress)
 
     def add_times(self, execution: Execution) -> Execution:
@@ -127,20 +110,20 @@ class Recorder:
             replace(launch, modelled=each.modelled, unmodelled=each.unmodelled, cycles=each.cycles)
             for launch, each in zip(execution.launches, ran, strict=True)
         )
-        figures = self.device.gpu.figures
-        steps = self.plan.program.steps
-        taken_ms = 0.0 if figures is None else modelled_transfers_ms(steps, figures)
+        taken_ms = modelled_transfers_ms(self.plan.program.steps, self.figures)
         return replace(execution, launches=launches, transfers_ms=taken_ms)
 
 
-def run_model(device: Runner, plan: Plan, mode: ModelledMode) -> tuple[Execution, Arrays]:
+def run_model(
+    device: Runner, figures: Figures, plan: Plan, mode: ModelledMode
+) -> tuple[Execution, Arrays]:
     """Run, count and model the time. A launch's time is modelled while others run, and while the
     plan is inspected."""
     with ThreadPoolExecutor(1) as pool:
-        recorder = Recorder(device, plan, mode, pool)
+        recorder = Recorder(figures, plan, mode, pool)
         execution, memory = device.perform(plan, RunOptions(recorder.run))
         if recorder.uneven:
-            recorder = Recorder(device, plan, mode, pool, samples=False)
+            recorder = Recorder(figures, plan, mode, pool, samples=False)
             execution, memory = device.perform(plan.started(), RunOptions(recorder.run))
         if mode.inspect:
             again = RunOptions(recorder.run_again)
@@ -257,7 +240,8 @@ def try_backwards(
         np.asarray if copied else Digests(emulator_runtime()).of
     )
     before = {name: describe(output).copy() for name, output in outputs.items()}
-    _put_back(plan, memory, inputs=False)
+    memory.reset_variables()
+    plan.fill_all(memory, inputs=False)
     backwards = device.launch_all(plan, memory, RunOptions(backwards=True))
     same = None
     if backwards.failure is None:
@@ -269,16 +253,15 @@ def try_backwards(
         for name, output in outputs.items():
             output[:] = before[name]
         return execution
-    _put_back(plan, memory, inputs=True)
+    memory.reset_variables()
+    plan.fill_all(memory)  # the inputs may have changed
     again = device.perform_in(memory, plan.started(), way)
     return replace(execution, failure=again.failure, modified_inputs=again.modified_inputs)
 
 
-def _put_back(plan: Plan, memory: GlobalMemory, *, inputs: bool) -> None:
-    """Restore the memory to its contents before the first run; `inputs`: they may have changed."""
-    memory.reset_variables()
-    plan.fill_all(memory, inputs=inputs)
-
-
 def _is_same(now: np.ndarray, before: np.ndarray) -> bool:
-    return same_bytes(now.reshape(-1).view(np.uint8), before.reshape(-1).view(np.uint8))
+    """Whether two arrays have equal bytes."""
+    old, new = before.reshape(-1).view(np.uint8), now.reshape(-1).view(np.uint8)
+    # in pieces, because numpy writes the result of a comparison to memory
+    pieces = (slice(at, at + COMPARED_BYTES) for at in range(0, len(new), COMPARED_BYTES))
+    return all(np.array_equal(new[piece], old[piece]) for piece in pieces)

@@ -37,6 +37,7 @@ from grader.records import (
     LineCounters,
     Modelled,
     Program,
+    Progress,
     Role,
     RunLimits,
     Sample,
@@ -47,8 +48,6 @@ from grader.records import (
 )
 from grader.records.counters import count_accesses
 from grader.sass import BULK_LOAD, BULK_STORE, REMOTE
-
-COMPARED_BYTES = 1 << 18
 
 OnProgress = Callable[[int, int], None] | None
 """A callback for progress: the finished part and the whole, in blocks or groups of blocks."""
@@ -71,6 +70,13 @@ class Plan:
     def started(self) -> Plan:
         """The request at the start of its processor time."""
         return replace(self, processor_end=time.process_time() + self.limits.processor_seconds)
+
+    def show(self, kernel: str) -> OnProgress:
+        """Reports the progress of a launch, in blocks or groups of blocks."""
+        if self.progress is None:
+            return None
+        show = self.progress
+        return lambda done, total: show(Progress(f"emulating {kernel}", done, total))
 
     @property
     def unwritten(self) -> tuple[str, ...]:
@@ -139,8 +145,6 @@ DEFAULT_OPTIONS = RunOptions()
 class Runner(Protocol):
     """Runs plans on one emulated GPU: see EmulatedDevice."""
 
-    gpu: Gpu
-
     def perform(self, plan: Plan, options: RunOptions = ...) -> tuple[Execution, GlobalMemory]: ...
 
     def perform_in(
@@ -161,12 +165,10 @@ def outputs_of(
     if execution.failure is not None:
         return {}
     return {
-        buffer.name: _contents(memory, buffer) for buffer in buffers if buffer.role is Role.OUTPUT
+        buffer.name: memory.view(buffer.name).view(np.dtype(buffer.dtype)).reshape(buffer.shape)
+        for buffer in buffers
+        if buffer.role is Role.OUTPUT
     }
-
-
-def _contents(memory: GlobalMemory, buffer: DeviceBuffer) -> np.ndarray:
-    return memory.view(buffer.name).view(np.dtype(buffer.dtype)).reshape(buffer.shape)
 
 
 def modified_inputs(plan: Plan, memory: GlobalMemory) -> tuple[str, ...]:
@@ -181,17 +183,6 @@ def modified_inputs(plan: Plan, memory: GlobalMemory) -> tuple[str, ...]:
 def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool:
     changed = memory.changed(buffer.name, arrays[buffer.name], np.dtype(buffer.dtype))
     return any(len(part) for part in changed)
-
-
-def same_bytes(now: np.ndarray, before: np.ndarray) -> bool:
-    """Whether two arrays of bytes are equal."""
-    pieces = range(
-        0, len(now), COMPARED_BYTES
-    )  # in pieces, because numpy writes the result of a comparison to memory
-    return all(
-        np.array_equal(now[at : at + COMPARED_BYTES], before[at : at + COMPARED_BYTES])
-        for at in pieces
-    )
 
 
 def count_launch(

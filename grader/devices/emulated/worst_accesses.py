@@ -3,16 +3,16 @@ with the names of the source."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from grader.devices.emulated.finding_facts import name_element
+from grader.devices.emulated.finding_facts import find_region, name_element
 from grader.devices.emulated.plan_run import LaunchRun, OnProgress, Plan, Ready, RunOptions
 from grader.emulator.run.memory import WINDOW, DeviceMemory
 from grader.emulator.run.worst import WorstRequest, list_wavefronts
-from grader.records import Dim3, Memory, Operation, SharedArray, WarpAccess
+from grader.records import DeviceBuffer, Dim3, Memory, Operation, SharedArray, WarpAccess
 from grader.records.accesses import SECTOR_BYTES
 
 MOST_LINES = 64
@@ -90,18 +90,20 @@ def _name(found: _Candidate, plan: Plan) -> WarpAccess | None:
     request, ready = found.request, found.ready
     shared = request.space == Memory.SHARED
     wavefronts = list_wavefronts(request) if shared else ()
-    active = [address for address in request.addresses if address is not None]
+    active = {address for address in request.addresses if address is not None}
     fewest = -(-request.bytes // SECTOR_BYTES)  # the counter's ideal counts equal words twice
     passes = len(wavefronts) if shared else len({address // 32 for address in active})
     if passes != request.passes:
         return None
     if shared:
         start = ready.native.code.architecture.shared_window
-        addresses = [None if each is None else each - start for each in request.addresses]
-        arrays, elements = _name_shared(addresses, ready.kernel.shared_arrays)
+        arrays = ready.kernel.shared_arrays
+        places = {each: each - start for each in active}
+        names = {each: _name_shared(place, arrays) for each, place in places.items()}
     else:
-        arrays, elements = _name_global(request.addresses, ready.memory, plan)
-        addresses = [None if each is None else WINDOW << 32 | each for each in request.addresses]
+        places = {each: WINDOW << 32 | each for each in active}
+        names = {each: _name_global(each, ready.memory, plan.program.buffers) for each in active}
+    declared = {array for array, _ in names.values()}
     return WarpAccess(
         line=request.line or 0,
         kernel=ready.kernel.name,
@@ -109,12 +111,12 @@ def _name(found: _Candidate, plan: Plan) -> WarpAccess | None:
         memory=Memory(request.space),
         operation=found.operation,
         width_bytes=request.width,
-        array=next(iter(arrays)) if len(arrays) == 1 else None,
+        array=declared.pop() if len(declared) == 1 else None,
         block=_unravel(request.block, ready.launch.grid),
         block_size=ready.launch.block,
         warp=request.warp,
-        addresses=tuple(addresses),
-        elements=tuple(elements),
+        addresses=tuple(None if each is None else places[each] for each in request.addresses),
+        elements=tuple(None if each is None else names[each][1] for each in request.addresses),
         passes=request.passes,
         passes_ideal=request.passes_ideal if shared else min(request.passes_ideal, fewest),
         bytes_used=request.bytes,
@@ -122,45 +124,23 @@ def _name(found: _Candidate, plan: Plan) -> WarpAccess | None:
     )
 
 
-def _name_shared(
-    addresses: Iterable[int | None], arrays: Iterable[SharedArray]
-) -> tuple[set[str | None], list[str | None]]:
-    """The declarations of the arrays that contain the addresses, and the element at each
-    address."""
-    declared: set[str | None] = set()
-    elements: list[str | None] = []
-    for address in addresses:
-        array = next((each for each in arrays if address is not None and each.holds(address)), None)
-        if address is not None:
-            declared.add(None if array is None else str(array))
-        elements.append(None if array is None or address is None else array.name_byte(address))
-    return declared, elements
+def _name_shared(address: int, arrays: Iterable[SharedArray]) -> tuple[str | None, str | None]:
+    """The declaration of the array that contains the address, and the element there."""
+    array = next((each for each in arrays if each.holds(address)), None)
+    return (None, None) if array is None else (str(array), array.name_byte(address))
 
 
 def _name_global(
-    addresses: Iterable[int | None], memory: DeviceMemory, plan: Plan
-) -> tuple[set[str | None], list[str | None]]:
-    regions, buffers = list(memory.regions.values()), plan.program.buffers
-    shapes: Mapping[str, str] = {
-        each.name: each.name + "".join(f"[{extent}]" for extent in each.shape) for each in buffers
-    }
-    declared: set[str | None] = set()
-    elements: list[str | None] = []
-    for address in addresses:
-        if address is None:
-            elements.append(None)
-            continue
-        region = next(
-            (each for each in regions if each.offset <= address < each.offset + each.size_bytes),
-            None,
-        )
-        if region is None:
-            declared.add(None)
-            elements.append(None)
-            continue
-        declared.add(shapes.get(region.name, region.name.removeprefix("__device__ ")))
-        elements.append(name_element(region.name, address - region.offset, buffers))
-    return declared, elements
+    address: int, memory: DeviceMemory, buffers: Sequence[DeviceBuffer]
+) -> tuple[str | None, str | None]:
+    """The declaration of the buffer or variable at the address, and the element there."""
+    region = find_region(memory, address)
+    if region is None:
+        return None, None
+    buffer = next((each for each in buffers if each.name == region.name), None)
+    extents = () if buffer is None else buffer.shape
+    declared = region.name.removeprefix("__device__ ") + "".join(f"[{each}]" for each in extents)
+    return declared, name_element(region.name, address - region.offset, buffers)
 
 
 def _unravel(block: int, grid: Dim3) -> Dim3:
