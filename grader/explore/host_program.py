@@ -13,7 +13,7 @@ from grader.errors import UsageError
 from grader.explore.host_text import MARKER, HostProgram, format_program
 from grader.grading.building import build, launched_kernels, make_program
 from grader.grading.mistakes import SubmissionError
-from grader.grading.on_kernels import read_kernel_exercise
+from grader.grading.other_exercise import read_kernel_exercise
 from grader.grading.tools import find_toolchain
 from grader.messages.hidden import describe_mistake
 from grader.plumbing.cache import default_cache

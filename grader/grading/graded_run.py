@@ -15,11 +15,10 @@ from pathlib import Path
 
 from grader.devices.mapped_arrays import gather_shared
 from grader.grading.baselines import BASELINES_SEED, broken, build_baseline
-from grader.grading.cases import BENCHMARK, Bench, judge_outputs
-from grader.grading.checked import Findings, show_counted
+from grader.grading.cases import BENCHMARK, Bench, Findings, judge_outputs
 from grader.grading.kept import graded_key
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.session import Session, describe_sizes, run_limits
+from grader.grading.session import Session, describe_sizes, run_limits, show_counted
 from grader.grading.submission_run import (
     SubmissionRun,
     UnjudgedRun,

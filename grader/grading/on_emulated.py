@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.grading.building import build
-from grader.grading.checked import Findings, run_checked, run_without_findings, show_cases
+from grader.grading.cases import Findings, run_checked, run_without_findings
 from grader.grading.graded_run import run_graded
 from grader.grading.parts import run_parts
-from grader.grading.session import Job, Session, check_cases, open_session
+from grader.grading.session import Job, Session, check_cases, open_session, show_cases
 from grader.grading.tools import find_toolchain
 from grader.records import Progress
 

@@ -26,8 +26,13 @@ from grader.devices.gpu.nvml import read_versions
 from grader.errors import GraderError
 from grader.grading.mistakes import SubmissionError, refuse
 from grader.grading.on_program import UNTIMED, needs_naive
-from grader.grading.program_builds import build_own, read_sources
-from grader.grading.program_grading import FoundMistakes, Grading, open_grading
+from grader.grading.program_grading import (
+    FoundMistakes,
+    Grading,
+    build_own,
+    open_grading,
+    read_sources,
+)
 from grader.grading.program_results import check_end, find_end, find_missing_work, launches_of
 from grader.grading.session import Job
 from grader.grading.tools import find_toolchain

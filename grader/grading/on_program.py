@@ -13,8 +13,13 @@ from pathlib import Path
 
 from grader.cuda.confined import make_builder
 from grader.errors import GraderError
-from grader.grading.program_builds import build_own, read_sources
-from grader.grading.program_grading import FoundMistakes, Grading, open_grading
+from grader.grading.program_grading import (
+    FoundMistakes,
+    Grading,
+    build_own,
+    open_grading,
+    read_sources,
+)
 from grader.grading.program_results import check_end, find_missing_work, launches_of
 from grader.grading.session import Job
 from grader.grading.tools import find_toolchain

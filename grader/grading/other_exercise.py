@@ -1,5 +1,5 @@
 """Recognises a file that is written for another exercise: its launch lines use that exercise's
-buffers and sizes, or it has that exercise's kernels."""
+buffers and sizes, or it has that exercise's kernels. And an exercise that is not for a command."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from grader.errors import GraderError
+from grader.errors import GraderError, UsageError
 from grader.folders import shipped_exercises
 from grader.grading.building import names_of
 from grader.messages.plans import describe_misplaced, describe_other_exercise
@@ -102,3 +102,14 @@ def _kernels_of(exercise: Exercise) -> set[str]:
 def _code(submission: Submission) -> str:
     """The text without its comments."""
     return re.sub(r"//[^\n]*|/\*.*?\*/", " ", submission.text, flags=re.S)
+
+
+def read_kernel_exercise(folder: Path, command: str) -> Exercise:
+    """The exercise. Raises UsageError if it grades whole programs, and SpecError."""
+    exercise = read_exercise(folder)
+    if exercise.program is not None:
+        raise UsageError(
+            f"{command} is for exercises that grade kernels, and {exercise.id} grades programs",
+            "Run the program: `grade exec FILE.cu -- ARGS` shows its kernels, times and findings.",
+        )
+    return exercise

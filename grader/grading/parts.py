@@ -8,8 +8,7 @@ from dataclasses import replace
 
 from grader.errors import GraderError, SpecError
 from grader.grading.building import Built, build_part
-from grader.grading.cases import Bench, CaseRun, each_case, run_case
-from grader.grading.checked import run_without_findings
+from grader.grading.cases import Bench, CaseRun, each_case, run_case, run_without_findings
 from grader.grading.mistakes import SubmissionError, value_of
 from grader.grading.session import Session
 from grader.grading.stand_in import stand_in_bench

@@ -1,5 +1,5 @@
-"""The parts of a grading of a whole program that all devices share: the compiled programs, runs on
-the emulated device, the expected results, and the mistakes of all cases."""
+"""The parts of a grading of a whole program that all devices share: compilation, runs, the expected
+results, and the mistakes of all cases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 from grader.cuda.confined import Builder, ConfinedRun, RunOrder, run_confined
 from grader.errors import GraderError
-from grader.grading.program_builds import build_own, build_submission, read_sources
+from grader.grading.mistakes import SubmissionError
 from grader.grading.program_results import (
     Expected,
     Mistakes,
@@ -22,10 +22,11 @@ from grader.grading.program_results import (
 )
 from grader.grading.session import Job
 from grader.judging.evidence import Checked
-from grader.records import CaseResult, Finding
-from grader.spec.exercise import Case, Tolerance
+from grader.messages.programs import advise_on_compilation
+from grader.records import CaseResult, Failure, Finding, Status, ToolLimits
+from grader.spec.exercise import Case, Exercise, Tolerance
 from grader.spec.program_oracle import ask_oracle
-from grader.spec.whole_program import ExpectedFrom, RunSpec, WholeProgram
+from grader.spec.whole_program import FILES_FOLDER, ExpectedFrom, RunSpec, WholeProgram
 
 _REFERENCE = "reference"
 RunProgram = Callable[[RunOrder], ConfinedRun]
@@ -143,3 +144,53 @@ class FoundMistakes:
     def united(self) -> Mistakes:
         """The mistakes of all cases, each kind once per place."""
         return unite(self.mistakes)
+
+
+def build_submission(job: Job, spec: WholeProgram, builder: Builder, folder: Path) -> Path:
+    submitted = {spec.submit[0]: job.submission.text, **dict(job.submission.others)}
+    done = _build(job.exercise, builder, submitted, folder)
+    if done is None:
+        return folder / "build" / "program"
+    raise SubmissionError(
+        Failure(
+            Status.COMPILE_ERROR,
+            "nvcc does not compile the program.",
+            done,
+            advise_on_compilation(done),
+        )
+    )
+
+
+def build_own(job: Job, builder: Builder, texts: Mapping[str, str], folder: Path) -> Path:
+    """Compiles a program of the exercise's author."""
+    if problem := _build(job.exercise, builder, texts, folder):
+        raise GraderError("a program of the exercise does not compile", problem)
+    return folder / "build" / "program"
+
+
+def _build(
+    exercise: Exercise, builder: Builder, submitted: Mapping[str, str], folder: Path
+) -> str | None:
+    """nvcc's messages where it fails, else None."""
+    spec = exercise.program
+    assert spec is not None
+    build = folder / "build"
+    build.mkdir(parents=True)
+    given = exercise.folder / FILES_FOLDER
+    files = {name: (given / name).read_text(encoding="utf-8") for name in spec.supplied}
+    limits = ToolLimits(exercise.limits.compile_seconds)
+    done = builder.build({**files, **submitted}, spec.compiled, spec.options, build, limits)
+    if done.returncode == 0 and done.limit is None:
+        return None
+    if done.limit == "time":
+        return f"nvcc did not end within {exercise.limits.compile_seconds:g} s."
+    return (done.stdout + done.stderr).replace(f"{build}/", "") or "nvcc failed without a message."
+
+
+def read_sources(first: Path, spec: WholeProgram) -> dict[str, str]:
+    """The texts of a program of the author: its first file, and the others beside it."""
+    paths = {name: first.parent / name for name in spec.submit[1:]}
+    return {
+        name: path.read_text(encoding="utf-8")
+        for name, path in {spec.submit[0]: first, **paths}.items()
+    }

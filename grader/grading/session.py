@@ -4,18 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from grader.devices.base import Device
 from grader.grading.building import Built
-from grader.grading.cases import BENCHMARK, Bench, CaseRun, Oracle, each_case
+from grader.grading.cases import BENCHMARK, Bench, CaseRun, Findings, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
-from grader.judging.evidence import Evidence, Subject
+from grader.judging.evidence import CountedRun, Evidence, Subject
+from grader.judging.score import make_score
 from grader.messages.hints import explain_failed_case
 from grader.plumbing.cache import cache_folder
-from grader.records import DeviceChoice, DeviceInfo, Options, RunLimits, Submission
+from grader.records import (
+    CaseResult,
+    DeviceChoice,
+    DeviceInfo,
+    Execution,
+    Options,
+    RunLimits,
+    Submission,
+)
 from grader.spec.exercise import Case, Exercise, Limits
 from grader.spec.oracle import load_oracle
 from grader.toolchain.compilation import Compilation
@@ -129,6 +138,28 @@ def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
             raise SubmissionError(
                 explain_failed_case(error.failure, case, evidence.cases)
             ) from None
+
+
+def show_cases(job: Job, findings: Findings) -> None:
+    """Shows the checks after the correctness cases."""
+    _show(job, replace(job.evidence, checked=findings.outcome))
+
+
+def show_counted(job: Job, findings: Findings, case: CaseResult, execution: Execution) -> None:
+    """Shows the checks after the correctness cases and a counted run."""
+    evidence = replace(
+        job.evidence,
+        cases=(*job.evidence.cases, case),
+        checked=findings.outcome,
+        execution=execution,
+        counted=(CountedRun(case.sizes, execution),),
+    )
+    _show(job, evidence)
+
+
+def _show(job: Job, evidence: Evidence) -> None:
+    if job.options.interim is not None:
+        job.options.interim(make_score(job.subject, evidence).checks)
 
 
 def describe_sizes(sizes: Mapping[str, int]) -> str:

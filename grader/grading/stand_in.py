@@ -12,8 +12,7 @@ from grader.devices.gpus import Gpu, read_gpus
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import GraderError
 from grader.grading.building import Built, build
-from grader.grading.cases import Bench, run_case
-from grader.grading.checked import Findings, run_checked
+from grader.grading.cases import Bench, Findings, run_case, run_checked
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Session
 from grader.judging.evidence import Checked

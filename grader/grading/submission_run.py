@@ -14,10 +14,10 @@ from grader.grading.cases import (
     Bench,
     collect_printed,
     describe_failed_run,
+    fail_order,
     judge_outputs,
     not_verified,
 )
-from grader.grading.checked import fail_order
 from grader.grading.mistakes import SubmissionError
 from grader.judging.compare import judge_sampled
 from grader.messages.hidden import describe_findings, describe_mistake

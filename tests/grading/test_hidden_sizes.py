@@ -30,8 +30,7 @@ from grader.devices.gpu.placement import Damage, Place
 from grader.devices.plan_limits import out_of_time
 from grader.errors import GraderError, WorkerError
 from grader.grading.building import Built, build
-from grader.grading.cases import Bench, prepare_case, run_case
-from grader.grading.checked import Findings, run_checked
+from grader.grading.cases import Bench, Findings, prepare_case, run_case, run_checked
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Evidence, Subject

@@ -19,7 +19,7 @@ from grader.grading.baselines import build_baselines
 from grader.grading.building import Built, build
 from grader.grading.grade import choose_device
 from grader.grading.mistakes import SubmissionError
-from grader.grading.on_kernels import read_kernel_exercise
+from grader.grading.other_exercise import read_kernel_exercise
 from grader.grading.session import Job, Session, open_session
 from grader.grading.tools import find_toolchain
 from grader.judging.evidence import Subject
