@@ -29,7 +29,6 @@ _SWIZZLES = {0: 0, 32: 1, 64: 2, 128: 3}
 
 
 def parameter_bytes(kernel: Kernel) -> int:
-    """Size of a kernel's parameter space."""
     return max(
         (parameter.offset + parameter.size_bytes for parameter in kernel.parameters), default=0
     )
@@ -75,7 +74,6 @@ def handle_bytes(handles: Mapping[str, int]) -> dict[str, bytes]:
 def make_result(
     gpu: Gpu, kernel: Kernel, launch: Launch, counters: Counters, lines: Sequence[LineCounters]
 ) -> LaunchResult:
-    """The record of a launch on this GPU."""
     occupancy = theoretical_occupancy(
         gpu,
         registers=kernel.registers,

@@ -46,8 +46,6 @@ class Settings:
 
 @dataclass(frozen=True)
 class Order:
-    """A parsed nvcc command line."""
-
     source: Path
     arch: str
     options: tuple[str, ...]

@@ -61,8 +61,6 @@ reviewer."""
 
 @dataclass(frozen=True)
 class InputSet:
-    """Inputs of the benchmark and their expected outputs."""
-
     inputs: Arrays
     expected: Arrays
 

@@ -288,6 +288,5 @@ def _run_backwards(
 
 
 def _limits(bench: Bench) -> RunLimits:
-    """Limits of a run in the checked mode."""
     most = min(bench.limits.warp_instructions, MOST_INSTRUCTIONS)
     return replace(bench.limits, warp_instructions=most)

@@ -48,7 +48,6 @@ class Keeper:
     key: str
 
     def recall(self) -> Score | None:
-        """The kept score; None if there is none."""
         return recall(self.folder, self.key, Score, _converter())
 
     def keep(self, score: Score) -> None:

@@ -29,7 +29,6 @@ def grade_on_emulated(job: Job) -> bool:
 
 
 def _open(job: Job, device: RemoteDevice) -> Session:
-    """Compiles the submission."""
     job.options.show(Progress("compiling"))
     tools = find_toolchain(prefer_wheel=True, cache=job.cache, isolated=job.options.isolated)
     job.note(tools.versions)

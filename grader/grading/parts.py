@@ -98,7 +98,6 @@ def _defines(binary: Binary, kernel: str) -> bool:
 
 
 def _bench_of(session: Session, bench: Bench, part: Part, plan: Plan) -> Bench:
-    """Runs the cases of a part on the device of `bench`."""
     limits = ToolLimits(wall_seconds=session.exercise.limits.compile_seconds)
     built: Built = build_part(
         bench.built, plan, part, session.tools, arch=bench.device.info.arch, limits=limits

@@ -54,7 +54,6 @@ class Grading:
     def order(
         self, run: RunSpec, sizes: Mapping[str, int], *, check: bool = False, model: bool = False
     ) -> RunOrder:
-        """The order for a run of the submission."""
         job, given = self.job, run.input_at(sizes)
         return RunOrder(
             self.program,
@@ -74,7 +73,6 @@ class Grading:
     def judge(
         self, ran: ConfinedRun, case: Case, run: RunSpec, sizes: Mapping[str, int]
     ) -> CaseResult:
-        """The result of a run that ended."""
         return judge_run(ran, case, run, _expect(self, run, sizes), self.tolerance)
 
 
@@ -101,7 +99,6 @@ def open_grading(
 
 
 def _expect(grading: Grading, run: RunSpec, sizes: Mapping[str, int]) -> Expected:
-    """The expected results of a run."""
     given, spec = run.input_at(sizes), grading.spec
     if spec.expected is ExpectedFrom.SPEC:
         return Expected(run.stdout or "")
@@ -128,7 +125,6 @@ class FoundMistakes:
     mistakes: list[Mistakes] = field(default_factory=list)
 
     def add(self, case: Case, *runs: ConfinedRun) -> None:
-        """Adds all checked runs of a case."""
         found = [each for ran in runs for each in findings_of(ran, case, self.own_file)]
         self.clean += not found
         self.findings += found

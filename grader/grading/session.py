@@ -68,12 +68,10 @@ class Job:
 
     @property
     def limits(self) -> RunLimits:
-        """Limits of a run of the submission's plan."""
         return self.options.limits or run_limits(self.exercise.limits)
 
     @property
     def cache(self) -> Path:
-        """The folder of compiled programs and kept scores."""
         return cache_folder(self.options)
 
 

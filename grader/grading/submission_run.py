@@ -75,7 +75,6 @@ class UnjudgedRun:
 
     @property
     def ran_whole(self) -> bool:
-        """Whether all blocks ran."""
         return self.execution.ran_whole
 
 
@@ -184,7 +183,6 @@ def run_program(
 
 
 def _graded_limits(bench: Bench) -> RunLimits:
-    """Limits of a run at the benchmark sizes."""
     seconds = GRADED_TIME * bench.limits.processor_seconds
     return replace(bench.limits, processor_seconds=seconds)
 

@@ -161,8 +161,6 @@ def _named(name: str, text: str) -> Submission:
 
 @dataclass(frozen=True)
 class _Graded:
-    """A fix and its score."""
-
     fix: Fix
     score: Score
 
@@ -199,11 +197,9 @@ class _Workshop:
 
     @property
     def spent(self) -> float:
-        """Seconds since the start."""
         return self._trial.clock() - self._began
 
     def grade(self, source: str, options: Options) -> Score:
-        """The score of a text in the public cases."""
         return grade_text(options, self._public, _named(self._name, source))
 
     def count(self, fixes: Sequence[Fix]) -> tuple[Score | None, list[_Graded]]:

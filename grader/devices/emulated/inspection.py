@@ -70,7 +70,6 @@ class Recorder:
     """The result of `run` with the modelled time, for each launch in order."""
 
     def run(self, ready: Ready, on_progress: OnProgress) -> LaunchRun:
-        """Run a launch."""
         writes = None
         if self.samples and len(self.plan.program.steps) == 1:
             assert isinstance(ready.memory, GlobalMemory)  # only a program has another memory
@@ -102,7 +101,6 @@ class Recorder:
         return run_for_time(ready, stage, on_progress)
 
     def add_times(self, execution: Execution) -> Execution:
-        """The execution with the modelled times of its launches."""
         if not self.modelling:
             return execution
         ran = [each.result() for each in self.modelling]
@@ -191,7 +189,6 @@ def _find_races(
 def _run_some_checked(
     rng: Random, execution: Execution, ready: Ready, on_progress: OnProgress
 ) -> LaunchRun:
-    """Run some blocks of a launch in the checked mode."""
     if ready.native.code.cluster_blocks > 1:
         return LaunchRun(LaunchOutcome(NO_COUNTS, None))
     executed = {

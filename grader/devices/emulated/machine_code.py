@@ -127,7 +127,6 @@ def _bank_bytes(kernel: Kernel, arch: str) -> int:
 
 
 def _pointers(binary: Binary) -> Iterator[records.Pointer]:
-    """All pointers that the loader fills."""
     for kernel in binary.kernels:
         for pointers in kernel.pointers.values():
             yield from pointers

@@ -125,7 +125,6 @@ class LaunchRun:
 
 
 def run_whole(ready: Ready, on_progress: OnProgress) -> LaunchRun:
-    """Run all blocks."""
     return LaunchRun(run_launch(ready.native, ready.memory, ready.settings, on_progress))
 
 
@@ -188,7 +187,6 @@ def _differs(memory: GlobalMemory, buffer: DeviceBuffer, arrays: Arrays) -> bool
 def count_launch(
     gpu: Gpu, kernel: Kernel, launch: Launch, ran: LaunchRun, detail: Detail = PLAIN
 ) -> LaunchResult:
-    """The record of a launch on this GPU."""
     lines: dict[int | None, Counters] = {}
     uncounted = Uncounted()
     for counts in ran.outcome.counts.by_line():

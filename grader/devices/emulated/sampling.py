@@ -122,7 +122,6 @@ class Timed:
         return _model(self.drawn, self.ran, self.traced(), held)
 
     def traced(self) -> TracedLaunch:
-        """The traces of the launch."""
         ready, stage, outcome = self.drawn.ready, self.drawn.stage, self.ran.outcome
         traces = {trace.block: trace for trace in outcome.traces}
         chosen = (self.drawn.window, self.drawn.spread)
@@ -155,7 +154,6 @@ class Drawn:
     on_progress: OnProgress
 
     def run(self, on_progress: OnProgress = None, **changed: Any) -> LaunchOutcome:  # noqa: ANN401 - fields of LaunchSettings
-        """Run blocks of the launch."""
         return run_launch(
             self.ready.native,
             self.ready.memory,

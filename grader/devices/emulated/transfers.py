@@ -41,7 +41,6 @@ class Transfers:
         self._bank: bytearray | None = None
 
     def carry_out(self, step: Copy | Fill) -> None:
-        """Copy or fill."""
         written: np.ndarray | int = 1
         if isinstance(step, Fill):
             data: np.ndarray | int = step.byte

@@ -54,7 +54,6 @@ class Arena:
         self._objects = TextureObjects(self.buffers, self.addresses, find_driver())
 
     def download(self, buffer: DeviceBuffer) -> np.ndarray:
-        """The contents of a buffer."""
         contents = np.empty(buffer.shape, dtype=buffer.dtype)
         if contents.nbytes:
             cuda.memcpy_dtoh(contents, self.addresses[buffer.name])

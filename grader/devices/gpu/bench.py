@@ -67,7 +67,6 @@ class Slot:
             step.run(self.arena)
 
     def launches(self, label: str) -> list[ReadyLaunch]:
-        """The launches of a program."""
         return [step for step in self.steps[label] if isinstance(step, ReadyLaunch)]
 
 

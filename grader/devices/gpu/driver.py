@@ -216,5 +216,4 @@ def is_modelled() -> bool:
 
 
 def find_driver() -> ctypes.CDLL:
-    """The driver's library."""
     return ctypes.CDLL("libcuda.so.1")

@@ -269,7 +269,6 @@ class CooperativeModule:
         return address.value, size_bytes.value
 
     def get_function(self, symbol: str) -> CooperativeFunction:
-        """A kernel by its symbol."""
         handle = ctypes.c_void_p()
         place = ctypes.byref(handle)
         _call(self._driver, "cuModuleGetFunction", place, self._handle, symbol.encode())

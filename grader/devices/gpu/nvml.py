@@ -47,7 +47,6 @@ class ClockSampler:
         self.clear()
 
     def clear(self) -> None:
-        """Forget all samples."""
         self._seen = _Seen()
         self._due = 0.0
 

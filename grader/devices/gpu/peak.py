@@ -154,7 +154,6 @@ def find_peak(attributes: Attributes, given: GivenPeak | None = None) -> Peak:
 
 
 def find_published(name: str) -> Published | None:
-    """The published figures of the board with this CUDA name."""
     board = BOARDS.get(name)
     if not isinstance(board, Listed):
         return board

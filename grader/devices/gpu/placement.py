@@ -28,8 +28,6 @@ ReadBytes = Callable[[int, int], np.ndarray]
 
 @dataclass(frozen=True)
 class Place:
-    """A buffer in the allocation."""
-
     name: str
     offset: int
     size_bytes: int

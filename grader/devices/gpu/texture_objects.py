@@ -185,7 +185,6 @@ class TextureObjects:
         return handle.value
 
     def _make_array(self, buffer: DeviceBuffer, texture: Texture, address: int) -> ctypes.c_void_p:
-        """A CUDA array with the buffer's contents."""
         extents = list(texture.extents(buffer.shape))
         layers = extents.pop() if texture.layered else 0
         width, height, depth = (*extents, 0, 0)[:3]

@@ -150,7 +150,6 @@ class Channel:
         self._socket.close()
 
     def fileno(self) -> int:
-        """The socket's descriptor."""
         return self._socket.fileno()
 
     def send(self, message: Message, *, deadline: float | None = None, spent: bool = False) -> None:
@@ -280,7 +279,6 @@ class Channel:
         self._socket.sendall(data)
 
     def _send_start(self, prefix: bytes, files: list[int], deadline: float | None) -> None:
-        """Send the first bytes of a frame with its descriptors."""
         sent = 0
         if files:
             self._socket.settimeout(_remaining(deadline))
@@ -288,7 +286,6 @@ class Channel:
         self._send_bytes(prefix[sent:], deadline)
 
     def _receive_start(self, deadline: float | None) -> tuple[bytes, list[int]]:
-        """The first bytes of a frame, and its descriptors."""
         self._socket.settimeout(_remaining(deadline))
         try:
             first, files, _, _ = socket.recv_fds(self._socket, PREFIX.size, MAX_FILES)

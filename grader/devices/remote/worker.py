@@ -168,7 +168,6 @@ def give_back_memory() -> None:
 
 
 def _count_bytes(value: object) -> int:
-    """Bytes of the arrays in the arguments of a call."""
     match value:
         case np.ndarray():
             return value.nbytes

@@ -129,7 +129,6 @@ class Worker:
         )
 
     def output_tail(self) -> str:
-        """The end of its output."""
         size = self._output.seek(0, os.SEEK_END)
         self._output.seek(max(0, size - OUTPUT_TAIL_BYTES))
         return self._output.read().decode("utf-8", "replace")
@@ -202,7 +201,6 @@ class Zygote:
         return self.process.poll() is not None
 
     def last_words(self) -> bytes:
-        """Its output."""
         self.output.seek(0)
         return self.output.read()
 
