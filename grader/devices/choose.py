@@ -30,9 +30,8 @@ _PROBE = (
     f" SystemExit(cuda.Device(0).compute_capability() < {OLDEST_CAPABILITY})"
 )
 _COUNT = "import pycuda.driver as cuda; cuda.init(); print(cuda.Device.count())"
-_PROBE_LIMITS = ToolLimits(
-    wall_seconds=30.0, memory_bytes=1 << 62
-)  # the driver reserves much address space
+# the driver reserves much address space
+_PROBE_LIMITS = ToolLimits(wall_seconds=30.0, memory_bytes=1 << 62)
 
 
 def parse_device(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -84,20 +84,26 @@ class Gpu:
             max_registers_per_block=self.registers_per_multiprocessor,
             max_own_bytes=EMULATED_OWN_BYTES,
         )
+        stands_for = (
+            f"executes {self.arch} machine code on this computer's processor:"
+            f" {_exactness(self.arch)}, {_trust(self)}"
+        )
+        info = self.describe("emulated", limits, stands_for)
+        return replace(info, name=f"emulated {self.name}")
+
+    def describe(self, kind: str, limits: LaunchLimits, stands_for: str) -> DeviceInfo:
+        """The description of a device of this kind with these figures."""
         return DeviceInfo(
-            kind="emulated",
+            kind=kind,
             id=self.id,
-            name=f"emulated {self.name}",
+            name=self.name,
             compute_capability=self.compute_capability,
             arch=self.arch,
             peak_bandwidth_gbps=self.peak_bandwidth_gbps,
             peak_fp32_tflops=self.peak_fp32_tflops,
             peak_tensor_tflops=self.peak_tensor_tflops,
             limits=limits,
-            stands_for=(
-                f"executes {self.arch} machine code on this computer's processor:"
-                f" {_exactness(self.arch)}, {_trust(self)}"
-            ),
+            stands_for=stands_for,
         )
 
 

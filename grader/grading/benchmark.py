@@ -8,7 +8,6 @@ gives no counters per source line here.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -296,7 +295,6 @@ def _ask_ncu(
         gpu_index=int(session.job.choice.id),
         run=run_tool,
         limits=session.job.limits,
-        environ=os.environ,
         hold=session.hold,
     )
 

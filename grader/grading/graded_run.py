@@ -152,41 +152,37 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
     with ThreadPoolExecutor(1) as pool:
         judging = pool.submit(judge_run, ended)
         try:
-            counted = _execute_counted(session)
+            counted = _execute(session, EMULATED, modelled=False)
         except SubmissionError as error:
             mistake = error
         timed = judging.result()
     if timed.is_complete:
         return timed, timed
-    if counted is None:
-        assert mistake is not None
+    if mistake is not None:
         raise mistake
+    assert counted is not None
     return timed, judge_run(counted)
 
 
 def _run_counted(session: Session) -> SubmissionRun | None:
     if EMULATED not in session.exercise.benchmark:
         return None
-    return judge_run(_execute_counted(session))
-
-
-def _execute_counted(session: Session) -> UnjudgedRun:
-    sizes = session.exercise.benchmark[EMULATED]
-    job = session.job
-    return execute_submission(
-        session.bench, sizes, modelled=False, show=job.options.show, detail=job.options.detail
-    )
+    return judge_run(_execute(session, EMULATED, modelled=False))
 
 
 def _execute_timed(session: Session) -> UnjudgedRun | None:
     """The run at a GPU's sizes, if a check needs modelled metrics and the options allow them."""
     asked = any(check.metric in MODELLED for check in session.exercise.checks)
-    sizes = session.exercise.benchmark.get(TIMED_ON)
-    if sizes is None or not asked or not session.job.options.model:
+    if TIMED_ON not in session.exercise.benchmark or not asked or not session.job.options.model:
         return None
-    job = session.job
+    return _execute(session, TIMED_ON, modelled=True)
+
+
+def _execute(session: Session, kind: str, *, modelled: bool) -> UnjudgedRun:
+    """The run at the sizes for a kind of device."""
+    sizes, options = session.exercise.benchmark[kind], session.job.options
     return execute_submission(
-        session.bench, sizes, modelled=True, show=job.options.show, detail=job.options.detail
+        session.bench, sizes, modelled=modelled, show=options.show, detail=options.detail
     )
 
 

@@ -24,6 +24,7 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
     Timing,
+    show_nothing,
 )
 
 WARM_UP_SECONDS, MAX_WARM_UP_SECONDS = 0.25, 2.0
@@ -68,7 +69,7 @@ class Stopwatch:
     device: TimingDevice
     input_sets: int
     rng: Random
-    show: ShowProgress | None = None
+    show: ShowProgress = show_nothing
     samples_ms: dict[str, list[float]] = field(default_factory=dict)
     clocks: list[ClockState] = field(default_factory=list)
     wrong: TimedLaunch | None = None
@@ -121,7 +122,7 @@ def measure(
     input_sets: int,
     find_open: FindOpen,
     rng: Random,
-    show: ShowProgress | None = None,
+    show: ShowProgress = show_nothing,
     clock: Callable[[], float] = time.monotonic,
 ) -> Measurement:
     """Times the programs that the device holds (`prepare`), including the submission. A disturbed
@@ -145,15 +146,13 @@ def _measure_once(
     programs: Sequence[str],
     find_open: FindOpen,
     clock: Callable[[], float],
-    show: ShowProgress | None,
+    show: ShowProgress,
 ) -> Measurement:
-    if show is not None:
-        show(Progress("warming up the GPU"))
+    show(Progress("warming up the GPU"))
     warm = start()
     round_seconds = _warm_up(warm, programs, clock)
-    if show is not None:
-        show(Progress("timing"))
-    watch = start(_rename(show, "timing"), wrong=warm.wrong)
+    show(Progress("timing"))
+    watch = start(show, wrong=warm.wrong)
     began = clock()
     for checkpoint in CHECKPOINTS:
         fitting = int((MAX_SECONDS - (clock() - began)) / round_seconds)
@@ -193,11 +192,3 @@ def _is_cold(clocks: Sequence[ClockState], passed: float) -> bool:
         return False
     low, high = latest
     return high - low > STEADY_CHANGE * high
-
-
-def _rename(show: ShowProgress | None, stage: str) -> ShowProgress | None:
-    """Shows the device's steps under another stage name."""
-    if show is None:
-        return None
-    forward = show
-    return lambda step: forward(Progress(stage, step.done, step.total))

@@ -172,32 +172,25 @@ def _measure(grading: Grading, stand_in: _StandIn, gpu: RealGpu) -> None:
         rounds = _Rounds(grading, gpu, None if isinstance(tracer, str) else tracer, case)
         rounds.run()
         counted = count_program(grading.order(spec.measured, case.sizes), gpu, rounds.traced)
-    evidence.cases += (_judge_work(rounds, emulated, case, spec),)
+    evidence.cases += (_judge_work(rounds, emulated, spec),)
     if not evidence.all_right:
         return
     _keep_counters(job, counted, emulated)
     evidence.untimed = UNTIMED
-    missing = evidence.measured.missing if evidence.measured else ""
+    checked = evidence.measured
+    assert checked is not None  # `_check` sets it
+    missing = checked.missing
     if isinstance(tracer, str):
         missing = missing or f"it was not timed: {tracer}"
     elif not rounds.traced.timeline:
         missing = missing or "it was not timed: CUPTI recorded no copy and no kernel"
     own = _summarise(rounds.times_ms)
-    mistakes = evidence.measured.host_mistakes if evidence.measured else None
-    evidence.measured = MeasuredProgram(
-        own,
-        _summarise(rounds.naive_ms),
-        statistics.median(rounds.overlaps) if rounds.overlaps else None,
-        mistakes,
-        missing,
-    )
-    least = {
-        name: None if formula is None else int(formula.evaluate(case.sizes))
-        for name, formula in vars(spec.least).items()
-    }
-    floor_ms = find_link_floor(
-        least["to_device_bytes"], least["to_host_bytes"], gpu.figures.link_gbps
-    )
+    overlap = statistics.median(rounds.overlaps) if rounds.overlaps else None
+    naive, mistakes = _summarise(rounds.naive_ms), checked.host_mistakes
+    evidence.measured = MeasuredProgram(own, naive, overlap, mistakes, missing)
+    moved = (spec.least.to_device_bytes, spec.least.to_host_bytes)
+    to_device, to_host = (int(each.evaluate(case.sizes)) if each else None for each in moved)
+    floor_ms = find_link_floor(to_device, to_host, gpu.figures.link_gbps)
     if own is not None and own.value < FLOOR_SLACK * floor_ms:
         evidence.measured = replace(evidence.measured, time_ms=None, naive_time_ms=None)
         refuse(reject_program_time(own.value, floor_ms))
@@ -247,18 +240,13 @@ class _Rounds:
         return ran
 
 
-def _judge_work(
-    rounds: _Rounds, emulated: ConfinedRun | None, case: Case, spec: WholeProgram
-) -> CaseResult:
+def _judge_work(rounds: _Rounds, emulated: ConfinedRun | None, spec: WholeProgram) -> CaseResult:
     """The result of the measured run. The run on the emulated device, in another process, counts
     the work; else the trace does."""
     if not rounds.result.passed:
         return rounds.result
-    ran = emulated.found if emulated is not None else rounds.traced
-    lacking = find_missing_work(ran, spec)
-    if not lacking:
-        return rounds.result
-    return CaseResult(case.name, False, dict(case.sizes), False, lacking)
+    lacking = find_missing_work(rounds.traced if emulated is None else emulated.found, spec)
+    return replace(rounds.result, passed=False, message=lacking) if lacking else rounds.result
 
 
 def _keep_counters(

@@ -71,7 +71,7 @@ def _measure(grading: Grading) -> None:
     check_end(ran, case)
     result = grading.judge(ran, case, spec.measured, case.sizes)
     if result.passed and (lacking := find_missing_work(ran.found, spec)):
-        result = CaseResult(case.name, False, dict(case.sizes), False, lacking)
+        result = replace(result, passed=False, message=lacking)
     if result.passed and ran.found.streams > 1:
         result = _repeat_in_other_order(grading, case)
     evidence.cases += (result,)

@@ -185,8 +185,5 @@ def _build(
 
 def read_sources(first: Path, spec: WholeProgram) -> dict[str, str]:
     """The texts of a program of the author: its first file, and the others beside it."""
-    paths = {name: first.parent / name for name in spec.submit[1:]}
-    return {
-        name: path.read_text(encoding="utf-8")
-        for name, path in {spec.submit[0]: first, **paths}.items()
-    }
+    paths = {spec.submit[0]: first} | {name: first.parent / name for name in spec.submit[1:]}
+    return {name: path.read_text(encoding="utf-8") for name, path in paths.items()}

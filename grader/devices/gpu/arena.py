@@ -14,7 +14,7 @@ from grader.devices.gpu.own_kernels import OwnKernels
 from grader.devices.gpu.placement import GUARD_WORD, Damage, find_damage, place_buffers
 from grader.devices.gpu.texture_objects import TextureObjects, tensor_maps
 from grader.devices.parameter_space import handle_bytes
-from grader.records import POISON_WORD, DeviceBuffer
+from grader.records import POISON_WORD, DeviceBuffer, Role
 
 
 class Arena:
@@ -44,6 +44,15 @@ class Arena:
         maps = tensor_maps(self.buffers, self.addresses, find_driver())
         return handle_bytes(self._objects.handles) | maps
 
+    def names(self, role: Role) -> list[str]:
+        """The buffers with a role."""
+        return [buffer.name for buffer in self.buffers if buffer.role is role]
+
+    def fill(self, arrays: Arrays) -> None:
+        """Upload these contents, and poison all other buffers."""
+        self.upload(arrays)
+        self.poison([buffer.name for buffer in self.buffers if buffer.name not in arrays])
+
     def upload(self, arrays: Arrays) -> None:
         """Copy these contents to the buffers with their names, and bind the textures among them.
         Raises GraderError where a texture cannot be bound."""
@@ -58,6 +67,11 @@ class Arena:
         if contents.nbytes:
             cuda.memcpy_dtoh(contents, self.addresses[buffer.name])
         return contents
+
+    def outputs(self) -> Arrays:
+        """The contents of the outputs."""
+        outputs = (buffer for buffer in self.buffers if buffer.role is Role.OUTPUT)
+        return {buffer.name: self.download(buffer) for buffer in outputs}
 
     def poison(self, names: Sequence[str]) -> None:
         """Fill these buffers with the poison, asynchronously."""
@@ -74,6 +88,12 @@ class Arena:
         """A digest of each of these buffers; waits for all work on the GPU. Guard bytes fill the
         last word of a buffer whose size is not a multiple of a word."""
         return tuple(own.digest(self.addresses[name], self._sizes[name]) for name in names)
+
+    def modified_inputs(self, before: Sequence[int], own: OwnKernels) -> list[str]:
+        """The inputs whose digests differ from these."""
+        inputs = self.names(Role.INPUT)
+        after = self.digests(inputs, own)
+        return [name for name, old, new in zip(inputs, before, after, strict=True) if old != new]
 
     def find_damage(self) -> Damage | None:
         """The first changed guard byte; waits for all work on the GPU."""

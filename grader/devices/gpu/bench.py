@@ -47,18 +47,13 @@ class Slot:
     filled: Arrays
     input_digests: tuple[int, ...]
 
-    def names(self, role: Role) -> list[str]:
-        """The exercise's buffers with a role; for SCRATCH the buffers of all programs."""
-        return [buffer.name for buffer in self.arena.buffers if buffer.role is role]
-
     def poison(self, label: str) -> None:
         """Overwrite the outputs, with poison or with their contents before a run, and the program's
         scratch."""
-        self.arena.poison([name for name in self.names(Role.OUTPUT) if name not in self.filled])
+        outputs, scratch = self.arena.names(Role.OUTPUT), self.arena.names(Role.SCRATCH)
+        self.arena.poison([name for name in outputs if name not in self.filled])
         self.arena.upload(self.filled)
-        self.arena.poison(
-            [name for name in self.names(Role.SCRATCH) if name.startswith(f"{label}:")]
-        )
+        self.arena.poison([name for name in scratch if name.startswith(f"{label}:")])
 
     def run(self, label: str) -> None:
         """Run a program once, step by step, and check the guard bands after each launch. Raises
@@ -115,22 +110,9 @@ class Bench:
         for slot in self._slots:
             slot.poison(SUBMISSION)
             self._at_start(SUBMISSION, slot).run(SUBMISSION)
-            after = slot.arena.digests(slot.names(Role.INPUT), self._own)
-            modified |= {
-                name
-                for name, old, new in zip(
-                    slot.names(Role.INPUT), slot.input_digests, after, strict=True
-                )
-                if old != new
-            }
-            self._digests.append(slot.arena.digests(slot.names(Role.OUTPUT), self._own))
-            self._outputs.append(
-                {
-                    buffer.name: slot.arena.download(buffer)
-                    for buffer in slot.arena.buffers
-                    if buffer.role is Role.OUTPUT
-                }
-            )
+            modified.update(slot.arena.modified_inputs(slot.input_digests, self._own))
+            self._digests.append(slot.arena.digests(slot.arena.names(Role.OUTPUT), self._own))
+            self._outputs.append(slot.arena.outputs())
         return self._outputs, tuple(sorted(modified))
 
     def choose_batch(self) -> None:
@@ -144,9 +126,8 @@ class Bench:
             with _naming_the_culprit(label):
                 self._at_start(label, self._slots[0]).run(label)  # a fault names this program
                 milliseconds, seconds = self._time_launching(label)
-                self._slots[0].launches(label)[-1].check_guards(
-                    self._slots[0].arena
-                )  # now, or the next program would get the blame
+                # now, or the next program would get the blame
+                self._slots[0].launches(label)[-1].check_guards(self._slots[0].arena)
             shortest_ms, host_seconds = min(shortest_ms, milliseconds), max(host_seconds, seconds)
         if shortest_ms < SHORT_MS and not self._is_modelled:
             self._batch = min(MAX_BATCH, math.ceil(BATCH_MS / shortest_ms))
@@ -224,43 +205,28 @@ class Bench:
         return float(start.time_till(end)) / 1e3 / self._flushes
 
     def _is_right(self, label: str, slot: Slot) -> bool:
-        if slot.arena.digests(slot.names(Role.INPUT), self._own) != slot.input_digests:
+        arena, outputs = slot.arena, slot.arena.names(Role.OUTPUT)
+        if arena.modified_inputs(slot.input_digests, self._own):
             return False
-        if (
-            label != SUBMISSION
-            or slot.arena.digests(slot.names(Role.OUTPUT), self._own)
-            == self._digests[slot.input_set]
-        ):
+        if label != SUBMISSION:
+            return True
+        if arena.digests(outputs, self._own) == self._digests[slot.input_set]:
             return True
         verified = self._outputs[slot.input_set]
-        outputs = [buffer for buffer in slot.arena.buffers if buffer.role is Role.OUTPUT]
-        return all(
-            is_reordered(slot.arena.download(buffer), verified[buffer.name]) for buffer in outputs
-        )
+        return all(is_reordered(got, verified[name]) for name, got in arena.outputs().items())
 
     def _make_slot(self, input_set: int) -> Slot:
-        shared = [
-            buffer
-            for buffer in next(iter(self._programs.values())).buffers
-            if buffer.role is not Role.SCRATCH
-        ]
-        arena = Arena(
-            [
-                *shared,
-                *(
-                    scratch
-                    for program in self._programs.values()
-                    for scratch in _own_scratch(program)
-                ),
-            ]
-        )
+        programs = list(self._programs.values())
+        shared = [buffer for buffer in programs[0].buffers if buffer.role is not Role.SCRATCH]
+        scratch = [buffer for program in programs for buffer in _own_scratch(program)]
+        arena = Arena([*shared, *scratch])
         inputs = self._input_sets[input_set]
         arena.upload(inputs)
         steps = {
             label: self._make_ready(program, arena, self._codes[label])
             for label, program in self._programs.items()
         }
-        names = [buffer.name for buffer in shared if buffer.role is Role.INPUT]
+        names = arena.names(Role.INPUT)
         filled = {name: array for name, array in inputs.items() if name not in names}
         return Slot(input_set, arena, steps, filled, arena.digests(names, self._own))
 
@@ -270,13 +236,8 @@ class Bench:
         program = self._programs[label]
         if not program.keeps_something:
             return slot
-        return replace(
-            slot,
-            steps={
-                **slot.steps,
-                label: self._make_ready(program, slot.arena, self._codes[label].load_again()),
-            },
-        )
+        steps = self._make_ready(program, slot.arena, self._codes[label].load_again())
+        return replace(slot, steps={**slot.steps, label: steps})
 
     def _make_ready(self, program: Program, arena: Arena, code: Code) -> tuple[ReadyStep, ...]:
         scratch = [buffer for buffer in program.buffers if buffer.role is Role.SCRATCH]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ctypes
 import re
 import uuid
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pycuda.driver as cuda
@@ -17,9 +17,8 @@ from grader.devices.gpus import WARP_LANES, Gpu, read_gpus
 from grader.errors import GraderError, UsageError
 from grader.records import DeviceInfo, Dim3, GivenPeak, LaunchLimits
 
-PRINTF_BYTES = (
-    1 << 20
-)  # what a kernel may print between two synchronisations; it goes to the worker's captured output
+PRINTF_BYTES = 1 << 20
+"""The text that a kernel may print between two synchronisations, to the worker's output."""
 NO_GPU_NEEDED = "`--device emulated` needs no GPU."
 DOCTOR = f"`grade doctor` tells what is missing; {NO_GPU_NEEDED}"
 MODELLED = "an emulated driver: every time is modelled, no GPU is measured"
@@ -37,7 +36,6 @@ class OpenGpu:
     info: DeviceInfo
     uuid: str
     pci_bus_id: str
-    l2_bytes: int
     is_modelled: bool
     _context: Any
 
@@ -73,7 +71,6 @@ def open_gpu(index: int, given: GivenPeak | None = None) -> OpenGpu:
         info,
         _read_uuid(index),
         device.pci_bus_id(),
-        gpu.l2_bytes,
         is_modelled(),
         make_context(device),
     )
@@ -168,19 +165,9 @@ def _describe_device(device: Any, gpu: Gpu, peak: Peak) -> DeviceInfo:  # noqa: 
         max_shared_bytes_per_block=gpu.max_shared_bytes_per_block,
         max_registers_per_block=_attribute(device, "MAX_REGISTERS_PER_BLOCK"),
     )
-    return DeviceInfo(
-        kind="gpu",
-        id=gpu.id,
-        name=gpu.name,
-        compute_capability=gpu.compute_capability,
-        arch=gpu.arch,
-        peak_bandwidth_gbps=gpu.peak_bandwidth_gbps,
-        peak_fp32_tflops=gpu.peak_fp32_tflops,
-        peak_tensor_tflops=gpu.peak_tensor_tflops,
-        limits=limits,
-        stands_for=MODELLED if is_modelled() else f"runs {gpu.arch} machine code, and is measured",
-        peak_source=f"{peak.bandwidth_source}; fp32: {peak.fp32_source}",
-    )
+    stands_for = MODELLED if is_modelled() else f"runs {gpu.arch} machine code, and is measured"
+    source = f"{peak.bandwidth_source}; fp32: {peak.fp32_source}"
+    return replace(gpu.describe("gpu", limits, stands_for), peak_source=source)
 
 
 def _find_id(attributes: Attributes) -> str:

@@ -6,6 +6,7 @@ import atexit
 import math
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pycuda.driver as cuda
@@ -58,9 +59,8 @@ class GpuDevice:
 
     def __init__(self, index: int = 0, given: GivenPeak | None = None) -> None:
         self._open = open_gpu(index, given)
-        atexit.register(
-            self._open.close
-        )  # PyCUDA aborts a process that ends with a context on its stack
+        # PyCUDA aborts a process that ends with a context on its stack
+        atexit.register(self._open.close)
         self._own = OwnKernels(self._open.gpu.multiprocessors)
         self._clocks = ClockSampler(self._open.pci_bus_id)
         self._code: Code | None = None
@@ -106,7 +106,7 @@ class GpuDevice:
                 programs,
                 input_sets,
                 self._own,
-                l2_bytes=self._open.l2_bytes,
+                l2_bytes=self._open.gpu.l2_bytes,
                 is_modelled=self._open.is_modelled,
             )
             outputs, modified = bench.verify()
@@ -149,10 +149,7 @@ class GpuDevice:
                 progress(Progress("timing", len(taken), len(steps)))
         if self._bench.is_damaged():
             taken = [
-                TimedLaunch(
-                    one.step, one.milliseconds, right=one.right and one.step.program != SUBMISSION
-                )
-                for one in taken
+                replace(one, right=one.right and one.step.program != SUBMISSION) for one in taken
             ]
         return tuple(taken), self._clocks.state()
 
@@ -163,27 +160,17 @@ class GpuDevice:
 
     def _run(self, program: Program, arrays: Arrays) -> tuple[Execution, Arrays]:
         arena = Arena(program.buffers)
-        arena.upload(arrays)
-        arena.poison([buffer.name for buffer in program.buffers if buffer.name not in arrays])
-        inputs = [buffer.name for buffer in program.buffers if buffer.role is Role.INPUT]
-        before = arena.digests(inputs, self._own)
+        arena.fill(arrays)
+        before = arena.digests(arena.names(Role.INPUT), self._own)
         results: list[LaunchResult] = []
         code = self._code_of(program.binary)
         for step in code.make_ready(program.steps, arena.addresses, arena.objects):
             step.run(arena)
             if isinstance(step, ReadyLaunch):
                 results.append(self._result(step.launch, step.kernel))
-        after = arena.digests(inputs, self._own)
-        modified = tuple(
-            name for name, old, new in zip(inputs, before, after, strict=True) if old != new
-        )
-        outputs = {
-            buffer.name: arena.download(buffer)
-            for buffer in program.buffers
-            if buffer.role is Role.OUTPUT
-        }
+        modified, outputs = arena.modified_inputs(before, self._own), arena.outputs()
         arena.free()
-        return Execution(tuple(results), modified), outputs
+        return Execution(tuple(results), tuple(modified)), outputs
 
     def _code_of(self, binary: Binary) -> Code:
         """The binary's code, loaded on first use; the last binary stays loaded. Every run of a plan

@@ -26,9 +26,8 @@ from grader.devices.gpu.ncu import ERROR, GO, POLL_SECONDS, READY, REQUEST, Plan
 def main(argv: Sequence[str]) -> int:
     """Run the plans of the request in a folder, in order; exit code 1 at the first failure."""
     folder = Path(argv[0])
-    os.dup2(
-        os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-    )  # output of kernels' printf at each replay
+    # output of kernels' printf at each replay
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     # The folder is the grader's own, accessible to its user only: no other user can have written
     # the file that is unpickled here.
     request: Request = pickle.loads((folder / REQUEST).read_bytes())
@@ -60,10 +59,9 @@ def wait_for_the_gpu(folder: Path) -> None:
 def run_plan(plan: PlanRun) -> None:
     """Load the kernels, fill the buffers, and launch the plan once under the profiler. Raises
     PlanError and PyCUDA's errors."""
-    program, inputs = plan.program, plan.inputs
+    program = plan.program
     arena = Arena(program.buffers)
-    arena.upload(inputs)
-    arena.poison([buffer.name for buffer in program.buffers if buffer.name not in inputs])
+    arena.fill(plan.inputs)
     ready = Code(program.binary).make_ready(program.steps, arena.addresses, arena.objects)
     cuda.Context.synchronize()
     cuda.start_profiler()

@@ -41,9 +41,8 @@ from grader.plumbing.children import end_with_parent
 from grader.plumbing.record_json import converter
 from grader.records import Progress, ShowProgress
 
-MAX_WRITTEN_BYTES = (
-    64 << 20
-)  # of a file that it writes: its captured output, and the largest cubin of the toolchain
+MAX_WRITTEN_BYTES = 64 << 20
+"""Of a file that it writes: its captured output, and the largest cubin of the toolchain."""
 MAX_OPEN_FILES = 1024
 CPU_SLACK_SECONDS = 10
 PROGRESS_SECONDS = 0.05
@@ -94,9 +93,8 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
     """Make the device, send the first message, and answer requests until the other end closes."""
     try:
         device = make()
-        channel.send(
-            Hello(device.info, device.uuid if isinstance(device, TimingDevice) else None, isolation)
-        )
+        uuid = device.uuid if isinstance(device, TimingDevice) else None
+        channel.send(Hello(device.info, uuid, isolation))
         while True:
             # The other end is the grader itself: only the memory limit, which it sets for each
             # request, bounds the arrays.
@@ -115,21 +113,12 @@ def serve(channel: Channel, make: Callable[[], Device], isolation: str = "") -> 
     except EOFError:
         return 0
     except GraderError as error:
-        channel.send(
-            Crashed(
-                str(error),
-                error.advice,
-                traceback.format_exc(),
-                usage=isinstance(error, UsageError),
-            )
-        )
+        usage = isinstance(error, UsageError)
+        channel.send(Crashed(str(error), error.advice, traceback.format_exc(), usage=usage))
         return error.exit_code
     except Exception as error:
-        channel.send(
-            Crashed(
-                f"the worker failed: {type(error).__name__}: {error}", "", traceback.format_exc()
-            )
-        )
+        problem = f"the worker failed: {type(error).__name__}: {error}"
+        channel.send(Crashed(problem, "", traceback.format_exc()))
         return 3
 
 

@@ -122,11 +122,9 @@ class Worker:
             code = self._process.wait(timeout=5.0)
         except subprocess.TimeoutExpired:
             return "closed its pipe"
-        return (
-            f"was ended by {signal.Signals(-code).name}"
-            if code < 0
-            else f"ended with exit code {code}"
-        )
+        if code < 0:
+            return f"was ended by {signal.Signals(-code).name}"
+        return f"ended with exit code {code}"
 
     def output_tail(self) -> str:
         size = self._output.seek(0, os.SEEK_END)
@@ -143,9 +141,8 @@ def worker_environment() -> dict[str, str]:
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
         "MALLOC_ARENA_MAX": "2",
-        "MALLOC_MMAP_MAX_": (
-            "0"
-        ),  # freed arrays are used again: fresh pages cost more than the work on them
+        # freed arrays are used again: fresh pages cost more than the work on them
+        "MALLOC_MMAP_MAX_": "0",
         "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
         **python_environment(),
         **{name: os.environ[name] for name in CACHE_VARIABLES if name in os.environ},
