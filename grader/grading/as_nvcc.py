@@ -72,18 +72,14 @@ def main(argv: Sequence[str]) -> int:
     text = order.source.read_bytes().decode()
     submission = Submission(order.source.name, hashlib.sha256(text.encode()).hexdigest(), text)
     nvcc, nvdisasm = settings.nvcc, settings.nvdisasm
-    run, limits = (
-        tool_runner(nvcc, nvdisasm, isolated=settings.isolated),
-        ToolLimits(wall_seconds=settings.wall_seconds),
-    )
     try:
         cubin = compile_cubin(
             submission,
             nvcc=nvcc,
             nvdisasm=nvdisasm,
             arch=order.arch,
-            run=run,
-            limits=limits,
+            run=tool_runner(nvcc, nvdisasm, isolated=settings.isolated),
+            limits=ToolLimits(wall_seconds=settings.wall_seconds),
             cache=settings.cache,
         )
     except GraderError as error:

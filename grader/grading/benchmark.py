@@ -197,9 +197,8 @@ def _wrong_when_timed(case: CaseResult, launch: TimedLaunch) -> CaseResult:
             " outputs or wrote to forbidden memory; every launch must compute all outputs again,"
             " and equal inputs must give equal outputs"
         )
-    return CaseResult(
-        case.name, case.hidden, case.sizes, passed=False, message=message, cause=UNREPEATABLE
-    )
+    sizes = case.sizes
+    return CaseResult(case.name, case.hidden, sizes, False, message, cause=UNREPEATABLE)
 
 
 def _range(range_: tuple[int, int] | None, unit: str) -> str:

@@ -47,18 +47,14 @@ def find_toolchain(*, prefer_wheel: bool, cache: Path | None, isolated: bool = T
     `isolated`: they see only their own files, the headers and the submission.
     """
     ask = run_tool if cache is None else keep_answers(run_tool, cache, os.environ)
-    nvcc, nvdisasm = (
-        find_nvcc(os.environ, ask, prefer_wheel=prefer_wheel),
-        find_nvdisasm(os.environ, ask),
-    )
+    nvcc = find_nvcc(os.environ, ask, prefer_wheel=prefer_wheel)
+    nvdisasm = find_nvdisasm(os.environ, ask)
     run = tool_runner(nvcc, nvdisasm, isolated=isolated)
     return Toolchain(nvcc, nvdisasm, cache, run, find_layer().value if isolated else NO_ISOLATION)
 
 
 def tool_runner(nvcc: Nvcc, nvdisasm: Nvdisasm, *, isolated: bool) -> RunTool:
     """Runs the tools. `isolated`: they see only their own files, the headers and the submission."""
-    return (
-        confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent])
-        if isolated
-        else run_tool
-    )
+    if not isolated:
+        return run_tool
+    return confine_tools([*nvcc.toolkit, *nvcc.include_roots, nvdisasm.path.resolve().parent])

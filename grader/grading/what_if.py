@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
-from functools import partial
 
 from grader.devices.choose import EMULATED
 from grader.devices.gpus import read_gpus
@@ -231,7 +230,7 @@ class _Workshop:
         with ThreadPoolExecutor(self._trial.jobs) as pool:
             futures = [pool.submit(grade_in_time, made) for made in edits]
             try:
-                _watch(futures, partial(Progress, stage), self._show)
+                _watch(futures, stage, self._show)
             except BaseException as error:
                 self._interrupted = True
                 if type(error) is not KeyboardInterrupt:  # SIGTERM raises a subclass
@@ -248,15 +247,11 @@ def _pair(fixes: Sequence[Fix], scores: Sequence[Score | None]) -> list[_Graded]
     ]
 
 
-def _watch(
-    futures: Sequence[Future[Score | None]],
-    say: Callable[[int, int], Progress],
-    show: ShowProgress,
-) -> None:
+def _watch(futures: Sequence[Future[Score | None]], stage: str, show: ShowProgress) -> None:
     waiting = set(futures)
     while waiting:
         _, waiting = wait(waiting, return_when="FIRST_COMPLETED")
-        show(say(len(futures) - len(waiting), len(futures)))
+        show(Progress(stage, len(futures) - len(waiting), len(futures)))
 
 
 # --- effects --------------------------------------------------------------------------------------
@@ -306,12 +301,9 @@ def _gets_better(check: CheckResult, value: float) -> bool:
     """Whether a check's value improved by more than `_LEAST_CHANGE`."""
     if check.value is None:
         return False
-    more = (
-        check.value - value
-        if METRICS[check.metric].better is Better.HIGHER
-        else (value - check.value)
-    )
-    return more > _LEAST_CHANGE * abs(value)
+    higher = METRICS[check.metric].better is Better.HIGHER
+    gain = check.value - value if higher else value - check.value
+    return gain > _LEAST_CHANGE * abs(value)
 
 
 def _describe(

@@ -133,6 +133,22 @@ def test_a_constant_beyond_its_bank_is_a_fault() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "width", "address"),
+    [
+        ("FADD R8,R8,c[0x3][0x40]", 4, 64),
+        ("ULDC UR8,c[0x3][0x60]", 4, 96),
+        ("ULDC.64 UR8,c[0x3][0x3c]", 8, 64),
+    ],
+)
+def test_a_fixed_place_beyond_the_variables_is_a_fault(line: str, width: int, address: int) -> None:
+    kernel = build(f"    {line}\n    EXIT", constants=((3, bytes(64)),))
+    fault = launch(kernel, {"out": np.zeros(1)}, check=False).outcome.fault
+    assert fault is not None
+    assert (fault.kind, fault.space, fault.line) == (FaultKind.OUT_OF_BOUNDS, "constant", 1)
+    assert (fault.width, fault.address, fault.message) == (width, address, "")
+
+
 def test_a_bank_without_known_contents_is_unsupported() -> None:
     kernel = build("LDC R8,c[0x4][0x8]\nEXIT")
     assert kernel.unknown == {0: "LDC with constant bank 4"}

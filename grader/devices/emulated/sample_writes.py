@@ -60,8 +60,7 @@ class _Output:
 
 
 class SampleWrites:
-    """The outputs of a plan with a single launch that runs groups of blocks; satisfies
-    `sampling.Groups`."""
+    """The outputs of a plan with a single launch that runs groups of blocks."""
 
     def __init__(self, memory: GlobalMemory, plan: Plan) -> None:
         self._outputs = [
@@ -70,7 +69,7 @@ class SampleWrites:
         self._groups: list[int] = []
 
     def next_group(self, blocks: int) -> None:
-        """A group of this many blocks has run."""
+        """A group of this many blocks has run: the window first, then each group of the spread."""
         self._groups.append(blocks)
         for output in self._outputs:
             output.take()

@@ -12,11 +12,12 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from random import Random
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from grader.devices.emulated.plan_run import LaunchRun, OnProgress, Ready
+from grader.devices.emulated.sample_writes import SampleWrites
 from grader.emulator import LaunchOutcome, join_counts, join_lengths, run_launch
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.intervals import interval_of
@@ -53,13 +54,6 @@ bytes."""
 _SPAN = ("warp", "block", "start", "length", "code", "cause", "stall")
 
 
-class Groups(Protocol):
-    """Inspects the groups of a sample: the window first, then each group of the spread."""
-
-    def next_group(self, blocks: int) -> None:
-        """A group of this many blocks has run."""
-
-
 @dataclass(frozen=True)
 class Stage:
     """Settings for the model of a launch: the GPU's figures, and `groups`, which verifies a sample;
@@ -70,7 +64,7 @@ class Stage:
     resident: int
     shared_bytes: int
     seed: int
-    groups: Groups | None = None
+    groups: SampleWrites | None = None
     most_spread: int = SPREAD_BLOCKS
     spans: int | None = None
     whole_instructions: int = WHOLE_INSTRUCTIONS
@@ -213,7 +207,7 @@ def _run_apart(drawn: Drawn) -> LaunchRun:
     )
 
 
-def _run_groups(drawn: Drawn, groups: Groups, of_one: int) -> tuple[list[LaunchOutcome], int]:
+def _run_groups(drawn: Drawn, groups: SampleWrites, of_one: int) -> tuple[list[LaunchOutcome], int]:
     """Run the spread group by group, up to the first failure; returns the outcomes, and the number
     of its blocks. Traced blocks run in the usual order.
 

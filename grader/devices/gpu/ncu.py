@@ -53,6 +53,10 @@ POLL_SECONDS = 0.01
 START_SECONDS = 60.0  # ncu, Python and the driver, on a busy machine
 NO_LIMIT_BYTES = 1 << 62  # the driver reserves more address space than any sensible limit
 REPORT_BYTES = 1 << 30
+NCU_OPTIONS = (
+    *("--target-processes", "application-only", "--profile-from-start", "off"),
+    *("--clock-control", "none", "--csv", "--page", "raw", "--print-units", "base"),
+)
 NOT_INSTALLED = NotCounted(Uncountable.NOT_INSTALLED, {"variable": NCU_VARIABLE})
 
 Hold = Callable[[], AbstractContextManager[None]]
@@ -227,24 +231,9 @@ class _Session:
 def ncu_command(ncu: Path, metrics: Sequence[str], folder: Path) -> list[str]:
     """ncu's command line around the worker: exact metric names, clocks without control, CSV in base
     units in the folder's log."""
-    options = (
-        "--target-processes",
-        "application-only",
-        "--profile-from-start",
-        "off",
-        "--clock-control",
-        "none",
-        "--csv",
-        "--page",
-        "raw",
-        "--print-units",
-        "base",
-        "--log-file",
-        str(folder / LOG),
-        "--metrics",
-        ",".join(metrics),
-    )
-    return [str(ncu), *options, sys.executable, "-m", WORKER, str(folder)]
+    log = ("--log-file", str(folder / LOG))
+    worker = (sys.executable, "-m", WORKER, str(folder))
+    return [str(ncu), *NCU_OPTIONS, *log, "--metrics", ",".join(metrics), *worker]
 
 
 def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch, ...] | NotCounted:
@@ -253,18 +242,16 @@ def _collect(session: _Session, plans: Sequence[PlanRun]) -> tuple[CountedLaunch
     required = required_metrics(arch)
     optional: tuple[str, ...] = OPTIONAL
     log = session.profile((*required, *optional))
-    while isinstance(log, str) and any(_is_unknown(name, log) for name in optional):
-        optional = tuple(name for name in optional if not _is_unknown(name, str(log)))
+    while isinstance(log, str) and (unknown := find_unknown_metric(log)) is not None:
+        known = tuple(name for name in optional if not name.startswith(unknown))
+        if known == optional:
+            break
+        optional = known
         log = session.profile((*required, *optional))
     if isinstance(log, NotCounted):
         return log
     launches = [launch for plan in plans for launch in plan.program.launches]
     return parse_counts(log, launches, arch)
-
-
-def _is_unknown(metric: str, log: str) -> bool:
-    unknown = find_unknown_metric(log)
-    return unknown is not None and metric.startswith(unknown)
 
 
 def _version_of(folder: str) -> tuple[int, ...]:

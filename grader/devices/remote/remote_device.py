@@ -30,10 +30,10 @@ from grader.devices.remote.protocol import (
 )
 from grader.devices.remote.worker_process import (
     START_SECONDS,
+    Spawned,
     Start,
     Worker,
     fork_worker,
-    spawn_worker,
 )
 from grader.errors import UsageError, WorkerError
 from grader.records import (
@@ -113,7 +113,7 @@ class RemoteDevice:
         if command is None and device.startswith(EMULATED):
             self._start: Start = partial(fork_worker, device, unconfined=not isolated)
         else:
-            self._start = partial(spawn_worker, command or WORKER_COMMAND, device)
+            self._start = partial(Spawned, command or WORKER_COMMAND, device)
         self._grace_seconds = grace_seconds
         self._hello: Hello | None = None
         self.limited = False

@@ -55,19 +55,14 @@ Start = Callable[[socket.socket, IO[bytes]], Process]
 
 
 class Spawned:
-    """A process that was started as a program of its own."""
+    """A process that was started as a program, which takes the socket's number and the device's
+    name."""
 
-    def __init__(self, command: Sequence[str], end: socket.socket, output: IO[bytes]) -> None:
-        self._process = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=(end.fileno(),),
-            cwd="/",
-            env=worker_environment(),
-            start_new_session=True,
-        )
+    def __init__(
+        self, command: Sequence[str], device: str, end: socket.socket, output: IO[bytes]
+    ) -> None:
+        words = [*command, str(end.fileno()), device]
+        self._process = _start(words, end, output, worker_environment())
         self.pid = self._process.pid
 
     def kill(self) -> None:
@@ -75,13 +70,6 @@ class Spawned:
 
     def wait(self, timeout: float) -> int:
         return self._process.wait(timeout)
-
-
-def spawn_worker(
-    command: Sequence[str], device: str, end: socket.socket, output: IO[bytes]
-) -> Spawned:
-    """Start a program that takes the socket's number and the device's name."""
-    return Spawned([*command, str(end.fileno()), device], end, output)
 
 
 class Worker:
@@ -287,16 +275,23 @@ def _find_zygote(process: int, environment: tuple[tuple[str, str], ...]) -> Zygo
     ours.settimeout(START_SECONDS)
     output = tempfile.TemporaryFile()  # noqa: SIM115 (lives as long as the process)
     with theirs:
-        process_ = subprocess.Popen(
-            [*ZYGOTE_COMMAND, str(theirs.fileno())],
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            pass_fds=(theirs.fileno(),),
-            cwd="/",
-            env=dict(environment),
-            start_new_session=True,
-        )
-    zygote = Zygote(process_, output, ours)
+        command = [*ZYGOTE_COMMAND, str(theirs.fileno())]
+        started = _start(command, theirs, output, dict(environment))
+    zygote = Zygote(started, output, ours)
     atexit.register(zygote.end)
     return zygote
+
+
+def _start(
+    command: Sequence[str], end: socket.socket, output: IO[bytes], environment: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        pass_fds=(end.fileno(),),
+        cwd="/",
+        env=environment,
+        start_new_session=True,
+    )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.operands import Constant
+from grader.emulator.isa.program import VARIABLES_BANK
 from grader.emulator.layouts.execution import WARP_LANES, FaultCode
 from grader.emulator.run.host import Assertion
 
@@ -113,7 +115,7 @@ def describe_stop(
     space = _SPACES.get(code)
     resident = int(context["most_resident"]) if code == FaultCode.ENDLESS_WAIT else 0
     other = int(context["fault_other"])
-    return Fault(
+    fault = Fault(
         kind=_KINDS[code],
         line=instruction.line,
         opcode=instruction.opcode,
@@ -137,6 +139,27 @@ def describe_stop(
         assertion=assertion,
         unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
     )
+    beyond = _find_beyond(kernel, instruction)
+    if code != FaultCode.UNSUPPORTED or beyond is None:
+        return fault
+    bounds, width = FaultKind.OUT_OF_BOUNDS, instruction.access_bytes
+    return replace(
+        fault, kind=bounds, space="constant", width=width, address=beyond, store=False, message=""
+    )
+
+
+def _find_beyond(kernel: NativeKernel, instruction: Decoded) -> int | None:
+    """The byte behind the `__constant__` variables that the instruction reads at a fixed place:
+    nvcc computes a constant index of an unrolled loop, and does not check it."""
+    variables = kernel.code.constants.get(VARIABLES_BANK)
+    if variables is None:
+        return None
+    reads = (
+        each.offset + instruction.access_bytes - 4
+        for each in instruction.operands
+        if isinstance(each, Constant) and each.bank == VARIABLES_BANK and each.register is None
+    )
+    return next((last for last in reads if last >= len(variables)), None)
 
 
 def _own_shared(kernel: NativeKernel, context: Any) -> int:  # noqa: ANN401
