@@ -33,6 +33,7 @@ from grader.records import (
     Finding,
     FindingKind,
     LaunchLimits,
+    Mode,
     Printed,
     Program,
     Progress,
@@ -58,6 +59,9 @@ MOST_INSTRUCTIONS = 50_000_000
 MOST_FINDINGS = 20
 _WITHOUT_CHECKS = (Status.TIMEOUT, Status.LAUNCH_ERROR)
 """Failures that can come from the time and memory of the checks: the case runs again without."""
+GRADED_TIME = 6
+"""Limit of processor time at the benchmark sizes, as a multiple of the limit for a small case. A
+naive matrix product of 4096³ with all blocks takes 70 s; the usual limit gives 120 s."""
 
 
 class Oracle(Protocol):
@@ -156,6 +160,24 @@ def run_case(bench: Bench, case: Case, *, show: ShowProgress | None = None) -> C
         if execution.failure is not None:
             raise SubmissionError(describe_failed_run(execution, execution.failure, case))
         return CaseRun(judge_step(bench, step, case, execution, got), execution)
+
+
+def run_program(
+    bench: Bench, program: Program, inputs: Arrays, mode: Mode, stage: str, show: ShowProgress
+) -> tuple[Execution, Arrays]:
+    """Runs a program at the benchmark sizes. Shows the device's steps under the name of the
+    stage."""
+
+    def show_step(step: Progress) -> None:
+        show(Progress(stage, step.done, step.total))
+
+    limits = graded_limits(bench)
+    return bench.device.run(program, inputs, limits=limits, mode=mode, progress=show_step)
+
+
+def graded_limits(bench: Bench) -> RunLimits:
+    seconds = GRADED_TIME * bench.limits.processor_seconds
+    return replace(bench.limits, processor_seconds=seconds)
 
 
 def prepare_case(bench: Bench, case: Case) -> Step:

@@ -8,24 +8,29 @@ gives exact counters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 
+from grader.devices.base import Arrays
 from grader.devices.mapped_arrays import gather_shared
-from grader.grading.baselines import BASELINES_SEED, broken, build_baseline
-from grader.grading.cases import BENCHMARK, Bench, Findings, judge_outputs
-from grader.grading.kept import graded_key
-from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.session import Session, describe_sizes, run_limits, show_counted
-from grader.grading.submission_run import (
-    SubmissionRun,
-    UnjudgedRun,
-    execute_submission,
-    judge_run,
+from grader.grading.baselines import BaselineRun, build_baseline, run_baseline
+from grader.grading.cases import (
+    BENCHMARK,
+    Bench,
+    Findings,
+    collect_printed,
+    describe_failed_run,
+    fail_order,
+    graded_limits,
+    judge_outputs,
+    not_verified,
     run_program,
 )
+from grader.grading.mistakes import SubmissionError, refuse
+from grader.grading.session import Session, describe_sizes, run_limits, show_counted
+from grader.judging.compare import judge_sampled
 from grader.judging.evidence import CountedRun, OtherCounts
 from grader.judging.goals import find_counted, find_timed
 from grader.judging.machine_work import combine_machine_work
@@ -38,36 +43,57 @@ from grader.judging.timing import (
 )
 from grader.judging.values import TIMED_ON
 from grader.messages.doubt import describe_unmodelled, describe_waits
-from grader.messages.hidden import describe_mistake
+from grader.messages.hidden import describe_findings, describe_mistake
+from grader.messages.outputs import describe_endless_order
 from grader.metrics import MODELLED
-from grader.plumbing.cache import recall, remember
 from grader.records import (
-    COUNTING,
     PLAIN,
     SUBMISSION,
+    CaseResult,
+    CountingMode,
+    Detail,
     Execution,
+    Finding,
     MachineWork,
-    Modelled,
     ModelledMode,
     Program,
     Progress,
-    Role,
     ShowProgress,
     Status,
-    Timing,
 )
-from grader.spec.draws import make_inputs
-from grader.spec.exercise import Case, ComparedWith, Exercise
+from grader.spec.draws import device_buffers, make_inputs
+from grader.spec.exercise import Case, ComparedWith
+from grader.spec.tolerance import tolerance_at
 
 EMULATED = "emulated"
 
 
 @dataclass(frozen=True)
-class BaselineRun:
-    """The counters of a baseline at given sizes, and its time if it was modelled."""
+class SubmissionRun:
+    """A run of the submission at given sizes, with its verdict."""
 
+    sizes: Mapping[str, int]
+    case: CaseResult
+    program: Program
     execution: Execution
-    timing: Timing | None = None
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no other run is needed: the outputs are wrong, or all blocks ran."""
+        return self.case.is_wrong or (self.case.passed and self.execution.ran_whole)
+
+
+@dataclass(frozen=True)
+class UnjudgedRun:
+    """A finished run of the submission whose outputs are not judged yet."""
+
+    bench: Bench
+    case: Case
+    program: Program
+    inputs: Arrays
+    execution: Execution
+    got: Arrays
 
 
 def run_graded(session: Session, findings: Findings) -> None:
@@ -137,7 +163,7 @@ def _run_both(
     ended = _execute_timed(session)
     timed = None
     if ended is not None and (
-        early or ended.ran_whole or EMULATED not in session.exercise.benchmark
+        early or ended.execution.ran_whole or EMULATED not in session.exercise.benchmark
     ):
         timed = judge_run(ended)
     elif ended is not None:
@@ -214,19 +240,116 @@ def why_untimed(execution: Execution) -> str:
 
 
 def _describe_model(timed: SubmissionRun) -> dict[str, str]:
-    """Entry of the score's `environment` about the timed run."""
+    """Entry of the score's `environment` about the timed run: its sizes, and the number of blocks
+    that ran for the timing model."""
     launches = modelled_launches(timed.execution)
     if not launches:
         return {}
-    return {"model": f"{describe_run(launches)}, {describe_sizes(timed.sizes)}"}
-
-
-def describe_run(launches: Sequence[Modelled]) -> str:
-    """The number of blocks that ran for the timing model, as a clause."""
     ran, blocks = sum(each.blocks_run for each in launches), sum(each.blocks for each in launches)
-    if ran == blocks:
-        return "all blocks were run"
-    return f"a sample of {ran:,} of {blocks:,} blocks was run"
+    part = "all blocks were run"
+    if ran != blocks:
+        part = f"a sample of {ran:,} of {blocks:,} blocks was run"
+    return {"model": f"{part}, {describe_sizes(timed.sizes)}"}
+
+
+# --- the submission -------------------------------------------------------------------------------
+
+
+def execute_submission(
+    bench: Bench,
+    sizes: Mapping[str, int],
+    *,
+    modelled: bool,
+    show: ShowProgress,
+    inspect: bool = True,
+    detail: Detail = PLAIN,
+) -> UnjudgedRun:
+    """Runs the submission at given sizes, with or without modelled time. Raises SubmissionError
+    after a fault; a run that reaches its time limit ends without a verdict.
+
+    `inspect`: see CountingMode.
+    """
+    stage = "running at the timed size" if modelled else "counting"
+    show(Progress(stage))
+    case = Case(BENCHMARK, sizes, hidden=False)
+    program = bench.program(sizes)
+    inputs = make_inputs(bench.task, case, bench.seed, gather=gather_shared)
+    seed = _sample_seed(bench.seed)
+    mode = (
+        ModelledMode(seed, inspect=inspect, detail=detail)
+        if modelled
+        else CountingMode(inspect_seed=seed if inspect else None, detail=detail)
+    )
+    execution, got = run_program(bench, program, inputs, mode, stage, show)
+    stop = execution.failure
+    if stop is not None and stop.status is not Status.TIMEOUT:
+        raise SubmissionError(describe_failed_run(execution, stop, case))
+    return UnjudgedRun(bench, case, program, inputs, execution, got)
+
+
+def judge_run(ended: UnjudgedRun) -> SubmissionRun:
+    """Judges a run. The device runs again only if the opposite order gave other outputs."""
+    case, execution = ended.case, ended.execution
+    findings = describe_findings(execution.findings, case)
+    result = _judge(ended)
+    if result.passed and execution.ran_whole:
+        result, more = _judge_backwards(ended, result)
+        findings += more
+    result = replace(result, printed=collect_printed(execution, case))
+    return SubmissionRun(case.sizes, result, ended.program, execution, findings)
+
+
+def _judge(ended: UnjudgedRun) -> CaseResult:
+    """Compares the outputs of a run, or of a sample of its blocks, with the oracle's."""
+    bench, case, inputs, execution = ended.bench, ended.case, ended.inputs, ended.execution
+    if execution.failure is not None:
+        return not_verified(case, describe_mistake(execution.failure).message)
+    if execution.ran_whole:
+        expected = bench.oracle(inputs, case.sizes)
+        return judge_outputs(bench.task, case, expected, ended.got, execution)
+    ask = bench.oracle
+    return judge_sampled(
+        case,
+        device_buffers(bench.task, case.sizes),
+        lambda places: (
+            ask(inputs, case.sizes) if places is None else ask.at(inputs, case.sizes, places)
+        ),
+        ended.got,
+        tolerance_at(bench.task, case),
+        modified_inputs=execution.modified_inputs,
+    )
+
+
+def _judge_backwards(
+    ended: UnjudgedRun, result: CaseResult
+) -> tuple[CaseResult, tuple[Finding, ...]]:
+    """The verdict on a right run after the opposite order of blocks and warps. Different outputs
+    can be right too: sums of floats in another order."""
+    bench, case, execution = ended.bench, ended.case, ended.execution
+    stop = execution.backwards_failure
+    if stop is None and execution.same_backwards is False:
+        again, got = bench.device.run(
+            ended.program,
+            ended.inputs,
+            limits=graded_limits(bench),
+            mode=CountingMode(backwards=True),
+        )
+        stop = again.failure
+        if stop is None:
+            expected = bench.oracle(ended.inputs, case.sizes)
+            found = judge_outputs(bench.task, case, expected, got, again)
+            return (result, ()) if found.passed else fail_order(result, again, found.message, case)
+    if stop is None:
+        return result, ()
+    if stop.status is Status.TIMEOUT:
+        return not_verified(case, describe_endless_order(describe_mistake(stop).message)), ()
+    return fail_order(result, execution, stop, case)
+
+
+def _sample_seed(seed: int) -> int:
+    """The seed of the sample of blocks: secret, and without access to the job's seed, which the
+    device never gets."""
+    return int.from_bytes(hashlib.sha256(f"sample {seed}".encode()).digest()[:6], "big")
 
 
 # --- baselines ------------------------------------------------------------------------------------
@@ -257,56 +380,3 @@ def _run_baseline(
     return run_baseline(
         bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.options.show
     )
-
-
-def run_baseline(
-    bench: Bench,
-    exercise: Exercise,
-    label: str,
-    sizes: Mapping[str, int],
-    *,
-    modelled: bool,
-    cache: Path,
-    show: ShowProgress,
-) -> BaselineRun | None:
-    """Runs the baseline that the bench holds, or takes its result from the cache: it is the same
-    for every submission.
-
-    None if it cannot run on this device. Raises SpecError if it fails or its outputs are wrong.
-    """
-    try:
-        program = bench.program(sizes, label)
-    except SubmissionError:
-        return None
-    mode = ModelledMode(BASELINES_SEED) if modelled else COUNTING
-    key = graded_key(program, bench.device.info, mode, exercise)
-    if known := recall(cache, key, BaselineRun):
-        return known
-    stage = f"{'modelling' if modelled else 'counting'} the {label} kernel"
-    show(Progress(stage))
-    case = Case(BENCHMARK, sizes, hidden=False)
-    inputs = make_inputs(exercise, case, BASELINES_SEED, gather=gather_shared)
-    if modelled:  # its outputs are not compared, so they need not be copied back
-        program = _without_outputs(program)
-    execution, got = run_program(bench, program, inputs, mode, stage, show)
-    if execution.failure is not None:
-        if execution.failure.status is Status.UNSUPPORTED:
-            return None
-        raise broken(exercise, label, describe_mistake(execution.failure).message)
-    if not modelled:
-        result = judge_outputs(exercise, case, bench.oracle(inputs, sizes), got, execution)
-        if not result.passed:
-            raise broken(exercise, label, f"wrong at the benchmark's sizes: {result.message}")
-    slim = tuple(replace(launch, lines=()) for launch in execution.launches)
-    timing = model_timing(label, execution) if modelled else None
-    other = BaselineRun(replace(execution, launches=slim, accesses=()), timing)
-    remember(cache, key, other)
-    return other
-
-
-def _without_outputs(program: Program) -> Program:
-    buffers = tuple(
-        replace(buffer, role=Role.SCRATCH) if buffer.role is Role.OUTPUT else buffer
-        for buffer in program.buffers
-    )
-    return replace(program, buffers=buffers)

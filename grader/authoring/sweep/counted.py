@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from grader.authoring.sweep.points import Sizes, sweep_case, timed_row
 from grader.devices.base import Arrays
+from grader.grading.baselines import run_baseline
 from grader.grading.building import Built
 from grader.grading.cases import Bench, Oracle, run_case
-from grader.grading.graded_run import run_baseline, why_untimed
+from grader.grading.graded_run import execute_submission, judge_run, why_untimed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Session
-from grader.grading.submission_run import execute_submission, judge_run
 from grader.judging.timing import check_floor, model_timing, modelled_launches
 from grader.records import SUBMISSION, Counters, Execution, Progress, Source, Timing, show_nothing
 from grader.report.sweep import SweepRow
