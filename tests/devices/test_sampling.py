@@ -14,8 +14,7 @@ from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.devices.emulated.machine_code import kernel_code
 from grader.devices.emulated.plan_run import LaunchRun, Plan, Ready
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.devices.emulated.sample_writes import SampleWrites
-from grader.devices.emulated.sampling import Stage, run_for_time
+from grader.devices.emulated.sampling import SampleWrites, Stage, run_for_time
 from grader.devices.parameter_space import pack_parameters
 from grader.emulator import GlobalMemory, LaunchSettings, translate
 from grader.grading.building import build, make_program

@@ -23,10 +23,10 @@ from grader.devices.emulated.plan_run import (
     outputs_of,
 )
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.devices.emulated.sample_writes import SampleWrites
 from grader.devices.emulated.sampling import (
     SPREAD_BLOCKS,
     TRACED_SPREAD,
+    SampleWrites,
     Stage,
     Timed,
     run_for_time,
