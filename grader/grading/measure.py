@@ -149,10 +149,14 @@ def _measure_once(
     show: ShowProgress,
 ) -> Measurement:
     show(Progress("warming up the GPU"))
+
+    def show_step(step: Progress) -> None:
+        show(Progress("timing", step.done, step.total))
+
     warm = start()
     round_seconds = _warm_up(warm, programs, clock)
     show(Progress("timing"))
-    watch = start(show, wrong=warm.wrong)
+    watch = start(show_step, wrong=warm.wrong)
     began = clock()
     for checkpoint in CHECKPOINTS:
         fitting = int((MAX_SECONDS - (clock() - began)) / round_seconds)

@@ -29,6 +29,7 @@ from grader.records import (
     TimedLaunch,
     TimedStep,
     Timing,
+    show_nothing,
 )
 from tests.support.factories import GPU, make_exercise
 from tests.support.fake_clock import STEADY, FakeClock
@@ -41,7 +42,7 @@ def run(
     device: FakeClock,
     *still_open: Collection[str],
     programs: Sequence[str] = tuple(TIMES_MS),
-    show: ShowProgress | None = None,
+    show: ShowProgress = show_nothing,
 ) -> Measurement:
     """Measure; `still_open` is which programs each look of a measurement needs more of, none from
     then on."""
