@@ -8,28 +8,25 @@ writes only the lanes of the path's mask.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from llvmlite import ir
 
-from grader.emulator.codegen.cells import CellLayout
-from grader.emulator.codegen.frame import Frame
+from grader.emulator.codegen.frame import CellLayout, Frame
 from grader.emulator.codegen.registers import Registers
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH, CONSTANT_WORDS, AnyLiteral, offset_name
 from grader.emulator.codegen.tools import (
     F32,
-    F64,
     I1,
     I32,
     I64,
-    LANES_F32,
     LANES_I1,
     LANES_I32,
-    LANES_I64,
     Value,
     const,
     freeze,
-    lane_bits,
     offset,
-    splat,
 )
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import (
@@ -52,7 +49,6 @@ class Emitter(Frame):
     def __init__(self, function: ir.Function, layout: CellLayout, *, converged: bool) -> None:
         super().__init__(function, layout, converged=converged)
         self.registers = Registers(self.b, self.warp_pointer, self.data)
-        self.uniform = False
         self.guard: Value | None = None
 
     def start_instruction(self, instruction: Decoded, *, uniform: bool) -> None:
@@ -66,55 +62,24 @@ class Emitter(Frame):
         """The error for an unknown form of the current instruction."""
         return Unsupported(f"{self.instruction.opcode} {what}".strip())
 
-    # --- types ------------------------------------------------------------------------------------
-
-    def const(self, value: int) -> Value:
-        """A 32-bit constant: a scalar for uniform instructions, otherwise equal in all lanes."""
-        return const(value) if self.uniform else splat(self.b, const(value))
-
-    def const64(self, value: int) -> Value:
-        return const(value, I64) if self.uniform else splat(self.b, const(value, I64))
-
-    @property
-    def word(self) -> ir.Type:
-        """LLVM type of a 32-bit value of this instruction."""
-        return I32 if self.uniform else LANES_I32
-
-    @property
-    def double_word(self) -> ir.Type:
-        """LLVM type of a 64-bit value of this instruction."""
-        return I64 if self.uniform else LANES_I64
-
-    @property
-    def real(self) -> ir.Type:
-        """LLVM type of a float32 value of this instruction."""
-        return F32 if self.uniform else LANES_F32
-
-    @property
-    def truth(self) -> ir.Type:
-        """LLVM type of a predicate value of this instruction."""
-        return I1 if self.uniform else LANES_I1
-
-    @property
-    def double(self) -> ir.Type:
-        """LLVM type of a float64 value of this instruction."""
-        return F64 if self.uniform else ir.VectorType(F64, 32)
+    @contextmanager
+    def as_uniform(self, uniform: bool) -> Iterator[None]:
+        """Reads operands as scalars, or per lane, in an instruction of the other kind."""
+        before, self.uniform = self.uniform, uniform
+        yield
+        self.uniform = before
 
     # --- reading ----------------------------------------------------------------------------------
 
     def scalar_i32(self, operand: Operand) -> Value:
         """A literal or uniform operand as a scalar word."""
-        uniform, self.uniform = self.uniform, True
-        value = self.i32(operand)
-        self.uniform = uniform
-        return value
+        with self.as_uniform(True):
+            return self.i32(operand)
 
     def lanes_i32(self, operand: Operand) -> Value:
         """A source operand as a word per lane, even if the instruction is uniform."""
-        uniform, self.uniform = self.uniform, False
-        value = self.i32(operand)
-        self.uniform = uniform
-        return value
+        with self.as_uniform(False):
+            return self.i32(operand)
 
     def i32(self, operand: Operand) -> Value:
         """A source operand as 32 bits; `-` is two's complement, `~` inverts."""
@@ -177,7 +142,7 @@ class Emitter(Frame):
         """A literal from the cell's data; None if the shape contains its value."""
         if not isinstance(operand, AnyLiteral):
             return None
-        return self._spread(self.data(kind, operand.position))
+        return self.spread(self.data(kind, operand.position))
 
     def offset_of(self, operand: Address | Constant) -> Value:
         """Byte offset of an address, or of a constant with an index, as an i32."""
@@ -207,17 +172,12 @@ class Emitter(Frame):
 
     def _predicate_value(self, operand: Predicate) -> Value:
         if operand.index == TRUE_PREDICATE:
-            return ir.Constant(I1, 1) if self.uniform else ir.Constant(LANES_I1, [1] * 32)
+            return const(1, I1) if self.uniform else ir.Constant(LANES_I1, [1] * 32)
         if operand.uniform:
-            value = self.registers.uniform_predicate(operand.index)
-            return value if self.uniform else splat(self.b, value)
+            return self.spread(self.registers.read("uniform_predicate", operand.index))
         if self.uniform:
             raise self.unsupported("with a predicate of lanes")
-        return self.lane_predicate(operand.index)
-
-    def lane_predicate(self, index: int) -> Value:
-        """Predicate register `P<index>` as 32 i1."""
-        return self.registers.predicate(index)
+        return self.registers.read("predicate", operand.index)
 
     def _constant_word(self, operand: Constant) -> Value:
         """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
@@ -235,25 +195,22 @@ class Emitter(Frame):
         if not isinstance(operand, Register | Constant) or operand.suffix:
             raise self.unsupported("with this operand")
         if isinstance(operand, Constant):
-            return self._spread(self._constant_word(operand))
+            return self.spread(self._constant_word(operand))
         if operand.index == ZERO_REGISTER:
             return self.const(0)
         if operand.uniform:
-            return self._spread(self.uniform_register(operand.index))
+            return self.spread(self.uniform_register(operand.index))
         if self.uniform:
             raise self.unsupported("with a register of lanes")
         return self.register(operand.index)
 
-    def _spread(self, scalar: Value) -> Value:
-        return scalar if self.uniform else splat(self.b, scalar)
-
     def register(self, index: int) -> Value:
         """Register `R<index>` of all lanes."""
-        return self.registers.lanes(index)
+        return self.registers.read("lanes", index)
 
     def uniform_register(self, index: int) -> Value:
         """Register `UR<index>`."""
-        return self.registers.uniform(index)
+        return self.registers.read("uniform", index)
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -285,15 +242,11 @@ class Emitter(Frame):
             raise self.unsupported("with this predicate destination")
         if operand.index == TRUE_PREDICATE:
             return
+        kind = "uniform_predicate" if operand.uniform else "predicate"
         condition = self.write_condition()
-        if operand.uniform:
-            if condition is not None:
-                value = self.b.select(condition, value, self._predicate_value(operand))
-            self.registers.set("uniform_predicate", operand.index, value)
-            return
         if condition is not None:
-            value = self.b.select(condition, value, self.lane_predicate(operand.index))
-        self.registers.set("predicate", operand.index, value)
+            value = self.b.select(condition, value, self.registers.read(kind, operand.index))
+        self.registers.set(kind, operand.index, value)
 
     def _set_lanes(self, index: int, value: Value) -> None:
         condition = self.write_condition()
@@ -319,15 +272,10 @@ class Emitter(Frame):
         guard."""
         if self.guard is None:
             return self.mask
-        return self.b.and_(self.mask, lane_bits(self.b, self.guard))
+        return self.b.and_(self.mask, self.mask_of(self.guard))
 
     def register_or_zero(self, operand: Register, word: int) -> Value:
         """Word `word` of a memory access whose data registers start at this operand."""
         if operand.index == ZERO_REGISTER:
             return self.const(0)
         return self.register(operand.index + word)
-
-    def write_back(self) -> None:
-        """Stores all changed registers and predicates to the warp's record; their values stay
-        cached."""
-        self.registers.write_back()

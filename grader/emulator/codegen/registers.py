@@ -13,20 +13,12 @@ from grader.emulator.codegen.shapes import (
     predicate_name,
     register_name,
 )
-from grader.emulator.codegen.tools import (
-    I1,
-    I32,
-    I64,
-    LANES_I32,
-    Value,
-    bits_to_lanes,
-    lane_bits,
-    offset,
-)
+from grader.emulator.codegen.tools import I1, I32, I64, LANES_I1, LANES_I32, Value, offset
 from grader.emulator.layouts.execution import WARP_LANES
 
 Name = tuple[str, int]
-"""The name of a method of Registers, and the register's index."""
+"""A kind and an index: `lanes` (`R5` of all lanes), `uniform` (`UR5`), `predicate` (`P5` as 32 i1)
+or `uniform_predicate` (`UP5` as an i1)."""
 
 
 class Registers:
@@ -39,24 +31,14 @@ class Registers:
         self._known: dict[Name, Value] = {}
         self._changed: set[Name] = set()
 
-    def lanes(self, index: int) -> Value:
-        """`R<index>` of all lanes."""
-        return self._read(("lanes", index))
-
-    def uniform(self, index: int) -> Value:
-        """`UR<index>`."""
-        return self._read(("uniform", index))
-
-    def predicate(self, index: int) -> Value:
-        """`P<index>` as 32 i1."""
-        return self._read(("predicate", index))
-
-    def uniform_predicate(self, index: int) -> Value:
-        """`UP<index>` as an i1."""
-        return self._read(("uniform_predicate", index))
+    def read(self, kind: str, index: int) -> Value:
+        """A register or predicate as its kind's LLVM value."""
+        if (kind, index) not in self._known:
+            self._known[kind, index] = self._load((kind, index))
+        return self._known[kind, index]
 
     def set(self, kind: str, index: int, value: Value) -> None:
-        """Changes a register; `kind` is the name of one of the four methods above."""
+        """Changes a register or predicate."""
         self._known[kind, index] = value
         self._changed.add((kind, index))
 
@@ -74,11 +56,6 @@ class Registers:
         """Address of `P<index>`, a lane mask."""
         return self._place(("predicate", index))
 
-    def _read(self, name: Name) -> Value:
-        if name not in self._known:
-            self._known[name] = self._load(name)
-        return self._known[name]
-
     def _load(self, name: Name) -> Value:
         kind, _ = name
         if kind == "lanes":
@@ -86,12 +63,12 @@ class Registers:
         word = self._b.load(self._place(name), typ=I32)
         if kind == "uniform":
             return word
-        return bits_to_lanes(self._b, word) if kind == "predicate" else self._b.trunc(word, I1)
+        return self._b.bitcast(word, LANES_I1) if kind == "predicate" else self._b.trunc(word, I1)
 
     def _write(self, name: Name, value: Value) -> None:
         kind, _ = name
         if kind == "predicate":
-            value = lane_bits(self._b, value)
+            value = self._b.bitcast(value, I32)
         elif kind == "uniform_predicate":
             value = self._b.zext(value, I32)
         self._b.store(value, self._place(name), align=4)

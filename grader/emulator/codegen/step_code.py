@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 
 from llvmlite import binding, ir
 
-from grader.emulator.codegen.cells import CellLayout
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.frame import STEP
+from grader.emulator.codegen.frame import STEP, CellLayout
 from grader.emulator.codegen.opcodes import find_opcode
 from grader.emulator.codegen.opcodes.intrinsics import end_launch
 from grader.emulator.codegen.shapes import Hole
@@ -78,10 +77,7 @@ def _emit_instruction(e: Emitter, instruction: Decoded) -> None:
     try:
         e.start_instruction(instruction, uniform=opcode.uniform)
         opcode.emit(e, instruction)
-    except (
-        ValueError,
-        IndexError,
-    ):  # the opcode function expects another number of operands
+    except (ValueError, IndexError):  # the opcode function expects another number of operands
         raise e.unsupported("with these operands") from None
     except Unsupported as problem:
         if problem.what.startswith(instruction.opcode):

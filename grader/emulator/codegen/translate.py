@@ -13,8 +13,8 @@ from dataclasses import replace
 import numpy as np
 
 from grader.emulator.codegen.block_cycles import cycles_alone, cycles_behind
-from grader.emulator.codegen.cells import cell_bytes
 from grader.emulator.codegen.constants import constant_bank_bytes, constant_data
+from grader.emulator.codegen.frame import cell_bytes
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.opcodes import find_opcode, look_up
 from grader.emulator.codegen.opcodes.absent import lanes_named_before
@@ -30,13 +30,7 @@ from grader.emulator.codegen.steps import Step, Steps
 from grader.emulator.cpp import Runtime
 from grader.emulator.isa.decode import Decoded, decode
 from grader.emulator.isa.flow import Block, ControlFlow, Flow, find_blocks
-from grader.emulator.isa.operands import (
-    ZERO_REGISTER,
-    Address,
-    Constant,
-    Immediate,
-    Register,
-)
+from grader.emulator.isa.operands import ZERO_REGISTER, Address, Constant, Immediate, Register
 from grader.emulator.isa.program import (
     INSTRUCTION_BYTES,
     MAX_INSTRUCTIONS,

@@ -6,16 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.tools import (
-    I1,
-    I32,
-    I64,
-    Value,
-    bits_to_lanes,
-    const,
-    lane_bits,
-    splat,
-)
+from grader.emulator.codegen.tools import I1, I32, I64, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Immediate, Operand, Register
 from grader.emulator.layouts.checked import FindingCode
@@ -32,10 +23,7 @@ def report_absent_lanes(e: Emitter, i: Decoded) -> None:
     first = e.b.cttz(e.mask, const(1, I1))
     named = e.b.extract_element(e.lanes_i32(i.named), first)
     absent = e.b.and_(e.b.and_(named, e.warp.load("live")), e.b.not_(e.mask))
-    with (
-        e.if_checked(),
-        e.b.if_then(e.b.icmp_unsigned("!=", absent, const(0)), likely=False),
-    ):
+    with e.if_checked(), e.b.if_then(e.some(absent), likely=False):
         _report(e, FindingCode.ABSENT_LANES, first, absent)
 
 
@@ -45,17 +33,17 @@ def report_absent_sources(
     """The result of a shuffle. Values from absent lanes are undefined; their garbage differs
     between poison values."""
     checked = e.b.sext(e.is_checked(), I32)
-    here = splat(e.b, e.mask)
+    here = e.splat(e.mask)
     missing = e.b.icmp_unsigned(
-        "==", e.b.and_(e.b.lshr(here, wanted), splat(e.b, const(1))), splat(e.b, const(0))
+        "==", e.b.and_(e.b.lshr(here, wanted), e.splat(const(1))), e.splat(const(0))
     )
     missing = e.b.and_(missing, valid)
-    lanes = e.b.and_(e.b.and_(lane_bits(e.b, missing), e.lane_mask()), checked)
-    with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
+    lanes = e.b.and_(e.b.and_(e.mask_of(missing), e.lane_mask()), checked)
+    with e.b.if_then(e.some(lanes), likely=False):
         _report(e, FindingCode.MAYBE_ABSENT_LANE, e.b.cttz(lanes, const(1, I1)), lanes)
     usual = e.b.icmp_unsigned("==", e.context.load("shared_poison"), const(0xFF))
     garbage = e.b.select(usual, const(0), const(FULL_MASK))
-    return e.b.select(bits_to_lanes(e.b, lanes), e.b.xor(result, splat(e.b, garbage)), result)
+    return e.b.select(e.lanes_of(lanes), e.b.xor(result, e.splat(garbage)), result)
 
 
 def _report(e: Emitter, code: int, lane: Value, lanes: Value) -> None:

@@ -12,7 +12,7 @@ from grader.emulator.codegen.opcodes.bulk_copies import reduction_form
 from grader.emulator.codegen.opcodes.known_access import Lanes
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, set_lane_data
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I32, Value, const
+from grader.emulator.codegen.tools import Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Address, Register
 from grader.emulator.timing.pipes import BARRIER_OBJECT
@@ -33,11 +33,10 @@ def reduce_asynchronously(e: Emitter, i: Decoded) -> None:
 def _store_later(e: Emitter, i: Decoded, width: int, form: int) -> None:
     places, objects, source = _take_apart(e, i)
     set_lane_data(e, [e.register_or_zero(source, word) for word in range(width // 4)])
-    e.b.store(places.low, e.context.at("lane_addresses"), align=4)
-    e.b.store(objects, e.context.at("lane_uppers"), align=4)
+    e.put("lane_addresses", places.low)
+    e.put("lane_uppers", objects)
     facts = (places.mask, e.data(f"slot {REMOTE}"), const(width), const(form))
-    code = e.call("store_later", e.context_pointer, e.warp_pointer, e.index, *facts, result=I32)
-    e.return_if_nonzero(code)
+    e.try_call("store_later", e.context_pointer, e.warp_pointer, e.index, *facts)
 
 
 def _take_apart(e: Emitter, i: Decoded) -> tuple[Lanes, Value, Register]:
@@ -54,8 +53,6 @@ def _take_apart(e: Emitter, i: Decoded) -> tuple[Lanes, Value, Register]:
 ASYNCHRONOUS: dict[str, Opcode] = {
     "STAS": row(store_asynchronously, "64 128", pipe=BARRIER_OBJECT),
     "REDAS": row(
-        reduce_asynchronously,
-        "ADD MIN MAX INC DEC AND OR XOR S32 64",
-        pipe=BARRIER_OBJECT,
+        reduce_asynchronously, "ADD MIN MAX INC DEC AND OR XOR S32 64", pipe=BARRIER_OBJECT
     ),
 }

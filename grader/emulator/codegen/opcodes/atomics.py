@@ -24,7 +24,7 @@ from grader.emulator.codegen.opcodes.load_store import (
     set_lane_data,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import Value, bits_to_lanes, const
+from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import (
     TRUE_PREDICATE,
@@ -116,13 +116,7 @@ def global_atomic(e: Emitter, i: Decoded) -> None:
         e,
         atomic,
         take_turns(
-            e,
-            i,
-            atomic.kind,
-            "global",
-            Lanes(low, high, e.lane_mask()),
-            _words(e, atomic),
-            old,
+            e, i, atomic.kind, "global", Lanes(low, high, e.lane_mask()), _words(e, atomic), old
         ),
     )
 
@@ -164,16 +158,16 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
     results = take_turns(e, i, atomic.kind, "global", Lanes(low, high, in_global), words, old)
     if global_only:
         assert atomic.done is not None
-        e.set_predicate(atomic.done, bits_to_lanes(e.b, in_global))
+        e.set_predicate(atomic.done, e.lanes_of(in_global))
     else:
         old = [
-            e.b.select(bits_to_lanes(e.b, in_global), result, before)
+            e.b.select(e.lanes_of(in_global), result, before)
             for result, before in zip(results, old, strict=True)
         ]
         elsewhere = Lanes(low, high, in_shared)
         others = take_turns(e, i, atomic.kind, "shared", elsewhere, words, old)
         results = [
-            e.b.select(bits_to_lanes(e.b, in_shared), other, before)
+            e.b.select(e.lanes_of(in_shared), other, before)
             for other, before in zip(others, old, strict=True)
         ]
     _write(e, atomic, results)
@@ -196,7 +190,7 @@ def take_turns(
     access(e, i, _access_kind(i, kind, space), lanes, slot=slot)
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
-    none_active = e.b.icmp_unsigned("==", lanes.mask, const(0))
+    none_active = e.none(lanes.mask)
     return [
         e.b.select(none_active, kept, found)
         for kept, found in zip(old, lane_data(e, len(old)), strict=True)
@@ -262,7 +256,7 @@ def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
         return
     for word, value in enumerate(results):
         kept = e.register(atomic.target.index + word)
-        taken = bits_to_lanes(e.b, e.lane_mask())
+        taken = e.lanes_of(e.lane_mask())
         e.set(Register(atomic.target.index + word), e.b.select(taken, value, kept))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, lane_data, set_lane_data
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I32, Value, bits_to_lanes, const
+from grader.emulator.codegen.tools import Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow
 from grader.emulator.isa.operands import ZERO_REGISTER, Operand, Predicate, Register
@@ -76,11 +76,11 @@ def _check_phase(e: Emitter, i: Decoded) -> None:
     set_lane_data(e, [e.i32(phase)])
     _call(e, address, "check_phases")
     over = e.context.load("lane_data", 0)
-    e.set_predicate(truth, bits_to_lanes(e.b, over))
+    e.set_predicate(truth, e.lanes_of(over))
     e.registers.write_back()
     missing = e.b.and_(e.lane_mask(), e.b.not_(over))
-    waiting = e.function.append_basic_block("waiting")
-    e.branch_if(e.b.icmp_unsigned("==", missing, const(0)), e.following, waiting)
+    waiting = e.new_block("waiting")
+    e.branch_if(e.none(missing), e.following, waiting)
     e.b.position_at_end(waiting)
     place = e.registers.place_of_predicate(truth.index)
     tries = const(i.has("TRYWAIT"))
@@ -119,9 +119,9 @@ def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
     """Calls a function of the runtime with the addresses of all lanes. A bad address ends the
     launch."""
     low, _ = lane_addresses(e, address)
-    e.b.store(low, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", low)
     arguments = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *facts)
-    e.return_if_nonzero(e.call(name, *arguments, result=I32))
+    e.try_call(name, *arguments)
 
 
 BARRIER_OBJECTS: dict[str, Opcode] = {

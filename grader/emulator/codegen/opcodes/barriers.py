@@ -9,7 +9,7 @@ from functools import reduce
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.intrinsics import not_emulated, skip_together
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I1, I32, Value, const, lane_bits, splat
+from grader.emulator.codegen.tools import I1, I32, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import Immediate, Operand, Predicate, Register
@@ -31,9 +31,7 @@ def bar(e: Emitter, i: Decoded) -> None:
     place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
     # Before any branch, because register values stay cached for the rest of the basic block.
     votes = [
-        lane_bits(e.b, e.predicate(operand))
-        for operand in i.operands
-        if isinstance(operand, Predicate)
+        e.mask_of(e.predicate(operand)) for operand in i.operands if isinstance(operand, Predicate)
     ]
     if i.guard is not None:
         _come_or_fault(e, i)
@@ -71,7 +69,7 @@ def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[
     if not all(isinstance(operand, Register | Immediate) for operand in place):
         raise e.unsupported("with these operands")
     agreed, apart, named, every = (
-        e.function.append_basic_block(name) for name in ("agreed", "several", "named", "every")
+        e.new_block(name) for name in ("agreed", "several", "named", "every")
     )
     packed = len(place) == 2 and all(isinstance(operand, Register) for operand in place)
     if packed:
@@ -89,7 +87,7 @@ def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[
     elif len(words) == 2:
         count = words[1][0]
     count = e.b.and_(count, const(0xFFF))
-    e.b.cbranch(e.b.icmp_unsigned("==", e.b.or_(number, count), const(0)), every, named)
+    e.b.cbranch(e.none(e.b.or_(number, count)), every, named)
     e.b.position_at_end(every)
     if i.has("ARV"):  # it needs a count of threads
         not_emulated(e, i)
@@ -103,8 +101,8 @@ def _word_of_path(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     """The operand's value in the path's first lane, and whether it is equal in all lanes."""
     words = e.i32(operand)
     word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
-    others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
-    return word, e.b.icmp_unsigned("==", others, const(0))
+    others = e.b.and_(e.mask, e.mask_of(e.b.icmp_unsigned("!=", words, e.splat(word))))
+    return word, e.none(others)
 
 
 def wait_for_threads(
@@ -114,7 +112,7 @@ def wait_for_threads(
     diverged warp each lane counts as a thread."""
     arrived: Value = const(WARP_LANES)
     if not e.converged:
-        whole, part = e.function.append_basic_block("whole"), e.function.append_basic_block("part")
+        whole, part = e.new_block("whole"), e.new_block("part")
         there = e.mask if votes else e.warp.load("live")  # votes have a result per warp
         e.b.cbranch(e.b.icmp_unsigned("==", there, const(FULL_MASK)), whole, part)
         e.b.position_at_end(part)
@@ -171,8 +169,8 @@ def wait_for_cluster(e: Emitter, i: Decoded) -> None:
     """Waits until all live warps of the thread-block cluster have arrived at its barrier."""
     _alone(e, i)
     missing = e.call("is_cluster_missing", e.context_pointer, e.warp_pointer, result=I32)
-    waiting = e.function.append_basic_block("waiting")
-    e.branch_if(e.b.icmp_unsigned("==", missing, const(0)), e.following, waiting)
+    waiting = e.new_block("waiting")
+    e.branch_if(e.none(missing), e.following, waiting)
     e.b.position_at_end(waiting)
     e.push_path(e.mask, e.following.block, const(WAIT_CLUSTER))
     e.switch_path()
@@ -184,7 +182,7 @@ def _alone(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with a guard")
     if not e.converged:
         not_emulated(e, i)
-        e.b.position_at_end(e.function.append_basic_block("never"))
+        e.b.position_at_end(e.new_block("never"))
 
 
 BARRIERS: dict[str, Opcode] = {

@@ -12,7 +12,7 @@ from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.control import no_operation
 from grader.emulator.codegen.opcodes.copies import end_group
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I32, I64, Value, const
+from grader.emulator.codegen.tools import I1, I64, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import always
 from grader.emulator.isa.operands import Address, Operand, Register, Special
@@ -20,11 +20,7 @@ from grader.emulator.layouts.forms import BulkForm, ElementType, ReductionForm, 
 from grader.emulator.timing.pipes import BARRIER_OBJECT, NO_PIPE
 from grader.sass import BULK_LOAD, BULK_STORE
 
-_FORMS = {
-    ("S", "G"): BulkForm.FROM_GLOBAL,
-    ("G", "S"): BulkForm.TO_GLOBAL,
-    ("S", "S"): 0,
-}
+_FORMS = {("S", "G"): BulkForm.FROM_GLOBAL, ("G", "S"): BulkForm.TO_GLOBAL, ("S", "S"): 0}
 _OPERATIONS: dict[str, int] = {
     name: getattr(ReductionForm, name)
     for name in ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
@@ -148,11 +144,11 @@ def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
     """Calls a function of the runtime if the guard is true."""
     slots = (e.data(f"slot {BULK_LOAD}"), e.data(f"slot {BULK_STORE}"))
     arguments = (e.context_pointer, e.warp_pointer, e.index, *slots, *facts)
-    doing = e.function.append_basic_block("copy")
-    done = e.function.append_basic_block("done")
-    e.b.cbranch(const(1, e.truth) if e.guard is None else e.guard, doing, done)
+    doing = e.new_block("copy")
+    done = e.new_block("done")
+    e.b.cbranch(const(1, I1) if e.guard is None else e.guard, doing, done)
     e.b.position_at_end(doing)
-    e.return_if_nonzero(e.call(name, *arguments, result=I32))
+    e.try_call(name, *arguments)
     e.b.branch(done)
     e.b.position_at_end(done)
 

@@ -7,7 +7,7 @@ from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.control import JUMPS, bra, go_to_computed
 from grader.emulator.codegen.opcodes.intrinsics import not_emulated, trace_value
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.codegen.tools import I1, I32, I64, const, lane_bits, splat
+from grader.emulator.codegen.tools import I1, I32, I64, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow
 from grader.emulator.isa.operands import Immediate, Register
@@ -42,21 +42,19 @@ def call_system(e: Emitter, i: Decoded) -> None:
     addresses = e.integer64(target)
     address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
     returns = e.b.icmp_unsigned(
-        "!=", e.i64(_RETURN_ADDRESS), splat(e.b, e.b.zext(e.data("next offset"), I64))
+        "!=", e.i64(_RETURN_ADDRESS), e.splat(e.b.zext(e.data("next offset"), I64))
     )
-    others = e.b.or_(returns, e.b.icmp_unsigned("!=", addresses, splat(e.b, address)))
-    others = e.b.and_(e.mask, lane_bits(e.b, others))
-    together, apart, failed = (
-        e.function.append_basic_block(name) for name in ("together", "several", "failed")
-    )
-    e.b.cbranch(e.b.icmp_unsigned("==", others, const(0)), together, apart)
+    others = e.b.or_(returns, e.b.icmp_unsigned("!=", addresses, e.splat(address)))
+    others = e.b.and_(e.mask, e.mask_of(others))
+    together, apart, failed = (e.new_block(name) for name in ("together", "several", "failed"))
+    e.b.cbranch(e.none(others), together, apart)
     e.b.position_at_end(apart)
     not_emulated(e, i)
     e.b.position_at_end(together)
     e.context.store("call_target", address)
-    trace_value(e, splat(e.b, e.b.trunc(address, I32)))
+    trace_value(e, e.splat(e.b.trunc(address, I32)))
     code = e.call("call_system", e.context_pointer, e.warp_pointer, e.mask, result=I32)
-    e.branch_if(e.b.icmp_unsigned("==", code, const(0)), e.following, failed)
+    e.branch_if(e.none(code), e.following, failed)
     e.b.position_at_end(failed)
     e.context.store("fault_instruction", e.index)
     e.b.ret(code)
@@ -67,7 +65,7 @@ def load_address(e: Emitter, i: Decoded) -> None:
     target, *place = i.operands
     if len(place) > 1 or not all(isinstance(operand, Immediate) for operand in place):
         raise e.unsupported("with these operands")
-    here = splat(e.b, e.b.zext(e.data("code offset"), I64))
+    here = e.splat(e.b.zext(e.data("code offset"), I64))
     e.set64(target, e.i64(place[0]) if place else here)
 
 

@@ -19,17 +19,7 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     sync_lanes,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import (
-    I1,
-    I32,
-    LANES_I32,
-    Value,
-    bits_to_lanes,
-    const,
-    lane_bits,
-    loop_while,
-    splat,
-)
+from grader.emulator.codegen.tools import I1, I32, LANES_I32, Value, const, loop_while
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import TRUE_PREDICATE, ZERO_REGISTER, Predicate, Register
@@ -54,7 +44,7 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     masks = [] if i.has("ALL") else [i.operands[0]]
     if len(i.operands) != len(masks) + collective:
         raise e.unsupported("with these operands")
-    named = e.i32(masks[0]) if masks else splat(e.b, const(0xFFFFFFFF))
+    named = e.i32(masks[0]) if masks else e.splat(const(0xFFFFFFFF))
     apart = collective or i.has("EXCLUSIVE")
     if e.converged and not apart:
         sync_lanes(e)
@@ -66,7 +56,7 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     barrier = COLLECTIVE_BARRIER if collective else WARPSYNC_BARRIER
     _store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
     if collective:
-        _store_lanes(e, e.warp.at("collective_return"), splat(e.b, e.target.block))
+        _store_lanes(e, e.warp.at("collective_return"), e.splat(e.target.block))
     if apart:
         _push_groups(e, named, e.following.block, barrier)
     else:
@@ -100,23 +90,19 @@ def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
 def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
     """Creates a path for each distinct value among the path's lanes, at block `pc`, or at the block
     whose number is the value."""
-    e.b.store(values, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", values)
     remaining = e.stack_word(e.mask)
 
     def split_one() -> None:
         here = e.b.load(remaining, typ=I32)
         value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
-        together = e.b.and_(
-            here, lane_bits(e.b, e.b.icmp_unsigned("==", values, splat(e.b, value)))
-        )
+        together = e.b.and_(here, e.mask_of(e.b.icmp_unsigned("==", values, e.splat(value))))
         e.push_path(together, value if pc is None else pc, const(wait))
         left = e.b.xor(here, together)
         repeat_while(e, left)
         e.b.store(left, remaining)
 
-    loop_while(
-        e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
-    )
+    loop_while(e.b, lambda: e.some(e.b.load(remaining, typ=I32)), split_one)
 
 
 def branch_if_apart(e: Emitter, i: Decoded) -> None:
@@ -129,13 +115,13 @@ def branch_if_apart(e: Emitter, i: Decoded) -> None:
     if len(named) > 1:
         raise e.unsupported("with these operands")
     mask = e.i32(named[0]) if named else e.const(-1)
-    e.b.store(mask, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", mask)
     living = e.b.and_(e.context.load("lane_addresses", 0), e.warp.load("live"))
     missing = e.b.and_(living, e.b.not_(e.lane_mask()))
-    together = e.b.icmp_unsigned("==", missing, const(0))
+    together = e.none(missing)
     if i.has("CONV"):
         together = e.b.not_(together)
-    apart = e.function.append_basic_block("apart")
+    apart = e.new_block("apart")
     e.branch_if(together, e.following, apart)
     e.b.position_at_end(apart)
     e.go_to(e.target)
@@ -152,10 +138,10 @@ def match(e: Emitter, i: Decoded) -> None:
     value = e.i64(source) if i.has("U64") else e.i32(source)
     result = ir.Constant(LANES_I32, ir.Undefined)
     for lane in range(WARP_LANES):
-        same = e.b.icmp_unsigned("==", value, splat(e.b, e.b.extract_element(value, const(lane))))
-        result = e.b.insert_element(result, e.b.and_(lane_bits(e.b, same), e.mask), const(lane))
+        same = e.b.icmp_unsigned("==", value, e.splat(e.b.extract_element(value, const(lane))))
+        result = e.b.insert_element(result, e.b.and_(e.mask_of(same), e.mask), const(lane))
     if everyone:
-        agreed = e.b.icmp_unsigned("==", result, splat(e.b, e.mask))
+        agreed = e.b.icmp_unsigned("==", result, e.splat(e.mask))
         result = e.b.select(agreed, result, e.const(0))
         e.set_predicate(truths[0], agreed)
     e.set(target, result)
@@ -191,7 +177,7 @@ def elect(e: Emitter, i: Decoded) -> None:
     if source != Predicate(TRUE_PREDICATE) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
     lanes = e.lane_mask()
-    e.set_predicate(truth, bits_to_lanes(e.b, e.b.and_(lanes, e.b.neg(lanes))))
+    e.set_predicate(truth, e.lanes_of(e.b.and_(lanes, e.b.neg(lanes))))
     if i.guard is not None and target.index != ZERO_REGISTER:
         raise e.unsupported("with these operands")
     e.guard = None

@@ -22,18 +22,7 @@ from grader.emulator.codegen.opcodes.intrinsics import (
 )
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, slot_pointer
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.codegen.tools import (
-    I1,
-    I32,
-    I64,
-    LANES_I32,
-    Record,
-    Value,
-    const,
-    lane_bits,
-    loop_while,
-    splat,
-)
+from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Record, Value, const, loop_while
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import Address, Immediate, Predicate, Register, Special
@@ -76,7 +65,7 @@ def bra(e: Emitter, i: Decoded) -> None:
     through)."""
     taken = _lanes_where(e, i.operands[:-1])
     if i.has("ANY"):
-        taken = e.b.select(e.b.icmp_unsigned("!=", taken, const(0)), e.mask, const(0))
+        taken = e.b.select(e.some(taken), e.mask, const(0))
     elif i.has("U"):
         taken = e.b.select(e.b.icmp_unsigned("==", taken, e.mask), e.mask, const(0))
     target = e.target
@@ -84,11 +73,11 @@ def bra(e: Emitter, i: Decoded) -> None:
         e.go_to(target)
         return
     following = e.following
-    split = e.function.append_basic_block("split")
-    some = e.function.append_basic_block("some")
+    split = e.new_block("split")
+    some = e.new_block("some")
     e.branch_if(e.b.icmp_unsigned("==", taken, e.mask), target, some)
     e.b.position_at_end(some)
-    e.branch_if(e.b.icmp_unsigned("==", taken, const(0)), following, split)
+    e.branch_if(e.none(taken), following, split)
     e.b.position_at_end(split)
     rest = e.b.and_(e.mask, e.b.not_(taken))
     jumps_first = e.b.icmp_unsigned("<", e.b.ctpop(taken), e.b.ctpop(rest))
@@ -108,7 +97,7 @@ def bra(e: Emitter, i: Decoded) -> None:
         e.warp.store("pc", pc)
         e.dispatch()
     else:
-        stays = e.function.append_basic_block("stays")
+        stays = e.new_block("stays")
         e.branch_if(jumps_first, target, stays)
         e.b.position_at_end(stays)
         e.go_to(following)
@@ -127,7 +116,7 @@ def brx(e: Emitter, i: Decoded) -> None:
     target, literal = i.operands
     if not isinstance(literal, Immediate):
         raise e.unsupported("with this target")
-    behind = e.b.add(e.i32(literal), splat(e.b, e.data("next offset")))
+    behind = e.b.add(e.i32(literal), e.splat(e.data("next offset")))
     go_to_computed(e, i, target, JUMPS, behind)
 
 
@@ -139,31 +128,27 @@ def go_to_computed(
     if not isinstance(target, Register):
         raise e.unsupported("with these operands")
     offsets = e.i32(target) if behind is None else e.b.add(e.i32(target), behind)
-    e.b.store(offsets, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", offsets)
     remaining = e.stack_word(e.lane_mask())
     if i.guard is not None:
         _stay_behind(e)
-    nowhere = e.function.append_basic_block("nowhere")
+    nowhere = e.new_block("nowhere")
 
     def split_one() -> None:
         here = e.b.load(remaining, typ=I32)
         offset = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
         place = [e.context_pointer, offset, const(table)]
         block = e.call("find_block", *place, result=I32)
-        known = e.function.append_basic_block("known")
+        known = e.new_block("known")
         e.b.cbranch(e.b.icmp_unsigned("==", block, const(-1)), nowhere, known)
         e.b.position_at_end(known)
-        together = e.b.and_(
-            here, lane_bits(e.b, e.b.icmp_unsigned("==", offsets, splat(e.b, offset)))
-        )
+        together = e.b.and_(here, e.mask_of(e.b.icmp_unsigned("==", offsets, e.splat(offset))))
         e.push_path(together, block, const(WAIT_APART))
         left = e.b.xor(here, together)
         repeat_while(e, left)
         e.b.store(left, remaining)
 
-    loop_while(
-        e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
-    )
+    loop_while(e.b, lambda: e.some(e.b.load(remaining, typ=I32)), split_one)
     e.switch_path()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)
@@ -175,14 +160,14 @@ def _lanes_where(e: Emitter, predicates: Sequence[object]) -> Value:
     for predicate in predicates:
         if not isinstance(predicate, Predicate):
             raise e.unsupported("with this operand")
-        lanes = e.b.and_(lanes, lane_bits(e.b, e.predicate(predicate)))
+        lanes = e.b.and_(lanes, e.mask_of(e.predicate(predicate)))
     return lanes
 
 
 def _stay_behind(e: Emitter) -> None:
     """Creates a path for the lanes with a false guard, at the next instruction."""
     rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
-    with e.b.if_then(e.b.icmp_unsigned("!=", rest, const(0))):
+    with e.b.if_then(e.some(rest)):
         e.push_path(rest, e.following.block, const(WAIT_NONE))
 
 
@@ -198,9 +183,9 @@ def exit_lanes(e: Emitter, i: Decoded) -> None:
     if i.guard is None and _leaves(i):
         e.next_path()
         return
-    none_left = e.function.append_basic_block("all_exit")
-    some_left = e.function.append_basic_block("some_stay")
-    e.b.cbranch(e.b.icmp_unsigned("==", staying, const(0)), none_left, some_left)
+    none_left = e.new_block("all_exit")
+    some_left = e.new_block("some_stay")
+    e.b.cbranch(e.none(staying), none_left, some_left)
     e.b.position_at_end(none_left)
     e.next_path()
     e.b.position_at_end(some_left)
@@ -212,7 +197,7 @@ def bssy(e: Emitter, i: Decoded) -> None:
     _unguarded(e, i)
     barrier = _barrier(e, i.operands[0])
     address = e.warp.at("participants", barrier * 32)
-    together = splat(e.b, e.mask)
+    together = e.splat(e.mask)
     if not e.converged:
         from_memory = e.b.load(address, typ=together.type, align=4)
         together = e.b.select(e.active, together, from_memory)
@@ -232,7 +217,7 @@ def bsync(e: Emitter, i: Decoded) -> None:
     _unguarded(e, i)
     barrier = _barrier(e, i.operands[0])
     restored = e.b.and_(e.warp.load("restored", barrier), e.mask)
-    again = e.b.icmp_unsigned("!=", restored, const(0))
+    again = e.some(restored)
     if e.converged:
         with e.b.if_then(again, likely=False):
             e.call("repeat_block_end", e.context_pointer, e.data("block"))
@@ -247,10 +232,10 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
     (barrier,) = (_barrier(e, operand) for operand in i.operands if isinstance(operand, Special))
     leaving = e.lane_mask()
     for operand in (operand for operand in i.operands if not isinstance(operand, Special)):
-        leaving = e.b.and_(leaving, lane_bits(e.b, e.predicate(operand)))
+        leaving = e.b.and_(leaving, e.mask_of(e.predicate(operand)))
     address = e.warp.at("participants", barrier * 32)
     together = e.b.load(address, typ=LANES_I32, align=4)
-    e.b.store(e.b.and_(together, splat(e.b, e.b.not_(leaving))), address, align=4)
+    e.b.store(e.b.and_(together, e.splat(e.b.not_(leaving))), address, align=4)
     if not e.converged:
         release_paths(e, const(Repeat.AS_OTHERS_LEFT))
 
@@ -282,7 +267,7 @@ def fence(e: Emitter, i: Decoded) -> None:
     """Orders nothing, because accesses take effect at once here; a system-wide fence is counted,
     and the checked mode records all fences."""
     if i.has("SYS"):
-        someone = e.b.icmp_unsigned("!=", e.lane_mask(), const(0))
+        someone = e.some(e.lane_mask())
         Record(e.b, slot_pointer(e, "global"), SLOT).add("requests_total", e.b.zext(someone, I64))
     with e.if_checked():
         e.call("fence", e.context_pointer, const(not i.has("CTA")))
@@ -293,8 +278,8 @@ def cache_control(e: Emitter, i: Decoded) -> None:
     for place in (each for each in i.operands if isinstance(each, Address)):
         base = place.register and replace(place.register, suffix=place.register.suffix or "64")
         low, high = lane_addresses(e, replace(place, register=base, wide=True))
-        e.b.store(low, e.context.at("lane_addresses"), align=4)
-        e.b.store(high, e.context.at("lane_uppers"), align=4)
+        e.put("lane_addresses", low)
+        e.put("lane_uppers", high)
         e.call("trace_prefetch", e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
 
 

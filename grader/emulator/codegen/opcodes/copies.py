@@ -20,7 +20,7 @@ from grader.emulator.codegen.opcodes.load_store import (
     store_words,
 )
 from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
-from grader.emulator.codegen.tools import I32, Value, bits_to_lanes, const, lane_bits
+from grader.emulator.codegen.tools import Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Immediate, Operand, Special
 from grader.emulator.layouts.execution import FULL_MASK
@@ -44,11 +44,11 @@ def copy(e: Emitter, i: Decoded) -> None:
     fills = i.has("ZFILL")
     missing = e.b.and_(low, e.const(i.access_bytes - 1)) if fills else e.const(0)
     low = e.b.sub(low, missing)
-    asked = lane_bits(e.b, e.predicate(conditions[0])) if conditions else const(FULL_MASK)
+    asked = e.mask_of(e.predicate(conditions[0])) if conditions else const(FULL_MASK)
     reading = e.b.and_(lanes, asked)
     start = Lanes(low, high, reading)
     words = _read_part(e, i, start, missing) if fills else _read(e, i, start)
-    here = bits_to_lanes(e.b, reading)
+    here = e.lanes_of(reading)
     words = [e.b.select(here, word, e.const(0)) for word in words]
     kind = AccessKind("shared", load=False, width=i.access_bytes, copied=True)
     store_words(e, i, kind, Lanes(shared_low, shared_high, lanes), words)
@@ -101,8 +101,7 @@ def wait(e: Emitter, i: Decoded) -> None:
 def wait_for_groups(e: Emitter, kind: int, left: Operand) -> None:
     """Waits for all groups of this kind of work except the last `left` groups."""
     facts = (const(kind), e.lane_mask(), e.scalar_i32(left))
-    code = e.call("wait_for_groups", e.context_pointer, e.warp_pointer, *facts, result=I32)
-    e.return_if_nonzero(code)
+    e.try_call("wait_for_groups", e.context_pointer, e.warp_pointer, *facts)
 
 
 def end_group(kind: int) -> Emit:

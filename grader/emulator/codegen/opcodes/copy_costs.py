@@ -50,8 +50,8 @@ def count_copy(e: Emitter, i: Decoded, source: Value, target: Value, reading: Va
     known = e.b.and_(whole, e.b.icmp_unsigned("==", copy.load("source"), serial))
     known = e.b.and_(known, e.b.icmp_unsigned("==", copy.load("bases"), bases))
     with e.b.if_then(e.b.not_(known), likely=False):
-        e.b.store(target, e.context.at("lane_addresses"), align=4)
-        e.b.store(source, e.context.at("lane_uppers"), align=4)
+        e.put("lane_addresses", target)
+        e.put("lane_uppers", source)
         facts = (e.mask, lanes, reading, e.data("copy form"), const(i.access_bytes))
         e.call("find_copy_cost", e.context_pointer, copy.pointer, *facts)
         copy.store("source", e.b.select(whole, serial, const(0, I64)))

@@ -32,19 +32,13 @@ from grader.emulator.codegen.opcodes.small_floats import (
     saturate,
     unpack,
 )
-from grader.emulator.codegen.tools import Value, const, lane_bits
+from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import ZERO_REGISTER, Immediate, Operand, Register
 from grader.emulator.timing.pipes import FLOAT32, FLOAT32_TWICE
 
 _ONE = 0x3F800000
-_SCALES = {
-    "D2": 0x3F000000,
-    "D4": 0x3E800000,
-    "D8": 0x3E000000,
-    "M4": 0x40800000,
-    "M8": 0x41000000,
-}
+_SCALES = {"D2": 0x3F000000, "D4": 0x3E800000, "D8": 0x3E000000, "M4": 0x40800000, "M8": 0x41000000}
 """Factors of products, by modifier: bits of a float32."""
 _HALVES = {"": 0, "H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
 _PAIRS: dict[str, tuple[int | None, bool]] = {
@@ -140,9 +134,9 @@ def _scaled_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
         product(product(a, scale), b),
         product(a, product(b, scale)),
     )
-    apart = [lane_bits(e.b, e.b.fcmp_ordered("!=", result, other)) for other in others]
+    apart = [e.mask_of(e.b.fcmp_ordered("!=", result, other)) for other in others]
     differing = e.b.and_(e.mask, reduce(e.b.or_, apart))
-    with e.b.if_then(e.b.icmp_unsigned("!=", differing, const(0)), likely=False):
+    with e.b.if_then(e.some(differing), likely=False):
         not_emulated(e, i)
     return result
 

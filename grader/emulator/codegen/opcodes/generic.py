@@ -17,7 +17,7 @@ from grader.emulator.codegen.opcodes.load_store import (
     store_words,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import Value, bits_to_lanes, const, lane_bits, splat
+from grader.emulator.codegen.tools import Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import ZERO_REGISTER, Address, Predicate, Register
 from grader.emulator.layouts.execution import CLUSTER_SHIFT, LOCAL_WINDOW, SHARED_HIGH
@@ -29,7 +29,7 @@ _WINDOWS = {"shared": SHARED_HIGH, "local": LOCAL_WINDOW}
 
 def lanes_in(e: Emitter, space: str, high: Value, lanes: Value) -> Value:
     """The lanes of a mask whose addresses are in the window of shared or local memory."""
-    return e.b.and_(lanes, lane_bits(e.b, e.b.icmp_unsigned("==", high, e.const(_WINDOWS[space]))))
+    return e.b.and_(lanes, e.mask_of(e.b.icmp_unsigned("==", high, e.const(_WINDOWS[space]))))
 
 
 def load_generic(e: Emitter, i: Decoded) -> None:
@@ -49,7 +49,7 @@ def load_generic(e: Emitter, i: Decoded) -> None:
             Lanes(low, high, lanes),
             signed=signed,
         )
-        here = bits_to_lanes(e.b, lanes)
+        here = e.lanes_of(lanes)
         values = [e.b.select(here, new, old) for new, old in zip(loaded, values, strict=True)]
     if target.index != ZERO_REGISTER:
         for word, value in enumerate(values):
@@ -73,7 +73,7 @@ def count_bytes_elsewhere(e: Emitter, low: Value, high: Value, *, width: int) ->
     """Nsight Compute counts the distinct bytes of a generic access as global bytes, including those
     in shared and local memory."""
     slot = e.data("slot global")
-    e.b.store(low, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", low)
     for space in _WINDOWS:
         lanes = lanes_in(e, space, high, e.lane_mask())
         e.call("count_bytes_elsewhere", e.context_pointer, slot, lanes, const(width))
@@ -98,10 +98,7 @@ def query_space(e: Emitter, i: Decoded) -> None:
     """P = whether the address is in the space that the modifier names; the emulator does not
     support d = 1 or 0."""
     truth, target, address = i.operands
-    space = next(
-        (name for letter, name in _QUERIES.items() if i.has(letter)),
-        None,
-    )
+    space = next((name for letter, name in _QUERIES.items() if i.has(letter)), None)
     if (
         not isinstance(truth, Predicate)
         or target != Register(ZERO_REGISTER)
@@ -115,11 +112,11 @@ def query_space(e: Emitter, i: Decoded) -> None:
     everyone = const(0xFFFFFFFF)
     inside = {name: lanes_in(e, name, high, everyone) for name in _WINDOWS}
     inside["global"] = e.b.not_(e.b.or_(inside["shared"], inside["local"]))
-    rank = splat(e.b, e.context.load("cluster_rank"))
+    rank = e.splat(e.context.load("cluster_rank"))
     own = e.b.icmp_unsigned("==", e.b.lshr(low, e.const(CLUSTER_SHIFT)), rank)
-    inside["elsewhere"] = e.b.and_(inside["shared"], e.b.not_(lane_bits(e.b, own)))
-    inside["shared"] = e.b.and_(inside["shared"], lane_bits(e.b, own))
-    e.set_predicate(truth, bits_to_lanes(e.b, inside[space]))
+    inside["elsewhere"] = e.b.and_(inside["shared"], e.b.not_(e.mask_of(own)))
+    inside["shared"] = e.b.and_(inside["shared"], e.mask_of(own))
+    e.set_predicate(truth, e.lanes_of(inside[space]))
 
 
 GENERIC: dict[str, Opcode] = {

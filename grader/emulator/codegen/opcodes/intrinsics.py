@@ -133,7 +133,7 @@ def release_paths(e: Emitter, repeat: Value) -> None:
 def trace_value(e: Emitter, lanes: Value, *, function: str = "trace_value") -> None:
     """Passes one word per lane to the timing model: the time of a sleep in nanoseconds (`function`
     is "sleep"), or the address of a called function."""
-    e.b.store(lanes, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", lanes)
     e.call(function, e.context_pointer, e.warp_pointer, e.index, e.lane_mask())
 
 
@@ -150,7 +150,7 @@ def repeat_while(e: Emitter, lanes_left: Value) -> None:
     Called once per value; `lanes_left` are the lanes with the remaining values. The instruction
     must be the last of its basic block.
     """
-    with e.b.if_then(e.b.icmp_unsigned("!=", lanes_left, const(0))):
+    with e.b.if_then(e.some(lanes_left)):
         e.call("repeat_block_end", e.context_pointer, e.data("block"))
 
 
@@ -161,12 +161,10 @@ def skip_together(e: Emitter, coming: Value) -> ir.Block:
     Positions the builder where only some lanes come; the caller ends that block. Returns the block
     where all lanes come.
     """
-    waiting, elsewhere, apart = (
-        e.function.append_basic_block(name) for name in ("come", "skip", "apart")
-    )
+    waiting, elsewhere, apart = (e.new_block(name) for name in ("come", "skip", "apart"))
     e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
     e.b.position_at_end(elsewhere)
-    e.branch_if(e.b.icmp_unsigned("==", coming, const(0)), e.following, apart)
+    e.branch_if(e.none(coming), e.following, apart)
     e.b.position_at_end(apart)
     return waiting
 
@@ -174,7 +172,7 @@ def skip_together(e: Emitter, coming: Value) -> ir.Block:
 def end_launch(e: Emitter, code: int) -> None:
     """Ends the launch with this fault if any lane executes the instruction."""
     lanes = e.lane_mask()
-    with e.b.if_then(e.b.icmp_unsigned("!=", lanes, const(0)), likely=False):
+    with e.b.if_then(e.some(lanes), likely=False):
         _end_with(e, code, lanes)
 
 

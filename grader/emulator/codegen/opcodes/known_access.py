@@ -23,9 +23,7 @@ from grader.emulator.codegen.tools import (
     Value,
     call_by_name,
     const,
-    lane_bits,
     offset,
-    splat,
 )
 from grader.emulator.layouts.execution import (
     CACHE_LINE,
@@ -74,11 +72,11 @@ def emit_fast_path(
     """Emits an access, with data from or to address `words`; `slot` is the address of its SLOT."""
     record, base = Record(e.b, slot, SLOT), e.b.extract_element(lanes.low, const(0))
     pattern = Record(e.b, record.at("patterns", record.load("current")), PATTERN)
-    careful = e.function.append_basic_block("careful")
-    done = e.function.append_basic_block("done")
+    careful = e.new_block("careful")
+    done = e.new_block("done")
     cost = _cost_place(e, pattern, base)
     for condition in _conditions(e, kind, lanes, pattern, base=base, cost=cost):
-        known = e.function.append_basic_block("known")
+        known = e.new_block("known")
         e.b.cbranch(condition, known, careful).set_weights(_OFTEN)
         e.b.position_at_end(known)
     if not kind.copied:
@@ -111,13 +109,13 @@ def _conditions(
     yield b.icmp_unsigned("==", b.and_(base, const(kind.width - 1)), const(0))
     behind = b.sub(b.zext(base, I64), pattern.load("first_base"))
     yield b.icmp_unsigned("<=", behind, pattern.load("more_bases"))
-    deltas = b.sub(lanes.low, splat(b, base))
+    deltas = b.sub(lanes.low, e.splat(base))
     differing = b.xor(deltas, pattern.load_lanes("deltas"))
     if kind.space == "global":
-        window = splat(b, e.context.load("global_window"))
+        window = e.splat(e.context.load("global_window"))
         differing = b.or_(differing, b.xor(lanes.high, window))
-    some = b.icmp_unsigned("!=", differing, splat(b, const(0)))
-    yield b.icmp_unsigned("==", lane_bits(b, some), const(0))
+    some = b.icmp_unsigned("!=", differing, e.splat(const(0)))
+    yield b.icmp_unsigned("==", e.mask_of(some), const(0))
 
 
 def add_cost(e: Emitter, slot: Record, cost: Value) -> None:
@@ -151,7 +149,7 @@ def _move(
         for word in range(kind.words):
             value = e.b.load(offset(e.b, place, _WORD_BYTES * word), typ=I32)
             there = offset(e.b, words, _WARP_BYTES * word)
-            e.b.store(splat(e.b, value), there, align=4)
+            e.b.store(e.splat(value), there, align=4)
 
     # for stores to global memory, the runtime prefetches the likely place of the next store
     if kind.width == _WORD_BYTES and (kind.load or kind.space == "shared"):

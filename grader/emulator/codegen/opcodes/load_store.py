@@ -15,7 +15,7 @@ from grader.emulator.codegen.opcodes.known_access import (
     has_fast_path,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I32, I64, LANES_I32, Value, const, offset, splat
+from grader.emulator.codegen.tools import I64, LANES_I32, Value, const, offset
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import ZERO_REGISTER, Address, Operand, Register
 from grader.emulator.layouts.execution import SLOT, WARP_LANES, AccessFlag
@@ -146,15 +146,14 @@ def access(
 
     def name_words() -> None:
         e.b.store(data, e.context.at("words"))
-        e.b.store(lanes.low, e.context.at("lane_addresses"), align=4)
+        e.put("lane_addresses", lanes.low)
 
     def access_fully() -> None:
         name_words()
         if kind.space == "global":
-            e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
+            e.put("lane_uppers", lanes.high)
         facts = (slot_index, e.index, lanes.mask, flags)
-        code = e.call(kind.function, e.context_pointer, e.warp_pointer, *facts, result=I32)
-        e.return_if_nonzero(code)
+        e.try_call(kind.function, e.context_pointer, e.warp_pointer, *facts)
 
     def move() -> None:
         name_words()
@@ -198,7 +197,7 @@ def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
         raise e.unsupported("without an address")
     if operand.wide:
         return _wide_addresses(e, operand)
-    low = splat(e.b, e.offset_of(operand))
+    low = e.splat(e.offset_of(operand))
     for register in (operand.register, operand.uniform):
         if register is not None:
             word = e.i32(Register(register.index, register.uniform))
@@ -213,7 +212,7 @@ _SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
 
 def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
     offset_word = e.offset_of(operand)
-    low, high = splat(e.b, offset_word), splat(e.b, e.b.ashr(offset_word, const(31)))
+    low, high = e.splat(offset_word), e.splat(e.b.ashr(offset_word, const(31)))
     for register in (operand.register, operand.uniform):
         if register is not None:
             low, high = _add_words(e, (low, high), _address_words(e, register))

@@ -14,19 +14,7 @@ from grader.emulator.codegen.opcodes.absent import report_absent_lanes, report_a
 from grader.emulator.codegen.opcodes.intrinsics import not_emulated
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import offset_name
-from grader.emulator.codegen.tools import (
-    I1,
-    I32,
-    I64,
-    LANES_I32,
-    Value,
-    bits_to_lanes,
-    const,
-    lane_bits,
-    lanes,
-    offset,
-    splat,
-)
+from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const, lanes, offset
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import (
     ZERO_REGISTER,
@@ -95,7 +83,7 @@ def _special_value(e: Emitter, name: str) -> Value:
     scalar = _SCALARS.get(name)
     if scalar is not None or name in _CONTEXT_WORDS:
         value = scalar(e) if scalar is not None else e.context.load(_CONTEXT_WORDS[name])
-        return value if e.uniform else splat(e.b, value)
+        return value if e.uniform else e.splat(value)
     if e.uniform:
         raise e.unsupported(f"of {name}")
     if name in _LANE_RECORDS:
@@ -142,10 +130,10 @@ def barrier_result(e: Emitter, i: Decoded) -> None:
     """The result of the warp's last `BAR.RED`: a register gets the count of true threads, a
     predicate the and / or."""
     target, *truths = i.operands
-    e.set(target, splat(e.b, e.warp.load("voted_count")))
+    e.set(target, e.splat(e.warp.load("voted_count")))
     for truth in truths:
-        voted = e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0))
-        e.set_predicate(truth, splat(e.b, voted))
+        voted = e.some(e.warp.load("voted_truth"))
+        e.set_predicate(truth, e.splat(voted))
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
@@ -170,16 +158,16 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     """Per lane, a constant at a register plus an offset."""
     assert source.register is not None
     width = i.access_bytes
-    offsets = e.b.add(e.i32(source.register), splat(e.b, e.offset_of(source)))
+    offsets = e.b.add(e.i32(source.register), e.splat(e.offset_of(source)))
     old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
     mask = e.lane_mask()
-    e.b.store(offsets, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", offsets)
     bank = constant_bank(e, source.bank)
     flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
     words = (e.index, mask, const(width), const(flags))
     pointers = (e.context_pointer, e.warp_pointer)
-    e.return_if_nonzero(e.call("gather_constants", *pointers, *bank, *words, result=I32))
-    taken = bits_to_lanes(e.b, mask)
+    e.try_call("gather_constants", *pointers, *bank, *words)
+    taken = e.lanes_of(mask)
     for word, before in enumerate(old):
         loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)
         e.set(Register(target.index + word), e.b.select(taken, loaded, before))
@@ -194,13 +182,13 @@ def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constan
     start = e.b.add(e.i32(source.register), e.offset_of(source))
     base, size = constant_bank(e, source.bank)
     beyond = e.b.icmp_unsigned(">", start, e.b.sub(size, const(width)))
-    crooked = e.b.icmp_unsigned("!=", e.b.and_(start, const(width - 1)), const(0))
+    crooked = e.some(e.b.and_(start, const(width - 1)))
     bad = e.b.or_(beyond, crooked)
     with e.b.if_then(bad if e.guard is None else e.b.and_(bad, e.guard), likely=False):
-        e.b.store(splat(e.b, start), e.context.at("lane_addresses"), align=4)
+        e.put("lane_addresses", e.splat(start))
         facts = (base, size, e.index, e.mask, const(width), const(0))
         pointers = (e.context_pointer, e.warp_pointer)
-        e.return_if_nonzero(e.call("gather_constants", *pointers, *facts, result=I32))
+        e.try_call("gather_constants", *pointers, *facts)
     place = e.b.zext(e.b.select(bad, const(0), start), I64)
     for word in range(width // 4):
         value = e.b.load(offset(e.b, base, e.b.add(place, const(4 * word, I64))), typ=I32)
@@ -228,19 +216,17 @@ def to_uniform(e: Emitter, i: Decoded) -> None:
     value = e.i32(source)
     lanes = e.lane_mask()
     chosen = e.b.extract_element(value, e.b.and_(e.b.cttz(lanes, const(0, I1)), const(31)))
-    differs = e.b.icmp_unsigned("!=", value, splat(e.b, chosen))
+    differs = e.b.icmp_unsigned("!=", value, e.splat(chosen))
     for truth in truths:
         if i.has("OR"):
             differs = e.b.or_(differs, e.predicate(truth))
         e.set_predicate(truth, differs)
     if i.guard is not None:
         e.guard = None
-        chosen = e.b.select(
-            e.b.icmp_unsigned("!=", lanes, const(0)), chosen, _uniform_word(e, target)
-        )
+        chosen = e.b.select(e.some(lanes), chosen, _uniform_word(e, target))
     if i.guard is not None and not truths:
-        others = e.b.and_(lanes, lane_bits(e.b, differs))
-        with e.b.if_then(e.b.icmp_unsigned("!=", others, const(0)), likely=False):
+        others = e.b.and_(lanes, e.mask_of(differs))
+        with e.b.if_then(e.some(others), likely=False):
             not_emulated(e, i)
     e.set(target, chosen)
 
@@ -318,18 +304,18 @@ def vote(e: Emitter, i: Decoded) -> None:
     report_absent_lanes(e, i)
     lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
     uniform, e.uniform = e.uniform, False
-    truths = lane_bits(e.b, e.predicate(source))
+    truths = e.mask_of(e.predicate(source))
     e.uniform = uniform
     ballot = e.b.and_(truths, lanes_here)
     every = e.b.icmp_unsigned("==", ballot, lanes_here)
-    some = e.b.icmp_unsigned("!=", ballot, const(0))
+    some = e.some(ballot)
     result = {"ANY": some, "ALL": every, "EQ": e.b.or_(every, e.b.not_(some))}
     mode = next((name for name in i.modifiers if name in result), None)
     if mode is None:
         raise e.unsupported()
     for target in targets:
         value = result[mode] if isinstance(target, Predicate) else ballot
-        spread = value if e.uniform else splat(e.b, value)
+        spread = value if e.uniform else e.splat(value)
         (e.set_predicate if isinstance(target, Predicate) else e.set)(target, spread)
 
 

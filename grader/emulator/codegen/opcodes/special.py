@@ -76,10 +76,6 @@ def _outside(e: Emitter, value: Value, lowest: int, highest: int) -> Value:
 
 
 SPECIAL: dict[str, Opcode] = {
-    "MUFU": row(
-        special_function,
-        f"{_FUNCTIONS} {_UPPER_WORDS} F16 BF16",
-        pipe=SPECIAL_UNIT,
-    ),
+    "MUFU": row(special_function, f"{_FUNCTIONS} {_UPPER_WORDS} F16 BF16", pipe=SPECIAL_UNIT),
     "FCHK": row(check_division, pipe=SPECIAL_UNIT),
 }

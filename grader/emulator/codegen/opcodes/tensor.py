@@ -16,7 +16,7 @@ from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.known_access import Lanes
 from grader.emulator.codegen.opcodes.load_store import access, lane_addresses
 from grader.emulator.codegen.opcodes.row import PLAIN, Emit, Opcode, row
-from grader.emulator.codegen.tools import I32, POINTER, Value, const
+from grader.emulator.codegen.tools import POINTER, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import ZERO_REGISTER, Operand, Register
 from grader.emulator.timing.pipes import (
@@ -114,7 +114,7 @@ def _multiply(
     if last is not None:
         name, places = f"sparse_{name}", [*places, e.scalar_i32(last)]
     facts = (e.context_pointer, e.index, e.lane_mask(), *rule)
-    e.return_if_nonzero(e.call(f"multiply_{name}", *facts, *places, result=I32))
+    e.try_call(f"multiply_{name}", *facts, *places)
 
 
 def place_of(e: Emitter, operand: Operand) -> Value:
@@ -167,7 +167,7 @@ def transpose(e: Emitter, i: Decoded) -> None:
             const(1),
             const(transposed),
         )
-        e.return_if_nonzero(e.call(function, *facts, result=I32))
+        e.try_call(function, *facts)
 
 
 def _matrices(i: Decoded) -> int:
@@ -177,7 +177,7 @@ def _matrices(i: Decoded) -> int:
 def _call(e: Emitter, i: Decoded, function: str, registers: Value) -> None:
     facts = (e.context_pointer, e.index, e.lane_mask(), registers)
     shape = (const(_matrices(i)), const(i.has("MT88")))
-    e.return_if_nonzero(e.call(function, *facts, *shape, result=I32))
+    e.try_call(function, *facts, *shape)
 
 
 def _access_rows(e: Emitter, i: Decoded, address: Operand, *, load: bool) -> None:
@@ -205,12 +205,7 @@ TENSOR: dict[str, Opcode] = {
         multiply_bytes,
         "8816 16816 16832 16864 S8 U8 SAT SP",
         gathers=True,
-        pipe={
-            PLAIN: TENSOR_FAST,
-            "8816": TENSOR_SMALL,
-            "16832": TENSOR_SLOW,
-            "16864": TENSOR_SLOW,
-        },
+        pipe={PLAIN: TENSOR_FAST, "8816": TENSOR_SMALL, "16832": TENSOR_SLOW, "16864": TENSOR_SLOW},
     ),
     "BMMA": row(
         multiply_bits,

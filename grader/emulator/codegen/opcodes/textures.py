@@ -15,7 +15,7 @@ from grader.emulator.codegen.opcodes.known_access import Lanes
 from grader.emulator.codegen.opcodes.load_store import access, lane_data, load_words, set_lane_data
 from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
-from grader.emulator.codegen.tools import I32, I64, Value, bits_to_lanes, const, offset, splat
+from grader.emulator.codegen.tools import I32, I64, Value, const, offset
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import (
     ZERO_REGISTER,
@@ -136,7 +136,7 @@ def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
     set_lane_data(e, _coordinates(e, i, read))
     facts = (e.context_pointer, e.index, e.lane_mask(), read.handle)
     forms = (const(read.form), const(read.channels))
-    e.return_if_nonzero(e.call("read_texture", *facts, *forms, result=I32))
+    e.try_call("read_texture", *facts, *forms)
     upper, lower = read.targets
     for number, value in enumerate(lane_data(e, read.channels.bit_count())):
         target = (lower, upper)[number // 2]
@@ -156,7 +156,7 @@ def surface(*, load: bool) -> Emit:
         kind, lanes = _locate(e, i, address, handle, load=True)
         if not isinstance(target, Register):
             raise e.unsupported("with this destination")
-        here = bits_to_lanes(e.b, lanes.mask)
+        here = e.lanes_of(lanes.mask)
         words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
         for number, word in enumerate(words):
             if target.index != ZERO_REGISTER:
@@ -198,11 +198,10 @@ def _locate(
     first = Register(address.register.index)
     set_lane_data(e, [e.register_or_zero(first, word) for word in range(count)])
     facts = (e.context_pointer, e.index, e.lane_mask(), _handle(e, handle))
-    code = e.call("locate_surface", *facts, const(form), const(i.access_bytes), result=I32)
-    e.return_if_nonzero(code)
+    e.try_call("locate_surface", *facts, const(form), const(i.access_bytes))
     low, inside = lane_data(e, 2)
     mask = e.b.extract_element(inside, const(0))
-    high = splat(e.b, e.context.load("global_window"))
+    high = e.splat(e.context.load("global_window"))
     kind = AccessKind("global", load=load, width=i.access_bytes)
     return kind, Lanes(low, high, mask)
 

@@ -17,7 +17,7 @@ from grader.emulator.codegen.opcodes.barriers import wait_for_threads
 from grader.emulator.codegen.opcodes.copies import end_group, wait_for_groups
 from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
 from grader.emulator.codegen.opcodes.tensor import is_zero, place_of
-from grader.emulator.codegen.tools import I1, I32, POINTER, Value, const
+from grader.emulator.codegen.tools import I1, POINTER, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow
 from grader.emulator.isa.operands import DESCRIPTORS, Operand, Predicate, Register, Special
@@ -30,11 +30,7 @@ from grader.sass import OPERANDS
 _ROWS, _COLUMNS, _MOST_COLUMNS = 64, 8, 256
 _SUMS = _MOST_COLUMNS // 2
 """Most registers of D."""
-_FLOATS = {
-    (16, ()): "Half_Half",
-    (16, ("BF16",)): "BFloat_BFloat",
-    (8, ("TF32",)): "Single_Single",
-}
+_FLOATS = {(16, ()): "Half_Half", (16, ("BF16",)): "BFloat_BFloat", (8, ("TF32",)): "Single_Single"}
 _SMALL_FLOATS = {"E4M3": "Exponents4", "E5M2": "Exponents5"}
 _BYTES = ("S8", "U8")
 _MARKS = {
@@ -121,7 +117,7 @@ def _multiply(e: Emitter, i: Decoded, function: str, columns: int, form: int) ->
     shape = (const(columns), const(form))
     words = _words(e, matrices)
     arguments = (*facts, *rule, *shape, *places, *words)
-    e.return_if_nonzero(e.call(f"multiply_{function}", *arguments, result=I32))
+    e.try_call(f"multiply_{function}", *arguments)
 
 
 def _is_lanes(operand: Operand) -> bool:
