@@ -8,7 +8,7 @@ writes only the lanes of the path's mask.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from llvmlite import ir
@@ -225,6 +225,12 @@ class Emitter(Frame):
         else:
             self._set_lanes(operand.index, self.b.bitcast(value, LANES_I32))
 
+    def set_words(self, target: Register, values: Sequence[Value]) -> None:
+        """Writes words to consecutive registers from the target on; RZ ignores all."""
+        if target.index != ZERO_REGISTER:
+            for word, value in enumerate(values):
+                self.set(Register(target.index + word, target.uniform), value)
+
     def set64(self, operand: Operand, value: Value) -> None:
         """Writes a 64-bit value to a pair of destination registers."""
         low = self.b.trunc(value, self.word)
@@ -273,6 +279,16 @@ class Emitter(Frame):
         if self.guard is None:
             return self.mask
         return self.b.and_(self.mask, self.mask_of(self.guard))
+
+    def plain_register(self, operand: Operand, what: str = "with these operands") -> Register:
+        """A source register of lanes that is used as it is. Raises Unsupported for others."""
+        if not isinstance(operand, Register) or operand.uniform or operand.negated:
+            raise self.unsupported(what)
+        return operand
+
+    def data_words(self, operand: Register, count: int) -> list[Value]:
+        """The words of a memory access whose data registers start at this operand."""
+        return [self.register_or_zero(operand, word) for word in range(count)]
 
     def register_or_zero(self, operand: Register, word: int) -> Value:
         """Word `word` of a memory access whose data registers start at this operand."""

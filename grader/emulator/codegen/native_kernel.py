@@ -7,9 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
-from grader.emulator.codegen.block_cycles import cycles_alone
+from grader.emulator.codegen.block_cycles import cycles_alone, describe_blocks
 from grader.emulator.codegen.traits import CheckedCode
-from grader.emulator.codegen.wait_loops import describe_blocks
 from grader.emulator.cpp import Runtime
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import Flow

@@ -214,19 +214,13 @@ def loop_while(
 
 
 def define(
-    module: ir.Module,
-    name: str,
-    result: ir.Type,
-    arguments: list[ir.Type],
-    *,
-    internal: bool = True,
+    module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]
 ) -> tuple[ir.Function, ir.IRBuilder]:
-    """A new function with an entry block; internal functions are never inlined."""
+    """A new internal function with an entry block; it is never inlined."""
     function = ir.Function(module, ir.FunctionType(result, arguments), name)
     function.attributes.add("nounwind")
-    if internal:
-        function.linkage = "internal"
-        function.attributes.add("noinline")
+    function.linkage = "internal"
+    function.attributes.add("noinline")
     return function, ir.IRBuilder(function.append_basic_block("entry"))
 
 

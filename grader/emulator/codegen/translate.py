@@ -17,8 +17,8 @@ from grader.emulator.codegen.constants import constant_bank_bytes, constant_data
 from grader.emulator.codegen.frame import cell_bytes
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.opcodes import find_opcode, look_up
-from grader.emulator.codegen.opcodes.absent import lanes_named_before
-from grader.emulator.codegen.opcodes.copy_costs import copy_form
+from grader.emulator.codegen.opcodes.collective import lanes_named_before
+from grader.emulator.codegen.opcodes.copies import copy_form
 from grader.emulator.codegen.shapes import (
     CONSTANT_WORDS,
     Hole,

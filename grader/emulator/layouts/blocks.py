@@ -38,7 +38,7 @@ BUDGET_STRETCH = 20_000_000
 CODE_BLOCK = np.dtype(words("length", "shared_read", "sure"), align=True)
 """A basic block. `length`: its number of instructions. `shared_read`: 1 + the index of an
 instruction that may read values from other threads, 0 if it has none. `sure`: whether that
-instruction certainly reads them (wait_loops.py)."""
+instruction certainly reads them (block_cycles.py)."""
 CODE_PLACE = np.dtype(words("offset", "block"), align=True)
 """A basic block and the byte offset of its first instruction."""
 TRACE_BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)

@@ -2,11 +2,10 @@
 
 from contextlib import suppress
 
-from grader.emulator.codegen.opcodes.asynchronous import ASYNCHRONOUS
 from grader.emulator.codegen.opcodes.atomics import ATOMICS
 from grader.emulator.codegen.opcodes.barrier_objects import BARRIER_OBJECTS
 from grader.emulator.codegen.opcodes.barriers import BARRIERS
-from grader.emulator.codegen.opcodes.bulk_copies import BULK_COPIES
+from grader.emulator.codegen.opcodes.bulk_copies import ASYNCHRONOUS, BULK_COPIES
 from grader.emulator.codegen.opcodes.calls import CALLS
 from grader.emulator.codegen.opcodes.collective import COLLECTIVE
 from grader.emulator.codegen.opcodes.control import CONTROL

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from llvmlite import ir
 
-from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.intrinsics import CANONICAL_NAN
 from grader.emulator.codegen.opcodes.small_floats import (
     BFLOAT,
@@ -33,6 +31,7 @@ from grader.emulator.codegen.tools import (
     VOID,
     Record,
     Value,
+    Values,
     call_by_name,
     const,
     define,
@@ -78,35 +77,10 @@ class AtomicKind:
     def commutes(self) -> bool:
         """Whether the final contents of memory are independent of the order of blocks: integer
         operations except exchanges and wrapping counters."""
-        return self.type[0] in "US" and self.operation in _LLVM_OPERATIONS
+        return self.type[0] in "US" and self.operation in _COMMUTATIVE
 
 
-_LLVM_OPERATIONS = {
-    "ADD": "add",
-    "AND": "and",
-    "OR": "or",
-    "XOR": "xor",
-    "MIN": "min",
-    "MAX": "max",
-}
-
-
-@dataclass(frozen=True)
-class _Scalar:
-    """Replaces the emitter of a uniform instruction, to compute the value of a single lane."""
-
-    b: ir.IRBuilder
-    uniform: bool = True
-    word: ir.Type = I32
-    double_word: ir.Type = I64
-    real: ir.Type = F32
-    double: ir.Type = F64
-
-    def const(self, value: int) -> Value:
-        return const(value)
-
-    def const64(self, value: int) -> Value:
-        return const(value, I64)
+_COMMUTATIVE = ("ADD", "AND", "OR", "XOR", "MIN", "MAX")
 
 
 def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
@@ -150,7 +124,7 @@ def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
                 b.store(operand(words), place)
             result = b.zext(same, _integer(words)) if kind.operation == "CAST" else old
         elif kind.shared_by_threads and kind.commutes:
-            name = _LLVM_OPERATIONS[kind.operation]
+            name = kind.operation.lower()
             unsigned = kind.type[0] == "U" and name in ("min", "max")
             result = b.atomic_rmw(f"u{name}" if unsigned else name, place, operand(0), "monotonic")
         else:
@@ -223,7 +197,7 @@ _INTEGERS: dict[str, Callable[[ir.IRBuilder, Value, Value, bool], Value]] = {
 
 def _add_single(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     """float32 with flushed denormals, as in global memory (PTX ISA, `atom`)."""
-    e = cast("Emitter", _Scalar(b))
+    e = Values(b, uniform=True)
     total = flush(e, b.fadd(flush(e, b.bitcast(old, F32)), flush(e, b.bitcast(value, F32))))
     return b.select(
         b.fcmp_ordered("ord", total, total), b.bitcast(total, I32), const(CANONICAL_NAN)
@@ -263,7 +237,7 @@ def _add_small(small: SmallFloat) -> _Combine:
     has enough extra bits."""
 
     def add(b: ir.IRBuilder, old: Value, value: Value) -> Value:
-        e = cast("Emitter", _Scalar(b))
+        e = Values(b, uniform=True)
         left, right = (unpack(e, b.zext(code, I32), small) for code in (old, value))
         return b.trunc(round_to(e, b.fadd(left, right), small), I16)
 

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.control import no_operation
 from grader.emulator.codegen.opcodes.copies import end_group
+from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.load_store import lane_addresses, set_lane_data
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.tools import I1, I64, Value, const
 from grader.emulator.isa.decode import Decoded
@@ -18,7 +20,7 @@ from grader.emulator.isa.flow import always
 from grader.emulator.isa.operands import Address, Operand, Register, Special
 from grader.emulator.layouts.forms import BulkForm, ElementType, ReductionForm, WorkKind
 from grader.emulator.timing.pipes import BARRIER_OBJECT, NO_PIPE
-from grader.sass import BULK_LOAD, BULK_STORE
+from grader.sass import BULK_LOAD, BULK_STORE, REMOTE
 
 _FORMS = {("S", "G"): BulkForm.FROM_GLOBAL, ("G", "S"): BulkForm.TO_GLOBAL, ("S", "S"): 0}
 _OPERATIONS: dict[str, int] = {
@@ -177,4 +179,43 @@ BULK_COPIES: dict[str, Opcode] = {
     "UTMAPF": row(no_operation, f"L2 {_DIMENSION_NAMES}", uniform=True, pipe=BARRIER_OBJECT),
     "UTMACCTL": row(no_operation, "PF IV IVALL", uniform=True, pipe=BARRIER_OBJECT),
     "UTMACMDFLUSH": row(end_group(WorkKind.STORES), pipe=NO_PIPE),
+}
+
+
+def store_asynchronously(e: Emitter, i: Decoded) -> None:
+    """The data at an address = d; the register after the address names the barrier object."""
+    _store_later(e, i, i.access_bytes, 0)
+
+
+def reduce_asynchronously(e: Emitter, i: Decoded) -> None:
+    """Combines the data at an address with d; the register after the address names the barrier
+    object."""
+    _store_later(e, i, 8 if i.has("64") else 4, reduction_form(e, i))
+
+
+def _store_later(e: Emitter, i: Decoded, width: int, form: int) -> None:
+    places, objects, source = _take_apart(e, i)
+    set_lane_data(e, [e.register_or_zero(source, word) for word in range(width // 4)])
+    e.put("lane_addresses", places.low)
+    e.put("lane_uppers", objects)
+    facts = (places.mask, e.data(f"slot {REMOTE}"), const(width), const(form))
+    e.try_call("store_later", e.context_pointer, e.warp_pointer, e.index, *facts)
+
+
+def _take_apart(e: Emitter, i: Decoded) -> tuple[Lanes, Value, Register]:
+    """Target addresses of the lanes, addresses of their barrier objects, and the data register."""
+    address, source = i.operands
+    plain = isinstance(source, Register) and not source.uniform and not source.negated
+    if not plain or not isinstance(address, Address) or not address.wide:
+        raise e.unsupported("with these operands")
+    assert isinstance(source, Register)
+    low, objects = lane_addresses(e, address)
+    return Lanes(low, e.const(0), e.lane_mask()), objects, source
+
+
+ASYNCHRONOUS: dict[str, Opcode] = {
+    "STAS": row(store_asynchronously, "64 128", pipe=BARRIER_OBJECT),
+    "REDAS": row(
+        reduce_asynchronously, "ADD MIN MAX INC DEC AND OR XOR S32 64", pipe=BARRIER_OBJECT
+    ),
 }

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.double import rounded_double
 from grader.emulator.codegen.opcodes.eight_bits import (
     EIGHT_BIT_MODIFIERS,
     EIGHT_BITS,
@@ -24,7 +25,6 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     set_f64,
     type_name,
 )
-from grader.emulator.codegen.opcodes.rounding import rounded_double
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.opcodes.small_floats import (
     BFLOAT,

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import (
     HINTS,
     WIDTHS,

@@ -1,7 +1,9 @@
-"""The fast path of an access: for a whole warp whose access repeats the previous pattern of its
-instruction. The step compares the lanes' addresses with the pattern that the runtime remembers,
-adds the access's costs, and moves adjacent data. For all other accesses it calls the runtime
-(cpp/memory/accesses.cpp)."""
+"""Kinds of memory accesses, and the fast path of an access.
+
+The runtime has a function per kind that checks, counts and moves the data
+(cpp/memory/accesses.cpp). The fast path is for a whole warp whose access repeats the previous
+pattern of its instruction. The step compares the lanes' addresses with the pattern that the runtime
+remembers, adds the access's costs, and moves adjacent data."""
 
 from __future__ import annotations
 
@@ -10,7 +12,6 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.tools import (
     I16,
@@ -33,8 +34,62 @@ from grader.emulator.layouts.execution import (
     SECTOR_BYTES,
     SLOT,
     WARP_LANES,
+    AccessFlag,
     PatternKind,
 )
+
+
+@dataclass(frozen=True)
+class AccessKind:
+    """A kind of access: `space` is `shared`, `global` or `local`, `width` in bytes.
+
+    `part`: only the first byte is certainly accessed. `copied`: one of the two accesses of an
+    asynchronous copy, which are counted together; its store happens later. For atomics in shared
+    memory, `turns`: lanes with equal addresses take turns; `rounds`: passes of the data, two for a
+    compare-and-swap; `one_a_bank`: of the lanes that use a bank, only the first passes. `matrix`:
+    the data of each eight lanes are a matrix.
+    """
+
+    space: str
+    load: bool
+    width: int
+    atomic: bool = False
+    part: bool = False
+    copied: bool = False
+    turns: bool = False
+    rounds: int = 1
+    matrix: bool = False
+    one_a_bank: bool = False
+
+    @property
+    def words(self) -> int:
+        """32-bit words of a lane's data, at least 1."""
+        return max(1, self.width // 4)
+
+    @property
+    def function(self) -> str:
+        """Name of the runtime's function for such accesses, without prefix."""
+        verb = "atomic" if self.atomic else "load" if self.load else "store"
+        return f"{verb}_{self.space}_{self.width}"
+
+    @property
+    def later(self) -> bool:
+        """Whether the data moves after the access is counted."""
+        return self.copied and not self.load
+
+    @property
+    def flags(self) -> int:
+        """Its AccessFlag bits."""
+        return (
+            AccessFlag.PART * self.part
+            | AccessFlag.COPIED * self.copied
+            | AccessFlag.LATER * self.later
+            | AccessFlag.TURNS * self.turns
+            | AccessFlag.TWICE * (self.rounds == 2)
+            | AccessFlag.MATRIX * self.matrix
+            | AccessFlag.ONE_A_BANK * self.one_a_bank
+        )
+
 
 _WORD_BYTES = 4
 _WARP_BYTES = _WORD_BYTES * WARP_LANES

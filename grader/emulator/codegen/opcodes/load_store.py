@@ -6,9 +6,9 @@ Other families also use `load_words`, `store_words`, `access` and `lane_addresse
 
 from __future__ import annotations
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.known_access import (
+    AccessKind,
     Lanes,
     RuntimeCalls,
     emit_fast_path,

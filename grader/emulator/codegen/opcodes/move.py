@@ -10,7 +10,7 @@ from llvmlite import ir
 
 from grader.emulator.codegen.constants import constant_bank
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.absent import report_absent_lanes, report_absent_sources
+from grader.emulator.codegen.opcodes.collective import report_absent_lanes, report_absent_sources
 from grader.emulator.codegen.opcodes.intrinsics import not_emulated
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import offset_name

@@ -14,8 +14,7 @@ from enum import StrEnum
 
 from llvmlite import ir
 
-from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.tools import Value
+from grader.emulator.codegen.tools import Value, Values
 from grader.emulator.isa.decode import Decoded
 
 
@@ -92,13 +91,13 @@ def small_of(i: Decoded) -> SmallFloat:
     return BFLOAT if i.has("BF16_V2") or i.has("BF16") else HALF
 
 
-def _wide(e: Emitter, value: Value) -> _Wide:
+def _wide(e: Values, value: Value) -> _Wide:
     if value.type == e.real:
         return _Wide(e.word, e.const, 32, 23, 127)
     return _Wide(e.double_word, e.const64, 64, 52, 1023)
 
 
-def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
+def unpack(e: Values, code: Value, small: SmallFloat) -> Value:
     """The value of a 16-bit code: float32 for half, float64 for bfloat16 (wide enough for exact
     products)."""
     if small is BFLOAT:
@@ -114,7 +113,7 @@ def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
 
 
 def round_to(
-    e: Emitter, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
+    e: Values, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
 ) -> Value:
     """The code of a float32 or float64 value, rounded once, in the low bits of a word; NaNs become
     the format's NaN."""
@@ -133,7 +132,7 @@ def round_to(
 
 
 def _round_magnitude(
-    e: Emitter, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding
+    e: Values, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding
 ) -> Value:
     """Rounds a value >= 0 to the format's precision; 2^(highest exponent + 1) represents
     infinity."""
@@ -176,7 +175,7 @@ def _round_magnitude(
     )
 
 
-def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
+def _encode(e: Values, rounded: Value, small: SmallFloat) -> Value:
     """The code of a value >= 0 that is exact in the format."""
     single = rounded if rounded.type == e.real else e.b.fptrunc(rounded, e.real)
     if small is not BFLOAT:
@@ -188,7 +187,7 @@ def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
     return e.b.select(e.b.icmp_unsigned("<", code, largest), code, largest)
 
 
-def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
+def round_to_single(e: Values, value: Value, mode: Rounding) -> Value:
     """A float64 value (exact, or rounded to odd) as float32. NaNs stay NaNs with any payload."""
     if mode is Rounding.NEAREST:
         return e.b.fptrunc(value, e.real)
@@ -199,7 +198,7 @@ def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
     return e.b.fptrunc(e.b.select(e.b.fcmp_unordered("uno", value, value), value, signed), e.real)
 
 
-def flush(e: Emitter, value: Value) -> Value:
+def flush(e: Values, value: Value) -> Value:
     """`.FTZ`: a denormal float32 becomes the zero of its sign; for operands, and for results after
     rounding."""
     bits = e.b.bitcast(value, e.word)
@@ -207,7 +206,7 @@ def flush(e: Emitter, value: Value) -> Value:
     return e.b.bitcast(e.b.select(denormal, e.b.and_(bits, e.const(0x80000000)), bits), e.real)
 
 
-def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Value:
+def is_tiny(e: Values, exact: Value, small: SmallFloat, mode: Rounding) -> Value:
     """Whether `.FTZ` flushes a result: rounded with unbounded exponents, it stays below the
     smallest normal number.
 
@@ -231,14 +230,14 @@ def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Valu
     return e.b.icmp_unsigned("<", magnitude, kept)
 
 
-def saturate(e: Emitter, value: Value) -> Value:
+def saturate(e: Values, value: Value) -> Value:
     """`.SAT`: clamps a float32 to 0 to 1; NaNs and -0 become 0."""
     zero, one = (e.b.bitcast(e.const(bits), e.real) for bits in (0, 0x3F800000))
     positive = e.b.select(e.b.fcmp_ordered(">", value, zero), value, zero)
     return e.b.select(e.b.fcmp_ordered("<", positive, one), positive, one)
 
 
-def add_to_odd(e: Emitter, left: Value, right: Value) -> Value:
+def add_to_odd(e: Values, left: Value, right: Value) -> Value:
     """left + right; an inexact sum becomes the neighbour with an odd last place, so that a later
     rounding gives the correctly rounded sum."""
     wide = _wide(e, left)

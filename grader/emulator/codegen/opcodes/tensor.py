@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from llvmlite import ir
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import access, lane_addresses
 from grader.emulator.codegen.opcodes.row import PLAIN, Emit, Opcode, row
 from grader.emulator.codegen.tools import POINTER, Value, const

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import access, lane_data, load_words, set_lane_data
 from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
