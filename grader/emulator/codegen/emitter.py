@@ -29,16 +29,7 @@ from grader.emulator.codegen.tools import (
     offset,
 )
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    TRUE_PREDICATE,
-    ZERO_REGISTER,
-    Address,
-    Constant,
-    Immediate,
-    Operand,
-    Predicate,
-    Register,
-)
+from grader.emulator.isa.operands import Address, Constant, Immediate, Operand, Predicate, Register
 from grader.emulator.isa.program import Unsupported
 
 
@@ -152,7 +143,7 @@ class Emitter(Frame):
     def upper(self, operand: Operand) -> Operand:
         """The upper word of a 64-bit operand."""
         if isinstance(operand, Register):
-            index = operand.index if operand.index == ZERO_REGISTER else operand.index + 1
+            index = operand.index if operand.is_zero else operand.index + 1
             return Register(index, uniform=operand.uniform)
         if isinstance(operand, Constant) and operand.register is None:
             return Constant(operand.bank, operand.offset + 4)
@@ -171,7 +162,7 @@ class Emitter(Frame):
         return self.b.not_(value) if operand.negated else value
 
     def _predicate_value(self, operand: Predicate) -> Value:
-        if operand.index == TRUE_PREDICATE:
+        if operand.is_true:
             return const(1, I1) if self.uniform else ir.Constant(LANES_I1, [1] * 32)
         if operand.uniform:
             return self.spread(self.registers.read("uniform_predicate", operand.index))
@@ -196,7 +187,7 @@ class Emitter(Frame):
             raise self.unsupported("with this operand")
         if isinstance(operand, Constant):
             return self.spread(self._constant_word(operand))
-        if operand.index == ZERO_REGISTER:
+        if operand.is_zero:
             return self.const(0)
         if operand.uniform:
             return self.spread(self.uniform_register(operand.index))
@@ -218,7 +209,7 @@ class Emitter(Frame):
         """Writes a 32-bit value (integer or float32) to a destination register."""
         if not isinstance(operand, Register) or operand.uniform != (value.type in (I32, F32)):
             raise self.unsupported("with this destination")
-        if operand.index == ZERO_REGISTER:
+        if operand.is_zero:
             return
         if operand.uniform:
             self._set_uniform(operand.index, self.b.bitcast(value, I32))
@@ -227,7 +218,7 @@ class Emitter(Frame):
 
     def set_words(self, target: Register, values: Sequence[Value]) -> None:
         """Writes words to consecutive registers from the target on; RZ ignores all."""
-        if target.index != ZERO_REGISTER:
+        if not target.is_zero:
             for word, value in enumerate(values):
                 self.set(Register(target.index + word, target.uniform), value)
 
@@ -246,7 +237,7 @@ class Emitter(Frame):
             or operand.uniform != isinstance(value.type, ir.IntType)
         ):
             raise self.unsupported("with this predicate destination")
-        if operand.index == TRUE_PREDICATE:
+        if operand.is_true:
             return
         kind = "uniform_predicate" if operand.uniform else "predicate"
         condition = self.write_condition()
@@ -292,6 +283,6 @@ class Emitter(Frame):
 
     def register_or_zero(self, operand: Register, word: int) -> Value:
         """Word `word` of a memory access whose data registers start at this operand."""
-        if operand.index == ZERO_REGISTER:
+        if operand.is_zero:
             return self.const(0)
         return self.register(operand.index + word)

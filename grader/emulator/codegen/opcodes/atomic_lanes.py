@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from grader.emulator.codegen.opcodes.intrinsics import CANONICAL_NAN
+from grader.emulator.codegen.opcodes.double import INVALID
+from grader.emulator.codegen.opcodes.intrinsics import CANONICAL_NAN, QUIET_BIT
 from grader.emulator.codegen.opcodes.small_floats import (
     BFLOAT,
     HALF,
@@ -41,8 +42,6 @@ from grader.emulator.codegen.tools import (
 from grader.emulator.layouts.execution import CONTEXT, FUNCTION_PREFIX, WARP_LANES
 
 _Combine = Callable[[ir.IRBuilder, Value, Value], Value]
-_INVALID = 0xFFF8 << 48
-_QUIET = 1 << 51
 
 
 @dataclass(frozen=True)
@@ -206,10 +205,10 @@ def _add_single(b: ir.IRBuilder, old: Value, value: Value) -> Value:
 
 def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     total = b.fadd(b.bitcast(old, F64), b.bitcast(value, F64))
-    nan = const(_INVALID, I64)
+    nan = const(INVALID, I64)
     for source in (value, old):
         missing = b.fcmp_unordered("uno", b.bitcast(source, F64), b.bitcast(source, F64))
-        nan = b.select(missing, b.or_(source, const(_QUIET, I64)), nan)
+        nan = b.select(missing, b.or_(source, const(QUIET_BIT, I64)), nan)
     return b.select(b.fcmp_ordered("ord", total, total), b.bitcast(total, I64), nan)
 
 

@@ -68,8 +68,8 @@ class _Atomic:
 
 def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
     """The operation of an atomic instruction."""
-    operation = next((name for name in i.modifiers if name in _OPERATIONS), None)
-    named = next((name for name in i.modifiers if name in _TYPES), "U32")
+    operation = i.first_of(_OPERATIONS)
+    named = i.first_of(_TYPES) or "U32"
     flushes = named.startswith("F32")
     if (
         operation is None
@@ -104,7 +104,7 @@ def shared_atomic(e: Emitter, i: Decoded) -> None:
 def global_atomic(e: Emitter, i: Decoded) -> None:
     """ATOMG P, d, [a], b"""
     done, target, address, *sources = i.operands
-    if not isinstance(done, Predicate) or done.index != TRUE_PREDICATE:
+    if not isinstance(done, Predicate) or not done.is_true:
         raise e.unsupported("with a predicate")
     _at_global(e, i, _take_apart(e, atomic_kind(i), target, address, sources))
 
@@ -145,7 +145,7 @@ def _generic(e: Emitter, i: Decoded, atomic: _Atomic, done: Predicate = _EVERYWH
     count_bytes_elsewhere(e, low, high, width=atomic.kind.width)
     lanes = e.lane_mask()
     in_shared, in_local = (lanes_in(e, space, high, lanes) for space in ("shared", "local"))
-    global_only = done.index != TRUE_PREDICATE
+    global_only = not done.is_true
     elsewhere = e.b.or_(in_shared, in_local) if global_only else in_shared
     in_global = e.b.and_(lanes, e.b.not_(elsewhere))
     words, old = _words(e, atomic), _zeros(e, atomic)
@@ -242,7 +242,7 @@ def _words(e: Emitter, atomic: _Atomic) -> list[Value]:
 
 def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
     target = atomic.target
-    if target is None or target.index == ZERO_REGISTER:
+    if target is None or target.is_zero:
         return
     for word, value in enumerate(results):
         kept = e.register(target.index + word)

@@ -61,7 +61,7 @@ def _arrive(e: Emitter, i: Decoded) -> None:
     form |= ArrivalForm.LEAVES * i.has("OPTOUT")
     set_lane_data(e, [e.i32(source)])
     _call(e, address, "arrive", const(form))
-    if target.index == ZERO_REGISTER:
+    if target.is_zero:
         return
     before, together = lane_data(e, 2)
     e.set(e.upper(target), before)

@@ -23,14 +23,7 @@ from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const, loop_while
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
-from grader.emulator.isa.operands import (
-    TRUE_PREDICATE,
-    ZERO_REGISTER,
-    Immediate,
-    Operand,
-    Predicate,
-    Register,
-)
+from grader.emulator.isa.operands import TRUE_PREDICATE, Immediate, Operand, Predicate, Register
 from grader.emulator.layouts.checked import FindingCode
 from grader.emulator.layouts.execution import (
     COLLECTIVE_BARRIER,
@@ -172,7 +165,7 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
     if i.guard is not None or not isinstance(target, Register) or not target.uniform:
         raise e.unsupported("with these operands")
     report_absent_lanes(e, i)
-    name = next((name for name in i.modifiers if name in (*_REDUCTIONS, "MIN", "MAX")), "AND")
+    name = i.first_of((*_REDUCTIONS, "MIN", "MAX")) or "AND"
     operation, neutral = (
         _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
     )
@@ -188,7 +181,7 @@ def elect(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with these operands")
     lanes = e.lane_mask()
     e.set_predicate(truth, e.lanes_of(e.b.and_(lanes, e.b.neg(lanes))))
-    if i.guard is not None and target.index != ZERO_REGISTER:
+    if i.guard is not None and not target.is_zero:
         raise e.unsupported("with these operands")
     e.guard = None
     e.set(target, e.b.cttz(lanes, const(0, I1)))

@@ -50,7 +50,7 @@ def load_generic(e: Emitter, i: Decoded) -> None:
         )
         here = e.lanes_of(lanes)
         values = [e.b.select(here, new, old) for new, old in zip(loaded, values, strict=True)]
-    if target.index != ZERO_REGISTER:
+    if not target.is_zero:
         for word, value in enumerate(values):
             e.set(Register(target.index + word), value)
 

@@ -14,7 +14,12 @@ from dataclasses import replace
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.integer import combine
-from grader.emulator.codegen.opcodes.intrinsics import canonical, float_compare, inside_bars
+from grader.emulator.codegen.opcodes.intrinsics import (
+    COMPARISONS,
+    canonical,
+    float_compare,
+    inside_bars,
+)
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.codegen.opcodes.small_floats import (
     HALF,
@@ -29,7 +34,7 @@ from grader.emulator.codegen.opcodes.small_floats import (
 )
 from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
+from grader.emulator.isa.operands import Constant, Immediate, Operand, Register
 from grader.emulator.timing.pipes import FLOAT32, HEAVY
 
 Halves = tuple[Value, Value]
@@ -53,16 +58,15 @@ def hadd2(e: Emitter, i: Decoded) -> None:
         e.set(target, canonical(e, e.b.fadd(unpack(e, left[0], HALF), unpack(e, right[0], HALF))))
         return
     one = (e.const(small.one), e.const(small.one))
-    _set_pair(
-        e, i, target, [_fused(e, small, a, b, c) for a, b, c in zip(left, one, right, strict=True)]
-    )
+    codes = [_fused(e, small, *each) for each in zip(left, one, right, strict=True)]
+    _set_pair(e, i, target, codes)
 
 
 def _truncate(e: Emitter, i: Decoded) -> None:
     """Both halves of d = a float32 rounded towards zero. sm_75 uses `R1.F32 - 0` for
     `cvt.rz.f16.f32`, and only for that."""
     target, single, zero = i.operands
-    minus_zero = isinstance(zero, Register) and zero.index == ZERO_REGISTER and zero.negated
+    minus_zero = isinstance(zero, Register) and zero.is_zero and zero.negated
     if not isinstance(single, Register) or not minus_zero or set(i.modifiers) - {"SAT"}:
         raise e.unsupported("with this operand")
     code = round_to(e, e.f32(replace(single, suffix="")), HALF, Rounding.ZERO)
@@ -74,10 +78,8 @@ def hmul2(e: Emitter, i: Decoded) -> None:
     target, *sources = i.operands
     small = small_of(i)
     left, right = _halves(e, sources, small)
-    minus_zero = e.const(SIGN)
-    _set_pair(
-        e, i, target, [_fused(e, small, a, b, minus_zero) for a, b in zip(left, right, strict=True)]
-    )
+    pairs = zip(left, right, strict=True)
+    _set_pair(e, i, target, [_fused(e, small, *each, e.const(SIGN)) for each in pairs])
 
 
 def hfma2(e: Emitter, i: Decoded) -> None:
@@ -85,19 +87,16 @@ def hfma2(e: Emitter, i: Decoded) -> None:
     of a tensor. ptxas writes 32-bit constants as `-RZ * RZ + literal`."""
     target, *sources = i.operands
     small = small_of(i)
-    if all(
-        isinstance(operand, Register) and operand.index == ZERO_REGISTER for operand in sources[:2]
-    ) and _literals(sources[2:]):
+    zeros = all(isinstance(each, Register) and each.is_zero for each in sources[:2])
+    if zeros and len(sources) == 4 and all(isinstance(each, Immediate) for each in sources[2:]):
         high, low = (_literal_code(e, operand, small) for operand in sources[2:])
         e.set(target, e.const(high << 16 | low))
         return
     triples = list(zip(*_halves(e, sources, small), strict=True))
     codes = [_fused(e, small, *triple) for triple in triples]
     if i.has("OOB"):
-        codes = [
-            e.b.select(_is_outside(e, a, b), e.const(0), code)
-            for code, (a, b, _) in zip(codes, triples, strict=True)
-        ]
+        for half, (a, b, _) in enumerate(triples):
+            codes[half] = e.b.select(_is_outside(e, a, b), e.const(0), codes[half])
     _set_pair(e, i, target, codes)
 
 
@@ -114,10 +113,6 @@ _OUTSIDE = 0x7FF7
 """For half and bfloat16, with either sign (observed on an H200)."""
 
 
-def _literals(operands: list[Operand]) -> bool:
-    return len(operands) == 2 and all(isinstance(operand, Immediate) for operand in operands)
-
-
 def _fused(e: Emitter, small: SmallFloat, a: Value, b: Value, c: Value) -> Value:
     """The code of a * b + c: the product is exact in the wider type, and the sum is rounded to odd
     there."""
@@ -126,9 +121,8 @@ def _fused(e: Emitter, small: SmallFloat, a: Value, b: Value, c: Value) -> Value
     code = round_to(e, exact, small)
     if not e.instruction.has("FTZ"):
         return code
-    return e.b.select(
-        is_tiny(e, exact, small, Rounding.NEAREST), e.b.and_(code, e.const(SIGN)), code
-    )
+    tiny = is_tiny(e, exact, small, Rounding.NEAREST)
+    return e.b.select(tiny, e.b.and_(code, e.const(SIGN)), code)
 
 
 def _set_pair(e: Emitter, i: Decoded, target: Operand, codes: list[Value]) -> None:
@@ -227,19 +221,16 @@ def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halv
     """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed by
     `.FTZ`."""
     pairs = list(_each_pair(e, operands, small))
-    return (
-        [(_flush(e, low), _flush(e, high)) for low, high in pairs]
-        if e.instruction.has("FTZ")
-        else pairs
-    )
+    if not e.instruction.has("FTZ"):
+        return pairs
+    return [(_flush(e, low), _flush(e, high)) for low, high in pairs]
 
 
 def _flush(e: Emitter, code: Value) -> Value:
     """`.FTZ`: the code of a denormal half becomes the zero of its sign. bfloat16 instructions do
     not have this modifier."""
-    denormal = e.b.icmp_unsigned(
-        "<", e.b.and_(code, e.const(SIGN - 1)), e.const(1 << HALF.precision - 1)
-    )
+    magnitude = e.b.and_(code, e.const(SIGN - 1))
+    denormal = e.b.icmp_unsigned("<", magnitude, e.const(1 << HALF.precision - 1))
     return e.b.select(denormal, e.b.and_(code, e.const(SIGN)), code)
 
 
@@ -288,7 +279,7 @@ def _literal_code(e: Emitter, operand: Operand, small: SmallFloat) -> int:
 
 
 _ARITHMETIC = "BF16_V2 FTZ SAT RELU"
-_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ BF16_V2"
+_COMPARISONS = f"{COMPARISONS} FTZ BF16_V2"
 
 HALVES: dict[str, Opcode] = {
     "HADD2": row(hadd2, f"{_ARITHMETIC} F32", pipe=HEAVY),

@@ -32,6 +32,10 @@ NaN results are canonical)."""
 QUIET_BIT = 1 << 51
 """Of a float64 NaN."""
 
+COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR"
+"""Modifiers of comparisons of floats."""
+HALF_PLACES = {"": 0, "H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
+"""The first bit of the half that the suffix of an operand names."""
 _ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 _TYPE_NAMES = {
     I32: "i32",
@@ -89,6 +93,16 @@ def inside_bars(e: Emitter, operand: Operand) -> Operand:
     return without_sign_changes(operand)
 
 
+def half_code(e: Emitter, operand: Operand) -> Value:
+    """The code of a 16-bit float in the half of a word that its suffix names."""
+    if not isinstance(operand, Register | Constant) or operand.suffix not in HALF_PLACES:
+        raise e.unsupported("with this operand")
+    word = e.i32(replace(operand, suffix="", negated=False, absolute=False))
+    bits = 0x7FFF if operand.absolute else 0xFFFF
+    code = e.b.and_(e.b.lshr(word, e.const(HALF_PLACES[operand.suffix])), e.const(bits))
+    return e.b.xor(code, e.const(0x8000)) if operand.negated else code
+
+
 def set_f64(e: Emitter, operand: Operand, value: Value) -> None:
     """Writes a float64 to a register pair."""
     e.set64(operand, e.b.bitcast(value, e.double_word))
@@ -106,6 +120,18 @@ def float_compare(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
         if name.endswith("U") and name[:-1] in _ORDERED:
             return e.b.fcmp_unordered(_ORDERED[name[:-1]], left, right)
     raise e.unsupported("with this comparison")
+
+
+def bit_field(e: Emitter, word: Value, first: int, bits: int, *, signed: bool) -> Value:
+    """Bits of a word from bit `first` on, extended to 32 bits."""
+    raised = e.b.shl(word, e.const(32 - bits - first))
+    return (e.b.ashr if signed else e.b.lshr)(raised, e.const(32 - bits))
+
+
+def clamp(e: Emitter, value: Value, low: int, high: int) -> Value:
+    """A signed word, at least `low` and at most `high`."""
+    raised = e.b.select(e.b.icmp_signed(">", value, e.const(low)), value, e.const(low))
+    return e.b.select(e.b.icmp_signed("<", raised, e.const(high)), raised, e.const(high))
 
 
 def intrinsic(e: Emitter, name: str, arguments: list[Value]) -> Value:

@@ -17,7 +17,7 @@ from grader.emulator.codegen.opcodes.known_access import (
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.tools import I64, LANES_I32, Value, const, offset
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Address, Operand, Register
+from grader.emulator.isa.operands import Address, Operand, Register
 from grader.emulator.layouts.execution import SLOT, WARP_LANES, AccessFlag
 from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
 
@@ -47,7 +47,7 @@ def load(space: str) -> Opcode:
         (target,) = targets
         if not isinstance(target, Register):
             raise e.unsupported("with this destination")
-        words = e.registers.place_of(target.index) if target.index != ZERO_REGISTER else None
+        words = e.registers.place_of(target.index) if not target.is_zero else None
         access(e, i, kind, lanes, signed=signed, words=words)
 
     if space == "global":
@@ -70,7 +70,7 @@ def _set_quads(e: Emitter, targets: list[Operand], words: list[Value]) -> None:
         if not isinstance(target, Register):
             raise e.unsupported("with this destination")
         for word, value in enumerate(words[4 * number : 4 * number + 4]):
-            if target.index != ZERO_REGISTER:
+            if not target.is_zero:
                 e.set(Register(target.index + word), value)
 
 
@@ -92,7 +92,7 @@ def store(space: str) -> Opcode:
         if plain != sources:
             raise e.unsupported("with this source")
         lanes = Lanes(low, high, e.lane_mask())
-        if len(plain) == 1 and plain[0].index != ZERO_REGISTER:
+        if len(plain) == 1 and not plain[0].is_zero:
             access(e, i, kind, lanes, words=e.registers.place_of(plain[0].index))
             return
         count = kind.words // len(plain)

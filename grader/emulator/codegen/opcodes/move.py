@@ -16,15 +16,7 @@ from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import offset_name
 from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const, lanes, offset
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    ZERO_REGISTER,
-    Constant,
-    Immediate,
-    Operand,
-    Predicate,
-    Register,
-    Special,
-)
+from grader.emulator.isa.operands import Constant, Immediate, Operand, Predicate, Register, Special
 from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
 from grader.emulator.layouts.execution import SHARED_HIGH, WARP_LANES, AccessFlag
 from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL_REGISTER
@@ -145,7 +137,7 @@ def load_constant(e: Emitter, i: Decoded) -> None:
         e.require("known place", offset_name(source.offset)[0])
         (_load_at_one_index if e.uniform else _load_indexed)(e, i, target, source)
         return
-    narrow = next((name for name in i.modifiers if name in ("U8", "S8", "U16", "S16")), None)
+    narrow = i.first_of(("U8", "S8", "U16", "S16"))
     if narrow is not None:
         e.set(target, _narrow(e, source, narrow))
         return
@@ -177,7 +169,7 @@ def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constan
     """Per warp, constants at a uniform register plus an offset."""
     assert source.register is not None
     width = i.access_bytes
-    if width < 4 or target.index == ZERO_REGISTER:
+    if width < 4 or target.is_zero:
         raise e.unsupported("with an index")
     start = e.b.add(e.i32(source.register), e.offset_of(source))
     base, size = constant_bank(e, source.bank)
@@ -232,7 +224,7 @@ def to_uniform(e: Emitter, i: Decoded) -> None:
 
 
 def _uniform_word(e: Emitter, register: Register) -> Value:
-    return const(0) if register.index == ZERO_REGISTER else e.uniform_register(register.index)
+    return const(0) if register.is_zero else e.uniform_register(register.index)
 
 
 def return_address(e: Emitter, i: Decoded) -> None:
@@ -310,7 +302,7 @@ def vote(e: Emitter, i: Decoded) -> None:
     every = e.b.icmp_unsigned("==", ballot, lanes_here)
     some = e.some(ballot)
     result = {"ANY": some, "ALL": every, "EQ": e.b.or_(every, e.b.not_(some))}
-    mode = next((name for name in i.modifiers if name in result), None)
+    mode = i.first_of(result)
     if mode is None:
         raise e.unsupported()
     for target in targets:
@@ -329,7 +321,7 @@ def shuffle(e: Emitter, i: Decoded) -> None:
     b = e.b.and_(b, e.const(31))
     keep = e.b.and_(lane, segment)
     edge = e.b.or_(keep, e.b.and_(clamp, e.b.not_(segment)))
-    mode = next((name for name in i.modifiers if name in ("IDX", "UP", "DOWN", "BFLY")), None)
+    mode = i.first_of(("IDX", "UP", "DOWN", "BFLY"))
     if mode == "UP":
         wanted = e.b.sub(lane, b)
         valid = e.b.icmp_signed(">=", wanted, edge)

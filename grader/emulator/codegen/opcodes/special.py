@@ -21,7 +21,7 @@ def special_function(e: Emitter, i: Decoded) -> None:
     the upper word of a float64."""
     target, operand = i.operands
     known = (*_FUNCTIONS.split(), *_UPPER_WORDS.split())
-    name = next((name for name in i.modifiers if name in known), "")
+    name = i.first_of(known) or ""
     if not name:
         raise e.unsupported()
     if name in _UPPER_WORDS.split():

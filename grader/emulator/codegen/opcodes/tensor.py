@@ -17,7 +17,7 @@ from grader.emulator.codegen.opcodes.load_store import access, lane_addresses
 from grader.emulator.codegen.opcodes.row import PLAIN, Emit, Opcode, row
 from grader.emulator.codegen.tools import POINTER, Value, const
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Operand, Register
+from grader.emulator.isa.operands import Operand, Register
 from grader.emulator.timing.pipes import (
     MATRIX_MOVE,
     SHARED_ACCESS,
@@ -126,7 +126,7 @@ def place_of(e: Emitter, operand: Operand) -> Value:
 
 
 def is_zero(operand: Operand) -> bool:
-    return isinstance(operand, Register) and operand.index == ZERO_REGISTER
+    return isinstance(operand, Register) and operand.is_zero
 
 
 def move_rows(*, load: bool) -> Emit:

@@ -16,14 +16,7 @@ from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
 from grader.emulator.codegen.tools import I32, I64, Value, const, offset
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    ZERO_REGISTER,
-    Address,
-    Immediate,
-    Operand,
-    Register,
-    Special,
-)
+from grader.emulator.isa.operands import Address, Immediate, Operand, Register, Special
 from grader.emulator.layouts.textures import SurfaceForm, TextureForm
 from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, TEXTURE
 
@@ -139,7 +132,7 @@ def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
     upper, lower = read.targets
     for number, value in enumerate(lane_data(e, read.channels.bit_count())):
         target = (lower, upper)[number // 2]
-        if target.index != ZERO_REGISTER:
+        if not target.is_zero:
             e.set(Register(target.index + number % 2), value)
 
 
@@ -158,7 +151,7 @@ def surface(*, load: bool) -> Emit:
         here = e.lanes_of(lanes.mask)
         words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
         for number, word in enumerate(words):
-            if target.index != ZERO_REGISTER:
+            if not target.is_zero:
                 value = e.b.select(here, word, e.const(0))
                 e.set(Register(target.index + number), value)
 
