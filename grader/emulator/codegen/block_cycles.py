@@ -51,8 +51,7 @@ def _run(instructions: Sequence[Decoded], encoding: bytes) -> tuple[int, dict[in
 
 
 _FENCES = {"MEMBAR", "NANOSLEEP", "CCTL"}
-"""If the code contains one of them, any read may be repeated to get new values: the instruction of
-the read itself does not show it."""
+"""With one of them in the code, any read may be repeated to get new values."""
 
 
 def describe_blocks(flow: Flow) -> Iterator[tuple[int, int, bool]]:

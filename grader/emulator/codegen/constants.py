@@ -32,8 +32,7 @@ def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int
 
 
 def constant_bank_bytes(code: KernelCode, bank: int) -> int:
-    """Size of a constant bank. Raises Unsupported for banks with unknown contents (bank 4:
-    addresses)."""
+    """Size of a constant bank. Raises Unsupported for unknown contents (bank 4: addresses)."""
     if bank == BANK_OF_LAUNCH:
         return code.constant_bytes
     if bank not in code.constants or bank >= CONSTANT_BANKS:

@@ -171,8 +171,7 @@ class Emitter(Frame):
         return self.registers.read("predicate", operand.index)
 
     def _constant_word(self, operand: Constant) -> Value:
-        """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
-        contents."""
+        """A word of constant bank 0 or of a bank with fixed contents."""
         position, behind = offset_name(operand.offset)
         if operand.register is not None or behind % 4:
             raise self.unsupported("with this constant")
@@ -265,8 +264,7 @@ class Emitter(Frame):
         return self.active if self.guard is None else self.b.and_(self.active, self.guard)
 
     def lane_mask(self) -> Value:
-        """Mask (i32) of the lanes that execute the instruction: the path's lanes with a true
-        guard."""
+        """Mask (i32) of the path's lanes with a true guard."""
         if self.guard is None:
             return self.mask
         return self.b.and_(self.mask, self.mask_of(self.guard))

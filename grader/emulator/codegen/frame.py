@@ -41,8 +41,7 @@ warp is blocked or done)."""
 
 
 class CellLayout:
-    """The data words of a shape's cells, in the order of their first use. Both steps of a shape
-    share the layout."""
+    """The data words of a shape's cells, in the order of their first use by either step."""
 
     def __init__(self) -> None:
         self.holes: dict[Hole, int] = {}
@@ -64,8 +63,7 @@ def cell_bytes(words: int) -> int:
 
 @dataclass(frozen=True)
 class Place:
-    """A basic block as a target: its number, and the distance in bytes from the current cell to the
-    block's first cell."""
+    """A basic block: its number, and the distance in bytes from this cell to its first cell."""
 
     block: Value
     distance: Value
@@ -186,8 +184,7 @@ class Frame(Values):
         self._enter(place.distance)
 
     def branch_if(self, condition: Value, place: Place, otherwise: ir.Block) -> None:
-        """Continues at a basic block if the condition holds, otherwise at an LLVM block of the
-        function."""
+        """Continues at a basic block if the condition holds, otherwise at an LLVM block."""
         leaving = self.new_block("leave")
         self.b.cbranch(condition, leaving, otherwise)
         self.b.position_at_end(leaving)
@@ -219,6 +216,5 @@ class Frame(Values):
         self.dispatch()
 
     def dispatch(self) -> None:
-        """Returns to the dispatcher, which continues at the warp's pc with the steps for its
-        mask."""
+        """Returns to the dispatcher, which continues at the warp's pc."""
         self.b.ret(const(DISPATCH))

@@ -47,8 +47,7 @@ class NativeKernel:
     variable_words: np.ndarray
 
     def write_variables(self, contents: np.ndarray) -> None:
-        """Gives it other contents of `__constant__` variables, as bytes. It does not run
-        meanwhile."""
+        """Changes the contents of `__constant__` variables, while it does not run."""
         bank = self.banks[VARIABLES_BANK]
         bank[:] = contents
         words = bank[: len(bank) // 4 * 4].view(np.uint32)

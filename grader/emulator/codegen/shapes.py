@@ -26,8 +26,7 @@ _MARKS = {GUARD: "@", NAMED: "of "}
 FIRST_REGISTER_NAME, REGISTER_SPACING = 1024, 16
 FIRST_PREDICATE_NAME = 64
 OFFSET_SPACING = 1 << 20
-"""Names are numbers above all numbers of real instructions. The spacings keep sums of a name and a
-small number distinct."""
+"""Names are above all real numbers. The spacings keep sums with small numbers distinct."""
 CONSTANT_WORDS = 8
 """An instruction reads at most this many words from the offset of a constant operand on."""
 BANK_OF_LAUNCH, FIXED_BANK = 0, 1
@@ -63,8 +62,7 @@ class AnyLiteral(Immediate):
 
 
 def shape_of(i: Decoded, spelled: frozenset[int] = frozenset()) -> Decoded:
-    """The shape of an instruction: an instruction whose operands are names. The literals at the
-    positions `spelled` stay literals."""
+    """The shape of an instruction, whose operands are names, but for literals at `spelled`."""
     found = {
         position: operand if position in spelled else _generalise(operand, position)[0]
         for position, operand in _all_operands(i)
@@ -104,8 +102,7 @@ def operand_at(i: Decoded, position: int) -> Operand | None:
 
 
 def register_name(index: int) -> tuple[int, int] | None:
-    """The register hole that a shape's register names, and its distance in registers; None for a
-    register with a fixed number."""
+    """The hole that a shape's register names, and its distance in registers; None if fixed."""
     if index < FIRST_REGISTER_NAME:
         return None
     return divmod(index - FIRST_REGISTER_NAME, REGISTER_SPACING)
@@ -117,8 +114,7 @@ def predicate_name(index: int) -> int | None:
 
 
 def offset_name(offset: int) -> tuple[int, int]:
-    """The position of the operand that a shape's offset names, and the distance in bytes from that
-    operand's offset."""
+    """The operand's position that a shape's offset names, and the distance in bytes from it."""
     position, behind = divmod(offset, OFFSET_SPACING)
     return position - 1, behind
 

@@ -33,8 +33,7 @@ _NAME_LENGTH = 32
 
 @dataclass(frozen=True)
 class Step:
-    """The loaded steps of a shape: the data words of its cells in order, and the addresses of its
-    code for converged and diverged warps."""
+    """The loaded steps of a shape: the data words of its cells in order, and code addresses."""
 
     holes: tuple[Hole, ...]
     converged: int
@@ -84,8 +83,7 @@ class Steps:
             return Unsupported(problem.what, i.line)
 
     def _final_key(self, i: Decoded, loading: dict[str, tuple[Hole, ...]]) -> str:
-        """The key of the shape whose steps execute the instruction; the shape is in `_known` or
-        `loading`."""
+        """The key of the instruction's shape, which is in `_known` or `loading` then."""
         spelled: Spelled = frozenset()
         while True:
             key = shape_key(i, spelled)

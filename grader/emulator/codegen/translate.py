@@ -93,8 +93,7 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
 
 
 def find_flow(i: Decoded) -> ControlFlow | None:
-    """An instruction's effect on control flow; None if the next instruction follows. Raises
-    Unsupported for an unknown branch."""
+    """An instruction's effect on control flow, if any. Raises Unsupported for an unknown branch."""
     found = find_opcode(i) if is_branch(i.base) else look_up(i)
     return None if found is None else found.flow
 
@@ -141,8 +140,7 @@ def _jump_table(blocks: Iterable[Block]) -> np.ndarray:
 
 
 class _Cells:
-    """The cells of a kernel, as words, while they are filled; `unknown` describes instructions
-    without steps."""
+    """The words of a kernel's cells; `unknown` describes instructions without steps."""
 
     def __init__(self, code: KernelCode, flow: Flow, find: Steps) -> None:
         self._code, self._flow, self._find = code, flow, find

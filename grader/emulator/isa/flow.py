@@ -155,8 +155,7 @@ def _is_end(last: Decoded, find_flow: FindFlow) -> bool:
 
 
 def _names_code(instruction: Decoded, flow: ControlFlow) -> bool:
-    """Whether the last operand is a code address. System calls (ABS) and calls by pointer have no
-    such operand."""
+    """Whether the last operand is a code address, unlike in system calls and calls by pointer."""
     named = may_name_code(instruction.opcode) and not instruction.has("ABS")
     return named and not flow.indirect(instruction)
 

@@ -1,5 +1,4 @@
-"""Operand text of nvdisasm -> typed operands. Text that is not fully understood raises
-`Unsupported`."""
+"""Operand text of nvdisasm -> typed operands. Unknown text raises `Unsupported`."""
 
 from __future__ import annotations
 
@@ -56,8 +55,7 @@ class Predicate:
 
 @dataclass(frozen=True)
 class Constant:
-    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]` or `c[bank][UR1+offset]`; the
-    offset in bytes."""
+    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]`; the offset in bytes."""
 
     bank: int
     offset: int

@@ -27,8 +27,7 @@ def flags(first: int, last: int | None = None) -> list[int]:
 
 NAMED_BARRIERS, GROUP_WARPS, WARP_GROUPS = 16, 4, 8
 COUNTED_BARRIERS = NAMED_BARRIERS + WARP_GROUPS
-"""Barriers of a block that count arrivals themselves: the numbered barriers, then one barrier for
-each warp group of four warps."""
+"""Barriers that count arrivals: the numbered barriers, then one for each group of four warps."""
 VOTES = COUNTED_BARRIERS + 1
 BLOCK_VOTE = COUNTED_BARRIERS
 """Index of the vote at `__syncthreads()`; lower indices belong to the counted barriers."""

@@ -29,8 +29,7 @@ PATH_SLOTS = 32
 NO_PATH = 0xFFFFFFFF
 
 SHARED_HIGH, LOCAL_WINDOW = 0x7F10, 0x7F20
-"""Upper words of generic addresses of shared and local memory; the lower word is the address in
-that space."""
+"""Upper words of generic addresses; the lower word is the address in that space."""
 
 CLUSTER_SHIFT = 24
 """The upper bits of a block's shared-window addresses hold its rank in its cluster."""
@@ -53,8 +52,7 @@ CELL_HEAD_BYTES = 8
 CONSTANT_BANKS = 8
 COUNTS_PER_BLOCK = 3
 SHARED_POISON_BYTE = 0xFF
-"""Shared memory starts as all ones, a quiet NaN as float, so that an unwritten value shows in the
-result."""
+"""Shared memory starts as quiet NaNs, so that an unwritten value shows in the result."""
 
 
 BANKS, BANK_BYTES, SECTOR_BYTES = 32, 4, 32

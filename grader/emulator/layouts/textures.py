@@ -11,8 +11,7 @@ from grader.emulator.layouts.blocks import words
 
 
 class Texels:
-    """Element types of textures: integers, halves, 32-bit words, and integers that read as
-    fractions of their maximum."""
+    """Element types of textures; FRACTIONS: integers that read as fractions of their maximum."""
 
     UNSIGNED_8, SIGNED_8, UNSIGNED_16, SIGNED_16, HALVES, WORDS = range(6)
     UNSIGNED_8_FRACTIONS, SIGNED_8_FRACTIONS = 6, 7

@@ -59,8 +59,7 @@ OPCODES: dict[str, Opcode] = {
 
 
 def find_opcode(instruction: Decoded) -> Opcode:
-    """The row of an instruction. Raises Unsupported, with full name and line, for an unknown
-    opcode, modifier or text."""
+    """The row of an instruction. Raises Unsupported for an unknown opcode, modifier or text."""
     found = OPCODES.get(instruction.base)
     if found is None:
         raise Unsupported(f"the instruction {instruction.opcode}", instruction.line)

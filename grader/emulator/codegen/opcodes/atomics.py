@@ -251,8 +251,7 @@ def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
 
 
 def _sees_order(i: Decoded) -> bool:
-    """Whether the result depends on the order of blocks: it returns the old value, or does not
-    commute."""
+    """Whether the result depends on the order of blocks."""
     fetches = any(access.kind is MemoryOperation.FETCH for access in i.accesses)
     return fetches or not atomic_kind(i).commutes
 

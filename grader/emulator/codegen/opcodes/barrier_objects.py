@@ -116,8 +116,7 @@ def arrive_with_copies(e: Emitter, i: Decoded) -> None:
 
 
 def _call(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
-    """Calls a function of the runtime with the addresses of all lanes. A bad address ends the
-    launch."""
+    """Calls a function of the runtime with the addresses of all lanes."""
     low, _ = lane_addresses(e, address)
     e.put("lane_addresses", low)
     arguments = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *facts)

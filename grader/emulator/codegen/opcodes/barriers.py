@@ -1,5 +1,4 @@
-"""The barriers of a block: `__syncthreads()` in its forms, and numbered barriers with a thread
-count (`bar.sync 1, 64`)."""
+"""Barriers of a block: `__syncthreads()`, and numbered barriers with a thread count."""
 
 from __future__ import annotations
 
@@ -133,8 +132,7 @@ def wait_for_threads(
 
 
 def _come_or_fault(e: Emitter, i: Decoded) -> None:
-    """A guarded barrier: all lanes of the path skip it or none. Otherwise it is a fault: some
-    threads cannot reach the barrier."""
+    """A guarded barrier, which a path skips as a whole; a fault if only some lanes reach it."""
     coming = e.lane_mask()
     waiting = skip_together(e, coming)
     e.context.store("fault_code", FaultCode.BARRIER)

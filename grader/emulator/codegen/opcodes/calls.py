@@ -1,5 +1,4 @@
-"""Calls of functions of the same kernel, by name or by pointer, and of system functions that the
-emulator provides."""
+"""Calls of functions of the kernel, by name or by pointer, and of system functions."""
 
 from __future__ import annotations
 

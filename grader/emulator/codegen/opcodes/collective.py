@@ -91,8 +91,7 @@ def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
 
 
 def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
-    """Creates a path for each distinct value among the path's lanes, at block `pc`, or at the block
-    whose number is the value."""
+    """Creates a path per distinct value of the path's lanes, at block `pc` or the value's block."""
     e.put("lane_addresses", values)
     remaining = e.stack_word(e.mask)
 
@@ -205,8 +204,7 @@ def report_absent_lanes(e: Emitter, i: Decoded) -> None:
 def report_absent_sources(
     e: Emitter, i: Decoded, result: Value, wanted: Value, valid: Value
 ) -> Value:
-    """The result of a shuffle. Values from absent lanes are undefined; their garbage differs
-    between poison values."""
+    """The result of a shuffle. Garbage from absent lanes differs between poison values."""
     checked = e.b.sext(e.is_checked(), I32)
     here = e.splat(e.mask)
     missing = e.b.icmp_unsigned(
@@ -228,8 +226,7 @@ def _report(e: Emitter, code: int, lane: Value, lanes: Value) -> None:
 
 
 def lanes_named_before(code: Sequence[Decoded], i: Decoded) -> Operand | None:
-    """The lane mask of the WARPSYNC before an instruction: a register or a literal; None if there
-    is none."""
+    """The lane mask of the WARPSYNC before an instruction, if there is one."""
     near = [each for each in code if i.index - _BETWEEN <= each.index < i.index]
     syncs = [each for each in near if each.base == "WARPSYNC"]
     if not syncs or syncs[-1].has("COLLECTIVE") or syncs[-1].has("EXCLUSIVE"):

@@ -1,5 +1,4 @@
-"""Conversions among integers, half, bfloat16, float32 and float64, and rounding to integral
-values."""
+"""Conversions among integers and floats, and rounding to integral values."""
 
 from __future__ import annotations
 
@@ -89,8 +88,7 @@ def _positive_zero(e: Emitter, integer: Value, value: Value) -> Value:
 
 
 def _part_of_word(e: Emitter, operand: Operand, source: str) -> Value:
-    """A 32-bit integer operand, or an extended narrower integer: the byte or half that the suffix
-    names."""
+    """A 32-bit operand, or the extended byte or half that its suffix names."""
     bits = int(source[1:])
     if bits == 32:
         return e.i32(operand)

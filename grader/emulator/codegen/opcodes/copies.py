@@ -65,8 +65,7 @@ def _read(e: Emitter, i: Decoded, lanes: Lanes, *, part: bool = False) -> list[V
 
 
 def _read_part(e: Emitter, i: Decoded, lanes: Lanes, missing: Value) -> list[Value]:
-    """The data, with `missing` zero bytes at its end. The last byte that is read gets its own
-    bounds check."""
+    """The data, with `missing` zero bytes at its end, and a bounds check of the last byte."""
     count = e.b.sub(e.const(i.access_bytes), missing)
     last = e.b.sub(e.b.add(lanes.low, count), e.const(1))
     byte = AccessKind("global", load=True, width=1)

@@ -1,5 +1,4 @@
-"""float32 arithmetic: each operation rounds once; denormals are kept unless `.FTZ`; NaN results are
-canonical."""
+"""float32 arithmetic, rounded once; denormals are kept unless `.FTZ`; NaNs are canonical."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Generic addresses: 64 bits whose upper word determines the space. LD, ST, and queries of the
-space."""
+"""Generic addresses: 64 bits whose upper word determines the space."""
 
 from __future__ import annotations
 
@@ -69,8 +68,7 @@ def store_generic(e: Emitter, i: Decoded) -> None:
 
 
 def count_bytes_elsewhere(e: Emitter, low: Value, high: Value, *, width: int) -> None:
-    """Nsight Compute counts the distinct bytes of a generic access as global bytes, including those
-    in shared and local memory."""
+    """Nsight Compute counts all distinct bytes of a generic access as global bytes."""
     slot = e.data("slot global")
     e.put("lane_addresses", low)
     for space in _WINDOWS:

@@ -41,8 +41,7 @@ Halves = tuple[Value, Value]
 """The codes of the lower and the upper float, each in the low half of a word."""
 
 _PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16), "H0_NH1": (16, 0)}
-"""First bits of a source's lower and upper float; `H0_NH1` negates the lower float (products of
-complex numbers)."""
+"""First bits of a source's lower and upper float; `H0_NH1` negates the lower float."""
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
@@ -63,8 +62,7 @@ def hadd2(e: Emitter, i: Decoded) -> None:
 
 
 def _truncate(e: Emitter, i: Decoded) -> None:
-    """Both halves of d = a float32 rounded towards zero. sm_75 uses `R1.F32 - 0` for
-    `cvt.rz.f16.f32`, and only for that."""
+    """Both halves = a float32 rounded towards zero: on sm_75, `R1.F32 - 0` is `cvt.rz.f16.f32`."""
     target, single, zero = i.operands
     minus_zero = isinstance(zero, Register) and zero.is_zero and zero.negated
     if not isinstance(single, Register) or not minus_zero or set(i.modifiers) - {"SAT"}:
@@ -114,8 +112,7 @@ _OUTSIDE = 0x7FF7
 
 
 def _fused(e: Emitter, small: SmallFloat, a: Value, b: Value, c: Value) -> Value:
-    """The code of a * b + c: the product is exact in the wider type, and the sum is rounded to odd
-    there."""
+    """The code of a * b + c: in the wider type, an exact product and a sum rounded to odd."""
     product = e.b.fmul(unpack(e, a, small), unpack(e, b, small))
     exact = add_to_odd(e, product, unpack(e, c, small))
     code = round_to(e, exact, small)
@@ -218,8 +215,7 @@ def _comparisons(e: Emitter, i: Decoded, sources: list[Operand]) -> list[Value]:
 
 
 def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halves]:
-    """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed by
-    `.FTZ`."""
+    """Source operands as pairs of codes, with `-`, `|x|` and `.FTZ` applied to each half."""
     pairs = list(_each_pair(e, operands, small))
     if not e.instruction.has("FTZ"):
         return pairs
@@ -227,8 +223,7 @@ def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halv
 
 
 def _flush(e: Emitter, code: Value) -> Value:
-    """`.FTZ`: the code of a denormal half becomes the zero of its sign. bfloat16 instructions do
-    not have this modifier."""
+    """`.FTZ` of a half: a denormal becomes the zero of its sign. bfloat16 does not have it."""
     magnitude = e.b.and_(code, e.const(SIGN - 1))
     denormal = e.b.icmp_unsigned("<", magnitude, e.const(1 << HALF.precision - 1))
     return e.b.select(denormal, e.b.and_(code, e.const(SIGN)), code)
@@ -265,8 +260,7 @@ def _register_halves(e: Emitter, operand: Register | Constant) -> Halves:
 
 
 def _literal_code(e: Emitter, operand: Operand, small: SmallFloat) -> int:
-    """The code of a decimal literal. nvdisasm prints NaNs without their payloads, so the emulator
-    does not accept NaN literals."""
+    """The code of a decimal literal, but not of a NaN: nvdisasm omits its payload."""
     if not isinstance(operand, Immediate):
         raise e.unsupported("with one literal")
     value = operand.real if operand.real is not None else float(operand.bits or 0)

@@ -18,8 +18,7 @@ _SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
 
 
 def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
-    """Splits the operands after the destination into leading predicates (carry outputs) and the
-    others."""
+    """The operands after the destination: leading predicates (carry outputs), and the others."""
     rest = list(i.operands[1:])
     outputs: list[Operand] = []
     while rest and isinstance(rest[0], Predicate):
@@ -82,8 +81,7 @@ def _is_plain_pair(sources: Sequence[Operand]) -> bool:
 
 
 def _addend(e: Emitter, source: Operand) -> Value:
-    """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its carry: x - 0 does not
-    borrow."""
+    """An addend of a carry chain as 64 bits; `-x` is `~x + 1` with its carry."""
     if isinstance(source, Register | Constant) and source.negated:
         plain = replace(source, negated=False, inverted=True)
         return e.b.add(e.b.zext(e.i32(plain), e.double_word), e.const64(1))
@@ -107,8 +105,7 @@ def imad(e: Emitter, i: Decoded) -> None:
 
 
 def _imad_wide(e: Emitter, i: Decoded, carries_out: list[Operand], rest: list[Operand]) -> None:
-    """The 64-bit sum of the full product, the pair c and a carry; the carry output is true if the
-    sum exceeds 64 bits."""
+    """The 64-bit sum of the product, the pair c and a carry, with a carry output."""
     a, b, c, *carry_in = rest
     extend = e.b.zext if i.has("U32") else e.b.sext
     product = e.b.mul(extend(e.i32(a), e.double_word), extend(e.i32(b), e.double_word))

@@ -1,5 +1,4 @@
-"""Helpers of several opcode families: LLVM intrinsics, the NaNs of the hardware, and the end of a
-launch at forms that are not emulated."""
+"""Helpers of several opcode families: LLVM intrinsics, NaNs, and the end of a launch."""
 
 from __future__ import annotations
 
@@ -203,8 +202,7 @@ def end_launch(e: Emitter, code: int) -> None:
 
 
 def not_emulated(e: Emitter, i: Decoded) -> None:
-    """Ends the launch at a form that the emulator does not support (shuffles among diverged lanes,
-    computed targets)."""
+    """Ends the launch at a form that the emulator does not support."""
     _end_with(e, FaultCode.UNSUPPORTED, e.mask)
 
 

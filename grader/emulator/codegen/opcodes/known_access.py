@@ -109,8 +109,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class RuntimeCalls:
-    """Calls of the runtime. `move` moves the data of an access that the step has checked and
-    counted; `access` does everything."""
+    """Calls of the runtime: `move` moves data of an access that is counted, `access` does all."""
 
     move: Callable[[], None]
     access: Callable[[], None]
@@ -214,8 +213,7 @@ def _move(
 
 
 def _prefetch_behind(e: Emitter, place: Value) -> None:
-    """Prefetches the bytes after a row for the next block or iteration, see `prefetch_next` in
-    moves.h."""
+    """Prefetches the bytes after a row: see `prefetch_next` in moves.h."""
     for byte in range(_WARP_BYTES, 2 * _WARP_BYTES, CACHE_LINE):
         read, near, data = const(0), const(3), const(1)
         arguments = [offset(e.b, place, byte), read, near, data]

@@ -231,8 +231,7 @@ def _address_words(e: Emitter, register: Register) -> tuple[Value, Value]:
 def _add_words(
     e: Emitter, left: tuple[Value, Value], right: tuple[Value, Value]
 ) -> tuple[Value, Value]:
-    """Per lane, the sum of two 64-bit numbers as words: half as many vectors as for 64-bit
-    elements."""
+    """Per lane, the sum of two 64-bit numbers as words, which need half as many vectors."""
     low = e.b.add(left[0], right[0])
     carry = e.b.zext(e.b.icmp_unsigned("<", low, right[0]), LANES_I32)
     return low, e.b.add(e.b.add(left[1], right[1]), carry)

@@ -1,5 +1,4 @@
-"""Bit operations: three-input logic, shifts, byte permutation, predicate logic; for lanes and for
-the uniform datapath."""
+"""Bit operations: three-input logic, shifts, byte permutation, predicate logic."""
 
 from __future__ import annotations
 

@@ -22,8 +22,7 @@ _WORD = 32
 
 
 def _parts(e: Emitter, i: Decoded, operand: Operand) -> list[Value]:
-    """The numbers that the instruction reads from an operand: its halves or bytes, or the whole
-    word. `-` negates each part."""
+    """The halves or bytes of an operand, or the whole word. `-` negates each part."""
     bits = _part_bits(i)
     if bits == _WORD:
         return [e.i32(operand)]

@@ -19,8 +19,7 @@ from grader.emulator.isa.decode import Decoded
 
 
 class Rounding(StrEnum):
-    """The rounding modifiers: to nearest even (no modifier), towards zero, minus infinity, plus
-    infinity."""
+    """The rounding modifiers: to nearest even, towards zero, minus infinity, plus infinity."""
 
     NEAREST = "RN"
     ZERO = "RZ"
@@ -69,8 +68,7 @@ SIGN = 0x8000
 
 @dataclass(frozen=True)
 class _Wide:
-    """The wider type of a value: its integer type, bits of the stored significand, exponent
-    bias."""
+    """The wider type of a value, with the bits of its stored significand and its exponent bias."""
 
     integer: ir.Type
     const: Callable[[int], Value]
@@ -98,8 +96,7 @@ def _wide(e: Values, value: Value) -> _Wide:
 
 
 def unpack(e: Values, code: Value, small: SmallFloat) -> Value:
-    """The value of a 16-bit code: float32 for half, float64 for bfloat16 (wide enough for exact
-    products)."""
+    """The value of a 16-bit code, wide enough for exact products: float32, for bfloat16 float64."""
     if small is BFLOAT:
         return e.b.fpext(e.b.bitcast(e.b.shl(code, e.const(16)), e.real), e.double)
     magnitude = e.b.shl(e.b.and_(code, e.const(0x7FFF)), e.const(13))
@@ -115,8 +112,7 @@ def unpack(e: Values, code: Value, small: SmallFloat) -> Value:
 def round_to(
     e: Values, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
 ) -> Value:
-    """The code of a float32 or float64 value, rounded once, in the low bits of a word; NaNs become
-    the format's NaN."""
+    """The code of a float32 or float64, rounded once; NaNs become the format's NaN."""
     wide = _wide(e, value)
     bits = e.b.bitcast(value, wide.integer)
     magnitude = e.b.bitcast(e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1)), value.type)
@@ -134,8 +130,7 @@ def round_to(
 def _round_magnitude(
     e: Values, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding
 ) -> Value:
-    """Rounds a value >= 0 to the format's precision; 2^(highest exponent + 1) represents
-    infinity."""
+    """Rounds a value >= 0 to the format's precision; infinity is 2^(highest exponent + 1)."""
     wide = _wide(e, magnitude)
 
     def power(exponent: int) -> Value:
@@ -199,8 +194,7 @@ def round_to_single(e: Values, value: Value, mode: Rounding) -> Value:
 
 
 def flush(e: Values, value: Value) -> Value:
-    """`.FTZ`: a denormal float32 becomes the zero of its sign; for operands, and for results after
-    rounding."""
+    """`.FTZ`: a denormal float32 becomes the zero of its sign."""
     bits = e.b.bitcast(value, e.word)
     denormal = e.b.icmp_unsigned("<", e.b.and_(bits, e.const(0x7FFFFFFF)), e.const(0x00800000))
     return e.b.bitcast(e.b.select(denormal, e.b.and_(bits, e.const(0x80000000)), bits), e.real)

@@ -1,5 +1,4 @@
-"""The special-function unit, whose functions the runtime evaluates (cpp/warps/special.cpp), and the
-range check of float32 division."""
+"""The special-function unit (cpp/warps/special.cpp), and the range check of float32 division."""
 
 from __future__ import annotations
 

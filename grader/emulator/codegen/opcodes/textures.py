@@ -36,8 +36,7 @@ _ALL_CHANNELS = 0xF
 
 @dataclass(frozen=True)
 class _Read:
-    """The operands of a texture read. `sources` are registers: the coordinates, then the level or
-    the derivatives."""
+    """The operands of a texture read. `sources`: the coordinates, then a level or derivatives."""
 
     targets: tuple[Register, Register]
     sources: tuple[Register, ...]
