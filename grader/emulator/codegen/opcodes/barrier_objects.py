@@ -47,9 +47,7 @@ def _exchange(e: Emitter, i: Decoded) -> None:
     target, address, source = i.operands
     if target != Register(ZERO_REGISTER, uniform=True):
         raise e.unsupported("with this destination")
-    uniform, e.uniform = e.uniform, False
-    set_lane_data(e, [e.i32(source), e.i32(e.upper(source))])
-    e.uniform = uniform
+    set_lane_data(e, [e.lanes_i32(source), e.lanes_i32(e.upper(source))])
     _call(e, address, "set_up_barrier")
 
 

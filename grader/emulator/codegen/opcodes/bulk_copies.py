@@ -11,18 +11,21 @@ from collections.abc import Sequence
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.control import no_operation
 from grader.emulator.codegen.opcodes.copies import end_group
-from grader.emulator.codegen.opcodes.known_access import Lanes
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, set_lane_data
-from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I1, I64, Value, const
+from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
+from grader.emulator.codegen.tools import I1, Value, const
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.flow import always
+from grader.emulator.isa.flow import Test, always, never
 from grader.emulator.isa.operands import Address, Operand, Register, Special
 from grader.emulator.layouts.forms import BulkForm, ElementType, ReductionForm, WorkKind
 from grader.emulator.timing.pipes import BARRIER_OBJECT, NO_PIPE
 from grader.sass import BULK_LOAD, BULK_STORE, REMOTE
 
-_FORMS = {("S", "G"): BulkForm.FROM_GLOBAL, ("G", "S"): BulkForm.TO_GLOBAL, ("S", "S"): 0}
+_FORMS: dict[tuple[str, ...], int] = {
+    ("S", "G"): BulkForm.FROM_GLOBAL,
+    ("G", "S"): BulkForm.TO_GLOBAL,
+    ("S", "S"): 0,
+}
 _OPERATIONS: dict[str, int] = {
     name: getattr(ReductionForm, name)
     for name in ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR")
@@ -54,14 +57,14 @@ def reduce_bulk(e: Emitter, i: Decoded) -> None:
 
 def _copy(e: Emitter, i: Decoded, form: int) -> None:
     target, source, size = _without_hint(i.operands)
-    direction = _FORMS.get((i.modifiers[0], i.modifiers[1])) if len(i.modifiers) > 1 else None
+    direction = _FORMS.get(i.modifiers[:2])
     if direction is None or not isinstance(size, Register):
         raise e.unsupported()
     to, behind = _words(e, target, 2)
     from_, behind_source = _words(e, source, 2)
     ends = (
-        _long(e, to, behind if direction == BulkForm.TO_GLOBAL else const(0)),
-        _long(e, from_, behind_source if direction == BulkForm.FROM_GLOBAL else const(0)),
+        e.join(to, behind if direction == BulkForm.TO_GLOBAL else const(0)),
+        e.join(from_, behind_source if direction == BulkForm.FROM_GLOBAL else const(0)),
     )
     _call(e, "copy_bulk", (const(form | direction), *ends, behind, e.i32(size)))
 
@@ -98,20 +101,20 @@ def _tensor(
     *,
     blocks: Value | None = None,
 ) -> None:
-    axes = next((_DIMENSIONS[name] for name in i.modifiers if name in _DIMENSIONS), None)
+    axes = _DIMENSIONS.get(i.first_of(_DIMENSIONS) or "")
     if axes is None:
         raise e.unsupported()
     loads = form & BulkForm.FROM_GLOBAL
     start, *words = _words(e, place, axes + (2 if loads else 1))
     object_ = words.pop(0) if loads else const(0)
     corner = [*words, *[const(0)] * (max(_DIMENSIONS.values()) - axes)]
-    address = _long(e, *_words(e, map_address, 2))
+    address = e.join(*_words(e, map_address, 2))
     facts = (const(form | axes), address, start, object_, blocks or const(0), *corner)
     _call(e, "copy_tensor", (e.data("slot bulk map"), *facts))
 
 
 def _operation(e: Emitter, i: Decoded) -> int:
-    operation = next((_OPERATIONS[name] for name in i.modifiers if name in _OPERATIONS), None)
+    operation = _OPERATIONS.get(i.first_of(_OPERATIONS) or "")
     if operation is None:
         raise e.unsupported()
     return BulkForm.REDUCES | operation << BulkForm.OPERATION_SHIFT
@@ -138,10 +141,6 @@ def _words(e: Emitter, operand: Operand, count: int) -> list[Value]:
     return [e.b.add(words[0], e.offset_of(operand)), *words[1:]]
 
 
-def _long(e: Emitter, low: Value, high: Value) -> Value:
-    return e.b.or_(e.b.zext(low, I64), e.b.shl(e.b.zext(high, I64), const(32, I64)))
-
-
 def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
     """Calls a function of the runtime if the guard is true."""
     slots = (e.data(f"slot {BULK_LOAD}"), e.data(f"slot {BULK_STORE}"))
@@ -155,29 +154,19 @@ def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
     e.b.position_at_end(done)
 
 
+def _row(emit: Emit, modifiers: str, ordered: Test = never) -> Opcode:
+    return row(emit, modifiers, uniform=True, pipe=BARRIER_OBJECT, ordered=ordered)
+
+
 BULK_COPIES: dict[str, Opcode] = {
-    "UBLKCP": row(copy_bulk, "S G MULTICAST", uniform=True, pipe=BARRIER_OBJECT),
-    "UBLKRED": row(
-        reduce_bulk,
-        f"S G {_OPERATION_NAMES} {_TYPE_NAMES}",
-        uniform=True,
-        pipe=BARRIER_OBJECT,
-        ordered=always,
-    ),
-    "UBLKPF": row(no_operation, "L2", uniform=True, pipe=BARRIER_OBJECT),
-    "UTMALDG": row(
-        copy_tensor_in, f"{_DIMENSION_NAMES} MULTICAST", uniform=True, pipe=BARRIER_OBJECT
-    ),
-    "UTMASTG": row(copy_tensor_out, _DIMENSION_NAMES, uniform=True, pipe=BARRIER_OBJECT),
-    "UTMAREDG": row(
-        reduce_tensor,
-        f"{_DIMENSION_NAMES} {_OPERATION_NAMES}",
-        uniform=True,
-        pipe=BARRIER_OBJECT,
-        ordered=always,
-    ),
-    "UTMAPF": row(no_operation, f"L2 {_DIMENSION_NAMES}", uniform=True, pipe=BARRIER_OBJECT),
-    "UTMACCTL": row(no_operation, "PF IV IVALL", uniform=True, pipe=BARRIER_OBJECT),
+    "UBLKCP": _row(copy_bulk, "S G MULTICAST"),
+    "UBLKRED": _row(reduce_bulk, f"S G {_OPERATION_NAMES} {_TYPE_NAMES}", always),
+    "UBLKPF": _row(no_operation, "L2"),
+    "UTMALDG": _row(copy_tensor_in, f"{_DIMENSION_NAMES} MULTICAST"),
+    "UTMASTG": _row(copy_tensor_out, _DIMENSION_NAMES),
+    "UTMAREDG": _row(reduce_tensor, f"{_DIMENSION_NAMES} {_OPERATION_NAMES}", always),
+    "UTMAPF": _row(no_operation, f"L2 {_DIMENSION_NAMES}"),
+    "UTMACCTL": _row(no_operation, "PF IV IVALL"),
     "UTMACMDFLUSH": row(end_group(WorkKind.STORES), pipe=NO_PIPE),
 }
 
@@ -194,23 +183,17 @@ def reduce_asynchronously(e: Emitter, i: Decoded) -> None:
 
 
 def _store_later(e: Emitter, i: Decoded, width: int, form: int) -> None:
-    places, objects, source = _take_apart(e, i)
-    set_lane_data(e, [e.register_or_zero(source, word) for word in range(width // 4)])
-    e.put("lane_addresses", places.low)
-    e.put("lane_uppers", objects)
-    facts = (places.mask, e.data(f"slot {REMOTE}"), const(width), const(form))
-    e.try_call("store_later", e.context_pointer, e.warp_pointer, e.index, *facts)
-
-
-def _take_apart(e: Emitter, i: Decoded) -> tuple[Lanes, Value, Register]:
-    """Target addresses of the lanes, addresses of their barrier objects, and the data register."""
     address, source = i.operands
-    plain = isinstance(source, Register) and not source.uniform and not source.negated
-    if not plain or not isinstance(address, Address) or not address.wide:
+    plain = e.plain_register(source)
+    if not isinstance(address, Address) or not address.wide:
         raise e.unsupported("with these operands")
-    assert isinstance(source, Register)
     low, objects = lane_addresses(e, address)
-    return Lanes(low, e.const(0), e.lane_mask()), objects, source
+    lanes = e.lane_mask()
+    set_lane_data(e, e.data_words(plain, width // 4))
+    e.put("lane_addresses", low)
+    e.put("lane_uppers", objects)
+    facts = (lanes, e.data(f"slot {REMOTE}"), const(width), const(form))
+    e.try_call("store_later", e.context_pointer, e.warp_pointer, e.index, *facts)
 
 
 ASYNCHRONOUS: dict[str, Opcode] = {

@@ -15,12 +15,12 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     call_external,
     not_emulated,
     release_paths,
-    repeat_while,
     skip_together,
+    split_lanes,
     sync_lanes,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const, loop_while
+from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import TRUE_PREDICATE, Immediate, Operand, Predicate, Register
@@ -93,18 +93,7 @@ def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
 def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
     """Creates a path per distinct value of the path's lanes, at block `pc` or the value's block."""
     e.put("lane_addresses", values)
-    remaining = e.stack_word(e.mask)
-
-    def split_one() -> None:
-        here = e.b.load(remaining, typ=I32)
-        value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
-        together = e.b.and_(here, e.mask_of(e.b.icmp_unsigned("==", values, e.splat(value))))
-        e.push_path(together, value if pc is None else pc, const(wait))
-        left = e.b.xor(here, together)
-        repeat_while(e, left)
-        e.b.store(left, remaining)
-
-    loop_while(e.b, lambda: e.some(e.b.load(remaining, typ=I32)), split_one)
+    split_lanes(e, values, e.mask, lambda value: value if pc is None else pc, wait)
 
 
 def branch_if_apart(e: Emitter, i: Decoded) -> None:

@@ -16,13 +16,13 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     end_launch,
     not_emulated,
     release_paths,
-    repeat_while,
+    split_lanes,
     sync_lanes,
     trace_value,
 )
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, slot_pointer
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Record, Value, const, loop_while
+from grader.emulator.codegen.tools import I32, I64, LANES_I32, Record, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import Address, Immediate, Predicate, Register, Special
@@ -80,17 +80,12 @@ def bra(e: Emitter, i: Decoded) -> None:
     e.branch_if(e.none(taken), following, split)
     e.b.position_at_end(split)
     rest = e.b.and_(e.mask, e.b.not_(taken))
+    blocks = (target.block, following.block)
     jumps_first = e.b.icmp_unsigned("<", e.b.ctpop(taken), e.b.ctpop(rest))
 
-    def first_or_later(jumping: Value, going_on: Value) -> tuple[Value, Value]:
-        return e.b.select(jumps_first, jumping, going_on), e.b.select(
-            jumps_first, going_on, jumping
-        )
-
-    (mask, later_mask), (pc, later_pc) = (
-        first_or_later(taken, rest),
-        first_or_later(target.block, following.block),
-    )
+    mask, pc = e.b.select(jumps_first, taken, rest), e.b.select(jumps_first, *blocks)
+    later_mask = e.b.select(jumps_first, rest, taken)
+    later_pc = e.b.select(jumps_first, *reversed(blocks))
     e.push_path(later_mask, later_pc, const(WAIT_NONE))
     e.warp.store("mask", mask)
     if e.converged:
@@ -129,26 +124,19 @@ def go_to_computed(
         raise e.unsupported("with these operands")
     offsets = e.i32(target) if behind is None else e.b.add(e.i32(target), behind)
     e.put("lane_addresses", offsets)
-    remaining = e.stack_word(e.lane_mask())
+    lanes = e.lane_mask()
     if i.guard is not None:
         _stay_behind(e)
     nowhere = e.new_block("nowhere")
 
-    def split_one() -> None:
-        here = e.b.load(remaining, typ=I32)
-        offset = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
-        place = [e.context_pointer, offset, const(table)]
-        block = e.call("find_block", *place, result=I32)
+    def find_block(offset: Value) -> Value:
+        block = e.call("find_block", e.context_pointer, offset, const(table), result=I32)
         known = e.new_block("known")
         e.b.cbranch(e.b.icmp_unsigned("==", block, const(-1)), nowhere, known)
         e.b.position_at_end(known)
-        together = e.b.and_(here, e.mask_of(e.b.icmp_unsigned("==", offsets, e.splat(offset))))
-        e.push_path(together, block, const(WAIT_APART))
-        left = e.b.xor(here, together)
-        repeat_while(e, left)
-        e.b.store(left, remaining)
+        return block
 
-    loop_while(e.b, lambda: e.some(e.b.load(remaining, typ=I32)), split_one)
+    split_lanes(e, offsets, lanes, find_block, WAIT_APART)
     e.switch_path()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)

@@ -36,31 +36,25 @@ def load_generic(e: Emitter, i: Decoded) -> None:
     if not isinstance(target, Register) or not _wide(address):
         raise e.unsupported("with these operands")
     low, high = lane_addresses(e, address)
-    values = [e.register_or_zero(target, word) for word in range(max(1, i.access_bytes // 4))]
+    values = e.data_words(target, max(1, i.access_bytes // 4))
     signed = i.has("S8") or i.has("S16")
     count_bytes_elsewhere(e, low, high, width=i.access_bytes)
     for space, lanes in _split(e, high):
-        loaded = load_words(
-            e,
-            i,
-            AccessKind(space, load=True, width=i.access_bytes),
-            Lanes(low, high, lanes),
-            signed=signed,
-        )
+        kind = AccessKind(space, load=True, width=i.access_bytes)
+        loaded = load_words(e, i, kind, Lanes(low, high, lanes), signed=signed)
         here = e.lanes_of(lanes)
         values = [e.b.select(here, new, old) for new, old in zip(loaded, values, strict=True)]
-    if not target.is_zero:
-        for word, value in enumerate(values):
-            e.set(Register(target.index + word), value)
+    e.set_words(target, values)
 
 
 def store_generic(e: Emitter, i: Decoded) -> None:
     """The data at an address of any space = d"""
     address, source = i.operands
-    if not isinstance(source, Register) or source.uniform or source.negated or not _wide(address):
+    plain = e.plain_register(source)
+    if not _wide(address):
         raise e.unsupported("with these operands")
     low, high = lane_addresses(e, address)
-    words = [e.register_or_zero(source, word) for word in range(max(1, i.access_bytes // 4))]
+    words = e.data_words(plain, max(1, i.access_bytes // 4))
     count_bytes_elsewhere(e, low, high, width=i.access_bytes)
     for space, lanes in _split(e, high):
         kind = AccessKind(space, load=False, width=i.access_bytes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from llvmlite import ir
@@ -19,6 +20,7 @@ from grader.emulator.codegen.tools import (
     Value,
     call_by_name,
     const,
+    loop_while,
 )
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Constant, Immediate, Operand, Register
@@ -168,7 +170,7 @@ def sync_lanes(e: Emitter) -> None:
         e.call("sync_lanes", e.warp_pointer, e.mask)
 
 
-def repeat_while(e: Emitter, lanes_left: Value) -> None:
+def _repeat_while(e: Emitter, lanes_left: Value) -> None:
     """Repeats an instruction that splits lanes by value: it executes once per value (observed on an
     H100).
 
@@ -177,6 +179,27 @@ def repeat_while(e: Emitter, lanes_left: Value) -> None:
     """
     with e.b.if_then(e.some(lanes_left)):
         e.call("repeat_block_end", e.context_pointer, e.data("block"))
+
+
+def split_lanes(
+    e: Emitter, values: Value, lanes: Value, find_block: Callable[[Value], Value], wait: int
+) -> None:
+    """Creates a path at a block for each distinct value of these lanes; the values are in
+    `lane_addresses`, too."""
+    remaining = e.stack_word(lanes)
+
+    def split_one() -> None:
+        here = e.b.load(remaining, typ=I32)
+        value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
+        block = find_block(value)
+        same = e.mask_of(e.b.icmp_unsigned("==", values, e.splat(value)))
+        together = e.b.and_(here, same)
+        e.push_path(together, block, const(wait))
+        left = e.b.xor(here, together)
+        _repeat_while(e, left)
+        e.b.store(left, remaining)
+
+    loop_while(e.b, lambda: e.some(e.b.load(remaining, typ=I32)), split_one)
 
 
 def skip_together(e: Emitter, coming: Value) -> ir.Block:

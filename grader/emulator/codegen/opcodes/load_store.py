@@ -17,9 +17,10 @@ from grader.emulator.codegen.opcodes.known_access import (
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.tools import I64, LANES_I32, Value, const, offset
 from grader.emulator.isa.decode import Decoded
+from grader.emulator.isa.flow import never
 from grader.emulator.isa.operands import Address, Operand, Register
 from grader.emulator.layouts.execution import SLOT, WARP_LANES, AccessFlag
-from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS, Pipe
 
 WIDTHS = "U8 S8 U16 S16 64 128"
 HINTS = (
@@ -29,7 +30,7 @@ HINTS = (
 
 
 def load(space: str) -> Opcode:
-    """The row of a load from `shared` or `global` memory."""
+    """The row of a load from `shared`, `global` or `local` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
         """d = the data at an address; `.256` into two groups of four registers, the upper group
@@ -38,22 +39,23 @@ def load(space: str) -> Opcode:
         if len(targets) != (2 if i.has("256") else 1):
             raise e.unsupported("with extra operands")
         kind = AccessKind(space, load=True, width=i.access_bytes)
-        signed = i.has("S8") or i.has("S16")
         low, high = lane_addresses(e, address)
         lanes = Lanes(low, high, e.lane_mask())
-        if len(targets) == 2:
-            _set_quads(e, targets[::-1], load_words(e, i, kind, lanes))
-            return
-        (target,) = targets
-        if not isinstance(target, Register):
+        registers = [each for each in targets if isinstance(each, Register)]
+        if registers != targets:
             raise e.unsupported("with this destination")
-        words = e.registers.place_of(target.index) if not target.is_zero else None
-        access(e, i, kind, lanes, signed=signed, words=words)
+        if len(registers) == 2:
+            upper, lower = registers
+            words = load_words(e, i, kind, lanes)
+            e.set_words(lower, words[:4])
+            e.set_words(upper, words[4:])
+            return
+        (target,) = registers
+        place = None if target.is_zero else e.registers.place_of(target.index)
+        access(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), words=place)
 
-    if space == "global":
-        names = f"{HINTS} {_widths(space)}"
-        return row(emit, names, pipe=GLOBAL_LOAD, ordered=sees_others)
-    return row(emit, f"{HINTS} {WIDTHS}", pipe=SHARED_ACCESS if space == "shared" else GLOBAL_LOAD)
+    ordered = sees_others if space == "global" else never
+    return row(emit, _names(space), pipe=_pipe(space, GLOBAL_LOAD), ordered=ordered)
 
 
 def sees_others(i: Decoded) -> bool:
@@ -61,21 +63,17 @@ def sees_others(i: Decoded) -> bool:
     return i.has("STRONG")
 
 
-def _widths(space: str) -> str:
-    return f"{WIDTHS} ENL2 256" if space == "global" else WIDTHS
+def _names(space: str) -> str:
+    return f"{HINTS} {WIDTHS} ENL2 256" if space == "global" else f"{HINTS} {WIDTHS}"
 
 
-def _set_quads(e: Emitter, targets: list[Operand], words: list[Value]) -> None:
-    for number, target in enumerate(targets):
-        if not isinstance(target, Register):
-            raise e.unsupported("with this destination")
-        for word, value in enumerate(words[4 * number : 4 * number + 4]):
-            if not target.is_zero:
-                e.set(Register(target.index + word), value)
+def _pipe(space: str, outside: Pipe) -> Pipe:
+    """The pipe of accesses to a space; `outside` of shared memory."""
+    return SHARED_ACCESS if space == "shared" else outside
 
 
 def store(space: str) -> Opcode:
-    """The row of a store to `shared` or `global` memory."""
+    """The row of a store to `shared`, `global` or `local` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
         """The data at an address = d; `.256` from two groups of four registers"""
@@ -84,23 +82,16 @@ def store(space: str) -> Opcode:
             raise e.unsupported("with extra operands")
         kind = AccessKind(space, load=False, width=i.access_bytes)
         low, high = lane_addresses(e, address)
-        plain = [
-            each
-            for each in sources
-            if isinstance(each, Register) and not each.uniform and not each.negated
-        ]
-        if plain != sources:
-            raise e.unsupported("with this source")
+        plain = [e.plain_register(each, "with this source") for each in sources]
         lanes = Lanes(low, high, e.lane_mask())
         if len(plain) == 1 and not plain[0].is_zero:
             access(e, i, kind, lanes, words=e.registers.place_of(plain[0].index))
             return
         count = kind.words // len(plain)
-        words = [e.register_or_zero(source, word) for source in plain for word in range(count)]
+        words = [word for source in plain for word in e.data_words(source, count)]
         store_words(e, i, kind, lanes, words)
 
-    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_STORE
-    return row(emit, f"{HINTS} {_widths(space)}", pipe=pipe)
+    return row(emit, _names(space), pipe=_pipe(space, GLOBAL_STORE))
 
 
 def load_words(

@@ -11,7 +11,7 @@ from llvmlite import ir
 from grader.emulator.codegen.constants import constant_bank
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.collective import report_absent_lanes, report_absent_sources
-from grader.emulator.codegen.opcodes.intrinsics import not_emulated
+from grader.emulator.codegen.opcodes.intrinsics import bit_field, not_emulated
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import offset_name
 from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const, lanes, offset
@@ -75,7 +75,7 @@ def _special_value(e: Emitter, name: str) -> Value:
     scalar = _SCALARS.get(name)
     if scalar is not None or name in _CONTEXT_WORDS:
         value = scalar(e) if scalar is not None else e.context.load(_CONTEXT_WORDS[name])
-        return value if e.uniform else e.splat(value)
+        return e.spread(value)
     if e.uniform:
         raise e.unsupported(f"of {name}")
     if name in _LANE_RECORDS:
@@ -99,9 +99,8 @@ def _clock(e: Emitter, start: str, *, upper: bool) -> Value:
 
 def _multiprocessor(e: Emitter) -> Value:
     """Blocks go to multiprocessors in turn; the choice of a GPU is not documented."""
-    row = e.b.add(
-        e.context.load("ctaid_y"), e.b.mul(e.context.load("grid_y"), e.context.load("ctaid_z"))
-    )
+    y, rows, z = (e.context.load(name) for name in ("ctaid_y", "grid_y", "ctaid_z"))
+    row = e.b.add(y, e.b.mul(rows, z))
     linear = e.b.add(e.context.load("ctaid_x"), e.b.mul(e.context.load("grid_x"), row))
     return e.b.urem(linear, e.context.load("multiprocessors"))
 
@@ -151,7 +150,7 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     assert source.register is not None
     width = i.access_bytes
     offsets = e.b.add(e.i32(source.register), e.splat(e.offset_of(source)))
-    old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
+    old = e.data_words(target, max(1, width // 4))
     mask = e.lane_mask()
     e.put("lane_addresses", offsets)
     bank = constant_bank(e, source.bank)
@@ -189,10 +188,7 @@ def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constan
 
 def _narrow(e: Emitter, source: Constant, name: str) -> Value:
     word = e.i32(Constant(source.bank, source.offset & ~3))
-    bits = int(name[1:])
-    raised = e.b.shl(word, e.const(32 - bits - 8 * (source.offset & 3)))
-    shift = e.b.ashr if name[0] == "S" else e.b.lshr
-    return shift(raised, e.const(32 - bits))
+    return bit_field(e, word, 8 * (source.offset & 3), int(name[1:]), signed=name[0] == "S")
 
 
 def to_uniform(e: Emitter, i: Decoded) -> None:
@@ -215,16 +211,13 @@ def to_uniform(e: Emitter, i: Decoded) -> None:
         e.set_predicate(truth, differs)
     if i.guard is not None:
         e.guard = None
-        chosen = e.b.select(e.some(lanes), chosen, _uniform_word(e, target))
-    if i.guard is not None and not truths:
-        others = e.b.and_(lanes, e.mask_of(differs))
-        with e.b.if_then(e.some(others), likely=False):
-            not_emulated(e, i)
+        kept = const(0) if target.is_zero else e.uniform_register(target.index)
+        chosen = e.b.select(e.some(lanes), chosen, kept)
+        if not truths:
+            others = e.b.and_(lanes, e.mask_of(differs))
+            with e.b.if_then(e.some(others), likely=False):
+                not_emulated(e, i)
     e.set(target, chosen)
-
-
-def _uniform_word(e: Emitter, register: Register) -> Value:
-    return const(0) if register.is_zero else e.uniform_register(register.index)
 
 
 def return_address(e: Emitter, i: Decoded) -> None:
@@ -273,10 +266,8 @@ def register_to_predicates(e: Emitter, i: Decoded) -> None:
     chosen = _predicate_mask(e, *masks) if masks else (1 << PREDICATES) - 1
     for index in range(PREDICATES):
         if chosen >> index & 1:
-            bit = e.b.and_(value, e.const(1 << index))
-            e.set_predicate(
-                Predicate(index, uniform=e.uniform), e.b.icmp_unsigned("!=", bit, e.const(0))
-            )
+            bit = e.b.icmp_unsigned("!=", e.b.and_(value, e.const(1 << index)), e.const(0))
+            e.set_predicate(Predicate(index, uniform=e.uniform), bit)
 
 
 def _byte_of(names: tuple[str, ...]) -> int:
@@ -295,9 +286,8 @@ def vote(e: Emitter, i: Decoded) -> None:
     *targets, source = i.operands
     report_absent_lanes(e, i)
     lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
-    uniform, e.uniform = e.uniform, False
-    truths = e.mask_of(e.predicate(source))
-    e.uniform = uniform
+    with e.as_uniform(False):
+        truths = e.mask_of(e.predicate(source))
     ballot = e.b.and_(truths, lanes_here)
     every = e.b.icmp_unsigned("==", ballot, lanes_here)
     some = e.some(ballot)
@@ -307,8 +297,7 @@ def vote(e: Emitter, i: Decoded) -> None:
         raise e.unsupported()
     for target in targets:
         value = result[mode] if isinstance(target, Predicate) else ballot
-        spread = value if e.uniform else e.splat(value)
-        (e.set_predicate if isinstance(target, Predicate) else e.set)(target, spread)
+        (e.set_predicate if isinstance(target, Predicate) else e.set)(target, e.spread(value))
 
 
 def shuffle(e: Emitter, i: Decoded) -> None:

@@ -79,9 +79,7 @@ class _Wide:
 
 def rounding_of(i: Decoded) -> Rounding:
     """The rounding mode of an instruction."""
-    return next(
-        (Rounding(name) for name in i.modifiers if name in ROUNDINGS.split()), Rounding.NEAREST
-    )
+    return Rounding(i.first_of(ROUNDINGS.split()) or Rounding.NEAREST)
 
 
 def small_of(i: Decoded) -> SmallFloat:
@@ -100,9 +98,8 @@ def unpack(e: Values, code: Value, small: SmallFloat) -> Value:
     if small is BFLOAT:
         return e.b.fpext(e.b.bitcast(e.b.shl(code, e.const(16)), e.real), e.double)
     magnitude = e.b.shl(e.b.and_(code, e.const(0x7FFF)), e.const(13))
-    scaled = e.b.fmul(
-        e.b.bitcast(magnitude, e.real), e.b.bitcast(e.const((127 + 112) << 23), e.real)
-    )
+    power = e.b.bitcast(e.const((127 + 112) << 23), e.real)
+    scaled = e.b.fmul(e.b.bitcast(magnitude, e.real), power)
     special = e.b.icmp_unsigned(">=", magnitude, e.const(0x7C00 << 13))
     bits = e.b.select(special, e.b.or_(magnitude, e.const(0x7F800000)), e.b.bitcast(scaled, e.word))
     sign = e.b.shl(e.b.and_(code, e.const(SIGN)), e.const(16))
@@ -116,15 +113,13 @@ def round_to(
     wide = _wide(e, value)
     bits = e.b.bitcast(value, wide.integer)
     magnitude = e.b.bitcast(e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1)), value.type)
-    rounded = _round_magnitude(
-        e, magnitude, e.b.and_(bits, wide.const(1 << wide.bits - 1)), small, mode
-    )
+    top = e.b.and_(bits, wide.const(1 << wide.bits - 1))
+    rounded = _round_magnitude(e, magnitude, top, small, mode)
     code = _encode(e, rounded, small)
     sign = e.b.lshr(bits, wide.const(wide.bits - small.bits))
     sign = e.b.and_(e.b.trunc(sign, e.word) if wide.bits == 64 else sign, e.const(small.sign))
-    return e.b.select(
-        e.b.fcmp_unordered("uno", value, value), e.const(small.nan), e.b.or_(code, sign)
-    )
+    is_nan = e.b.fcmp_unordered("uno", value, value)
+    return e.b.select(is_nan, e.const(small.nan), e.b.or_(code, sign))
 
 
 def _round_magnitude(
@@ -141,33 +136,30 @@ def _round_magnitude(
     lowest = power(small.lowest_exponent)
     normal = e.b.select(e.b.fcmp_ordered("<", clamped, lowest), lowest, clamped)
     exponent = e.b.and_(e.b.bitcast(normal, wide.integer), wide.const(-1 << wide.fraction_bits))
-    places = wide.fraction_bits - small.precision + 1
+    dropped = wide.fraction_bits - small.precision + 1
     # The last place of the magic power of two is the format's last place: its addition rounds
     # there, and its subtraction is exact.
-    magic = e.b.bitcast(e.b.add(exponent, wide.const(places << wide.fraction_bits)), magnitude.type)
+    magic = e.b.bitcast(
+        e.b.add(exponent, wide.const(dropped << wide.fraction_bits)), magnitude.type
+    )
     rounded = e.b.fsub(e.b.fadd(clamped, magic), magic)
     if mode is Rounding.NEAREST:
         return rounded
-    unit = e.b.bitcast(
-        e.b.sub(exponent, wide.const((small.precision - 1) << wide.fraction_bits)), magnitude.type
-    )
+    places = wide.const((small.precision - 1) << wide.fraction_bits)
+    unit = e.b.bitcast(e.b.sub(exponent, places), magnitude.type)
     lowered = e.b.select(e.b.fcmp_ordered(">", rounded, clamped), e.b.fsub(rounded, unit), rounded)
     raised = e.b.select(e.b.fcmp_ordered("<", rounded, clamped), e.b.fadd(rounded, unit), rounded)
     largest = e.b.fsub(infinite, power(small.highest_exponent + 1 - small.precision))
-    finite = e.b.bitcast(
-        wide.const((2 * wide.bias) << wide.fraction_bits | (1 << wide.fraction_bits) - 1),
-        magnitude.type,
-    )
-    overflowed = e.b.and_(
-        e.b.fcmp_ordered(">", clamped, largest), e.b.fcmp_ordered("<=", magnitude, finite)
-    )
+    every = (2 * wide.bias) << wide.fraction_bits | (1 << wide.fraction_bits) - 1
+    finite = e.b.bitcast(wide.const(every), magnitude.type)
+    above = e.b.fcmp_ordered(">", clamped, largest)
+    overflowed = e.b.and_(above, e.b.fcmp_ordered("<=", magnitude, finite))
     lowered = e.b.select(overflowed, largest, lowered)
     if mode is Rounding.ZERO:
         return lowered
     negative = e.b.icmp_unsigned("!=", sign, wide.const(0))
-    return e.b.select(
-        negative, *((raised, lowered) if mode is Rounding.DOWN else (lowered, raised))
-    )
+    down, up = (raised, lowered) if mode is Rounding.DOWN else (lowered, raised)
+    return e.b.select(negative, down, up)
 
 
 def _encode(e: Values, rounded: Value, small: SmallFloat) -> Value:
@@ -210,17 +202,14 @@ def is_tiny(e: Values, exact: Value, small: SmallFloat, mode: Rounding) -> Value
     wide = _wide(e, exact)
     bits = e.b.bitcast(exact, wide.integer)
     magnitude = e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1))
-    smallest, half_unit = (
-        (small.lowest_exponent + wide.bias) << wide.fraction_bits,
-        1 << wide.fraction_bits - small.precision,
-    )
+    smallest = (small.lowest_exponent + wide.bias) << wide.fraction_bits
+    half_unit = 1 << wide.fraction_bits - small.precision
     kept = wide.const(smallest - half_unit if mode is Rounding.NEAREST else smallest)
     if mode in (Rounding.DOWN, Rounding.UP):
         negative = e.b.icmp_signed("<", bits, wide.const(0))
         outwards = wide.const(smallest - 2 * half_unit + 1)
-        kept = e.b.select(
-            negative, *((outwards, kept) if mode is Rounding.DOWN else (kept, outwards))
-        )
+        ends = (outwards, kept) if mode is Rounding.DOWN else (kept, outwards)
+        kept = e.b.select(negative, *ends)
     return e.b.icmp_unsigned("<", magnitude, kept)
 
 

@@ -19,20 +19,16 @@ def special_function(e: Emitter, i: Decoded) -> None:
     """d = f(a) of a float32, with denormals flushed before and after, of a half or bfloat16, or of
     the upper word of a float64."""
     target, operand = i.operands
-    known = (*_FUNCTIONS.split(), *_UPPER_WORDS.split())
-    name = i.first_of(known) or ""
+    name = i.first_of(f"{_FUNCTIONS} {_UPPER_WORDS}".split())
     if not name:
         raise e.unsupported()
     if name in _UPPER_WORDS.split():
         # nvdisasm prints a literal as a float64; the operand is its upper word.
-        word = (
-            e.const(operand.float64_bits() >> 32)
-            if isinstance(operand, Immediate)
-            else e.i32(operand)
-        )
+        literal = isinstance(operand, Immediate)
+        word = e.const(operand.float64_bits() >> 32) if literal else e.i32(operand)
         e.set(target, _call(e, f"mufu_{name.lower()}", word))
         return
-    kind = next((kind for kind in ("F16", "BF16") if i.has(kind)), "F32")
+    kind = i.first_of(("F16", "BF16")) or "F32"
     value = read_float(e, operand, kind)
     single = value if value.type == LANES_F32 else e.b.fptrunc(value, e.real)
     result = _call(e, f"mufu_{name.lower()}", e.b.bitcast(single, e.word))
@@ -57,21 +53,17 @@ def check_division(e: Emitter, i: Decoded) -> None:
     The bounds were measured on an H200 for all pairs of exponents.
     """
     target, a, b = i.operands
-    dividend, divisor = (_exponent(e, e.f32(operand)) for operand in (a, b))
+    words = (e.b.bitcast(e.f32(operand), e.word) for operand in (a, b))
+    dividend, divisor = (e.b.and_(e.b.lshr(word, e.const(23)), e.const(255)) for word in words)
     difference = e.b.sub(dividend, divisor)
     slow = _outside(e, divisor, 2, 251)
     slow = e.b.or_(slow, _outside(e, dividend, 25, 254))
     e.set_predicate(target, e.b.or_(slow, _outside(e, difference, -124, 126)))
 
 
-def _exponent(e: Emitter, value: Value) -> Value:
-    return e.b.and_(e.b.lshr(e.b.bitcast(value, e.word), e.const(23)), e.const(255))
-
-
 def _outside(e: Emitter, value: Value, lowest: int, highest: int) -> Value:
-    return e.b.or_(
-        e.b.icmp_signed("<", value, e.const(lowest)), e.b.icmp_signed(">", value, e.const(highest))
-    )
+    below = e.b.icmp_signed("<", value, e.const(lowest))
+    return e.b.or_(below, e.b.icmp_signed(">", value, e.const(highest)))
 
 
 SPECIAL: dict[str, Opcode] = {

@@ -6,7 +6,7 @@ All 32 lanes must be on the path; results for a part of a warp are undefined (PT
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from llvmlite import ir
@@ -25,6 +25,7 @@ from grader.emulator.timing.pipes import (
     TENSOR_FAST,
     TENSOR_SLOW,
     TENSOR_SMALL,
+    Pipe,
 )
 
 _SHAPES = {
@@ -51,7 +52,7 @@ def multiply_floats(e: Emitter, i: Decoded) -> None:
 
     C and D are float32, or halves (`.F16`). `.SP`: A is sparse, and only half of it is stored.
     """
-    shape = next((name for name in i.modifiers if name.isdecimal()), "")
+    shape = _shape(i)
     kind = next((name for name in ("BF16", "TF32") if i.has(name)), "")
     name = _SHAPES.get((_PRESENT.get(shape, "") if i.has("SP") else shape, kind))
     result = "Half" if i.has("F16") else "Single"
@@ -65,10 +66,9 @@ def multiply_bytes(e: Emitter, i: Decoded) -> None:
     """D = A * B + C of matrices of bytes, in 32-bit integers: exact, modulo 2^32; `.SAT`:
     saturated; `.SP`: A is sparse, and only half of it is stored."""
     target, left, right, *others = i.operands
-    shape = next((name for name in i.modifiers if name.isdecimal()), "")
+    shape = _shape(i)
     kinds = [name for name in i.modifiers if name in ("S8", "U8")]
-    both = 2
-    if shape not in _BYTE_SHAPES[i.has("SP")] or len(kinds) != both:
+    if shape not in _BYTE_SHAPES[i.has("SP")] or len(kinds) != 2:
         raise e.unsupported()
     form = (kinds[0] == "S8") | (kinds[1] == "S8") << 1 | i.has("SAT") << 2
     operands = [target, _plain(e, left, "ROW"), _plain(e, right, "COL"), *others]
@@ -84,6 +84,10 @@ def multiply_bits(e: Emitter, i: Decoded) -> None:
         raise e.unsupported()
     operands = [target, _plain(e, left, "ROW"), _plain(e, right, "COL"), third]
     _multiply(e, i, f"{names[0]}_{shape}", operands, (const(0),))
+
+
+def _shape(i: Decoded) -> str:
+    return next((name for name in i.modifiers if name.isdecimal()), "")
 
 
 def _plain(e: Emitter, operand: Operand, order: str) -> Operand:
@@ -158,15 +162,8 @@ def transpose(e: Emitter, i: Decoded) -> None:
         raise e.unsupported()
     mask = e.lane_mask()
     for function, operand, transposed in (("collect_rows", source, 0), ("spread_rows", target, 1)):
-        facts = (
-            e.context_pointer,
-            e.index,
-            mask,
-            place_of(e, operand),
-            const(1),
-            const(transposed),
-        )
-        e.try_call(function, *facts)
+        facts = (mask, place_of(e, operand), const(1), const(transposed))
+        e.try_call(function, e.context_pointer, e.index, *facts)
 
 
 def _matrices(i: Decoded) -> int:
@@ -187,31 +184,21 @@ def _access_rows(e: Emitter, i: Decoded, address: Operand, *, load: bool) -> Non
     access(e, i, AccessKind("shared", load=load, width=_ROW_BYTES, matrix=True), lanes)
 
 
+_BYTE_NAMES = "8816 16816 16832 16864 S8 U8 SAT SP"
+_FLOAT_NAMES = "16816 1688 1684 16832 F32 F16 BF16 TF32 SP"
+_SLOW_FLOATS = dict.fromkeys(("16816", "16832", "TF32"), TENSOR_SLOW) | {"1684": TENSOR_FAST}
+_SLOW_BYTES = dict.fromkeys(("16832", "16864"), TENSOR_SLOW) | {"8816": TENSOR_SMALL}
+_SLOW_BITS = {"88128": TENSOR_SMALL, "168256": TENSOR_SLOW}
+
+
+def _product(emit: Emit, modifiers: str, pipes: Mapping[str, Pipe]) -> Opcode:
+    return row(emit, modifiers, gathers=True, pipe={PLAIN: TENSOR_FAST, **pipes})
+
+
 TENSOR: dict[str, Opcode] = {
-    "HMMA": row(
-        multiply_floats,
-        "16816 1688 1684 16832 F32 F16 BF16 TF32 SP",
-        gathers=True,
-        pipe={
-            PLAIN: TENSOR_FAST,
-            "16816": TENSOR_SLOW,
-            "16832": TENSOR_SLOW,
-            "1684": TENSOR_FAST,
-            "TF32": TENSOR_SLOW,
-        },
-    ),
-    "IMMA": row(
-        multiply_bytes,
-        "8816 16816 16832 16864 S8 U8 SAT SP",
-        gathers=True,
-        pipe={PLAIN: TENSOR_FAST, "8816": TENSOR_SMALL, "16832": TENSOR_SLOW, "16864": TENSOR_SLOW},
-    ),
-    "BMMA": row(
-        multiply_bits,
-        "88128 168128 168256 AND XOR POPC",
-        gathers=True,
-        pipe={PLAIN: TENSOR_FAST, "88128": TENSOR_SMALL, "168256": TENSOR_SLOW},
-    ),
+    "HMMA": _product(multiply_floats, _FLOAT_NAMES, _SLOW_FLOATS),
+    "IMMA": _product(multiply_bytes, _BYTE_NAMES, _SLOW_BYTES),
+    "BMMA": _product(multiply_bits, "88128 168128 168256 AND XOR POPC", _SLOW_BITS),
     "DMMA": row(
         multiply_doubles,
         " ".join(TENSOR_DOUBLES),

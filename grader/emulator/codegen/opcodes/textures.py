@@ -74,7 +74,9 @@ def gather(e: Emitter, i: Decoded) -> None:
 
 
 def _parse_read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> _Read:
-    *registers, last = _without_mask(i.operands)
+    mask = i.operands[-1]
+    masked = isinstance(mask, Immediate)
+    *registers, last = i.operands[:-1] if masked else i.operands
     count = 2 + sources
     named, handle = registers[:count], registers[count:]
     if len(named) != count or not isinstance(last, Special) or last.name not in _KINDS:
@@ -82,31 +84,23 @@ def _parse_read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> _Read
     plain = tuple(each for each in named if isinstance(each, Register) and not each.uniform)
     if len(plain) != count:
         raise e.unsupported("with these operands")
-    mask = i.operands[-1]
     channels = mask.integer() if isinstance(mask, Immediate) else _ALL_CHANNELS
     handle_word = _handle(e, handle)
     return _Read((plain[0], plain[1]), plain[2:], handle_word, form | _KINDS[last.name], channels)
-
-
-def _without_mask(operands: Sequence[Operand]) -> Sequence[Operand]:
-    return operands[:-1] if isinstance(operands[-1], Immediate) else operands
 
 
 def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
     """The lower word of an object's handle: in a uniform register that a zero follows, or in
     constant bank 0, at an index in words."""
     match operands:
-        case [Register(uniform=True) as register, *none] if not any(map(_names_more, none)):
+        case [Register(uniform=True) as register, *zeros] if all(
+            isinstance(each, Immediate) and each.integer() == 0 for each in zeros
+        ):
             return e.scalar_i32(register)
         case [Immediate() as bank, Immediate() as word] if bank.integer() == BANK_OF_LAUNCH:
             place = e.b.zext(e.data("object", word.integer()), I64)
             return e.b.load(offset(e.b, e.context.load_pointer("constants"), place), typ=I32)
     raise e.unsupported("with this object")
-
-
-def _names_more(operand: Operand) -> bool:
-    """Whether an operand other than zero follows an object's register."""
-    return not isinstance(operand, Immediate) or operand.integer() != 0
 
 
 def _coordinates(e: Emitter, i: Decoded, read: _Read) -> list[Value]:
@@ -116,11 +110,10 @@ def _coordinates(e: Emitter, i: Decoded, read: _Read) -> list[Value]:
     count = (read.form & TextureForm.DIMENSIONS) + bool(read.form & TextureForm.ARRAY)
     scattered = 1 if read.form & TextureForm.GATHER else 2
     together = scattered if i.has("SCR") else count
-    words = []
-    for number in range(count):
-        source = read.sources[number // together]
-        words.append(e.register_or_zero(source, number % together))
-    return words
+    return [
+        e.register_or_zero(read.sources[number // together], number % together)
+        for number in range(count)
+    ]
 
 
 def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
@@ -129,10 +122,9 @@ def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
     forms = (const(read.form), const(read.channels))
     e.try_call("read_texture", *facts, *forms)
     upper, lower = read.targets
-    for number, value in enumerate(lane_data(e, read.channels.bit_count())):
-        target = (lower, upper)[number // 2]
-        if not target.is_zero:
-            e.set(Register(target.index + number % 2), value)
+    words = lane_data(e, read.channels.bit_count())
+    e.set_words(lower, words[:2])
+    e.set_words(upper, words[2:])
 
 
 # --- surfaces -------------------------------------------------------------------------------------
@@ -149,18 +141,14 @@ def surface(*, load: bool) -> Emit:
             raise e.unsupported("with this destination")
         here = e.lanes_of(lanes.mask)
         words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
-        for number, word in enumerate(words):
-            if not target.is_zero:
-                value = e.b.select(here, word, e.const(0))
-                e.set(Register(target.index + number), value)
+        e.set_words(target, [e.b.select(here, word, e.const(0)) for word in words])
 
     def store_surface(e: Emitter, i: Decoded) -> None:
         """The bytes of a surface from x on = d (`surf2Dwrite`)."""
         address, source, *handle = i.operands
-        if not isinstance(source, Register) or source.uniform or source.negated:
-            raise e.unsupported("with this source")
+        plain = e.plain_register(source, "with this source")
         kind, lanes = _locate(e, i, address, handle, load=False)
-        set_lane_data(e, [e.register_or_zero(source, word) for word in range(kind.words)])
+        set_lane_data(e, e.data_words(plain, kind.words))
         access(e, i, kind, lanes, slot=_SLOT)
 
     return load_surface if load else store_surface
@@ -186,8 +174,7 @@ def _locate(
     e.require("no offset", i.operands.index(address))
     form |= SurfaceForm.TRAP * i.has("TRAP") | SurfaceForm.IGNORE * i.has("IGN")
     count = (form & SurfaceForm.DIMENSIONS) + bool(form & SurfaceForm.ARRAY)
-    first = Register(address.register.index)
-    set_lane_data(e, [e.register_or_zero(first, word) for word in range(count)])
+    set_lane_data(e, e.data_words(Register(address.register.index), count))
     facts = (e.context_pointer, e.index, e.lane_mask(), _handle(e, handle))
     e.try_call("locate_surface", *facts, const(form), const(i.access_bytes))
     low, inside = lane_data(e, 2)

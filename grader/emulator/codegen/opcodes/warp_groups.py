@@ -131,9 +131,8 @@ def _addend(e: Emitter, third: Operand, scale: list[Operand]) -> Value:
     place = place_of(e, third)
     if not scale:
         return place
-    uniform, e.uniform = e.uniform, True
-    counts = e.predicate(scale[0])
-    e.uniform = uniform
+    with e.as_uniform(True):
+        counts = e.predicate(scale[0])
     return e.b.select(counts, place, ir.Constant(POINTER, None))
 
 
@@ -169,25 +168,15 @@ def _shapes(*depths: int) -> str:
     return " ".join(f"{_ROWS}x{width}x{depth}" for depth in depths for width in widths)
 
 
+def _product(kind: str, modifiers: str) -> Opcode:
+    return row(multiply_group(kind), modifiers, pipe=TENSOR_GROUP, registers=_SUMS)
+
+
 WARP_GROUPS: dict[str, Opcode] = {
-    "HGMMA": row(
-        multiply_group("floats"),
-        f"{_shapes(8, 16)} F32 F16 BF16 TF32",
-        pipe=TENSOR_GROUP,
-        registers=_SUMS,
-    ),
-    "QGMMA": row(
-        multiply_group("floats"),
-        f"{_shapes(32)} F32 F16 E4M3 E5M2",
-        pipe=TENSOR_GROUP,
-        registers=_SUMS,
-    ),
-    "IGMMA": row(
-        multiply_group("bytes"), f"{_shapes(32)} S8 U8 SAT", pipe=TENSOR_GROUP, registers=_SUMS
-    ),
-    "BGMMA": row(
-        multiply_group("bits"), f"{_shapes(256)} AND POPC", pipe=TENSOR_GROUP, registers=_SUMS
-    ),
+    "HGMMA": _product("floats", f"{_shapes(8, 16)} F32 F16 BF16 TF32"),
+    "QGMMA": _product("floats", f"{_shapes(32)} F32 F16 E4M3 E5M2"),
+    "IGMMA": _product("bytes", f"{_shapes(32)} S8 U8 SAT"),
+    "BGMMA": _product("bits", f"{_shapes(256)} AND POPC"),
     "USETMAXREG": row(set_most_registers, "TRY_ALLOC DEALLOC CTAPOOL", uniform=True),
     "WARPGROUP": row(synchronise_group, "ARRIVE DEPBAR LE", pipe=WARP_GROUP, flow=ControlFlow()),
 }
