@@ -6,17 +6,15 @@ from grader.emulator.codegen.opcodes.atomics import ATOMICS
 from grader.emulator.codegen.opcodes.barrier_objects import BARRIER_OBJECTS
 from grader.emulator.codegen.opcodes.barriers import BARRIERS
 from grader.emulator.codegen.opcodes.bulk_copies import ASYNCHRONOUS, BULK_COPIES
-from grader.emulator.codegen.opcodes.calls import CALLS
 from grader.emulator.codegen.opcodes.collective import COLLECTIVE
-from grader.emulator.codegen.opcodes.control import CONTROL
+from grader.emulator.codegen.opcodes.control import CALLS, CONTROL
 from grader.emulator.codegen.opcodes.convert import CONVERSIONS
 from grader.emulator.codegen.opcodes.copies import COPIES
 from grader.emulator.codegen.opcodes.double import DOUBLE
 from grader.emulator.codegen.opcodes.floating import FLOATING
-from grader.emulator.codegen.opcodes.generic import GENERIC
 from grader.emulator.codegen.opcodes.half import HALVES
 from grader.emulator.codegen.opcodes.integer import INTEGER
-from grader.emulator.codegen.opcodes.load_store import MEMORY
+from grader.emulator.codegen.opcodes.load_store import GENERIC, MEMORY
 from grader.emulator.codegen.opcodes.logic import LOGIC
 from grader.emulator.codegen.opcodes.move import MOVE
 from grader.emulator.codegen.opcodes.packed import PACKED

@@ -14,12 +14,13 @@ from grader.emulator.codegen.opcodes.atomic_lanes import (
     define_atomic,
     is_float_operation,
 )
-from grader.emulator.codegen.opcodes.generic import count_bytes_elsewhere, lanes_in
 from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import (
     access,
+    count_bytes_elsewhere,
     lane_addresses,
     lane_data,
+    lanes_in,
     set_lane_data,
 )
 from grader.emulator.codegen.opcodes.row import Emit, Opcode, row

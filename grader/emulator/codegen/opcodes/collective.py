@@ -57,9 +57,9 @@ def warpsync(e: Emitter, i: Decoded) -> None:
         not_emulated(e, i)
         e.b.position_at_end(waiting)
     barrier = COLLECTIVE_BARRIER if collective else WARPSYNC_BARRIER
-    _store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
+    store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
     if collective:
-        _store_lanes(e, e.warp.at("collective_return"), e.splat(e.target.block))
+        store_lanes(e, e.warp.at("collective_return"), e.splat(e.target.block))
     if apart:
         _push_groups(e, named, e.following.block, barrier)
     else:
@@ -84,7 +84,7 @@ def end_collective(e: Emitter, i: Decoded) -> None:
     e.switch_path()
 
 
-def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
+def store_lanes(e: Emitter, address: Value, values: Value) -> None:
     """Stores the path's lanes of an array field of the warp's record."""
     others = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.select(e.active, values, others), address, align=4)

@@ -1,5 +1,5 @@
-"""Control flow: branches, convergence barriers, exit, fences. Branches, BSYNC and EXIT end their
-basic block.
+"""Control flow: branches, calls, convergence barriers, exit, fences. Branches, BSYNC and EXIT end
+their basic block.
 
 In the converged step all live lanes are on one path, so BSYNC does not wait. A branch that splits
 them continues with diverged steps.
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.collective import branch_if_apart
+from grader.emulator.codegen.opcodes.collective import branch_if_apart, store_lanes
 from grader.emulator.codegen.opcodes.intrinsics import (
     end_launch,
     not_emulated,
@@ -22,7 +22,7 @@ from grader.emulator.codegen.opcodes.intrinsics import (
 )
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, slot_pointer
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.codegen.tools import I32, I64, LANES_I32, Record, Value, const
+from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Record, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import Address, Immediate, Predicate, Register, Special
@@ -47,6 +47,7 @@ from grader.emulator.timing.pipes import (
     PREFETCH,
     QUEUED,
     SLEEP,
+    SYSTEM_CALL,
 )
 
 JUMPS, RETURNS = JumpTable.JUMPS, JumpTable.RETURNS
@@ -82,7 +83,6 @@ def bra(e: Emitter, i: Decoded) -> None:
     rest = e.b.and_(e.mask, e.b.not_(taken))
     blocks = (target.block, following.block)
     jumps_first = e.b.icmp_unsigned("<", e.b.ctpop(taken), e.b.ctpop(rest))
-
     mask, pc = e.b.select(jumps_first, taken, rest), e.b.select(jumps_first, *blocks)
     later_mask = e.b.select(jumps_first, rest, taken)
     later_pc = e.b.select(jumps_first, *reversed(blocks))
@@ -125,8 +125,10 @@ def go_to_computed(
     offsets = e.i32(target) if behind is None else e.b.add(e.i32(target), behind)
     e.put("lane_addresses", offsets)
     lanes = e.lane_mask()
-    if i.guard is not None:
-        _stay_behind(e)
+    if i.guard is not None:  # the others continue at the next instruction
+        rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
+        with e.b.if_then(e.some(rest)):
+            e.push_path(rest, e.following.block, const(WAIT_NONE))
     nowhere = e.new_block("nowhere")
 
     def find_block(offset: Value) -> Value:
@@ -150,13 +152,6 @@ def _lanes_where(e: Emitter, predicates: Sequence[object]) -> Value:
             raise e.unsupported("with this operand")
         lanes = e.b.and_(lanes, e.mask_of(e.predicate(predicate)))
     return lanes
-
-
-def _stay_behind(e: Emitter) -> None:
-    """Creates a path for the lanes with a false guard, at the next instruction."""
-    rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
-    with e.b.if_then(e.some(rest)):
-        e.push_path(rest, e.following.block, const(WAIT_NONE))
 
 
 def exit_lanes(e: Emitter, i: Decoded) -> None:
@@ -184,19 +179,14 @@ def bssy(e: Emitter, i: Decoded) -> None:
     """Registers the path's lanes as the participants of this convergence barrier."""
     _unguarded(e, i)
     barrier = _barrier(e, i.operands[0])
-    address = e.warp.at("participants", barrier * 32)
+    address = e.warp.at("participants", barrier * WARP_LANES)
     together = e.splat(e.mask)
-    if not e.converged:
-        from_memory = e.b.load(address, typ=together.type, align=4)
-        together = e.b.select(e.active, together, from_memory)
-    e.b.store(together, address, align=4)
-    _record_restored(e, barrier, restored=False)
-
-
-def _record_restored(e: Emitter, barrier: int, *, restored: bool) -> None:
+    if e.converged:
+        e.b.store(together, address, align=4)
+    else:
+        store_lanes(e, address, together)
     known = e.warp.load("restored", barrier)
-    updated = e.b.or_(known, e.mask) if restored else e.b.and_(known, e.b.not_(e.mask))
-    e.warp.store("restored", updated, barrier)
+    e.warp.store("restored", e.b.and_(known, e.b.not_(e.mask)), barrier)
 
 
 def bsync(e: Emitter, i: Decoded) -> None:
@@ -218,10 +208,8 @@ def bsync(e: Emitter, i: Decoded) -> None:
 def break_barrier(e: Emitter, i: Decoded) -> None:
     """Removes the lanes from the participants of a convergence barrier."""
     (barrier,) = (_barrier(e, operand) for operand in i.operands if isinstance(operand, Special))
-    leaving = e.lane_mask()
-    for operand in (operand for operand in i.operands if not isinstance(operand, Special)):
-        leaving = e.b.and_(leaving, e.mask_of(e.predicate(operand)))
-    address = e.warp.at("participants", barrier * 32)
+    leaving = _lanes_where(e, [each for each in i.operands if not isinstance(each, Special)])
+    address = e.warp.at("participants", barrier * WARP_LANES)
     together = e.b.load(address, typ=LANES_I32, align=4)
     e.b.store(e.b.and_(together, e.splat(e.b.not_(leaving))), address, align=4)
     if not e.converged:
@@ -240,10 +228,10 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
         if i.has("CLEAR"):
             e.b.store(e.b.select(e.active, e.const(0), together), address, align=4)
         return
-    address = e.warp.at("participants", _barrier(e, target) * WARP_LANES)
-    others = e.b.load(address, typ=LANES_I32, align=4)
-    e.b.store(e.b.select(e.active, e.i32(source), others), address, align=4)
-    _record_restored(e, _barrier(e, target), restored=True)
+    barrier = _barrier(e, target)
+    store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), e.i32(source))
+    known = e.warp.load("restored", barrier)
+    e.warp.store("restored", e.b.or_(known, e.mask), barrier)
 
 
 def trap(e: Emitter, i: Decoded) -> None:
@@ -307,6 +295,73 @@ def _leaves(i: Decoded) -> bool:
 def _always_taken(i: Decoded) -> bool:
     """Whether a branch without a guard always branches."""
     return len(i.operands) == 1 and not i.has("DIV") and not i.has("CONV")
+
+
+_RETURN_ADDRESS = Register(20)
+"""The register pair with the return address of a system function."""
+
+
+def call(e: Emitter, i: Decoded) -> None:
+    """`CALL.REL` of a function in the kernel's code, by its offset or by a register; `CALL.ABS` of
+    a system function."""
+    if i.has("ABS"):
+        call_system(e, i)
+    elif _by_pointer(i):
+        go_to_computed(e, i, i.operands[0], JUMPS)
+    else:
+        bra(e, i)
+
+
+def _by_pointer(i: Decoded) -> bool:
+    """Whether it calls a function of the kernel through a register."""
+    return bool(i.operands) and isinstance(i.operands[0], Register) and not i.has("ABS")
+
+
+def call_system(e: Emitter, i: Decoded) -> None:
+    """Calls a system function for the lanes of the path. All lanes must call the same function and
+    return to the next instruction."""
+    (target,) = i.operands
+    if i.guard is not None or not isinstance(target, Register | Immediate):
+        raise e.unsupported("with these operands")
+    addresses = e.integer64(target)
+    address = e.b.extract_element(addresses, e.b.cttz(e.mask, const(1, I1)))
+    returns = e.b.icmp_unsigned(
+        "!=", e.i64(_RETURN_ADDRESS), e.splat(e.b.zext(e.data("next offset"), I64))
+    )
+    others = e.b.or_(returns, e.b.icmp_unsigned("!=", addresses, e.splat(address)))
+    others = e.b.and_(e.mask, e.mask_of(others))
+    together, apart, failed = (e.new_block(name) for name in ("together", "several", "failed"))
+    e.b.cbranch(e.none(others), together, apart)
+    e.b.position_at_end(apart)
+    not_emulated(e, i)
+    e.b.position_at_end(together)
+    e.context.store("call_target", address)
+    trace_value(e, e.splat(e.b.trunc(address, I32)))
+    code = e.call("call_system", e.context_pointer, e.warp_pointer, e.mask, result=I32)
+    e.branch_if(e.none(code), e.following, failed)
+    e.b.position_at_end(failed)
+    e.context.store("fault_instruction", e.index)
+    e.b.ret(code)
+
+
+def load_address(e: Emitter, i: Decoded) -> None:
+    """d = the address of an instruction, by default of this one: its offset in the code."""
+    target, *place = i.operands
+    if len(place) > 1 or not all(isinstance(operand, Immediate) for operand in place):
+        raise e.unsupported("with these operands")
+    here = e.splat(e.b.zext(e.data("code offset"), I64))
+    e.set64(target, e.i64(place[0]) if place else here)
+
+
+CALLS: dict[str, Opcode] = {
+    "CALL": row(
+        call,
+        "REL ABS NOINC",
+        pipe={PLAIN: JUMP, "ABS": SYSTEM_CALL},
+        flow=ControlFlow(indirect=_by_pointer),
+    ),
+    "LEPC": row(load_address),
+}
 
 
 _WHY = "RECONVERGENT RELIABLE"
