@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -193,23 +193,6 @@ def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
     yield index
     rest.add_incoming(builder.xor(rest, builder.shl(const(1), index)), builder.block)
     builder.branch(head)
-    builder.position_at_end(done)
-
-
-def loop_while(
-    builder: ir.IRBuilder, condition: Callable[[], Value], body: Callable[[], None]
-) -> None:
-    """`while (condition()) body()`; the loop's state is in memory."""
-    head = builder.append_basic_block("while")
-    inside = builder.append_basic_block("do")
-    done = builder.append_basic_block("end")
-    builder.branch(head)
-    builder.position_at_end(head)
-    builder.cbranch(condition(), inside, done)
-    builder.position_at_end(inside)
-    body()
-    if not builder.block.is_terminated:
-        builder.branch(head)
     builder.position_at_end(done)
 
 

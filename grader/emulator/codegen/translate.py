@@ -13,20 +13,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.emulator.codegen.block_cycles import cycles_alone, cycles_behind
-from grader.emulator.codegen.constants import constant_bank_bytes, constant_data
 from grader.emulator.codegen.frame import cell_bytes
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.opcodes import find_opcode, look_up
 from grader.emulator.codegen.opcodes.collective import lanes_named_before
 from grader.emulator.codegen.opcodes.copies import copy_form
 from grader.emulator.codegen.shapes import (
+    BANK_OF_LAUNCH,
     CONSTANT_WORDS,
     Hole,
     operand_at,
     register_and_predicate_values,
 )
-from grader.emulator.codegen.step_code import DRAW, ENTER, UNKNOWN
-from grader.emulator.codegen.steps import Step, Steps
+from grader.emulator.codegen.steps import DRAW, ENTER, UNKNOWN, Step, Steps
 from grader.emulator.cpp import Runtime
 from grader.emulator.isa.decode import Decoded, decode
 from grader.emulator.isa.flow import Block, ControlFlow, Flow, find_blocks
@@ -40,7 +39,7 @@ from grader.emulator.isa.program import (
     Unsupported,
 )
 from grader.emulator.layouts.blocks import CODE_PLACE
-from grader.emulator.layouts.execution import warp_layout
+from grader.emulator.layouts.execution import CONSTANT_BANKS, warp_layout
 from grader.sass import MemoryOperation, is_branch
 
 _LAST_ARGUMENT = 11
@@ -335,3 +334,29 @@ def _end(block: Block, i: Decoded) -> None:
     found = look_up(i)
     if block.following is None and not (found and found.ends_block):
         raise Unsupported(f"{i.opcode} at the end of the code", i.line)
+
+
+def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int:
+    """The data word of a cell for a constant operand: for bank 0 its offset, for other banks its
+    contents. Raises Unsupported if they are unknown."""
+    place = operand.offset // 4 * 4 + 4 * words_behind
+    size = constant_bank_bytes(code, operand.bank)
+    if operand.bank == VARIABLES_BANK and place >= size:
+        raise Unsupported(
+            f"of c[{operand.bank:#x}][{place:#x}], behind the {size} bytes of __constant__"
+            " variables"
+        )
+    if not 0 <= place <= size - 4 or not code.knows_constant(operand.bank, place):
+        raise Unsupported(f"of c[{operand.bank:#x}][{place:#x}]")
+    if operand.bank == BANK_OF_LAUNCH:
+        return place
+    return int.from_bytes(code.constants[operand.bank][place : place + 4], "little")
+
+
+def constant_bank_bytes(code: KernelCode, bank: int) -> int:
+    """Size of a constant bank. Raises Unsupported for unknown contents (bank 4: addresses)."""
+    if bank == BANK_OF_LAUNCH:
+        return code.constant_bytes
+    if bank not in code.constants or bank >= CONSTANT_BANKS:
+        raise Unsupported(f"with constant bank {bank}")
+    return len(code.constants[bank])

@@ -3,13 +3,11 @@
 from contextlib import suppress
 
 from grader.emulator.codegen.opcodes.atomics import ATOMICS
-from grader.emulator.codegen.opcodes.barrier_objects import BARRIER_OBJECTS
-from grader.emulator.codegen.opcodes.barriers import BARRIERS
-from grader.emulator.codegen.opcodes.bulk_copies import ASYNCHRONOUS, BULK_COPIES
+from grader.emulator.codegen.opcodes.barriers import BARRIER_OBJECTS, BARRIERS
 from grader.emulator.codegen.opcodes.collective import COLLECTIVE
 from grader.emulator.codegen.opcodes.control import CALLS, CONTROL
 from grader.emulator.codegen.opcodes.convert import CONVERSIONS
-from grader.emulator.codegen.opcodes.copies import COPIES
+from grader.emulator.codegen.opcodes.copies import ASYNCHRONOUS, BULK_COPIES, COPIES
 from grader.emulator.codegen.opcodes.double import DOUBLE
 from grader.emulator.codegen.opcodes.floating import FLOATING
 from grader.emulator.codegen.opcodes.half import HALVES
@@ -20,9 +18,8 @@ from grader.emulator.codegen.opcodes.move import MOVE
 from grader.emulator.codegen.opcodes.packed import PACKED
 from grader.emulator.codegen.opcodes.row import Opcode
 from grader.emulator.codegen.opcodes.special import SPECIAL
-from grader.emulator.codegen.opcodes.tensor import TENSOR
+from grader.emulator.codegen.opcodes.tensor import TENSOR, WARP_GROUPS
 from grader.emulator.codegen.opcodes.textures import TEXTURES
-from grader.emulator.codegen.opcodes.warp_groups import WARP_GROUPS
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.program import Unsupported
 

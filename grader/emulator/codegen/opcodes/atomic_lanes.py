@@ -46,15 +46,13 @@ _Combine = Callable[[ir.IRBuilder, Value, Value], Value]
 
 @dataclass(frozen=True)
 class AtomicKind:
-    """A hardware operation: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2` ...)
-    of `width` bytes.
+    """A hardware operation: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2` ...).
 
     `shared_by_threads`: other host threads may access the same memory at the same time.
     """
 
     operation: str
     type: str
-    width: int
     shared_by_threads: bool
 
     @property
@@ -71,6 +69,11 @@ class AtomicKind:
     def part_bits(self) -> int:
         """Bits of a number."""
         return int(self.part.lstrip("USBF"))
+
+    @property
+    def width(self) -> int:
+        """Bytes of a value."""
+        return self.part_bits // 8 * int(self.type.partition("x")[2] or 1)
 
     @property
     def commutes(self) -> bool:

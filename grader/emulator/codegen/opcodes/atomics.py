@@ -39,22 +39,10 @@ from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
 from grader.sass import MemoryOperation
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
-_TYPES = {
-    "S32": 4,
-    "64": 8,
-    "S64": 8,
-    "128": 16,
-    "F32": 4,
-    "F64": 8,
-    "F16x2": 4,
-    "F16x4": 8,
-    "F16x8": 16,
-    "BF16x2": 4,
-    "BF16x4": 8,
-    "BF16x8": 16,
-    "F32x2": 8,
-    "F32x4": 16,
-}
+_TYPES = (
+    *("S32", "64", "S64", "128", "F32", "F64", "F16x2", "F16x4", "F16x8"),
+    *("BF16x2", "BF16x4", "BF16x8", "F32x2", "F32x4"),
+)
 
 
 @dataclass(frozen=True)
@@ -78,11 +66,9 @@ def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
         or ("F" in named and not is_float_operation(operation, named))
     ):
         raise Unsupported(f"{i.opcode} in this form", i.line)
-    width = _TYPES.get(named, 4)
     kind = f"U{named}" if named.isdecimal() else named
-    return AtomicKind(
-        "ADD" if operation == "POPC" else operation, kind, width, shared_by_threads=not shared
-    )
+    operation = "ADD" if operation == "POPC" else operation
+    return AtomicKind(operation, kind, shared_by_threads=not shared)
 
 
 def shared_atomic(e: Emitter, i: Decoded) -> None:

@@ -12,7 +12,6 @@ from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.intrinsics import (
-    call_external,
     not_emulated,
     release_paths,
     skip_together,
@@ -20,7 +19,7 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     sync_lanes,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const
+from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, call_by_name, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import TRUE_PREDICATE, Immediate, Operand, Predicate, Register
@@ -158,7 +157,7 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
         _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
     )
     values = e.b.select(e.active, e.i32(source), e.const(neutral))
-    e.set(target, call_external(e, f"llvm.vector.reduce.{operation}.v32i32", I32, [values]))
+    e.set(target, call_by_name(e.b, f"llvm.vector.reduce.{operation}.v32i32", I32, [values]))
 
 
 def elect(e: Emitter, i: Decoded) -> None:

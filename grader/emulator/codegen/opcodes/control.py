@@ -35,20 +35,7 @@ from grader.emulator.layouts.execution import (
     JumpTable,
     Repeat,
 )
-from grader.emulator.timing.pipes import (
-    FENCE_BLOCK,
-    FENCE_GPU,
-    FENCE_SYSTEM,
-    INDIRECT,
-    INVALIDATE,
-    JUMP,
-    LAUNCH_NEXT,
-    NO_PIPE,
-    PREFETCH,
-    QUEUED,
-    SLEEP,
-    SYSTEM_CALL,
-)
+from grader.emulator.timing import pipes
 
 JUMPS, RETURNS = JumpTable.JUMPS, JumpTable.RETURNS
 _BARRIERS = tuple(f"B{number}" for number in range(16))
@@ -357,7 +344,7 @@ CALLS: dict[str, Opcode] = {
     "CALL": row(
         call,
         "REL ABS NOINC",
-        pipe={PLAIN: JUMP, "ABS": SYSTEM_CALL},
+        pipe={PLAIN: pipes.JUMP, "ABS": pipes.SYSTEM_CALL},
         flow=ControlFlow(indirect=_by_pointer),
     ),
     "LEPC": row(load_address),
@@ -368,34 +355,39 @@ _WHY = "RECONVERGENT RELIABLE"
 """Reason for the wait at a convergence barrier, from sm_100 on; no effect here."""
 
 CONTROL: dict[str, Opcode] = {
-    "BRA": row(branch, "DIV CONV U ANY", pipe=JUMP, flow=ControlFlow(leaves=_always_taken)),
-    "RET": row(ret, "REL NODEC", pipe=JUMP, flow=ControlFlow(leaves=always)),
-    "BRX": row(brx, pipe=INDIRECT, flow=ControlFlow(leaves=always, indirect=always)),
-    "EXIT": row(exit_lanes, pipe=NO_PIPE, flow=ControlFlow(leaves=_leaves)),
-    "BSSY": row(bssy, _WHY, pipe=NO_PIPE, flow=ControlFlow(ends_block=False)),
-    "BSYNC": row(bsync, _WHY, pipe=NO_PIPE, flow=ControlFlow()),
+    "BRA": row(branch, "DIV CONV U ANY", pipe=pipes.JUMP, flow=ControlFlow(leaves=_always_taken)),
+    "RET": row(ret, "REL NODEC", pipe=pipes.JUMP, flow=ControlFlow(leaves=always)),
+    "BRX": row(brx, pipe=pipes.INDIRECT, flow=ControlFlow(leaves=always, indirect=always)),
+    "EXIT": row(exit_lanes, pipe=pipes.NO_PIPE, flow=ControlFlow(leaves=_leaves)),
+    "BSSY": row(bssy, _WHY, pipe=pipes.NO_PIPE, flow=ControlFlow(ends_block=False)),
+    "BSYNC": row(bsync, _WHY, pipe=pipes.NO_PIPE, flow=ControlFlow()),
     "BREAK": row(break_barrier, _WHY),
     "BMOV": row(move_barrier, "32 CLEAR"),
     "MEMBAR": row(
         fence,
         "SC ALL CTA SM GPU SYS VC",
-        pipe={PLAIN: FENCE_GPU, "CTA": FENCE_BLOCK, "SM": FENCE_BLOCK, "SYS": FENCE_SYSTEM},
+        pipe={
+            PLAIN: pipes.FENCE_GPU,
+            "CTA": pipes.FENCE_BLOCK,
+            "SM": pipes.FENCE_BLOCK,
+            "SYS": pipes.FENCE_SYSTEM,
+        },
         ordered=lambda i: not i.has("CTA"),
     ),
-    "ERRBAR": row(no_operation, pipe=NO_PIPE),
+    "ERRBAR": row(no_operation, pipe=pipes.NO_PIPE),
     "CGAERRBAR": row(no_operation),
-    "FENCE": row(no_operation, "VIEW ASYNC S G", pipe=NO_PIPE),
+    "FENCE": row(no_operation, "VIEW ASYNC S G", pipe=pipes.NO_PIPE),
     "CCTL": row(
         cache_control,
         "IVALL IV E PF1 PF2 PML2 DML2 RML2",
-        pipe={PLAIN: PREFETCH, "IVALL": INVALIDATE, "IV": INVALIDATE},
+        pipe={PLAIN: pipes.PREFETCH, "IVALL": pipes.INVALIDATE, "IV": pipes.INVALIDATE},
     ),
-    "CCTLL": row(no_operation, "PF1 PF2", pipe=QUEUED),
-    "ACQBULK": row(no_operation, pipe=NO_PIPE),  # kernels do not overlap here
-    "PREEXIT": row(no_operation, pipe=LAUNCH_NEXT),
-    "PMTRIG": row(no_operation, pipe=NO_PIPE),
-    "NANOSLEEP": row(sleep, "WARP SYNCS", pipe={PLAIN: SLEEP, "SYNCS": NO_PIPE}),
+    "CCTLL": row(no_operation, "PF1 PF2", pipe=pipes.QUEUED),
+    "ACQBULK": row(no_operation, pipe=pipes.NO_PIPE),  # kernels do not overlap here
+    "PREEXIT": row(no_operation, pipe=pipes.LAUNCH_NEXT),
+    "PMTRIG": row(no_operation, pipe=pipes.NO_PIPE),
+    "NANOSLEEP": row(sleep, "WARP SYNCS", pipe={PLAIN: pipes.SLEEP, "SYNCS": pipes.NO_PIPE}),
     "BPT": row(trap, "TRAP"),
-    "NOP": row(nop, pipe=NO_PIPE),
-    "YIELD": row(no_operation, pipe=NO_PIPE),
+    "NOP": row(nop, pipe=pipes.NO_PIPE),
+    "YIELD": row(no_operation, pipe=pipes.NO_PIPE),
 }

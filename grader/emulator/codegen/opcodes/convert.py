@@ -17,7 +17,6 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     CANONICAL_NAN,
     QUIET_BIT,
     bit_field,
-    call_external,
     canonical,
     clamp,
     f64,
@@ -42,7 +41,7 @@ from grader.emulator.codegen.opcodes.small_floats import (
     rounding_of,
     unpack,
 )
-from grader.emulator.codegen.tools import Value
+from grader.emulator.codegen.tools import Value, call_by_name
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Constant, Operand, Register
 from grader.emulator.timing.pipes import SPECIAL_UNIT
@@ -269,7 +268,7 @@ def _to_integer(e: Emitter, i: Decoded, value: Value, name: str) -> Value:
     whole = e.double_word if bits == 64 else e.word
     conversion = "fptosi" if signed else "fptoui"
     types = f"{type_name(whole)}.{type_name(value.type)}"
-    result = call_external(e, f"llvm.{conversion}.sat.{types}", whole, [integral])
+    result = call_by_name(e.b, f"llvm.{conversion}.sat.{types}", whole, [integral])
     if bits < 32:
         result = _clamp(e, result, bits, signed=signed)
     if i.has("NTZ"):

@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import reduce
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.intrinsics import call_external, intrinsic, type_name
+from grader.emulator.codegen.opcodes.intrinsics import intrinsic, type_name
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.codegen.tools import I1, Value
+from grader.emulator.codegen.tools import I1, Value, call_by_name
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import ZERO_REGISTER, Constant, Operand, Predicate, Register
 from grader.emulator.timing.pipes import FLOAT32, HEAVY, HEAVY_TWICE, SPECIAL_UNIT
@@ -262,7 +262,7 @@ def find_leading_one(e: Emitter, i: Decoded) -> None:
     value = e.i32(i.operands[1])
     if not i.has("U32"):
         value = e.b.xor(value, e.b.ashr(value, e.const(31)))
-    zeros = call_external(e, f"llvm.ctlz.{type_name(e.word)}", e.word, [value, I1(0)])
+    zeros = call_by_name(e.b, f"llvm.ctlz.{type_name(e.word)}", e.word, [value, I1(0)])
     result = zeros if i.has("SH") else e.b.sub(e.const(31), zeros)
     none = e.b.icmp_unsigned("==", value, e.const(0))
     e.set(i.operands[0], e.b.select(none, e.const(0xFFFFFFFF), result))

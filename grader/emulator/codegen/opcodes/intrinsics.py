@@ -8,20 +8,7 @@ from dataclasses import replace
 from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.tools import (
-    F32,
-    F64,
-    I1,
-    I32,
-    I64,
-    LANES_F32,
-    LANES_I32,
-    LANES_I64,
-    Value,
-    call_by_name,
-    const,
-    loop_while,
-)
+from grader.emulator.codegen.tools import F32, F64, I1, I32, I64, Value, call_by_name, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Constant, Immediate, Operand, Register
 from grader.emulator.layouts.execution import FaultCode
@@ -38,16 +25,7 @@ COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR"
 HALF_PLACES = {"": 0, "H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
 """The first bit of the half that the suffix of an operand names."""
 _ORDERED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
-_TYPE_NAMES = {
-    I32: "i32",
-    I64: "i64",
-    LANES_I32: "v32i32",
-    LANES_I64: "v32i64",
-    F32: "f32",
-    F64: "f64",
-    LANES_F32: "v32f32",
-    ir.VectorType(F64, 32): "v32f64",
-}
+_SCALAR_NAMES = {I32: "i32", I64: "i64", F32: "f32", F64: "f64"}
 
 
 def canonical(e: Emitter, value: Value) -> Value:
@@ -138,17 +116,14 @@ def clamp(e: Emitter, value: Value, low: int, high: int) -> Value:
 def intrinsic(e: Emitter, name: str, arguments: list[Value]) -> Value:
     """An LLVM intrinsic of the arguments' type, returning that type."""
     kind = arguments[0].type
-    return call_external(e, f"llvm.{name}.{type_name(kind)}", kind, arguments)
+    return call_by_name(e.b, f"llvm.{name}.{type_name(kind)}", kind, arguments)
 
 
 def type_name(kind: ir.Type) -> str:
     """Name of an LLVM type in the names of intrinsics."""
-    return _TYPE_NAMES[kind]
-
-
-def call_external(e: Emitter, name: str, result: ir.Type, arguments: list[Value]) -> Value:
-    """Calls a function by its full name, and declares it on first use."""
-    return call_by_name(e.b, name, result, arguments)
+    if isinstance(kind, ir.VectorType):
+        return f"v{kind.count}{type_name(kind.element)}"
+    return _SCALAR_NAMES[kind]
 
 
 def release_paths(e: Emitter, repeat: Value) -> None:
@@ -187,19 +162,22 @@ def split_lanes(
     """Creates a path at a block for each distinct value of these lanes; the values are in
     `lane_addresses`, too."""
     remaining = e.stack_word(lanes)
-
-    def split_one() -> None:
-        here = e.b.load(remaining, typ=I32)
-        value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
-        block = find_block(value)
-        same = e.mask_of(e.b.icmp_unsigned("==", values, e.splat(value)))
-        together = e.b.and_(here, same)
-        e.push_path(together, block, const(wait))
-        left = e.b.xor(here, together)
-        _repeat_while(e, left)
-        e.b.store(left, remaining)
-
-    loop_while(e.b, lambda: e.some(e.b.load(remaining, typ=I32)), split_one)
+    head, inside, done = (e.new_block(name) for name in ("while", "do", "end"))
+    e.b.branch(head)
+    e.b.position_at_end(head)
+    e.b.cbranch(e.some(e.b.load(remaining, typ=I32)), inside, done)
+    e.b.position_at_end(inside)
+    here = e.b.load(remaining, typ=I32)
+    value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
+    block = find_block(value)
+    same = e.mask_of(e.b.icmp_unsigned("==", values, e.splat(value)))
+    together = e.b.and_(here, same)
+    e.push_path(together, block, const(wait))
+    left = e.b.xor(here, together)
+    _repeat_while(e, left)
+    e.b.store(left, remaining)
+    e.b.branch(head)
+    e.b.position_at_end(done)
 
 
 def skip_together(e: Emitter, coming: Value) -> ir.Block:

@@ -8,13 +8,22 @@ from functools import partial
 
 from llvmlite import ir
 
-from grader.emulator.codegen.constants import constant_bank
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.collective import report_absent_lanes, report_absent_sources
 from grader.emulator.codegen.opcodes.intrinsics import bit_field, not_emulated
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import offset_name
-from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, const, lanes, offset
+from grader.emulator.codegen.tools import (
+    I1,
+    I32,
+    I64,
+    LANES_I32,
+    POINTER,
+    Value,
+    const,
+    lanes,
+    offset,
+)
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Constant, Immediate, Operand, Predicate, Register, Special
 from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
@@ -145,6 +154,13 @@ def load_constant(e: Emitter, i: Decoded) -> None:
         e.set(place, e.i32(Constant(source.bank, source.offset + 4 * word)))
 
 
+def _constant_bank(e: Emitter, bank: int) -> tuple[Value, Value]:
+    """Host address and size of a constant bank, for accesses with a register as index."""
+    e.require("known bank", bank)
+    address = e.b.inttoptr(e.context.load("banks", bank), POINTER)
+    return address, e.context.load("bank_bytes", bank)
+
+
 def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
     """Per lane, a constant at a register plus an offset."""
     assert source.register is not None
@@ -153,7 +169,7 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     old = e.data_words(target, max(1, width // 4))
     mask = e.lane_mask()
     e.put("lane_addresses", offsets)
-    bank = constant_bank(e, source.bank)
+    bank = _constant_bank(e, source.bank)
     flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
     words = (e.index, mask, const(width), const(flags))
     pointers = (e.context_pointer, e.warp_pointer)
@@ -171,7 +187,7 @@ def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constan
     if width < 4 or target.is_zero:
         raise e.unsupported("with an index")
     start = e.b.add(e.i32(source.register), e.offset_of(source))
-    base, size = constant_bank(e, source.bank)
+    base, size = _constant_bank(e, source.bank)
     beyond = e.b.icmp_unsigned(">", start, e.b.sub(size, const(width)))
     crooked = e.some(e.b.and_(start, const(width - 1)))
     bad = e.b.or_(beyond, crooked)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import access, lane_data, load_words, set_lane_data
-from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
+from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
 from grader.emulator.codegen.tools import I32, I64, Value, const, offset
 from grader.emulator.isa.decode import Decoded
@@ -130,28 +130,24 @@ def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
 # --- surfaces -------------------------------------------------------------------------------------
 
 
-def surface(*, load: bool) -> Emit:
-    """The `emit` function of a row that loads or stores elements of a surface."""
+def load_surface(e: Emitter, i: Decoded) -> None:
+    """d = the bytes of a surface from x on; x is in bytes (`surf2Dread`)."""
+    target, address, *handle = i.operands
+    kind, lanes = _locate(e, i, address, handle, load=True)
+    if not isinstance(target, Register):
+        raise e.unsupported("with this destination")
+    here = e.lanes_of(lanes.mask)
+    words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
+    e.set_words(target, [e.b.select(here, word, e.const(0)) for word in words])
 
-    def load_surface(e: Emitter, i: Decoded) -> None:
-        """d = the bytes of a surface from x on; x is in bytes (`surf2Dread`)."""
-        target, address, *handle = i.operands
-        kind, lanes = _locate(e, i, address, handle, load=True)
-        if not isinstance(target, Register):
-            raise e.unsupported("with this destination")
-        here = e.lanes_of(lanes.mask)
-        words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
-        e.set_words(target, [e.b.select(here, word, e.const(0)) for word in words])
 
-    def store_surface(e: Emitter, i: Decoded) -> None:
-        """The bytes of a surface from x on = d (`surf2Dwrite`)."""
-        address, source, *handle = i.operands
-        plain = e.plain_register(source, "with this source")
-        kind, lanes = _locate(e, i, address, handle, load=False)
-        set_lane_data(e, e.data_words(plain, kind.words))
-        access(e, i, kind, lanes, slot=_SLOT)
-
-    return load_surface if load else store_surface
+def store_surface(e: Emitter, i: Decoded) -> None:
+    """The bytes of a surface from x on = d (`surf2Dwrite`)."""
+    address, source, *handle = i.operands
+    plain = e.plain_register(source, "with this source")
+    kind, lanes = _locate(e, i, address, handle, load=False)
+    set_lane_data(e, e.data_words(plain, kind.words))
+    access(e, i, kind, lanes, slot=_SLOT)
 
 
 _SLOT = "surface"
@@ -191,6 +187,6 @@ TEXTURES: dict[str, Opcode] = {
     "TXD": row(sample_with_derivatives, pipe=TEXTURE),
     "TLD": row(fetch, "LZ SCR", pipe=TEXTURE),
     "TLD4": row(gather, "R G B A SCR", pipe=TEXTURE),
-    "SULD": row(surface(load=True), _FORMS, pipe=GLOBAL_LOAD),
-    "SUST": row(surface(load=False), _FORMS, pipe=GLOBAL_STORE),
+    "SULD": row(load_surface, _FORMS, pipe=GLOBAL_LOAD),
+    "SUST": row(store_surface, _FORMS, pipe=GLOBAL_STORE),
 }
