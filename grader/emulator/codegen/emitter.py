@@ -296,10 +296,16 @@ class Emitter(Frame):
             raise self.unsupported("with this destination")
         if operand.is_zero:
             return
-        if operand.uniform:
-            self._set_uniform(operand.index, self.b.bitcast(value, I32))
-        else:
-            self._set_lanes(operand.index, self.b.bitcast(value, LANES_I32))
+        kind = "uniform" if operand.uniform else "lanes"
+        condition = self.guard if operand.uniform else self.write_condition()
+        value = self.b.bitcast(value, I32 if operand.uniform else LANES_I32)
+        if condition is not None:
+            value = self.b.select(condition, value, self.registers.read(kind, operand.index))
+            if not operand.uniform:
+                # Without the freeze, LLVM emits a masked store, and the next load of the register
+                # stalls until the store has reached the cache.
+                value = freeze(self.b, value)
+        self.registers.set(kind, operand.index, value)
 
     def set_words(self, target: Register, values: Sequence[Value]) -> None:
         """Writes words to consecutive registers from the target on; RZ ignores all."""
@@ -329,19 +335,6 @@ class Emitter(Frame):
         if condition is not None:
             value = self.b.select(condition, value, self.registers.read(kind, operand.index))
         self.registers.set(kind, operand.index, value)
-
-    def _set_lanes(self, index: int, value: Value) -> None:
-        condition = self.write_condition()
-        if condition is not None:
-            # Without the freeze, LLVM emits a masked store, and the next load of the register
-            # stalls until the store has reached the cache.
-            value = freeze(self.b, self.b.select(condition, value, self.register(index)))
-        self.registers.set("lanes", index, value)
-
-    def _set_uniform(self, index: int, value: Value) -> None:
-        if self.guard is not None:
-            value = self.b.select(self.guard, value, self.uniform_register(index))
-        self.registers.set("uniform", index, value)
 
     def write_condition(self) -> Value | None:
         """The lanes that receive a result; None for all."""

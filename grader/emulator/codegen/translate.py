@@ -118,20 +118,14 @@ def _name_lanes(flow: Flow) -> Flow:
 
 def _register_count(reachable: list[Decoded]) -> int:
     """1 + the highest register in use; system functions use R4 to R11."""
-    ends = [
-        operand.index + found.registers
-        for instruction in reachable
-        if (found := look_up(instruction))
-        for operand in _registers(instruction)
-        if not operand.uniform and not operand.is_zero
-    ]
-    return max(*ends, _LAST_ARGUMENT + 1, 0)
-
-
-def _registers(instruction: Decoded) -> list[Register]:
-    direct = [operand for operand in instruction.operands if isinstance(operand, Register)]
-    inside = [getattr(operand, "register", None) for operand in instruction.operands]
-    return direct + [register for register in inside if register is not None]
+    ends = [_LAST_ARGUMENT + 1]
+    for i in reachable:
+        found = look_up(i)
+        for operand in i.operands:
+            named = operand if isinstance(operand, Register) else getattr(operand, "register", None)
+            if found and named is not None and not named.uniform and not named.is_zero:
+                ends.append(named.index + found.registers)
+    return max(ends)
 
 
 def _jump_table(blocks: Iterable[Block]) -> np.ndarray:

@@ -165,9 +165,8 @@ def _combine(b: ir.IRBuilder, kind: AtomicKind, old: Value, value: Value) -> Val
 
 def _increment(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
     """atomicInc: 0 follows the bound."""
-    return b.select(
-        b.icmp_unsigned(">=", old, bound), const(0, old.type), b.add(old, const(1, old.type))
-    )
+    wraps = b.icmp_unsigned(">=", old, bound)
+    return b.select(wraps, const(0, old.type), b.add(old, const(1, old.type)))
 
 
 def _decrement(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
@@ -201,9 +200,8 @@ def _add_single(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     """float32 with flushed denormals, as in global memory (PTX ISA, `atom`)."""
     e = Values(b, uniform=True)
     total = flush(e, b.fadd(flush(e, b.bitcast(old, F32)), flush(e, b.bitcast(value, F32))))
-    return b.select(
-        b.fcmp_ordered("ord", total, total), b.bitcast(total, I32), const(CANONICAL_NAN)
-    )
+    is_number = b.fcmp_ordered("ord", total, total)
+    return b.select(is_number, b.bitcast(total, I32), const(CANONICAL_NAN))
 
 
 def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:

@@ -34,9 +34,8 @@ def bar(e: Emitter, i: Decoded) -> None:
     """`BAR.SYNC` waits, `BAR.RED` also combines a predicate, `BAR.ARV` arrives without waiting."""
     place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
     # Before any branch, because register values stay cached for the rest of the basic block.
-    votes = [
-        e.mask_of(e.predicate(operand)) for operand in i.operands if isinstance(operand, Predicate)
-    ]
+    predicates = (each for each in i.operands if isinstance(each, Predicate))
+    votes = [e.mask_of(e.predicate(each)) for each in predicates]
     if i.guard is not None:
         _come_or_fault(e, i)
     if all(isinstance(operand, Immediate) for operand in place):
@@ -154,11 +153,8 @@ def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
     e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY, barrier)
     yes = e.b.and_(vote, e.mask)
     e.context.store("vote_any", e.b.or_(e.context.load("vote_any", barrier), yes), barrier)
-    e.context.store(
-        "vote_missing",
-        e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask)),
-        barrier,
-    )
+    missing = e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask))
+    e.context.store("vote_missing", missing, barrier)
     e.context.add("vote_count", e.b.ctpop(yes), barrier)
 
 

@@ -195,10 +195,8 @@ def report_absent_sources(
     """The result of a shuffle. Garbage from absent lanes differs between poison values."""
     checked = e.b.sext(e.is_checked(), I32)
     here = e.splat(e.mask)
-    missing = e.b.icmp_unsigned(
-        "==", e.b.and_(e.b.lshr(here, wanted), e.splat(const(1))), e.splat(const(0))
-    )
-    missing = e.b.and_(missing, valid)
+    bit = e.b.and_(e.b.lshr(here, wanted), e.splat(const(1)))
+    missing = e.b.and_(e.b.icmp_unsigned("==", bit, e.splat(const(0))), valid)
     lanes = e.b.and_(e.b.and_(e.mask_of(missing), e.lane_mask()), checked)
     with e.b.if_then(e.some(lanes), likely=False):
         _report(e, FindingCode.MAYBE_ABSENT_LANE, e.b.cttz(lanes, const(1, I1)), lanes)

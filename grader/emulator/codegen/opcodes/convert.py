@@ -208,16 +208,11 @@ def _small(e: Emitter, i: Decoded, operand: Operand, small: SmallFloat, mode: Ro
         return e.const(0)
     value = e.f32(operand)
     code = round_to(e, e.b.fpext(value, e.double) if small is BFLOAT else value, small, mode)
-    return rectified(e, i, _finite(e, i, code, small), small)
-
-
-def _finite(e: Emitter, i: Decoded, code: Value, small: SmallFloat) -> Value:
-    """`.SATFINITE` replaces infinity by the largest number."""
-    if not i.has("SATFINITE"):
-        return code
-    infinity = e.const((small.sign - 1) >> small.precision - 1 << small.precision - 1)
-    infinite = e.b.icmp_unsigned("==", e.b.and_(code, e.const(small.sign - 1)), infinity)
-    return e.b.select(infinite, e.b.sub(code, e.const(1)), code)
+    if i.has("SATFINITE"):  # the largest number replaces infinity
+        infinity = e.const((small.sign - 1) >> small.precision - 1 << small.precision - 1)
+        infinite = e.b.icmp_unsigned("==", e.b.and_(code, e.const(small.sign - 1)), infinity)
+        code = e.b.select(infinite, e.b.sub(code, e.const(1)), code)
+    return rectified(e, i, code, small)
 
 
 def round_float(e: Emitter, i: Decoded) -> None:

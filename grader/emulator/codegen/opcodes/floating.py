@@ -225,14 +225,11 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
     for other in others:
         smaller, larger = _ordered_pair(e, i, result, other)
         result = e.b.select(e.predicate(choose), smaller, larger)
-    e.set(target, _signed_by(e, operands, result) if i.has("XORSIGN") else result)
-
-
-def _signed_by(e: Emitter, operands: list[Operand], magnitude: Value) -> Value:
-    signs = (e.i32(inside_bars(e, operand)) for operand in operands)
-    sign = e.b.and_(e.b.xor(*signs), e.const(0x80000000))
-    signed = e.b.bitcast(e.b.or_(e.b.bitcast(magnitude, e.word), sign), e.real)
-    return canonical(e, signed)
+    if i.has("XORSIGN"):
+        signs = (e.i32(inside_bars(e, operand)) for operand in operands)
+        sign = e.b.and_(e.b.xor(*signs), e.const(0x80000000))
+        result = canonical(e, e.b.bitcast(e.b.or_(e.b.bitcast(result, e.word), sign), e.real))
+    e.set(target, result)
 
 
 def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Value, Value]:
@@ -240,9 +237,8 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
     equal = e.b.fcmp_ordered("==", left, right)
     less = e.b.fcmp_ordered("<", left, right)
     low = e.b.select(equal, e.b.or_(left_bits, right_bits), e.b.select(less, left_bits, right_bits))
-    high = e.b.select(
-        equal, e.b.and_(left_bits, right_bits), e.b.select(less, right_bits, left_bits)
-    )
+    larger = e.b.select(less, right_bits, left_bits)
+    high = e.b.select(equal, e.b.and_(left_bits, right_bits), larger)
     left_nan = e.b.fcmp_unordered("uno", left, left)
     right_nan = e.b.fcmp_unordered("uno", right, right)
     nan = e.const(CANONICAL_NAN)
@@ -251,11 +247,8 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
         if i.has("NAN"):
             chosen = e.b.select(e.b.or_(left_nan, right_nan), nan, value)
         else:
-            chosen = e.b.select(
-                left_nan,
-                e.b.select(right_nan, nan, right_bits),
-                e.b.select(right_nan, left_bits, value),
-            )
+            by_right = e.b.select(right_nan, nan, right_bits)
+            chosen = e.b.select(left_nan, by_right, e.b.select(right_nan, left_bits, value))
         results.append(e.b.bitcast(chosen, e.real))
     return results[0], results[1]
 

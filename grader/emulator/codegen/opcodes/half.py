@@ -94,17 +94,10 @@ def hfma2(e: Emitter, i: Decoded) -> None:
     codes = [_fused(e, small, *triple) for triple in triples]
     if i.has("OOB"):
         for half, (a, b, _) in enumerate(triples):
-            codes[half] = e.b.select(_is_outside(e, a, b), e.const(0), codes[half])
+            magnitudes = (e.b.and_(code, e.const(SIGN - 1)) for code in (a, b))
+            outside = (e.b.icmp_unsigned("==", each, e.const(_OUTSIDE)) for each in magnitudes)
+            codes[half] = e.b.select(e.b.or_(*outside), e.const(0), codes[half])
     _set_pair(e, i, target, codes)
-
-
-def _is_outside(e: Emitter, a: Value, b: Value) -> Value:
-    """Whether either code is the NaN that marks elements outside of a tensor."""
-    found = [
-        e.b.icmp_unsigned("==", e.b.and_(code, e.const(SIGN - 1)), e.const(_OUTSIDE))
-        for code in (a, b)
-    ]
-    return e.b.or_(*found)
 
 
 _OUTSIDE = 0x7FF7

@@ -58,11 +58,9 @@ def f64(e: Emitter, operand: Operand) -> Value:
 
 def without_sign_changes(operand: Operand) -> Operand:
     """The operand as in its register or constant, without negation and absolute value."""
-    return (
-        replace(operand, negated=False, absolute=False)
-        if isinstance(operand, Register | Constant)
-        else operand
-    )
+    if isinstance(operand, Register | Constant):
+        return replace(operand, negated=False, absolute=False)
+    return operand
 
 
 def inside_bars(e: Emitter, operand: Operand) -> Operand:

@@ -147,7 +147,9 @@ def load_constant(e: Emitter, i: Decoded) -> None:
         return
     narrow = i.first_of(("U8", "S8", "U16", "S16"))
     if narrow is not None:
-        e.set(target, _narrow(e, source, narrow))
+        word, place = e.i32(Constant(source.bank, source.offset & ~3)), 8 * (source.offset & 3)
+        signed = narrow[0] == "S"
+        e.set(target, bit_field(e, word, place, int(narrow[1:]), signed=signed))
         return
     for word in range(i.access_bytes // 4):
         place = Register(target.index + word, target.uniform) if word else target
@@ -200,11 +202,6 @@ def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constan
     for word in range(width // 4):
         value = e.b.load(offset(e.b, base, e.b.add(place, const(4 * word, I64))), typ=I32)
         e.set(Register(target.index + word, uniform=True), value)
-
-
-def _narrow(e: Emitter, source: Constant, name: str) -> Value:
-    word = e.i32(Constant(source.bank, source.offset & ~3))
-    return bit_field(e, word, 8 * (source.offset & 3), int(name[1:]), signed=name[0] == "S")
 
 
 def to_uniform(e: Emitter, i: Decoded) -> None:

@@ -57,17 +57,15 @@ def vector_add(e: Emitter, i: Decoded) -> None:
     words"""
     target, a, b = i.operands
     if i.has("ISAT"):
-        e.set(target, _saturated_sum(e, e.i32(a), e.i32(b)))
+        left, right = e.i32(a), e.i32(b)
+        total = e.b.add(left, right)
+        overflow = e.b.and_(e.b.xor(total, left), e.b.xor(total, right))
+        limit = e.b.xor(e.b.ashr(left, e.const(31)), e.const(0x7FFFFFFF))
+        overflowed = e.b.icmp_signed("<", overflow, e.const(0))
+        e.set(target, e.b.select(overflowed, limit, total))
         return
     pairs = zip(_parts(e, i, a), _parts(e, i, b), strict=True)
     _set_parts(e, target, [e.b.add(left, right) for left, right in pairs])
-
-
-def _saturated_sum(e: Emitter, a: Value, b: Value) -> Value:
-    total = e.b.add(a, b)
-    overflow = e.b.and_(e.b.xor(total, a), e.b.xor(total, b))
-    limit = e.b.xor(e.b.ashr(a, e.const(31)), e.const(0x7FFFFFFF))
-    return e.b.select(e.b.icmp_signed("<", overflow, e.const(0)), limit, total)
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:

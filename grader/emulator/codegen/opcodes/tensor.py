@@ -278,14 +278,17 @@ def _multiply_group(e: Emitter, i: Decoded, function: str, columns: int, form: i
     """Calls the runtime's function with the places of D, A and C, and the descriptors of A and B,
     which are four consecutive uniform registers."""
     target, *sources = (each for each in i.operands if each != Special("gsb0"))
-    left = sources.pop(0) if _is_lanes(sources[0]) else None
+    first = sources[0]
+    left = sources.pop(0) if isinstance(first, Register) and not first.uniform else None
     matrices, third, *scale = sources
-    marks = matrices.suffix.split(".") if isinstance(matrices, Register) else []
-    if marks[:1] != [DESCRIPTORS] or not set(marks[1:]) <= set(_MARKS):
+    if not isinstance(matrices, Register):
+        raise e.unsupported("with these operands")
+    kind, *marks = matrices.suffix.split(".")
+    if kind != DESCRIPTORS or not set(marks) <= set(_MARKS):
         raise e.unsupported("with these operands")
     if is_zero(target):
         return  # a group without products
-    form |= sum(_MARKS[mark] for mark in marks[1:])
+    form |= sum(_MARKS[mark] for mark in marks)
     if left is None:
         form |= GroupForm.LEFT_SHARED
     elif isinstance(left, Register) and left.negated:
@@ -300,13 +303,9 @@ def _multiply_group(e: Emitter, i: Decoded, function: str, columns: int, form: i
     slots = (e.data("slot matrices"), e.data(f"slot {OPERANDS}"))
     facts = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *slots)
     shape = (const(columns), const(form))
-    words = _words(e, matrices)
+    words = [e.scalar_i32(Register(matrices.index + word, uniform=True)) for word in range(4)]
     arguments = (*facts, *rule, *shape, *places, *words)
     e.try_call(f"multiply_{function}", *arguments)
-
-
-def _is_lanes(operand: Operand) -> bool:
-    return isinstance(operand, Register) and not operand.uniform
 
 
 def _addend(e: Emitter, third: Operand, scale: list[Operand]) -> Value:
@@ -319,12 +318,6 @@ def _addend(e: Emitter, third: Operand, scale: list[Operand]) -> Value:
     with e.as_uniform(True):
         counts = e.predicate(scale[0])
     return e.b.select(counts, place, ir.Constant(POINTER, None))
-
-
-def _words(e: Emitter, descriptors: Operand) -> list[Value]:
-    assert isinstance(descriptors, Register)
-    first = Register(descriptors.index, uniform=True)
-    return [e.scalar_i32(replace(first, index=first.index + word)) for word in range(4)]
 
 
 def synchronise_group(e: Emitter, i: Decoded) -> None:
