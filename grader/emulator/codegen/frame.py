@@ -14,6 +14,7 @@ from grader.emulator.codegen.tools import (
     I32,
     I64,
     LANES_I1,
+    LANES_I32,
     POINTER,
     VOID,
     Record,
@@ -108,6 +109,10 @@ class Frame(Values):
         """Stores a word per lane in an array of the context."""
         self.b.store(lanes, self.context.at(field), align=4)
 
+    def load_lanes(self, address: Value) -> Value:
+        """A word per lane at an address."""
+        return self.b.load(address, typ=LANES_I32, align=4)
+
     def new_block(self, name: str) -> ir.Block:
         """Appends an LLVM block to the function."""
         return self.function.append_basic_block(name)
@@ -183,12 +188,15 @@ class Frame(Values):
         """Continues at a basic block with the lanes of the warp's mask."""
         self._enter(place.distance)
 
-    def branch_if(self, condition: Value, place: Place, otherwise: ir.Block) -> None:
-        """Continues at a basic block if the condition holds, otherwise at an LLVM block."""
+    def branch_if(self, condition: Value, place: Place, otherwise: ir.Block | None = None) -> None:
+        """Continues at a basic block if the condition holds, otherwise at an LLVM block, by default
+        a new one, where the builder stands then."""
+        behind = otherwise or self.new_block("otherwise")
         leaving = self.new_block("leave")
-        self.b.cbranch(condition, leaving, otherwise)
+        self.b.cbranch(condition, leaving, behind)
         self.b.position_at_end(leaving)
         self.go_to(place)
+        self.b.position_at_end(behind)
 
     def _enter(self, distance: Value) -> None:
         there = offset(self.b, self.cell_pointer, distance)

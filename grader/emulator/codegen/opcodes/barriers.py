@@ -168,9 +168,7 @@ def wait_for_cluster(e: Emitter, i: Decoded) -> None:
     """Waits until all live warps of the thread-block cluster have arrived at its barrier."""
     _alone(e, i)
     missing = e.call("is_cluster_missing", e.context_pointer, e.warp_pointer, result=I32)
-    waiting = e.new_block("waiting")
-    e.branch_if(e.none(missing), e.following, waiting)
-    e.b.position_at_end(waiting)
+    e.branch_if(e.none(missing), e.following)
     e.push_path(e.mask, e.following.block, const(WAIT_CLUSTER))
     e.switch_path()
 
@@ -252,9 +250,7 @@ def _check_phase(e: Emitter, i: Decoded) -> None:
     e.set_predicate(truth, e.lanes_of(over))
     e.registers.write_back()
     missing = e.b.and_(e.lane_mask(), e.b.not_(over))
-    waiting = e.new_block("waiting")
-    e.branch_if(e.none(missing), e.following, waiting)
-    e.b.position_at_end(waiting)
+    e.branch_if(e.none(missing), e.following)
     place = e.registers.place_of_predicate(truth.index)
     tries = const(i.has("TRYWAIT"))
     facts = (missing, e.following.block, place, tries)

@@ -85,7 +85,7 @@ def end_collective(e: Emitter, i: Decoded) -> None:
 
 def store_lanes(e: Emitter, address: Value, values: Value) -> None:
     """Stores the path's lanes of an array field of the warp's record."""
-    others = e.b.load(address, typ=LANES_I32, align=4)
+    others = e.load_lanes(address)
     e.b.store(e.b.select(e.active, values, others), address, align=4)
 
 
@@ -111,9 +111,7 @@ def branch_if_apart(e: Emitter, i: Decoded) -> None:
     together = e.none(missing)
     if i.has("CONV"):
         together = e.b.not_(together)
-    apart = e.new_block("apart")
-    e.branch_if(together, e.following, apart)
-    e.b.position_at_end(apart)
+    e.branch_if(together, e.following)
     e.go_to(e.target)
 
 

@@ -22,7 +22,7 @@ from grader.emulator.codegen.opcodes.intrinsics import (
 )
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, slot_pointer
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Record, Value, const
+from grader.emulator.codegen.tools import I1, I32, I64, Record, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
 from grader.emulator.isa.operands import Address, Immediate, Predicate, Register, Special
@@ -62,11 +62,8 @@ def bra(e: Emitter, i: Decoded) -> None:
         return
     following = e.following
     split = e.new_block("split")
-    some = e.new_block("some")
-    e.branch_if(e.b.icmp_unsigned("==", taken, e.mask), target, some)
-    e.b.position_at_end(some)
+    e.branch_if(e.b.icmp_unsigned("==", taken, e.mask), target)
     e.branch_if(e.none(taken), following, split)
-    e.b.position_at_end(split)
     rest = e.b.and_(e.mask, e.b.not_(taken))
     blocks = (target.block, following.block)
     jumps_first = e.b.icmp_unsigned("<", e.b.ctpop(taken), e.b.ctpop(rest))
@@ -79,9 +76,7 @@ def bra(e: Emitter, i: Decoded) -> None:
         e.warp.store("pc", pc)
         e.dispatch()
     else:
-        stays = e.new_block("stays")
-        e.branch_if(jumps_first, target, stays)
-        e.b.position_at_end(stays)
+        e.branch_if(jumps_first, target)
         e.go_to(following)
 
 
@@ -197,7 +192,7 @@ def break_barrier(e: Emitter, i: Decoded) -> None:
     (barrier,) = (_barrier(e, operand) for operand in i.operands if isinstance(operand, Special))
     leaving = _lanes_where(e, [each for each in i.operands if not isinstance(each, Special)])
     address = e.warp.at("participants", barrier * WARP_LANES)
-    together = e.b.load(address, typ=LANES_I32, align=4)
+    together = e.load_lanes(address)
     e.b.store(e.b.and_(together, e.splat(e.b.not_(leaving))), address, align=4)
     if not e.converged:
         release_paths(e, const(Repeat.AS_OTHERS_LEFT))
@@ -210,7 +205,7 @@ def move_barrier(e: Emitter, i: Decoded) -> None:
     target, source = i.operands
     if isinstance(target, Register):
         address = e.warp.at("participants", _barrier(e, source) * WARP_LANES)
-        together = e.b.load(address, typ=LANES_I32, align=4)
+        together = e.load_lanes(address)
         e.set(target, together)
         if i.has("CLEAR"):
             e.b.store(e.b.select(e.active, e.const(0), together), address, align=4)
@@ -326,7 +321,6 @@ def call_system(e: Emitter, i: Decoded) -> None:
     trace_value(e, e.splat(e.b.trunc(address, I32)))
     code = e.call("call_system", e.context_pointer, e.warp_pointer, e.mask, result=I32)
     e.branch_if(e.none(code), e.following, failed)
-    e.b.position_at_end(failed)
     e.context.store("fault_instruction", e.index)
     e.b.ret(code)
 

@@ -189,7 +189,6 @@ def skip_together(e: Emitter, coming: Value) -> ir.Block:
     e.b.cbranch(e.b.icmp_unsigned("==", coming, e.mask), waiting, elsewhere)
     e.b.position_at_end(elsewhere)
     e.branch_if(e.none(coming), e.following, apart)
-    e.b.position_at_end(apart)
     return waiting
 
 

@@ -17,7 +17,6 @@ from grader.emulator.codegen.tools import (
     I16,
     I32,
     I64,
-    LANES_I32,
     POINTER,
     VOID,
     Record,
@@ -195,7 +194,7 @@ def _move(
 
     def move_row() -> None:
         source, target = (place, words) if kind.load else (words, place)
-        e.b.store(e.b.load(source, typ=LANES_I32, align=4), target, align=4)
+        e.b.store(e.load_lanes(source), target, align=4)
         if kind.space == "global":
             _prefetch_behind(e, place)
 

@@ -170,10 +170,7 @@ def access(
 
 def lane_data(e: Emitter, words: int) -> list[Value]:
     """The words that an access left in `lane_data`."""
-    return [
-        e.b.load(e.context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4)
-        for word in range(words)
-    ]
+    return [e.load_lanes(e.context.at("lane_data", word * WARP_LANES)) for word in range(words)]
 
 
 def set_lane_data(e: Emitter, words: list[Value]) -> None:

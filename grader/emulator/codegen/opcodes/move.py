@@ -147,9 +147,9 @@ def load_constant(e: Emitter, i: Decoded) -> None:
         return
     narrow = i.first_of(("U8", "S8", "U16", "S16"))
     if narrow is not None:
-        word, place = e.i32(Constant(source.bank, source.offset & ~3)), 8 * (source.offset & 3)
-        signed = narrow[0] == "S"
-        e.set(target, bit_field(e, word, place, int(narrow[1:]), signed=signed))
+        whole, first = e.i32(Constant(source.bank, source.offset & ~3)), 8 * (source.offset & 3)
+        bits, signed = int(narrow[1:]), narrow[0] == "S"
+        e.set(target, bit_field(e, whole, first, bits, signed=signed))
         return
     for word in range(i.access_bytes // 4):
         place = Register(target.index + word, target.uniform) if word else target
@@ -178,7 +178,7 @@ def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) ->
     e.try_call("gather_constants", *pointers, *bank, *words)
     taken = e.lanes_of(mask)
     for word, before in enumerate(old):
-        loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)
+        loaded = e.load_lanes(e.context.at("lane_data", word * 32))
         e.set(Register(target.index + word), e.b.select(taken, loaded, before))
 
 
@@ -239,12 +239,12 @@ def return_address(e: Emitter, i: Decoded) -> None:
     target, source = i.operands
     if isinstance(target, Special):
         word = e.warp.at("return_address", WARP_LANES * _half_of(e, target))
-        others, writing = e.b.load(word, typ=LANES_I32, align=4), e.write_condition()
+        others, writing = e.load_lanes(word), e.write_condition()
         kept = e.i32(source)
         e.b.store(kept if writing is None else e.b.select(writing, kept, others), word, align=4)
     else:
         word = e.warp.at("return_address", WARP_LANES * _half_of(e, source))
-        e.set(target, e.b.load(word, typ=LANES_I32, align=4))
+        e.set(target, e.load_lanes(word))
 
 
 def _half_of(e: Emitter, operand: Operand) -> int:

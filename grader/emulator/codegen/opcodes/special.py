@@ -24,8 +24,10 @@ def special_function(e: Emitter, i: Decoded) -> None:
         raise e.unsupported()
     if name in _UPPER_WORDS.split():
         # nvdisasm prints a literal as a float64; the operand is its upper word.
-        literal = isinstance(operand, Immediate)
-        word = e.const(operand.float64_bits() >> 32) if literal else e.i32(operand)
+        if isinstance(operand, Immediate):
+            word = e.const(operand.float64_bits() >> 32)
+        else:
+            word = e.i32(operand)
         e.set(target, _call(e, f"mufu_{name.lower()}", word))
         return
     kind = i.first_of(("F16", "BF16")) or "F32"

@@ -7,7 +7,6 @@ Textures have a single mipmap level here, so a level of detail has no effect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
@@ -34,33 +33,22 @@ _COMPONENTS = "RGBA"
 _ALL_CHANNELS = 0xF
 
 
-@dataclass(frozen=True)
-class _Read:
-    """The operands of a texture read. `sources`: the coordinates, then a level or derivatives."""
-
-    targets: tuple[Register, Register]
-    sources: tuple[Register, ...]
-    handle: Value
-    form: int
-    channels: int
-
-
 def sample(e: Emitter, i: Decoded) -> None:
     """d = a texture at coordinates: the nearest texel, or a blend of its neighbours with 8-bit
     weights."""
-    _emit_read(e, i, _parse_read(e, i, sources=2 if i.has("LL") else 1))
+    _read(e, i, sources=2 if i.has("LL") else 1)
 
 
 def sample_with_derivatives(e: Emitter, i: Decoded) -> None:
     """d = a texture at coordinates; the derivatives for the choice of a level have no effect."""
-    _emit_read(e, i, _parse_read(e, i, sources=2))
+    _read(e, i, sources=2)
 
 
 def fetch(e: Emitter, i: Decoded) -> None:
     """d = a texel of linear memory, by its index (`tex1Dfetch`)."""
     if not i.has("LZ"):
         raise e.unsupported()
-    _emit_read(e, i, _parse_read(e, i, sources=1, form=TextureForm.FETCH))
+    _read(e, i, sources=1, form=TextureForm.FETCH)
 
 
 def gather(e: Emitter, i: Decoded) -> None:
@@ -70,23 +58,36 @@ def gather(e: Emitter, i: Decoded) -> None:
     if component is None:
         raise e.unsupported()
     form = TextureForm.GATHER | component << TextureForm.COMPONENT_SHIFT
-    _emit_read(e, i, _parse_read(e, i, sources=2 if i.has("SCR") else 1, form=form))
+    _read(e, i, sources=2 if i.has("SCR") else 1, form=form)
 
 
-def _parse_read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> _Read:
+def _read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> None:
+    """Reads a texture. In consecutive registers are the layer of a layered texture, then the
+    coordinates; with `.SCR`, the first registers hold two of them (for a gather one), and those of
+    the second operand hold the others."""
     mask = i.operands[-1]
-    masked = isinstance(mask, Immediate)
-    *registers, last = i.operands[:-1] if masked else i.operands
+    *registers, last = i.operands[:-1] if isinstance(mask, Immediate) else i.operands
+    channels = mask.integer() if isinstance(mask, Immediate) else _ALL_CHANNELS
     count = 2 + sources
     named, handle = registers[:count], registers[count:]
     if len(named) != count or not isinstance(last, Special) or last.name not in _KINDS:
         raise e.unsupported("with these operands")
-    plain = tuple(each for each in named if isinstance(each, Register) and not each.uniform)
+    plain = [each for each in named if isinstance(each, Register) and not each.uniform]
     if len(plain) != count:
         raise e.unsupported("with these operands")
-    channels = mask.integer() if isinstance(mask, Immediate) else _ALL_CHANNELS
-    handle_word = _handle(e, handle)
-    return _Read((plain[0], plain[1]), plain[2:], handle_word, form | _KINDS[last.name], channels)
+    object_ = _handle(e, handle)
+    upper, lower, *places = plain
+    form |= _KINDS[last.name]
+    axes = (form & TextureForm.DIMENSIONS) + bool(form & TextureForm.ARRAY)
+    scattered = 1 if form & TextureForm.GATHER else 2
+    together = scattered if i.has("SCR") else axes
+    words = [e.register_or_zero(places[at // together], at % together) for at in range(axes)]
+    set_lane_data(e, words)
+    facts = (e.context_pointer, e.index, e.lane_mask(), object_)
+    e.try_call("read_texture", *facts, const(form), const(channels))
+    found = lane_data(e, channels.bit_count())
+    e.set_words(lower, found[:2])
+    e.set_words(upper, found[2:])
 
 
 def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
@@ -101,30 +102,6 @@ def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
             place = e.b.zext(e.data("object", word.integer()), I64)
             return e.b.load(offset(e.b, e.context.load_pointer("constants"), place), typ=I32)
     raise e.unsupported("with this object")
-
-
-def _coordinates(e: Emitter, i: Decoded, read: _Read) -> list[Value]:
-    """The layer of a layered texture, then the coordinates, in consecutive registers. With `.SCR`,
-    the first registers hold two of them (for a gather one), and those of the second operand hold
-    the others."""
-    count = (read.form & TextureForm.DIMENSIONS) + bool(read.form & TextureForm.ARRAY)
-    scattered = 1 if read.form & TextureForm.GATHER else 2
-    together = scattered if i.has("SCR") else count
-    return [
-        e.register_or_zero(read.sources[number // together], number % together)
-        for number in range(count)
-    ]
-
-
-def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
-    set_lane_data(e, _coordinates(e, i, read))
-    facts = (e.context_pointer, e.index, e.lane_mask(), read.handle)
-    forms = (const(read.form), const(read.channels))
-    e.try_call("read_texture", *facts, *forms)
-    upper, lower = read.targets
-    words = lane_data(e, read.channels.bit_count())
-    e.set_words(lower, words[:2])
-    e.set_words(upper, words[2:])
 
 
 # --- surfaces -------------------------------------------------------------------------------------
