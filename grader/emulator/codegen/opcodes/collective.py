@@ -92,7 +92,8 @@ def store_lanes(e: Emitter, address: Value, values: Value) -> None:
 def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
     """Creates a path per distinct value of the path's lanes, at block `pc` or the value's block."""
     e.put("lane_addresses", values)
-    split_lanes(e, values, e.mask, lambda value: value if pc is None else pc, wait)
+    remaining = e.stack_word(e.mask)
+    split_lanes(e, values, remaining, lambda value: value if pc is None else pc, wait)
 
 
 def branch_if_apart(e: Emitter, i: Decoded) -> None:

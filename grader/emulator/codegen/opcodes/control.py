@@ -106,7 +106,7 @@ def go_to_computed(
         raise e.unsupported("with these operands")
     offsets = e.i32(target) if behind is None else e.b.add(e.i32(target), behind)
     e.put("lane_addresses", offsets)
-    lanes = e.lane_mask()
+    remaining = e.stack_word(e.lane_mask())
     if i.guard is not None:  # the others continue at the next instruction
         rest = e.b.and_(e.mask, e.b.not_(e.lane_mask()))
         with e.b.if_then(e.some(rest)):
@@ -120,7 +120,7 @@ def go_to_computed(
         e.b.position_at_end(known)
         return block
 
-    split_lanes(e, offsets, lanes, find_block, WAIT_APART)
+    split_lanes(e, offsets, remaining, find_block, WAIT_APART)
     e.switch_path()
     e.b.position_at_end(nowhere)
     not_emulated(e, i)

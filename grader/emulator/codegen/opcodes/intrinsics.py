@@ -155,11 +155,10 @@ def _repeat_while(e: Emitter, lanes_left: Value) -> None:
 
 
 def split_lanes(
-    e: Emitter, values: Value, lanes: Value, find_block: Callable[[Value], Value], wait: int
+    e: Emitter, values: Value, remaining: Value, find_block: Callable[[Value], Value], wait: int
 ) -> None:
-    """Creates a path at a block for each distinct value of these lanes; the values are in
-    `lane_addresses`, too."""
-    remaining = e.stack_word(lanes)
+    """Creates a path at a block for each distinct value of the lanes in the stack word `remaining`;
+    the values are in `lane_addresses`, too."""
     head, inside, done = (e.new_block(name) for name in ("while", "do", "end"))
     e.b.branch(head)
     e.b.position_at_end(head)
