@@ -9,12 +9,10 @@ import pytest
 
 from grader.emulator.codegen.opcodes.atomics import ATOMICS
 from grader.emulator.codegen.opcodes.barriers import BARRIERS
-from grader.emulator.codegen.opcodes.calls import CALLS
 from grader.emulator.codegen.opcodes.collective import COLLECTIVE
-from grader.emulator.codegen.opcodes.control import CONTROL
+from grader.emulator.codegen.opcodes.control import CALLS, CONTROL
 from grader.emulator.codegen.opcodes.copies import COPIES
-from grader.emulator.codegen.opcodes.generic import GENERIC
-from grader.emulator.codegen.opcodes.load_store import MEMORY
+from grader.emulator.codegen.opcodes.load_store import GENERIC, MEMORY
 from grader.emulator.codegen.opcodes.move import MOVE
 from tests.support.assembler import build, launch
 from tests.support.opcode_rows import (

@@ -3,15 +3,17 @@ finds long blocks (cpp/warps/residents.cpp).
 
 An estimate from the code alone: stall counts, and latencies where an instruction waits for a
 scoreboard. All pending results are waited for at the end of the basic block.
+
+Also the reads with which a loop may wait for another thread, per basic block.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grader.emulator.codegen.opcodes import OPCODES
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.flow import Block
+from grader.emulator.isa.flow import Block, Flow
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.sass import read_control
 
@@ -46,3 +48,18 @@ def _run(instructions: Sequence[Decoded], encoding: bytes) -> tuple[int, dict[in
             boards[control.writes] = max(boards.get(control.writes, 0), now + latency)
         now += max(1, control.stall_cycles)
     return now, boards
+
+
+_FENCES = {"MEMBAR", "NANOSLEEP", "CCTL"}
+"""With one of them in the code, any read may be repeated to get new values."""
+
+
+def describe_blocks(flow: Flow) -> Iterator[tuple[int, int, bool]]:
+    """The CODE_BLOCK of each basic block. In shared memory, volatile and other reads are the same
+    instruction."""
+    fenced = any(i.base in _FENCES for block in flow.blocks for i in block.instructions)
+    for block in flow.blocks:
+        reads = [(i, access) for i in block.instructions for access in i.accesses if access.load]
+        sure = [i for i, access in reads if access.atomic or fenced or i.has("STRONG")]
+        likely = sure or [i for i, access in reads if access.space == "shared"]
+        yield len(block.instructions), likely[0].index + 1 if likely else 0, bool(sure)

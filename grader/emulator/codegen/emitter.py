@@ -8,41 +8,115 @@ writes only the lanes of the path's mask.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
 from llvmlite import ir
 
-from grader.emulator.codegen.cells import CellLayout
-from grader.emulator.codegen.frame import Frame
-from grader.emulator.codegen.registers import Registers
-from grader.emulator.codegen.shapes import BANK_OF_LAUNCH, CONSTANT_WORDS, AnyLiteral, offset_name
+from grader.emulator.codegen.frame import CellLayout, Frame
+from grader.emulator.codegen.shapes import (
+    BANK_OF_LAUNCH,
+    CONSTANT_WORDS,
+    AnyLiteral,
+    field_place,
+    lane_register_place,
+    offset_name,
+    predicate_name,
+    register_name,
+)
 from grader.emulator.codegen.tools import (
     F32,
-    F64,
     I1,
     I32,
     I64,
-    LANES_F32,
     LANES_I1,
     LANES_I32,
-    LANES_I64,
     Value,
     const,
     freeze,
-    lane_bits,
     offset,
-    splat,
 )
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    TRUE_PREDICATE,
-    ZERO_REGISTER,
-    Address,
-    Constant,
-    Immediate,
-    Operand,
-    Predicate,
-    Register,
-)
+from grader.emulator.isa.operands import Address, Constant, Immediate, Operand, Predicate, Register
 from grader.emulator.isa.program import Unsupported
+from grader.emulator.layouts.execution import WARP_LANES
+
+Name = tuple[str, int]
+"""A kind and an index: `lanes` (`R5` of all lanes), `uniform` (`UR5`), `predicate` (`P5` as 32 i1)
+or `uniform_predicate` (`UP5` as an i1)."""
+
+
+class Registers:
+    """Cached register values of an instruction. `data` returns words of its cell."""
+
+    def __init__(
+        self, builder: ir.IRBuilder, warp: Value, data: Callable[[str, int], Value]
+    ) -> None:
+        self._b, self._warp, self._data = builder, warp, data
+        self._known: dict[Name, Value] = {}
+        self._changed: set[Name] = set()
+
+    def read(self, kind: str, index: int) -> Value:
+        """A register or predicate as its kind's LLVM value."""
+        if (kind, index) not in self._known:
+            self._known[kind, index] = self._load((kind, index))
+        return self._known[kind, index]
+
+    def set(self, kind: str, index: int, value: Value) -> None:
+        """Changes a register or predicate."""
+        self._known[kind, index] = value
+        self._changed.add((kind, index))
+
+    def write_back(self) -> None:
+        """Stores all changed registers to the warp's record."""
+        for name in sorted(self._changed):
+            self._write(name, self._known[name])
+        self._changed.clear()
+
+    def place_of(self, index: int) -> Value:
+        """Address of `R<index>` of all lanes; the next registers follow it."""
+        return self._place(("lanes", index))
+
+    def place_of_predicate(self, index: int) -> Value:
+        """Address of `P<index>`, a lane mask."""
+        return self._place(("predicate", index))
+
+    def _load(self, name: Name) -> Value:
+        kind, _ = name
+        if kind == "lanes":
+            return self._b.load(self._place(name), typ=LANES_I32, align=4)
+        word = self._b.load(self._place(name), typ=I32)
+        if kind == "uniform":
+            return word
+        return self._b.bitcast(word, LANES_I1) if kind == "predicate" else self._b.trunc(word, I1)
+
+    def _write(self, name: Name, value: Value) -> None:
+        kind, _ = name
+        if kind == "predicate":
+            value = self._b.bitcast(value, I32)
+        elif kind == "uniform_predicate":
+            value = self._b.zext(value, I32)
+        self._b.store(value, self._place(name), align=4)
+
+    def _place(self, name: Name) -> Value:
+        """Address of a register or predicate: from the cell's data for names of a shape, otherwise
+        constant."""
+        kind, index = name
+        behind = 0
+        if kind.endswith("predicate"):
+            hole = predicate_name(index)
+            fixed = field_place(f"{kind}s", index)
+        else:
+            step = 4 * WARP_LANES if kind == "lanes" else 4
+            place = register_name(index)
+            hole = None
+            if place is not None:
+                hole, behind = place[0], place[1] * step
+            fixed = lane_register_place(index) if kind == "lanes" else field_place(kind, index)
+        if hole is None:
+            return offset(self._b, self._warp, fixed)
+        word = self._data("predicate" if kind.endswith("predicate") else "register", hole)
+        return offset(self._b, offset(self._b, self._warp, self._b.zext(word, I64)), behind)
 
 
 class Emitter(Frame):
@@ -52,7 +126,6 @@ class Emitter(Frame):
     def __init__(self, function: ir.Function, layout: CellLayout, *, converged: bool) -> None:
         super().__init__(function, layout, converged=converged)
         self.registers = Registers(self.b, self.warp_pointer, self.data)
-        self.uniform = False
         self.guard: Value | None = None
 
     def start_instruction(self, instruction: Decoded, *, uniform: bool) -> None:
@@ -66,55 +139,24 @@ class Emitter(Frame):
         """The error for an unknown form of the current instruction."""
         return Unsupported(f"{self.instruction.opcode} {what}".strip())
 
-    # --- types ------------------------------------------------------------------------------------
-
-    def const(self, value: int) -> Value:
-        """A 32-bit constant: a scalar for uniform instructions, otherwise equal in all lanes."""
-        return const(value) if self.uniform else splat(self.b, const(value))
-
-    def const64(self, value: int) -> Value:
-        return const(value, I64) if self.uniform else splat(self.b, const(value, I64))
-
-    @property
-    def word(self) -> ir.Type:
-        """LLVM type of a 32-bit value of this instruction."""
-        return I32 if self.uniform else LANES_I32
-
-    @property
-    def double_word(self) -> ir.Type:
-        """LLVM type of a 64-bit value of this instruction."""
-        return I64 if self.uniform else LANES_I64
-
-    @property
-    def real(self) -> ir.Type:
-        """LLVM type of a float32 value of this instruction."""
-        return F32 if self.uniform else LANES_F32
-
-    @property
-    def truth(self) -> ir.Type:
-        """LLVM type of a predicate value of this instruction."""
-        return I1 if self.uniform else LANES_I1
-
-    @property
-    def double(self) -> ir.Type:
-        """LLVM type of a float64 value of this instruction."""
-        return F64 if self.uniform else ir.VectorType(F64, 32)
+    @contextmanager
+    def as_uniform(self, uniform: bool) -> Iterator[None]:
+        """Reads operands as scalars, or per lane, in an instruction of the other kind."""
+        before, self.uniform = self.uniform, uniform
+        yield
+        self.uniform = before
 
     # --- reading ----------------------------------------------------------------------------------
 
     def scalar_i32(self, operand: Operand) -> Value:
         """A literal or uniform operand as a scalar word."""
-        uniform, self.uniform = self.uniform, True
-        value = self.i32(operand)
-        self.uniform = uniform
-        return value
+        with self.as_uniform(True):
+            return self.i32(operand)
 
     def lanes_i32(self, operand: Operand) -> Value:
         """A source operand as a word per lane, even if the instruction is uniform."""
-        uniform, self.uniform = self.uniform, False
-        value = self.i32(operand)
-        self.uniform = uniform
-        return value
+        with self.as_uniform(False):
+            return self.i32(operand)
 
     def i32(self, operand: Operand) -> Value:
         """A source operand as 32 bits; `-` is two's complement, `~` inverts."""
@@ -177,7 +219,7 @@ class Emitter(Frame):
         """A literal from the cell's data; None if the shape contains its value."""
         if not isinstance(operand, AnyLiteral):
             return None
-        return self._spread(self.data(kind, operand.position))
+        return self.spread(self.data(kind, operand.position))
 
     def offset_of(self, operand: Address | Constant) -> Value:
         """Byte offset of an address, or of a constant with an index, as an i32."""
@@ -187,7 +229,7 @@ class Emitter(Frame):
     def upper(self, operand: Operand) -> Operand:
         """The upper word of a 64-bit operand."""
         if isinstance(operand, Register):
-            index = operand.index if operand.index == ZERO_REGISTER else operand.index + 1
+            index = operand.index if operand.is_zero else operand.index + 1
             return Register(index, uniform=operand.uniform)
         if isinstance(operand, Constant) and operand.register is None:
             return Constant(operand.bank, operand.offset + 4)
@@ -206,22 +248,16 @@ class Emitter(Frame):
         return self.b.not_(value) if operand.negated else value
 
     def _predicate_value(self, operand: Predicate) -> Value:
-        if operand.index == TRUE_PREDICATE:
-            return ir.Constant(I1, 1) if self.uniform else ir.Constant(LANES_I1, [1] * 32)
+        if operand.is_true:
+            return const(1, I1) if self.uniform else ir.Constant(LANES_I1, [1] * 32)
         if operand.uniform:
-            value = self.registers.uniform_predicate(operand.index)
-            return value if self.uniform else splat(self.b, value)
+            return self.spread(self.registers.read("uniform_predicate", operand.index))
         if self.uniform:
             raise self.unsupported("with a predicate of lanes")
-        return self.lane_predicate(operand.index)
-
-    def lane_predicate(self, index: int) -> Value:
-        """Predicate register `P<index>` as 32 i1."""
-        return self.registers.predicate(index)
+        return self.registers.read("predicate", operand.index)
 
     def _constant_word(self, operand: Constant) -> Value:
-        """A word of constant bank 0 (launch parameters, dimensions) or of a bank with fixed
-        contents."""
+        """A word of constant bank 0 or of a bank with fixed contents."""
         position, behind = offset_name(operand.offset)
         if operand.register is not None or behind % 4:
             raise self.unsupported("with this constant")
@@ -235,25 +271,22 @@ class Emitter(Frame):
         if not isinstance(operand, Register | Constant) or operand.suffix:
             raise self.unsupported("with this operand")
         if isinstance(operand, Constant):
-            return self._spread(self._constant_word(operand))
-        if operand.index == ZERO_REGISTER:
+            return self.spread(self._constant_word(operand))
+        if operand.is_zero:
             return self.const(0)
         if operand.uniform:
-            return self._spread(self.uniform_register(operand.index))
+            return self.spread(self.uniform_register(operand.index))
         if self.uniform:
             raise self.unsupported("with a register of lanes")
         return self.register(operand.index)
 
-    def _spread(self, scalar: Value) -> Value:
-        return scalar if self.uniform else splat(self.b, scalar)
-
     def register(self, index: int) -> Value:
         """Register `R<index>` of all lanes."""
-        return self.registers.lanes(index)
+        return self.registers.read("lanes", index)
 
     def uniform_register(self, index: int) -> Value:
         """Register `UR<index>`."""
-        return self.registers.uniform(index)
+        return self.registers.read("uniform", index)
 
     # --- writing ----------------------------------------------------------------------------------
 
@@ -261,12 +294,24 @@ class Emitter(Frame):
         """Writes a 32-bit value (integer or float32) to a destination register."""
         if not isinstance(operand, Register) or operand.uniform != (value.type in (I32, F32)):
             raise self.unsupported("with this destination")
-        if operand.index == ZERO_REGISTER:
+        if operand.is_zero:
             return
-        if operand.uniform:
-            self._set_uniform(operand.index, self.b.bitcast(value, I32))
-        else:
-            self._set_lanes(operand.index, self.b.bitcast(value, LANES_I32))
+        kind = "uniform" if operand.uniform else "lanes"
+        condition = self.guard if operand.uniform else self.write_condition()
+        value = self.b.bitcast(value, I32 if operand.uniform else LANES_I32)
+        if condition is not None:
+            value = self.b.select(condition, value, self.registers.read(kind, operand.index))
+            if not operand.uniform:
+                # Without the freeze, LLVM emits a masked store, and the next load of the register
+                # stalls until the store has reached the cache.
+                value = freeze(self.b, value)
+        self.registers.set(kind, operand.index, value)
+
+    def set_words(self, target: Register, values: Sequence[Value]) -> None:
+        """Writes words to consecutive registers from the target on; RZ ignores all."""
+        if not target.is_zero:
+            for word, value in enumerate(values):
+                self.set(Register(target.index + word, target.uniform), value)
 
     def set64(self, operand: Operand, value: Value) -> None:
         """Writes a 64-bit value to a pair of destination registers."""
@@ -283,30 +328,13 @@ class Emitter(Frame):
             or operand.uniform != isinstance(value.type, ir.IntType)
         ):
             raise self.unsupported("with this predicate destination")
-        if operand.index == TRUE_PREDICATE:
+        if operand.is_true:
             return
-        condition = self.write_condition()
-        if operand.uniform:
-            if condition is not None:
-                value = self.b.select(condition, value, self._predicate_value(operand))
-            self.registers.set("uniform_predicate", operand.index, value)
-            return
-        if condition is not None:
-            value = self.b.select(condition, value, self.lane_predicate(operand.index))
-        self.registers.set("predicate", operand.index, value)
-
-    def _set_lanes(self, index: int, value: Value) -> None:
+        kind = "uniform_predicate" if operand.uniform else "predicate"
         condition = self.write_condition()
         if condition is not None:
-            # Without the freeze, LLVM emits a masked store, and the next load of the register
-            # stalls until the store has reached the cache.
-            value = freeze(self.b, self.b.select(condition, value, self.register(index)))
-        self.registers.set("lanes", index, value)
-
-    def _set_uniform(self, index: int, value: Value) -> None:
-        if self.guard is not None:
-            value = self.b.select(self.guard, value, self.uniform_register(index))
-        self.registers.set("uniform", index, value)
+            value = self.b.select(condition, value, self.registers.read(kind, operand.index))
+        self.registers.set(kind, operand.index, value)
 
     def write_condition(self) -> Value | None:
         """The lanes that receive a result; None for all."""
@@ -315,19 +343,23 @@ class Emitter(Frame):
         return self.active if self.guard is None else self.b.and_(self.active, self.guard)
 
     def lane_mask(self) -> Value:
-        """Mask (i32) of the lanes that execute the instruction: the path's lanes with a true
-        guard."""
+        """Mask (i32) of the path's lanes with a true guard."""
         if self.guard is None:
             return self.mask
-        return self.b.and_(self.mask, lane_bits(self.b, self.guard))
+        return self.b.and_(self.mask, self.mask_of(self.guard))
+
+    def plain_register(self, operand: Operand, what: str = "with these operands") -> Register:
+        """A source register of lanes that is used as it is. Raises Unsupported for others."""
+        if not isinstance(operand, Register) or operand.uniform or operand.negated:
+            raise self.unsupported(what)
+        return operand
+
+    def data_words(self, operand: Register, count: int) -> list[Value]:
+        """The words of a memory access whose data registers start at this operand."""
+        return [self.register_or_zero(operand, word) for word in range(count)]
 
     def register_or_zero(self, operand: Register, word: int) -> Value:
         """Word `word` of a memory access whose data registers start at this operand."""
-        if operand.index == ZERO_REGISTER:
+        if operand.is_zero:
             return self.const(0)
         return self.register(operand.index + word)
-
-    def write_back(self) -> None:
-        """Stores all changed registers and predicates to the warp's record; their values stay
-        cached."""
-        self.registers.write_back()

@@ -10,19 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeVar
 
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    TRUE_PREDICATE,
-    ZERO_REGISTER,
-    Address,
-    Constant,
-    Immediate,
-    Operand,
-    Predicate,
-    Register,
-    Special,
-)
+from grader.emulator.isa.operands import Address, Constant, Immediate, Operand, Predicate, Register
 from grader.emulator.layouts.execution import WARP, WARP_LANES
 
 Hole = tuple[str, int]
@@ -35,8 +26,7 @@ _MARKS = {GUARD: "@", NAMED: "of "}
 FIRST_REGISTER_NAME, REGISTER_SPACING = 1024, 16
 FIRST_PREDICATE_NAME = 64
 OFFSET_SPACING = 1 << 20
-"""Names are numbers above all numbers of real instructions. The spacings keep sums of a name and a
-small number distinct."""
+"""Names are above all real numbers. The spacings keep sums with small numbers distinct."""
 CONSTANT_WORDS = 8
 """An instruction reads at most this many words from the offset of a constant operand on."""
 BANK_OF_LAUNCH, FIXED_BANK = 0, 1
@@ -72,8 +62,7 @@ class AnyLiteral(Immediate):
 
 
 def shape_of(i: Decoded, spelled: frozenset[int] = frozenset()) -> Decoded:
-    """The shape of an instruction: an instruction whose operands are names. The literals at the
-    positions `spelled` stay literals."""
+    """The shape of an instruction, whose operands are names, but for literals at `spelled`."""
     found = {
         position: operand if position in spelled else _generalise(operand, position)[0]
         for position, operand in _all_operands(i)
@@ -113,8 +102,7 @@ def operand_at(i: Decoded, position: int) -> Operand | None:
 
 
 def register_name(index: int) -> tuple[int, int] | None:
-    """The register hole that a shape's register names, and its distance in registers; None for a
-    register with a fixed number."""
+    """The hole that a shape's register names, and its distance in registers; None if fixed."""
     if index < FIRST_REGISTER_NAME:
         return None
     return divmod(index - FIRST_REGISTER_NAME, REGISTER_SPACING)
@@ -126,8 +114,7 @@ def predicate_name(index: int) -> int | None:
 
 
 def offset_name(offset: int) -> tuple[int, int]:
-    """The position of the operand that a shape's offset names, and the distance in bytes from that
-    operand's offset."""
+    """The operand's position that a shape's offset names, and the distance in bytes from it."""
     position, behind = divmod(offset, OFFSET_SPACING)
     return position - 1, behind
 
@@ -143,79 +130,48 @@ def field_place(field: str, index: int) -> int:
     return WARP.fields[field][1] + 4 * index
 
 
-_General = tuple[Operand, str, tuple[tuple[Hole, int], ...]]
-"""An operand of a shape, its text in the shape's key, and the places of its registers."""
+_Places = tuple[tuple[Hole, int], ...]
+_Maybe = TypeVar("_Maybe", Register, Register | None)
 
 
 @lru_cache(maxsize=1 << 16)
-def _generalise(operand: Operand, position: int) -> _General:
+def _generalise(operand: Operand, position: int) -> tuple[Operand, str, _Places]:
+    """An operand of a shape, its text in the shape's key, and the places of its registers."""
+    general, places = _named(operand, position)
+    return general, repr(general), places
+
+
+def _named(operand: Operand, position: int) -> tuple[Operand, _Places]:
+    offset = OFFSET_SPACING * (position + 1)
     match operand:
         case Register():
-            register, values = _register(operand, 2 * position)
-            return register, _text(register), values
-        case Predicate():
-            return _predicate(operand, position)
-        case Constant():
-            return _constant(operand, position)
+            return _register(operand, 2 * position)
+        case Predicate(is_true=False):
+            field = "uniform_predicates" if operand.uniform else "predicates"
+            place = (("predicate", position), field_place(field, operand.index))
+            return replace(operand, index=FIRST_PREDICATE_NAME + position), (place,)
+        case Constant(register=None):
+            bank = BANK_OF_LAUNCH if operand.bank == BANK_OF_LAUNCH else FIXED_BANK
+            return replace(operand, bank=bank, offset=offset + operand.offset % 4), ()
+        case Constant(register=Register() as index):
+            register, places = _register(index, 2 * position)
+            return replace(operand, offset=offset, register=register), places
         case Immediate():
-            return AnyLiteral(position), "literal", ()
+            return AnyLiteral(position), ()
         case Address():
-            return _address(operand, position)
-        case Special():
-            return operand, operand.name, ()
+            base, places = _register(operand.register, 2 * position)
+            uniform, more = _register(operand.uniform, 2 * position + 1)
+            return Address(base, uniform, offset, operand.wide), places + more
+        case _:
+            return operand, ()
 
 
-def _register(register: Register, hole: int) -> tuple[Register, tuple[tuple[Hole, int], ...]]:
-    if register.index == ZERO_REGISTER:
+def _register(register: _Maybe, hole: int) -> tuple[_Maybe, _Places]:
+    if register is None or register.is_zero:
         return register, ()
-    place = (
-        field_place("uniform", register.index)
-        if register.uniform
-        else lane_register_place(register.index)
-    )
+    if register.uniform:
+        place = field_place("uniform", register.index)
+    else:
+        place = lane_register_place(register.index)
     named = replace(register, index=FIRST_REGISTER_NAME + hole * REGISTER_SPACING)
     return named, ((("register", hole), place),)
-
-
-def _predicate(predicate: Predicate, position: int) -> _General:
-    text = f"{'!' * predicate.negated}{'U' * predicate.uniform}P"
-    if predicate.index == TRUE_PREDICATE:
-        return predicate, f"{text}T", ()
-    field = "uniform_predicates" if predicate.uniform else "predicates"
-    place = field_place(field, predicate.index)
-    named = replace(predicate, index=FIRST_PREDICATE_NAME + position)
-    return named, text, ((("predicate", position), place),)
-
-
-def _constant(constant: Constant, position: int) -> _General:
-    signs = f"{constant.negated:d}{constant.inverted:d}{constant.absolute:d}{constant.suffix}"
-    offset = OFFSET_SPACING * (position + 1)
-    if constant.register is not None:
-        register, values = _register(constant.register, 2 * position)
-        named = replace(constant, offset=offset, register=register)
-        return named, f"c{constant.bank}[{_text(register)}]{signs}", values
-    bank = BANK_OF_LAUNCH if constant.bank == BANK_OF_LAUNCH else FIXED_BANK
-    byte = constant.offset % 4
-    named = replace(constant, bank=bank, offset=offset + byte)
-    return named, f"c{bank}+{byte}{signs}", ()
-
-
-def _address(address: Address, position: int) -> _General:
-    register = uniform = None
-    values: tuple[tuple[Hole, int], ...] = ()
-    if address.register is not None:
-        register, values = _register(address.register, 2 * position)
-    if address.uniform is not None:
-        uniform, more = _register(address.uniform, 2 * position + 1)
-        values += more
-    named = Address(register, uniform, OFFSET_SPACING * (position + 1), address.wide)
-    text = f"[{_text(register)}+{_text(uniform)}]{'w' * address.wide}"
-    return named, text, values
-
-
-def _text(register: Register | None) -> str:
-    if register is None:
-        return ""
-    signs = f"{'-' * register.negated}{'~' * register.inverted}{'|' * register.absolute}"
-    zero = "Z" * (register.index == ZERO_REGISTER)
-    return f"{signs}{'U' * register.uniform}R{zero}.{register.suffix}"

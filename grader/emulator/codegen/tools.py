@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -59,6 +59,49 @@ class _SplatConstant(ir.Constant):  # type: ignore[misc]
 
     def _get_reference(self) -> str:
         return self._text
+
+
+class Values:
+    """Types and constants of the values that an instruction computes: scalars if it is `uniform`,
+    otherwise vectors of 32 lanes."""
+
+    def __init__(self, builder: ir.IRBuilder, *, uniform: bool) -> None:
+        self.b = builder
+        self.uniform = uniform
+
+    def const(self, value: int) -> Value:
+        """A 32-bit constant, equal in all lanes."""
+        return self.spread(const(value))
+
+    def const64(self, value: int) -> Value:
+        return self.spread(const(value, I64))
+
+    def spread(self, scalar: Value) -> Value:
+        """A scalar as a value of this instruction."""
+        return scalar if self.uniform else splat(self.b, scalar)
+
+    def _type(self, scalar: ir.Type) -> ir.Type:
+        return scalar if self.uniform else ir.VectorType(scalar, WARP_LANES)
+
+    @property
+    def word(self) -> ir.Type:
+        """LLVM type of a 32-bit value."""
+        return self._type(I32)
+
+    @property
+    def double_word(self) -> ir.Type:
+        """LLVM type of a 64-bit value."""
+        return self._type(I64)
+
+    @property
+    def real(self) -> ir.Type:
+        """LLVM type of a float32 value."""
+        return self._type(F32)
+
+    @property
+    def double(self) -> ir.Type:
+        """LLVM type of a float64 value."""
+        return self._type(F64)
 
 
 def freeze(builder: ir.IRBuilder, value: Value) -> Value:
@@ -153,37 +196,14 @@ def each_set_bit(builder: ir.IRBuilder, mask: Value) -> Iterator[Value]:
     builder.position_at_end(done)
 
 
-def loop_while(
-    builder: ir.IRBuilder, condition: Callable[[], Value], body: Callable[[], None]
-) -> None:
-    """`while (condition()) body()`; the loop's state is in memory."""
-    head = builder.append_basic_block("while")
-    inside = builder.append_basic_block("do")
-    done = builder.append_basic_block("end")
-    builder.branch(head)
-    builder.position_at_end(head)
-    builder.cbranch(condition(), inside, done)
-    builder.position_at_end(inside)
-    body()
-    if not builder.block.is_terminated:
-        builder.branch(head)
-    builder.position_at_end(done)
-
-
 def define(
-    module: ir.Module,
-    name: str,
-    result: ir.Type,
-    arguments: list[ir.Type],
-    *,
-    internal: bool = True,
+    module: ir.Module, name: str, result: ir.Type, arguments: list[ir.Type]
 ) -> tuple[ir.Function, ir.IRBuilder]:
-    """A new function with an entry block; internal functions are never inlined."""
+    """A new internal function with an entry block; it is never inlined."""
     function = ir.Function(module, ir.FunctionType(result, arguments), name)
     function.attributes.add("nounwind")
-    if internal:
-        function.linkage = "internal"
-        function.attributes.add("noinline")
+    function.linkage = "internal"
+    function.attributes.add("noinline")
     return function, ir.IRBuilder(function.append_basic_block("entry"))
 
 
@@ -197,13 +217,3 @@ def call_by_name(
         kind = ir.FunctionType(result, [argument.type for argument in arguments])
         callee = ir.Function(module, kind, name)
     return builder.call(callee, arguments)
-
-
-def lane_bits(builder: ir.IRBuilder, condition: Value) -> Value:
-    """A vector of 32 i1 as an i32 mask, lane 0 lowest."""
-    return builder.bitcast(condition, I32)
-
-
-def bits_to_lanes(builder: ir.IRBuilder, mask: Value) -> Value:
-    """An i32 mask as a vector of 32 i1."""
-    return builder.bitcast(mask, LANES_I1)

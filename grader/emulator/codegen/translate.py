@@ -8,35 +8,28 @@ cells are filled; native code is compiled once per shape of instruction (steps.p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from grader.emulator.codegen.block_cycles import cycles_alone, cycles_behind
-from grader.emulator.codegen.cells import cell_bytes
-from grader.emulator.codegen.constants import constant_bank_bytes, constant_data
+from grader.emulator.codegen.frame import cell_bytes
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.opcodes import find_opcode, look_up
-from grader.emulator.codegen.opcodes.absent import lanes_named_before
-from grader.emulator.codegen.opcodes.copy_costs import copy_form
+from grader.emulator.codegen.opcodes.collective import lanes_named_before
+from grader.emulator.codegen.opcodes.copies import copy_form
 from grader.emulator.codegen.shapes import (
+    BANK_OF_LAUNCH,
     CONSTANT_WORDS,
     Hole,
     operand_at,
     register_and_predicate_values,
 )
-from grader.emulator.codegen.step_code import DRAW, ENTER, UNKNOWN
-from grader.emulator.codegen.steps import Step, Steps
+from grader.emulator.codegen.steps import DRAW, ENTER, UNKNOWN, Step, Steps
 from grader.emulator.cpp import Runtime
 from grader.emulator.isa.decode import Decoded, decode
 from grader.emulator.isa.flow import Block, ControlFlow, Flow, find_blocks
-from grader.emulator.isa.operands import (
-    ZERO_REGISTER,
-    Address,
-    Constant,
-    Immediate,
-    Register,
-)
+from grader.emulator.isa.operands import Address, Constant, Immediate, Register
 from grader.emulator.isa.program import (
     INSTRUCTION_BYTES,
     MAX_INSTRUCTIONS,
@@ -46,7 +39,7 @@ from grader.emulator.isa.program import (
     Unsupported,
 )
 from grader.emulator.layouts.blocks import CODE_PLACE
-from grader.emulator.layouts.execution import JumpTable, warp_layout
+from grader.emulator.layouts.execution import CONSTANT_BANKS, warp_layout
 from grader.sass import MemoryOperation, is_branch
 
 _LAST_ARGUMENT = 11
@@ -90,14 +83,16 @@ def translate(code: KernelCode, runtime: Runtime) -> NativeKernel:
         converged,
         diverged,
         np.array(cells.entries, dtype=np.uint32),
-        _jump_tables(flow),
+        (
+            _jump_table(flow.blocks[each] for each in flow.jump_blocks),
+            _jump_table(flow.return_points),
+        ),
         np.array(cells.variable_words, dtype=np.intp).reshape(-1, 2),
     )
 
 
 def find_flow(i: Decoded) -> ControlFlow | None:
-    """An instruction's effect on control flow; None if the next instruction follows. Raises
-    Unsupported for an unknown branch."""
+    """An instruction's effect on control flow, if any. Raises Unsupported for an unknown branch."""
     found = find_opcode(i) if is_branch(i.base) else look_up(i)
     return None if found is None else found.flow
 
@@ -123,40 +118,22 @@ def _name_lanes(flow: Flow) -> Flow:
 
 def _register_count(reachable: list[Decoded]) -> int:
     """1 + the highest register in use; system functions use R4 to R11."""
-    ends = [
-        operand.index + found.registers
-        for instruction in reachable
-        if (found := look_up(instruction))
-        for operand in _registers(instruction)
-        if not operand.uniform and operand.index != ZERO_REGISTER
-    ]
-    return max(*ends, _LAST_ARGUMENT + 1, 0)
+    ends = [_LAST_ARGUMENT + 1]
+    for i in reachable:
+        found = look_up(i)
+        for operand in i.operands:
+            named = operand if isinstance(operand, Register) else getattr(operand, "register", None)
+            if found and named is not None and not named.uniform and not named.is_zero:
+                ends.append(named.index + found.registers)
+    return max(ends)
 
 
-def _registers(instruction: Decoded) -> list[Register]:
-    direct = [operand for operand in instruction.operands if isinstance(operand, Register)]
-    inside = [getattr(operand, "register", None) for operand in instruction.operands]
-    return direct + [register for register in inside if register is not None]
-
-
-def _jump_tables(flow: Flow) -> tuple[np.ndarray, np.ndarray]:
-    tables = {
-        JumpTable.JUMPS: [flow.blocks[block] for block in flow.jump_blocks],
-        JumpTable.RETURNS: list(flow.return_points),
-    }
-    jumps, returns = (
-        np.array(
-            [(block.instructions[0].offset, block.index) for block in tables[table]],
-            dtype=CODE_PLACE,
-        )
-        for table in (JumpTable.JUMPS, JumpTable.RETURNS)
-    )
-    return jumps, returns
+def _jump_table(blocks: Iterable[Block]) -> np.ndarray:
+    return np.array([(each.instructions[0].offset, each.index) for each in blocks], CODE_PLACE)
 
 
 class _Cells:
-    """The cells of a kernel, as words, while they are filled; `unknown` describes instructions
-    without steps."""
+    """The words of a kernel's cells; `unknown` describes instructions without steps."""
 
     def __init__(self, code: KernelCode, flow: Flow, find: Steps) -> None:
         self._code, self._flow, self._find = code, flow, find
@@ -191,7 +168,9 @@ class _Cells:
         try:
             self._append(block, i, step, register_and_predicate_values(i))
         except Unsupported as problem:
-            raise Unsupported(f"{i.opcode} {_with(problem.what)}", i.line) from None
+            what = problem.what
+            form = what if what.startswith(("at ", "of ", "with ")) else f"with {what}"
+            raise Unsupported(f"{i.opcode} {form}", i.line) from None
 
     def _append_unknown(self, block: Block, i: Decoded, what: str) -> None:
         """Appends a cell that ends the launch if a lane executes it."""
@@ -249,7 +228,7 @@ class _Cells:
             operand = operand_at(i, which)
             assert isinstance(operand, Immediate)
             return _LITERALS[kind](operand)
-        return _FACTS[kind](self._code, self._flow, block, i, which)
+        return _FACTS[kind](_Place(self._code, self._flow, block, i, which))
 
 
 _SLOT = "slot "
@@ -261,73 +240,81 @@ _LITERALS: dict[str, Callable[[Immediate], int]] = {
     "float64 low": lambda operand: operand.float64_bits() & _MASK,
     "float64 high": lambda operand: operand.float64_bits() >> 32,
 }
-_Fact = Callable[[KernelCode, Flow, Block, Decoded, int], int]
 
 
-def _following(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
-    if block.following is None:
+@dataclass(frozen=True)
+class _Place:
+    """An instruction in its kernel, and the number of a data word within its kind."""
+
+    code: KernelCode
+    flow: Flow
+    block: Block
+    i: Decoded
+    which: int
+
+
+def _following(at: _Place) -> int:
+    if at.block.following is None:
         raise Unsupported("at the end of the code")
-    return block.following
+    return at.block.following
 
 
-def _constant(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
-    position, words_behind = divmod(which, CONSTANT_WORDS)
-    operand = operand_at(i, position)
+def _constant(at: _Place) -> int:
+    position, words_behind = divmod(at.which, CONSTANT_WORDS)
+    operand = operand_at(at.i, position)
     assert isinstance(operand, Constant)
-    return constant_data(code, operand, words_behind)
+    return constant_data(at.code, operand, words_behind)
 
 
-def _known_place(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
+def _known_place(at: _Place) -> int:
     """Refuses an unknown system word as the base of an indexed constant."""
-    operand = operand_at(i, which)
+    operand = operand_at(at.i, at.which)
     assert isinstance(operand, Constant)
-    by_cluster = operand.offset in code.architecture.words.by_cluster
-    if by_cluster and not code.knows_constant(operand.bank, operand.offset):
+    by_cluster = operand.offset in at.code.architecture.words.by_cluster
+    if by_cluster and not at.code.knows_constant(operand.bank, operand.offset):
         raise Unsupported(f"of c[{operand.bank:#x}][{operand.offset:#x}]")
     return 0
 
 
-def _one_register(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
-    if len({operand for operand in i.operands if isinstance(operand, Register)}) != 1:
+def _one_register(at: _Place) -> int:
+    if len({operand for operand in at.i.operands if isinstance(operand, Register)}) != 1:
         raise Unsupported("with these operands")
     return 0
 
 
-def _offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
-    operand = operand_at(i, which)
+def _offset(at: _Place) -> int:
+    operand = operand_at(at.i, at.which)
     assert isinstance(operand, Address | Constant)
     return operand.offset
 
 
-def _no_offset(code: KernelCode, flow: Flow, block: Block, i: Decoded, which: int) -> int:
-    if _offset(code, flow, block, i, which) != 0:
+def _no_offset(at: _Place) -> int:
+    if _offset(at) != 0:
         raise Unsupported("with this address")
     return 0
 
 
-_FACTS: dict[str, _Fact] = {
-    "index": lambda code, flow, block, i, which: i.index,
-    "code offset": lambda code, flow, block, i, which: i.offset,
-    "next offset": lambda code, flow, block, i, which: i.offset + INSTRUCTION_BYTES,
-    "block": lambda code, flow, block, i, which: block.index,
-    "cycles": lambda code, flow, block, i, which: cycles_alone(block, code.encoding),
-    "length": lambda code, flow, block, i, which: len(block.instructions),
-    "cycles behind": lambda code, flow, block, i, which: cycles_behind(
-        block, code.encoding, i.index
-    ),
+_FACTS: dict[str, Callable[[_Place], int]] = {
+    "index": lambda at: at.i.index,
+    "code offset": lambda at: at.i.offset,
+    "next offset": lambda at: at.i.offset + INSTRUCTION_BYTES,
+    "block": lambda at: at.block.index,
+    "cycles": lambda at: cycles_alone(at.block, at.code.encoding),
+    "length": lambda at: len(at.block.instructions),
+    "cycles behind": lambda at: cycles_behind(at.block, at.code.encoding, at.i.index),
     "following": _following,
-    "target": lambda code, flow, block, i, which: flow.target(i),
-    "distance": lambda code, flow, block, i, which: 0,  # filled in when all entries are known
+    "target": lambda at: at.flow.target(at.i),
+    "distance": lambda at: 0,  # filled in when all entries are known
     "constant": _constant,
     "known place": _known_place,
-    "known bank": lambda code, flow, block, i, which: constant_bank_bytes(code, which),
+    "known bank": lambda at: constant_bank_bytes(at.code, at.which),
     "one register": _one_register,
     "offset": _offset,
     "no offset": _no_offset,
-    "object": lambda code, flow, block, i, which: constant_data(code, Constant(0, 4 * which), 0),
-    "copy form": lambda code, flow, block, i, which: copy_form(i),
-    "tensor places": lambda code, flow, block, i, which: code.architecture.tensor_places,
-    "tensor bytes": lambda code, flow, block, i, which: code.architecture.tensor_bytes,
+    "object": lambda at: constant_data(at.code, Constant(0, 4 * at.which), 0),
+    "copy form": lambda at: copy_form(at.i),
+    "tensor places": lambda at: at.code.architecture.tensor_places,
+    "tensor bytes": lambda at: at.code.architecture.tensor_bytes,
 }
 
 
@@ -343,5 +330,27 @@ def _end(block: Block, i: Decoded) -> None:
         raise Unsupported(f"{i.opcode} at the end of the code", i.line)
 
 
-def _with(what: str) -> str:
-    return what if what.startswith(("at ", "of ", "with ")) else f"with {what}"
+def constant_data(code: KernelCode, operand: Constant, words_behind: int) -> int:
+    """The data word of a cell for a constant operand: for bank 0 its offset, for other banks its
+    contents. Raises Unsupported if they are unknown."""
+    place = operand.offset // 4 * 4 + 4 * words_behind
+    size = constant_bank_bytes(code, operand.bank)
+    if operand.bank == VARIABLES_BANK and place >= size:
+        raise Unsupported(
+            f"of c[{operand.bank:#x}][{place:#x}], behind the {size} bytes of __constant__"
+            " variables"
+        )
+    if not 0 <= place <= size - 4 or not code.knows_constant(operand.bank, place):
+        raise Unsupported(f"of c[{operand.bank:#x}][{place:#x}]")
+    if operand.bank == BANK_OF_LAUNCH:
+        return place
+    return int.from_bytes(code.constants[operand.bank][place : place + 4], "little")
+
+
+def constant_bank_bytes(code: KernelCode, bank: int) -> int:
+    """Size of a constant bank. Raises Unsupported for unknown contents (bank 4: addresses)."""
+    if bank == BANK_OF_LAUNCH:
+        return code.constant_bytes
+    if bank not in code.constants or bank >= CONSTANT_BANKS:
+        raise Unsupported(f"with constant bank {bank}")
+    return len(code.constants[bank])

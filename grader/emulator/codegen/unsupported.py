@@ -14,8 +14,7 @@ from grader.emulator.isa.program import KernelCode, Unsupported
 
 @dataclass(frozen=True)
 class Unknown:
-    """An unknown instruction or property, with its source line. `avoidable`: a launch may end
-    without it."""
+    """An unknown instruction or property. `avoidable`: a launch may end without it."""
 
     what: str
     line: int | None
@@ -23,8 +22,7 @@ class Unknown:
 
 
 def find_unsupported(code: KernelCode, runtime: Runtime) -> tuple[Unknown, ...]:
-    """Each unknown instruction in code order; otherwise the reason why the kernel cannot be
-    translated, if there is one."""
+    """Each unknown instruction in code order, or else why the kernel cannot be translated."""
     decoded = decode(code.instructions)
     nameless = {i.index: i.opcode for i in decoded if look_up(i) is None}
     try:

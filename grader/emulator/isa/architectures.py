@@ -53,20 +53,21 @@ class SystemWords:
     @property
     def known(self) -> frozenset[int]:
         """The offsets of all words."""
-        triples = (first + 4 * axis for first in (self.block, self.grid) for axis in range(3))
-        pairs_at = (
-            *(self.local, self.shared, self.descriptor, self.grid_workspace),
-            *(self.grid_number, self.graph, self.constant_memory, self.system_shared),
-            self.parameters,
-        )
-        pairs = (first + 4 * word for first in pairs_at if first is not None for word in range(2))
-        singles = (
-            *(self.stack, self.dynamic_shared, self.multiprocessors),
-            *(self.system_shared_bytes, self.all_shared),
-            *self.fixed,
-        )
+        firsts = {
+            3: (self.block, self.grid),
+            2: (
+                *(self.local, self.shared, self.descriptor, self.grid_workspace, self.parameters),
+                *(self.grid_number, self.graph, self.constant_memory, self.system_shared),
+            ),
+            1: (
+                *(self.stack, self.dynamic_shared, self.multiprocessors),
+                *(self.system_shared_bytes, self.all_shared, *self.fixed),
+            ),
+        }
         clusters = () if self.cluster is None else (self.cluster + at for at in CLUSTER_WORDS)
-        return frozenset((*triples, *pairs, *clusters, *(at for at in singles if at is not None)))
+        groups = ((first, count) for count, group in firsts.items() for first in group)
+        found = (at + 4 * word for at, count in groups if at is not None for word in range(count))
+        return frozenset((*found, *clusters))
 
 
 @dataclass(frozen=True)

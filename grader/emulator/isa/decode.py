@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, replace
 
 from grader.emulator.isa.operands import (
@@ -56,6 +57,10 @@ class Decoded:
     def has(self, modifier: str) -> bool:
         return modifier in self.modifiers
 
+    def first_of(self, names: Container[str]) -> str | None:
+        """The first modifier among these names."""
+        return next((name for name in self.modifiers if name in names), None)
+
 
 def decode(instructions: tuple[Instruction, ...]) -> tuple[Decoded, ...]:
     return tuple(_decode_one(index, instruction) for index, instruction in enumerate(instructions))
@@ -74,16 +79,8 @@ def _decode_one(index: int, instruction: Instruction) -> Decoded:
             operands = tuple(map(_extend, operands))
     except Unsupported as problem:
         operands, unknown = (), f"{instruction.opcode} with {problem.what}"
-    return Decoded(
-        index,
-        instruction.offset,
-        base,
-        tuple(modifiers),
-        guard,
-        operands,
-        instruction.line,
-        unknown=unknown,
-    )
+    place, line = instruction.offset, instruction.line
+    return Decoded(index, place, base, tuple(modifiers), guard, operands, line, unknown=unknown)
 
 
 def _extend(operand: Operand) -> Operand:

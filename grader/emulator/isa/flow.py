@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Immediate
 from grader.emulator.isa.program import INSTRUCTION_BYTES, Unsupported
-from grader.sass import is_call, may_name_code
+from grader.sass import is_branch, is_call, may_name_code
 
 Test = Callable[[Decoded], bool]
 
@@ -155,7 +156,44 @@ def _is_end(last: Decoded, find_flow: FindFlow) -> bool:
 
 
 def _names_code(instruction: Decoded, flow: ControlFlow) -> bool:
-    """Whether the last operand is a code address. System calls (ABS) and calls by pointer have no
-    such operand."""
+    """Whether the last operand is a code address, unlike in system calls and calls by pointer."""
     named = may_name_code(instruction.opcode) and not instruction.has("ABS")
     return named and not flow.indirect(instruction)
+
+
+ROUNDS = 1000
+"""A loop with at least this many iterations per warp is endless; a loop with fewer only surrounds
+the endless loop."""
+
+Loop = tuple[int, int]
+"""Its first basic block, and its last, which branches back."""
+
+
+def find_lines(flow: Flow, executions: Sequence[int], index: int) -> tuple[int, int] | None:
+    """First and last source line of the endless loop around instruction `index`, at which the
+    launch was stopped. `executions` holds one count per basic block. None outside of loops."""
+    around = [
+        (first, last)
+        for first, last in _find_loops(flow)
+        if flow.blocks[first].instructions[0].index <= index
+        and index <= flow.blocks[last].instructions[-1].index
+    ]
+    if not around:
+        return None
+    endless = [loop for loop in around if executions[loop[0]] >= ROUNDS * executions[0]]
+    if endless:
+        first, last = max(endless, key=lambda loop: loop[1] - loop[0])  # the outermost
+    else:
+        first, last = max(around, key=lambda loop: executions[loop[0]])
+    blocks = flow.blocks[first : last + 1]
+    lines = [i.line for block in blocks for i in block.instructions if i.line is not None]
+    return (min(lines), max(lines)) if lines else None
+
+
+def _find_loops(flow: Flow) -> Iterator[Loop]:
+    """A loop per direct backward branch: the blocks between target and branch."""
+    for block in flow.blocks:
+        last = block.instructions[-1]
+        with suppress(Unsupported):
+            if is_branch(last.base) and flow.target(last) <= block.index:
+                yield flow.target(last), block.index

@@ -1,5 +1,4 @@
-"""Operand text of nvdisasm -> typed operands. Text that is not fully understood raises
-`Unsupported`."""
+"""Operand text of nvdisasm -> typed operands. Unknown text raises `Unsupported`."""
 
 from __future__ import annotations
 
@@ -34,6 +33,11 @@ class Register:
     absolute: bool = False
     suffix: str = ""
 
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is RZ or URZ, possibly with a sign."""
+        return self.index == ZERO_REGISTER
+
 
 @dataclass(frozen=True)
 class Predicate:
@@ -43,11 +47,15 @@ class Predicate:
     uniform: bool = False
     negated: bool = False
 
+    @property
+    def is_true(self) -> bool:
+        """Whether it is PT or UPT, possibly negated."""
+        return self.index == TRUE_PREDICATE
+
 
 @dataclass(frozen=True)
 class Constant:
-    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]` or `c[bank][UR1+offset]`; the
-    offset in bytes."""
+    """`c[bank][offset]` or, with `register`, `c[bank][R1+offset]`; the offset in bytes."""
 
     bank: int
     offset: int
@@ -69,9 +77,7 @@ class Immediate:
 
     def integer(self) -> int:
         """The value as 32 bits, for integer instructions."""
-        if self.bits is None:
-            raise Unsupported(f"a floating-point literal {self.real} in an integer instruction")
-        return self.bits & 0xFFFFFFFF
+        return self.integer64() & 0xFFFFFFFF
 
     def integer64(self) -> int:
         """The value as 64 bits, for instructions on 64-bit integers."""
@@ -138,14 +144,7 @@ _NAN = re.compile(r"nan:(0x[0-9a-f]{8})$")
 _SPECIAL = re.compile(r"(SR_[\w.]+|SRZ|B\d+|[123]D|[A-Za-z_][\w.]*)$")
 _HINT = re.compile(r"desc\[UR(?:\d+|Z)\]$")
 _SCOREBOARDS = re.compile(r"\{[\d,]+\}$")
-_NAMED_REALS = {
-    "+INF": "7f800000",
-    "-INF": "ff800000",
-    "INF": "7f800000",
-    "+QNAN": "7fffffff",
-    "-QNAN": "ffffffff",
-    "QNAN": "7fffffff",
-}
+_NAMED_REAL = re.compile(r"(?P<sign>[-+])(?P<name>INF|QNAN)$")
 
 
 def parse_operands(text: str) -> tuple[Operand, ...]:
@@ -165,10 +164,6 @@ def parse_operand(text: str) -> Operand:
             return build(match)
     if text.startswith(("[", "desc[")):
         return _address(text)
-    if text in _NAMED_REALS:
-        return Immediate(
-            int(_NAMED_REALS[text], 16), struct.unpack(">f", bytes.fromhex(_NAMED_REALS[text]))[0]
-        )
     raise Unsupported(f"the operand {text!r}")
 
 
@@ -184,20 +179,18 @@ def _split(text: str) -> list[str]:
 
 
 def _register(match: re.Match[str]) -> Register:
-    if match["index"] != "Z" and int(match["index"]) > (
-        LAST_UNIFORM_REGISTER if match["kind"] == "UR" else LAST_REGISTER
-    ):
+    uniform = match["kind"] == "UR"
+    index = ZERO_REGISTER if match["index"] == "Z" else int(match["index"])
+    if match["index"] != "Z" and index > (LAST_UNIFORM_REGISTER if uniform else LAST_REGISTER):
         raise Unsupported(f"the register {match[0]!r}")
-    names = [
-        name for name in (match["suffix"] + match["after"]).split(".") if name and name != "reuse"
-    ]
+    names = (match["suffix"] + match["after"]).split(".")
     return Register(
-        index=ZERO_REGISTER if match["index"] == "Z" else int(match["index"]),
-        uniform=match["kind"] == "UR",
+        index=index,
+        uniform=uniform,
         negated=match["sign"] == "-",
-        inverted=match["sign"] in ("~", "!") and bool(match["sign"]),
+        inverted=match["sign"] in ("~", "!"),
         absolute=bool(match["bar"]),
-        suffix=".".join(names),
+        suffix=".".join(name for name in names if name not in ("", "reuse")),
     )
 
 
@@ -223,12 +216,15 @@ def _constant(match: re.Match[str]) -> Constant:
             register = term
         else:
             raise Unsupported(f"the operand {match.string!r}")
-    flags = {
-        "negated": match["sign"] == "-",
-        "inverted": match["sign"] == "~",
-        "absolute": bool(match["bar"]),
-    }
-    return Constant(int(match["bank"], 16), offset, register, **flags, suffix=match["suffix"] or "")
+    return Constant(
+        int(match["bank"], 16),
+        offset,
+        register,
+        negated=match["sign"] == "-",
+        inverted=match["sign"] == "~",
+        absolute=bool(match["bar"]),
+        suffix=match["suffix"] or "",
+    )
 
 
 def _integer(match: re.Match[str]) -> Immediate:
@@ -236,6 +232,12 @@ def _integer(match: re.Match[str]) -> Immediate:
     value = {"": value, "-": -value, "~": ~value}[match["sign"]]
     real = None if match["digits"].startswith("0x") else float(match[0].replace("~", ""))
     return Immediate(value, real)
+
+
+def _named_real(match: re.Match[str]) -> Immediate:
+    sign, bits = match["sign"] == "-", 0x7F800000 if match["name"] == "INF" else 0x7FFFFFFF
+    bits |= sign << 31
+    return Immediate(bits, struct.unpack("<f", struct.pack("<I", bits))[0])
 
 
 def _address(text: str) -> Address:
@@ -253,15 +255,12 @@ def _address(text: str) -> Address:
             register = term
         else:
             raise Unsupported(f"the address {text!r}")
-    wide = any(term is not None and term.suffix == "64" for term in (register, uniform))
-    if any(
-        term is not None and term.suffix not in ("", "64", "U32", "X4", "X8", "X16")
-        for term in (register, uniform)
-    ):
+    suffixes = {term.suffix for term in (register, uniform) if term is not None}
+    scaled = suffixes & {"X4", "X8", "X16"}
+    if suffixes - scaled - {"", "64", "U32"}:
         raise Unsupported(f"the address {text!r}")
-    if wide and any(
-        term is not None and term.suffix.startswith("X") for term in (register, uniform)
-    ):
+    wide = "64" in suffixes
+    if wide and scaled:
         raise Unsupported(f"the scaled address {text!r}")
     return Address(register, uniform, offset, wide)
 
@@ -289,6 +288,7 @@ _FORMS = (
     (_CONSTANT, _constant),
     (_INTEGER, _integer),
     (_REAL, lambda match: Immediate(None, float(match[0]))),
+    (_NAMED_REAL, _named_real),
     (_NAN, lambda match: Immediate(int(match[1], 16), math.nan)),
     (_SPECIAL, lambda match: Special(match[0])),
     (_HINT, lambda match: Special("desc")),

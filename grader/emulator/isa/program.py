@@ -1,5 +1,4 @@
-"""Input of the emulator: the machine code of a kernel as text, and facts that are equal for all its
-launches."""
+"""Input of the emulator: a kernel's machine code as text, and facts for all its launches."""
 
 from __future__ import annotations
 
@@ -17,8 +16,7 @@ INSTRUCTION_BYTES = 16
 
 JUMP_TABLE_BANK, VARIABLES_BANK = 2, 3
 MAX_INSTRUCTIONS = 16_384
-"""The emulator refuses longer kernels, because a tag of the checked mode has 14 bits for an
-instruction's number."""
+"""A tag of the checked mode has 14 bits for an instruction's number."""
 MAX_LOCAL_BYTES = 512 << 10
 """Maximum local memory of a thread (CUDA C++ Programming Guide, technical specifications)."""
 
@@ -36,8 +34,7 @@ class Unsupported(Exception):  # noqa: N818 - a property of the kernel, not an e
 
 @dataclass(frozen=True)
 class Instruction:
-    """A machine instruction in the notation of nvdisasm; `guard` is its predicate (`@!P0`), `line`
-    its source line."""
+    """A machine instruction as nvdisasm prints it; `guard` is its predicate (`@!P0`)."""
 
     offset: int
     guard: str | None
@@ -48,8 +45,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Pointer:
-    """Eight bytes that hold an address plus `addend`: of a variable, or of a function of the
-    system."""
+    """Eight bytes with the address of a variable or system function, plus `addend`."""
 
     offset: int
     symbol: str
@@ -109,8 +105,7 @@ class KernelCode:
         return 0 if self.uses_system_shared else self.architecture.shared_window
 
     def shared_bytes(self, dynamic_bytes: int) -> int:
-        """Size of the shared memory that a block's threads may access; the launch requests
-        `dynamic_bytes` of it."""
+        """Size of the shared memory that a block's threads may access, with `dynamic_bytes`."""
         if not self.uses_system_shared:
             return self.static_shared_bytes + dynamic_bytes
         if self.architecture.shared_window:
@@ -118,8 +113,7 @@ class KernelCode:
         return self.allocated_shared_bytes(dynamic_bytes)
 
     def allocated_shared_bytes(self, dynamic_bytes: int) -> int:
-        """Size of the shared memory that a block occupies on its SM, with the part that the system
-        reserves."""
+        """Size of a block's shared memory on its SM, with the part that the system reserves."""
         step = self.architecture.shared_step
         own = -(-(self.static_shared_bytes + dynamic_bytes) // step) * step
         return own + self.architecture.system_shared_bytes
@@ -148,8 +142,7 @@ class KernelCode:
         )
 
     def knows_constant(self, bank: int, offset: int) -> bool:
-        """Whether the emulator knows the contents of a word; some system words of bank 0 are
-        unknown."""
+        """Whether the contents of a word are known; some system words of bank 0 are not."""
         return (
             bank != 0
             or offset >= self.architecture.system_bytes

@@ -9,32 +9,41 @@ from typing import Any
 
 import numpy as np
 
+
+def pointer_to(target: str) -> np.dtype:
+    """A field that points to a record, to a number type, or to `bytes`."""
+    return np.dtype("u8", metadata={"points_to": target})
+
+
+def words(*names: str, shape: int | tuple[int, ...] = ()) -> list[tuple[Any, ...]]:
+    """Fields of 32 bits, or arrays of 32-bit words."""
+    return [(name, "u4", shape) for name in names]
+
+
+def flags(first: int, last: int | None = None) -> list[int]:
+    """The bits 0 to `first` - 1, or `first` to `last` - 1, as numbers."""
+    return [1 << bit for bit in (range(first) if last is None else range(first, last))]
+
+
 NAMED_BARRIERS, GROUP_WARPS, WARP_GROUPS = 16, 4, 8
 COUNTED_BARRIERS = NAMED_BARRIERS + WARP_GROUPS
-"""Barriers of a block that count arrivals themselves: the numbered barriers, then one barrier for
-each warp group of four warps."""
+"""Barriers that count arrivals: the numbered barriers, then one for each group of four warps."""
 VOTES = COUNTED_BARRIERS + 1
 BLOCK_VOTE = COUNTED_BARRIERS
 """Index of the vote at `__syncthreads()`; lower indices belong to the counted barriers."""
 
 BUDGET_STRETCH = 20_000_000
 """Warp instructions between two readings of the processor's clock: about 1/8 second."""
-CODE_BLOCK = np.dtype([("length", "u4"), ("shared_read", "u4"), ("sure", "u4")], align=True)
+CODE_BLOCK = np.dtype(words("length", "shared_read", "sure"), align=True)
 """A basic block. `length`: its number of instructions. `shared_read`: 1 + the index of an
 instruction that may read values from other threads, 0 if it has none. `sure`: whether that
-instruction certainly reads them (wait_loops.py)."""
-CODE_PLACE = np.dtype([("offset", "u4"), ("block", "u4")], align=True)
+instruction certainly reads them (block_cycles.py)."""
+CODE_PLACE = np.dtype(words("offset", "block"), align=True)
 """A basic block and the byte offset of its first instruction."""
 TRACE_BUFFER = np.dtype([("first", "u8"), ("end", "u8")], align=True)
 """The part of a warp's trace buffer from `first` (which advances) to `end`. After the records of a
 block's warps follows a record whose `first` is the number of executed warp instructions. The trace
 of a long block starts late; its `end` is then the clock at that time."""
-
-
-def pointer_to(target: str) -> np.dtype:
-    """A field that points to a record, to a number type, or to `bytes`."""
-    return np.dtype("u8", metadata={"points_to": target})
-
 
 OF_BLOCK: list[tuple[Any, ...]] = [
     ("warps", pointer_to("Warp")),
@@ -46,18 +55,12 @@ OF_BLOCK: list[tuple[Any, ...]] = [
     ("traces", pointer_to("TraceBuffer")),  # of its warps; null if they are not traced
     # partial results of __syncthreads_and, _or and _count until all threads have arrived: a
     # VoteMode for each counted barrier, then for __syncthreads()
-    ("vote_mode", "u4", VOTES),
-    ("vote_any", "u4", VOTES),
-    ("vote_missing", "u4", VOTES),
-    ("vote_count", "u4", VOTES),
+    *words("vote_mode", "vote_any", "vote_missing", "vote_count", shape=VOTES),
     # threads that have arrived at each counted barrier, and expected threads; 0: all live threads
-    ("named_arrived", "u4", COUNTED_BARRIERS),
-    ("named_expected", "u4", COUNTED_BARRIERS),
+    *words("named_arrived", "named_expected", shape=COUNTED_BARRIERS),
     # consecutive rounds over all warps without an arrival at a barrier object
     ("idle_rounds", "u4"),
-    ("ctaid_x", "u4"),
-    ("ctaid_y", "u4"),
-    ("ctaid_z", "u4"),
+    *words("ctaid_x", "ctaid_y", "ctaid_z"),
     ("begun", "u4"),  # warps that have started to run
     ("started", "i8"),  # clock of its warps at its start
 ]

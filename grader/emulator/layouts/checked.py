@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from grader.emulator.layouts.blocks import pointer_to
+from grader.emulator.layouts.blocks import flags, pointer_to, words
 
 INSTRUCTION_SHIFT, DETAIL_SHIFT, FLAG_SHIFT, OWNER_SHIFT = 10, 24, 39, 40
 THREAD_MASK, INSTRUCTION_MASK, DETAIL_MASK = 0x3FF, 0x3FFF, 0x7FFF
@@ -27,24 +27,16 @@ MAX_BLOCKS = (1 << 24) - 1
 
 class FindingCode:
     """Kinds of findings. For MAYBE_ kinds, a second run with another poison value shows whether the
-    finding changes the result."""
+    finding changes the result.
 
-    SHARED_RACE = 0
-    WARP_RACE = 1
-    """A race between lanes of a warp in shared memory. It has its own code so that it does not hide
-    a race between warps."""
-    GLOBAL_RACE = 2
-    ASYNC_COPY = 3
-    ABSENT_LANES = 4
-    SHARED_OVERRUN = 5
-    MAYBE_SHARED_UNWRITTEN = 6
-    MAYBE_GLOBAL_UNWRITTEN = 7
-    MAYBE_ABSENT_LANE = 8
-    CLUSTER_RACE = 9
-    """A race between two blocks of a cluster, in shared memory."""
-    ENDED_BLOCK = 10
-    """An access to the shared memory of a block that has ended."""
-    COUNT = 11
+    WARP_RACE: between lanes of a warp in shared memory; with its own code, it does not hide a race
+    between warps. CLUSTER_RACE: between two blocks of a cluster, in shared memory. ENDED_BLOCK: an
+    access to the shared memory of a block that has ended.
+    """
+
+    SHARED_RACE, WARP_RACE, GLOBAL_RACE, ASYNC_COPY, ABSENT_LANES, SHARED_OVERRUN = range(6)
+    MAYBE_SHARED_UNWRITTEN, MAYBE_GLOBAL_UNWRITTEN, MAYBE_ABSENT_LANE = range(6, 9)
+    CLUSTER_RACE, ENDED_BLOCK, COUNT = range(9, 12)
 
 
 class Trait:
@@ -56,22 +48,12 @@ class Trait:
     atomic exchange, which may release a lock.
     """
 
-    ATOMIC = 1
-    RETRIED = 2
-    ASYNC = 4
-    STORES = 8
-    CHANGES = 16
-    DRAWS = 32
-    EXCHANGES = 64
+    ATOMIC, RETRIED, ASYNC, STORES, CHANGES, DRAWS, EXCHANGES = flags(7)
 
 
 FOUND = np.dtype(
     [
-        ("code", "u4"),
-        ("instruction", "u4"),
-        ("other_instruction", "u4"),
-        ("thread", "u4"),
-        ("other_thread", "u4"),
+        *words("code", "instruction", "other_instruction", "thread", "other_thread"),
         ("block", "u4"),  # linear
         ("other_block", "u4"),
         ("mask", "u4"),  # lanes, for ABSENT_LANES
@@ -89,8 +71,7 @@ CHECKED_STATE = np.dtype(
         # writes of other blocks
         ("acquired", "u4"),
         ("shared_tag_bytes", "u4"),
-        ("shared_shift", "u4"),  # log2 of the granules
-        ("global_shift", "u4"),
+        *words("shared_shift", "global_shift"),  # log2 of the granules
         ("shared_writers", "u8"),  # tags by granule of the block's shared memory
         ("shared_readers", "u8"),
         # tags, as if the window's first granule were at this host address
@@ -106,8 +87,7 @@ CHECKED_STATE = np.dtype(
         ("extents", pointer_to("Extent")),
         ("reported", pointer_to("uint8_t")),  # per code and instruction
         ("found", pointer_to("Found")),
-        ("found_count", "u4"),
-        ("instructions", "u4"),
+        *words("found_count", "instructions"),
         ("own_tags", "u8", 32),  # scratch: tags of the current access
     ],
     align=True,

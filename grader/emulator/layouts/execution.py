@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.emulator.layouts.blocks import OF_BLOCK, OF_CLOCKS, pointer_to
+from grader.emulator.layouts.blocks import OF_BLOCK, OF_CLOCKS, flags, pointer_to, words
 
 FUNCTION_PREFIX = "emulator_"
 """Prefix of the names of the runtime's exported functions."""
@@ -29,8 +29,7 @@ PATH_SLOTS = 32
 NO_PATH = 0xFFFFFFFF
 
 SHARED_HIGH, LOCAL_WINDOW = 0x7F10, 0x7F20
-"""Upper words of generic addresses of shared and local memory; the lower word is the address in
-that space."""
+"""Upper words of generic addresses; the lower word is the address in that space."""
 
 CLUSTER_SHIFT = 24
 """The upper bits of a block's shared-window addresses hold its rank in its cluster."""
@@ -53,8 +52,7 @@ CELL_HEAD_BYTES = 8
 CONSTANT_BANKS = 8
 COUNTS_PER_BLOCK = 3
 SHARED_POISON_BYTE = 0xFF
-"""Shared memory starts as all ones, a quiet NaN as float, so that an unwritten value shows in the
-result."""
+"""Shared memory starts as quiet NaNs, so that an unwritten value shows in the result."""
 
 
 BANKS, BANK_BYTES, SECTOR_BYTES = 32, 4, 32
@@ -83,16 +81,7 @@ class AccessFlag:
     compare-and-swap; ONE_A_BANK: of the lanes that use a bank, only the first passes.
     """
 
-    SIGNED = 1
-    PART = 2
-    UNTRACED = 4
-    TURNS = 8
-    TWICE = 16
-    COPIED = 32
-    MATRIX = 64
-    ONE_A_BANK = 128
-    LATER = 256
-    BULK = 512
+    SIGNED, PART, UNTRACED, TURNS, TWICE, COPIED, MATRIX, ONE_A_BANK, LATER, BULK = flags(10)
 
 
 class TraceWord:
@@ -109,25 +98,10 @@ class TraceWord:
 class FaultCode:
     """Why native code stopped; 0 if it did not."""
 
-    NONE = 0
-    SHARED_BOUNDS = 1
-    SHARED_ALIGNMENT = 2
-    GLOBAL_BOUNDS = 3
-    GLOBAL_ALIGNMENT = 4
-    BARRIER = 5
-    BUDGET = 6
-    TRAP = 7
-    CONSTANT_BOUNDS = 8
-    LOCAL_BOUNDS = 9
-    LOCAL_ALIGNMENT = 10
-    UNSUPPORTED = 11
-    INTERNAL = 12
-    ASSERT = 13
-    ABSENT_LANES = 14
-    ENDLESS_WAIT = 15
-    OUT_OF_MEMORY = 16
-    BAD_FREE = 18
-    TOO_MANY_ARRIVALS = 17
+    NONE, SHARED_BOUNDS, SHARED_ALIGNMENT, GLOBAL_BOUNDS, GLOBAL_ALIGNMENT, BARRIER = range(6)
+    BUDGET, TRAP, CONSTANT_BOUNDS, LOCAL_BOUNDS, LOCAL_ALIGNMENT, UNSUPPORTED = range(6, 12)
+    INTERNAL, ASSERT, ABSENT_LANES, ENDLESS_WAIT, OUT_OF_MEMORY = range(12, 17)
+    BAD_FREE, TOO_MANY_ARRIVALS = 18, 17
 
 
 class Repeat:
@@ -188,7 +162,7 @@ _PATTERN = [
 ]
 PATTERN = _whole_lines(_PATTERN)
 _WORST = ("rank", "mask", "width", "flags", "passes", "passes_ideal", "bytes", "block", "warp")
-WORST = np.dtype([*((name, "u4") for name in _WORST), ("addresses", "u4", WARP_LANES)], align=True)
+WORST = np.dtype([*words(*_WORST), *words("addresses", shape=WARP_LANES)], align=True)
 """The access with the highest cost beyond its minimum: `keep_worst` of cpp/memory/patterns.h."""
 _SLOT = [
     ("patterns", PATTERN, PATTERNS),
@@ -220,26 +194,18 @@ class PatternKind:
     all addresses differ.
     """
 
-    GENERAL = 0
-    CONTIGUOUS = 1
-    BROADCAST = 2
-    CONTIGUOUS_GROUPS = 3
-    BROADCAST_GROUPS = 4
-    DISTINCT = 5
+    GENERAL, CONTIGUOUS, BROADCAST, CONTIGUOUS_GROUPS, BROADCAST_GROUPS, DISTINCT = range(6)
 
 
 _WARP = [
-    ("tid_x", "u4", WARP_LANES),
-    ("tid_y", "u4", WARP_LANES),
-    ("tid_z", "u4", WARP_LANES),
+    *words("tid_x", "tid_y", "tid_z", shape=WARP_LANES),
     # per lane: the mask of participants at each barrier
     ("participants", "u4", (CONVERGENCE_BARRIERS, WARP_LANES)),
     # lanes whose participation was set last by BMOV, not BSSY, per barrier
     ("restored", "u4", CONVERGENCE_BARRIERS),
     # per lane: the basic block after its collective operation
     ("collective_return", "u4", WARP_LANES),
-    ("path_mask", "u4", PATH_SLOTS),
-    ("path_pc", "u4", PATH_SLOTS),
+    *words("path_mask", "path_pc", shape=PATH_SLOTS),
     ("path_wait", "i4", PATH_SLOTS),
     # higher for paths that got their slot later
     ("path_age", "u4", PATH_SLOTS),
@@ -247,27 +213,23 @@ _WARP = [
     # receives them; per lane: the barrier object, and a word whose highest bit is the phase
     ("path_missing", "u4", PATH_SLOTS),
     ("path_truths", pointer_to("uint32_t"), PATH_SLOTS),
-    ("awaited", "u4", WARP_LANES),
-    ("awaited_phases", "u4", WARP_LANES),
+    *words("awaited", "awaited_phases", shape=WARP_LANES),
     ("return_address", "u4", (2, WARP_LANES)),  # Rpc.LO, Rpc.HI
     ("uniform", "u4", UNIFORM_REGISTERS),
     ("predicates", "u4", 8),  # a lane mask per predicate
     ("uniform_predicates", "u4", 8),  # 0 or 1
     ("initial", "u4"),  # lanes that exist
     ("live", "u4"),  # lanes that have not exited
-    ("mask", "u4"),  # the running path: its lanes and its basic block
-    ("pc", "u4"),
+    *words("mask", "pc"),  # the running path: its lanes and its basic block
     ("at_barrier", "u4"),  # lanes that wait at __syncthreads()
     ("at_named", "u4"),  # lanes that wait at counted barriers
     ("barrier_instruction", "u4"),
-    ("voted_count", "u4"),  # results of the last barrier with a vote
-    ("voted_truth", "u4"),
+    *words("voted_count", "voted_truth"),  # results of the last barrier with a vote
     ("path_count", "u4"),  # all used path slots have lower indices
     ("path_clock", "u4"),  # number of paths that have got a slot
     # slots of the path that continues from a barrier at once, and of the other side of the last
     # branch while it has not run; NO_PATH: none
-    ("path_resumed", "u4"),
-    ("path_other_side", "u4"),
+    *words("path_resumed", "path_other_side"),
     # the basic block at which all present paths became the running path; NO_PATH: the running path
     # started otherwise
     ("gathered_at", "u4"),
@@ -303,8 +265,7 @@ def warp_layout(registers: int) -> np.dtype:
 CONTEXT = np.dtype(
     [
         # scratch: the lanes' addresses, their upper words, and up to eight data words a lane
-        ("lane_addresses", "u4", WARP_LANES),
-        ("lane_uppers", "u4", WARP_LANES),
+        *words("lane_addresses", "lane_uppers", shape=WARP_LANES),
         ("lane_data", "u4", 8 * WARP_LANES),
         # data words of the current access: in lane_data, or in the warp's registers
         ("words", pointer_to("uint32_t")),
@@ -315,19 +276,14 @@ CONTEXT = np.dtype(
         ("shared_bytes", "u4"),
         ("shared_allocated", "u4"),  # SR_SMEMSZ
         # the part of the accessible shared memory that the system reserves
-        ("system_shared_first", "u4"),
-        ("system_shared_bytes", "u4"),
+        *words("system_shared_first", "system_shared_bytes"),
         ("global_window", "u4"),  # upper 32 bits of every valid global address
         ("local_bytes", "u4"),  # local memory per lane
         ("global_host", "u8"),  # host address of the global window's address 0; may wrap
         *OF_BLOCK,
         ("block_end", "u4"),
         ("buffers", pointer_to("Buffer")),
-        ("buffer_count", "u4"),
-        ("fault_code", "u4"),
-        ("fault_instruction", "u4"),
-        ("fault_warp", "u4"),
-        ("fault_lane", "u4"),
+        *words("buffer_count", "fault_code", "fault_instruction", "fault_warp", "fault_lane"),
         # basic block at which a waiting thread continues, used instead of fault_instruction; 0:
         # use fault_instruction
         ("fault_block", "u4"),
@@ -345,19 +301,10 @@ CONTEXT = np.dtype(
         ("reserve", "i8"),  # further warp instructions after `budget`
         ("processor_end", "i8"),  # CPU time of this process, in ns, at which the launch ends
         *OF_CLOCKS,
-        ("multiprocessors", "u4"),
-        ("warp_count", "u4"),
-        ("warp_bytes", "u4"),
-        ("grid_x", "u4"),
-        ("grid_y", "u4"),
-        ("grid_z", "u4"),
-        ("cluster_x", "u4"),
-        ("cluster_y", "u4"),
-        ("cluster_z", "u4"),
-        ("cluster_blocks", "u4"),
-        ("block_x", "u4"),
-        ("block_y", "u4"),
-        ("block_z", "u4"),
+        *words("multiprocessors", "warp_count", "warp_bytes"),
+        *words("grid_x", "grid_y", "grid_z"),
+        *words("cluster_x", "cluster_y", "cluster_z", "cluster_blocks"),
+        *words("block_x", "block_y", "block_z"),
         # the kernel's cells for converged and for diverged warps, and the offset of each basic
         # block in them
         ("converged", pointer_to("uint8_t")),
@@ -366,10 +313,8 @@ CONTEXT = np.dtype(
         # by JumpTable
         ("jump_tables", "u8", 2),
         ("jump_counts", "u4", 2),
-        (
-            "host_functions",
-            "u8",
-        ),  # callback for functions of the system: `i32 (context, warp, mask)`
+        # callback for functions of the system: `i32 (context, warp, mask)`
+        ("host_functions", "u8"),
         ("heap", pointer_to("HeapState")),  # null where the code has no malloc
         ("textures", pointer_to("Texture")),  # by handle, from 1 on
         ("texture_count", "u4"),

@@ -1,5 +1,9 @@
 """Flags of an instruction's form that steps pass to the runtime."""
 
+from __future__ import annotations
+
+from grader.emulator.layouts.blocks import flags
+
 
 class CopyForm:
     """Properties of an asynchronous copy that its counters depend on.
@@ -8,12 +12,7 @@ class CopyForm:
     whether P0 is its guard, or the operand that selects the lanes that read.
     """
 
-    PAST_L1 = 1
-    FILLS = 2
-    GUARD_IS_P0 = 4
-    GUARD_NEGATED = 8
-    OPERAND_IS_P0 = 16
-    OPERAND_NEGATED = 32
+    PAST_L1, FILLS, GUARD_IS_P0, GUARD_NEGATED, OPERAND_IS_P0, OPERAND_NEGATED = flags(6)
 
 
 class ArrivalForm:
@@ -24,34 +23,21 @@ class ArrivalForm:
     gives, or ONE. BEHIND_COPIES: takes effect when the lane's earlier copies are complete.
     """
 
-    ARRIVES = 1
-    COUNTED = 2
-    LEAVES = 4
-    EXPECTS = 8
-    COMPLETES = 16
-    ONE = 32
-    BEHIND_COPIES = 64
+    ARRIVES, COUNTED, LEAVES, EXPECTS, COMPLETES, ONE, BEHIND_COPIES = flags(7)
 
 
 class GroupForm:
     """Operands of a warp group's product: whether A lies in shared memory, and the transposed or
     negated operands; for bytes, the signed operands and whether sums saturate."""
 
-    LEFT_SHARED = 1
-    LEFT_TRANSPOSED = 2
-    RIGHT_TRANSPOSED = 4
-    LEFT_NEGATED = 8
-    RIGHT_NEGATED = 16
-    LEFT_SIGNED = 32
-    RIGHT_SIGNED = 64
-    SATURATED = 128
+    LEFT_SHARED, LEFT_TRANSPOSED, RIGHT_TRANSPOSED, LEFT_NEGATED, RIGHT_NEGATED = flags(5)
+    LEFT_SIGNED, RIGHT_SIGNED, SATURATED = flags(5, 8)
 
 
 class VoteMode:
     """The vote of `BAR.RED` over the block's threads."""
 
-    ANY = 0
-    ALL = 1
+    ANY, ALL = range(2)
 
 
 class ElementType:

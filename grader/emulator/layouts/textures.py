@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 
+from grader.emulator.layouts.blocks import words
+
 
 class Texels:
-    """Element types of textures: integers, halves, 32-bit words, and integers that read as
-    fractions of their maximum."""
+    """Element types of textures; FRACTIONS: integers that read as fractions of their maximum."""
 
     UNSIGNED_8, SIGNED_8, UNSIGNED_16, SIGNED_16, HALVES, WORDS = range(6)
     UNSIGNED_8_FRACTIONS, SIGNED_8_FRACTIONS = 6, 7
@@ -53,15 +54,11 @@ TEXTURE = np.dtype(
         ("first", "u8"),  # address of its first texel, in the window of global memory
         ("extents", "u4", 3),  # texels along x, y and z; 1 for absent axes
         ("row_texels", "u4"),  # from the start of a row to the start of the next row
-        ("layers", "u4"),
-        ("dimensions", "u4"),
-        ("channels", "u4"),
+        *words("layers", "dimensions", "channels"),
         ("texels", "u4"),  # see Texels
         ("texel_bytes", "u4"),
         ("edge", "u4"),  # see Edge
-        ("layered", "u4"),
-        ("linear", "u4"),
-        ("normalized", "u4"),
+        *words("layered", "linear", "normalized"),
         ("fetched", "u4"),  # whether it is linear memory
         ("surface", "u4"),
     ],
@@ -89,6 +86,7 @@ class TextureObject:
     surface: bool = False
 
 
+_COPIED = {field.name for field in fields(TextureObject)} - {"extents", "layers"}
 NO_TEXTURES = np.zeros(0, dtype=TEXTURE)
 
 
@@ -96,9 +94,7 @@ def texture_records(objects: Sequence[TextureObject]) -> np.ndarray:
     """The TEXTURE records of a launch, in the order of their handles."""
     records = np.zeros(len(objects), dtype=TEXTURE)
     for record, each in zip(records, objects, strict=True):
-        for name in ("first", "channels", "texels", "texel_bytes", "edge"):
-            record[name] = getattr(each, name)
-        for name in ("linear", "normalized", "fetched", "surface"):
+        for name in _COPIED:
             record[name] = getattr(each, name)
         record["extents"] = (*each.extents, 1, 1, 1)[:3]
         record["row_texels"] = each.extents[0]

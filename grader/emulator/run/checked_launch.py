@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from grader.emulator.codegen.traits import CheckedCode
+from grader.emulator.codegen.native_kernel import CheckedCode
 from grader.emulator.layouts.checked import (
     CHECKED_STATE,
     FOUND,

@@ -12,7 +12,7 @@ import numpy as np
 
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
-from grader.emulator.isa.loops import find_lines
+from grader.emulator.isa.flow import find_lines
 from grader.emulator.isa.program import INSTRUCTION_BYTES
 from grader.emulator.layouts.blocks import BUDGET_STRETCH, CYCLES_IN_4_NS
 from grader.emulator.layouts.execution import (

@@ -9,7 +9,7 @@ import numpy as np
 
 from grader.emulator.codegen.opcodes import OPCODES
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Constant, Immediate, Predicate, Register
+from grader.emulator.isa.operands import Constant, Immediate, Predicate, Register
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
@@ -123,7 +123,7 @@ def _reads_by_index(instruction: Decoded) -> bool:
         isinstance(operand, Constant)
         and operand.register is not None
         and not operand.register.uniform
-        and operand.register.index != ZERO_REGISTER
+        and not operand.register.is_zero
         for operand in instruction.operands
     )
 

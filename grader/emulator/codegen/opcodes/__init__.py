@@ -2,30 +2,24 @@
 
 from contextlib import suppress
 
-from grader.emulator.codegen.opcodes.asynchronous import ASYNCHRONOUS
 from grader.emulator.codegen.opcodes.atomics import ATOMICS
-from grader.emulator.codegen.opcodes.barrier_objects import BARRIER_OBJECTS
-from grader.emulator.codegen.opcodes.barriers import BARRIERS
-from grader.emulator.codegen.opcodes.bulk_copies import BULK_COPIES
-from grader.emulator.codegen.opcodes.calls import CALLS
+from grader.emulator.codegen.opcodes.barriers import BARRIER_OBJECTS, BARRIERS
 from grader.emulator.codegen.opcodes.collective import COLLECTIVE
-from grader.emulator.codegen.opcodes.control import CONTROL
+from grader.emulator.codegen.opcodes.control import CALLS, CONTROL
 from grader.emulator.codegen.opcodes.convert import CONVERSIONS
-from grader.emulator.codegen.opcodes.copies import COPIES
+from grader.emulator.codegen.opcodes.copies import ASYNCHRONOUS, BULK_COPIES, COPIES
 from grader.emulator.codegen.opcodes.double import DOUBLE
 from grader.emulator.codegen.opcodes.floating import FLOATING
-from grader.emulator.codegen.opcodes.generic import GENERIC
 from grader.emulator.codegen.opcodes.half import HALVES
 from grader.emulator.codegen.opcodes.integer import INTEGER
-from grader.emulator.codegen.opcodes.load_store import MEMORY
+from grader.emulator.codegen.opcodes.load_store import GENERIC, MEMORY
 from grader.emulator.codegen.opcodes.logic import LOGIC
 from grader.emulator.codegen.opcodes.move import MOVE
 from grader.emulator.codegen.opcodes.packed import PACKED
 from grader.emulator.codegen.opcodes.row import Opcode
 from grader.emulator.codegen.opcodes.special import SPECIAL
-from grader.emulator.codegen.opcodes.tensor import TENSOR
+from grader.emulator.codegen.opcodes.tensor import TENSOR, WARP_GROUPS
 from grader.emulator.codegen.opcodes.textures import TEXTURES
-from grader.emulator.codegen.opcodes.warp_groups import WARP_GROUPS
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.program import Unsupported
 
@@ -60,8 +54,7 @@ OPCODES: dict[str, Opcode] = {
 
 
 def find_opcode(instruction: Decoded) -> Opcode:
-    """The row of an instruction. Raises Unsupported, with full name and line, for an unknown
-    opcode, modifier or text."""
+    """The row of an instruction. Raises Unsupported for an unknown opcode, modifier or text."""
     found = OPCODES.get(instruction.base)
     if found is None:
         raise Unsupported(f"the instruction {instruction.opcode}", instruction.line)

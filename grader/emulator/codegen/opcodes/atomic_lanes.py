@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import cast
 
 from llvmlite import ir
 
-from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.intrinsics import CANONICAL_NAN
+from grader.emulator.codegen.opcodes.double import INVALID
+from grader.emulator.codegen.opcodes.intrinsics import CANONICAL_NAN, QUIET_BIT
 from grader.emulator.codegen.opcodes.small_floats import (
     BFLOAT,
     HALF,
@@ -33,6 +32,7 @@ from grader.emulator.codegen.tools import (
     VOID,
     Record,
     Value,
+    Values,
     call_by_name,
     const,
     define,
@@ -42,21 +42,17 @@ from grader.emulator.codegen.tools import (
 from grader.emulator.layouts.execution import CONTEXT, FUNCTION_PREFIX, WARP_LANES
 
 _Combine = Callable[[ir.IRBuilder, Value, Value], Value]
-_INVALID = 0xFFF8 << 48
-_QUIET = 1 << 51
 
 
 @dataclass(frozen=True)
 class AtomicKind:
-    """A hardware operation: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2` ...)
-    of `width` bytes.
+    """A hardware operation: `operation` (`ADD`, `CAS` ...) on `type` (`U32`, `S64`, `F16x2` ...).
 
     `shared_by_threads`: other host threads may access the same memory at the same time.
     """
 
     operation: str
     type: str
-    width: int
     shared_by_threads: bool
 
     @property
@@ -75,38 +71,18 @@ class AtomicKind:
         return int(self.part.lstrip("USBF"))
 
     @property
+    def width(self) -> int:
+        """Bytes of a value."""
+        return self.part_bits // 8 * int(self.type.partition("x")[2] or 1)
+
+    @property
     def commutes(self) -> bool:
         """Whether the final contents of memory are independent of the order of blocks: integer
         operations except exchanges and wrapping counters."""
-        return self.type[0] in "US" and self.operation in _LLVM_OPERATIONS
+        return self.type[0] in "US" and self.operation in _COMMUTATIVE
 
 
-_LLVM_OPERATIONS = {
-    "ADD": "add",
-    "AND": "and",
-    "OR": "or",
-    "XOR": "xor",
-    "MIN": "min",
-    "MAX": "max",
-}
-
-
-@dataclass(frozen=True)
-class _Scalar:
-    """Replaces the emitter of a uniform instruction, to compute the value of a single lane."""
-
-    b: ir.IRBuilder
-    uniform: bool = True
-    word: ir.Type = I32
-    double_word: ir.Type = I64
-    real: ir.Type = F32
-    double: ir.Type = F64
-
-    def const(self, value: int) -> Value:
-        return const(value)
-
-    def const64(self, value: int) -> Value:
-        return const(value, I64)
+_COMMUTATIVE = ("ADD", "AND", "OR", "XOR", "MIN", "MAX")
 
 
 def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
@@ -150,7 +126,7 @@ def define_atomic(module: ir.Module, kind: AtomicKind) -> ir.Function:
                 b.store(operand(words), place)
             result = b.zext(same, _integer(words)) if kind.operation == "CAST" else old
         elif kind.shared_by_threads and kind.commutes:
-            name = _LLVM_OPERATIONS[kind.operation]
+            name = kind.operation.lower()
             unsigned = kind.type[0] == "U" and name in ("min", "max")
             result = b.atomic_rmw(f"u{name}" if unsigned else name, place, operand(0), "monotonic")
         else:
@@ -189,9 +165,8 @@ def _combine(b: ir.IRBuilder, kind: AtomicKind, old: Value, value: Value) -> Val
 
 def _increment(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
     """atomicInc: 0 follows the bound."""
-    return b.select(
-        b.icmp_unsigned(">=", old, bound), const(0, old.type), b.add(old, const(1, old.type))
-    )
+    wraps = b.icmp_unsigned(">=", old, bound)
+    return b.select(wraps, const(0, old.type), b.add(old, const(1, old.type)))
 
 
 def _decrement(b: ir.IRBuilder, old: Value, bound: Value, signed: bool) -> Value:
@@ -223,19 +198,18 @@ _INTEGERS: dict[str, Callable[[ir.IRBuilder, Value, Value, bool], Value]] = {
 
 def _add_single(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     """float32 with flushed denormals, as in global memory (PTX ISA, `atom`)."""
-    e = cast("Emitter", _Scalar(b))
+    e = Values(b, uniform=True)
     total = flush(e, b.fadd(flush(e, b.bitcast(old, F32)), flush(e, b.bitcast(value, F32))))
-    return b.select(
-        b.fcmp_ordered("ord", total, total), b.bitcast(total, I32), const(CANONICAL_NAN)
-    )
+    is_number = b.fcmp_ordered("ord", total, total)
+    return b.select(is_number, b.bitcast(total, I32), const(CANONICAL_NAN))
 
 
 def _add_double(b: ir.IRBuilder, old: Value, value: Value) -> Value:
     total = b.fadd(b.bitcast(old, F64), b.bitcast(value, F64))
-    nan = const(_INVALID, I64)
+    nan = const(INVALID, I64)
     for source in (value, old):
         missing = b.fcmp_unordered("uno", b.bitcast(source, F64), b.bitcast(source, F64))
-        nan = b.select(missing, b.or_(source, const(_QUIET, I64)), nan)
+        nan = b.select(missing, b.or_(source, const(QUIET_BIT, I64)), nan)
     return b.select(b.fcmp_ordered("ord", total, total), b.bitcast(total, I64), nan)
 
 
@@ -263,7 +237,7 @@ def _add_small(small: SmallFloat) -> _Combine:
     has enough extra bits."""
 
     def add(b: ir.IRBuilder, old: Value, value: Value) -> Value:
-        e = cast("Emitter", _Scalar(b))
+        e = Values(b, uniform=True)
         left, right = (unpack(e, b.zext(code, I32), small) for code in (old, value))
         return b.trunc(round_to(e, b.fadd(left, right), small), I16)
 

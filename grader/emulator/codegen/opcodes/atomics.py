@@ -8,23 +8,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.atomic_lanes import (
     AtomicKind,
     define_atomic,
     is_float_operation,
 )
-from grader.emulator.codegen.opcodes.generic import count_bytes_elsewhere, lanes_in
-from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import (
     access,
+    count_bytes_elsewhere,
     lane_addresses,
     lane_data,
+    lanes_in,
     set_lane_data,
 )
-from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import Value, bits_to_lanes, const
+from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
+from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import (
     TRUE_PREDICATE,
@@ -39,31 +39,17 @@ from grader.emulator.timing.pipes import GLOBAL_ATOMIC, SHARED_ACCESS
 from grader.sass import MemoryOperation
 
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "POPC")
-_TYPES = {
-    "S32": 4,
-    "64": 8,
-    "S64": 8,
-    "128": 16,
-    "F32": 4,
-    "F64": 8,
-    "F16x2": 4,
-    "F16x4": 8,
-    "F16x8": 16,
-    "BF16x2": 4,
-    "BF16x4": 8,
-    "BF16x8": 16,
-    "F32x2": 8,
-    "F32x4": 16,
-}
+_TYPES = (
+    *("S32", "64", "S64", "128", "F32", "F64", "F16x2", "F16x4", "F16x8"),
+    *("BF16x2", "BF16x4", "BF16x8", "F32x2", "F32x4"),
+)
 
 
 @dataclass(frozen=True)
 class _Atomic:
-    """The parts of an instruction. `done`: the predicate that receives whether the hardware could
-    execute it at this address."""
+    """The parts of an instruction; `target` receives the old value."""
 
     kind: AtomicKind
-    done: Predicate | None
     target: Register | None
     address: Address
     sources: tuple[Register, ...]
@@ -71,8 +57,8 @@ class _Atomic:
 
 def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
     """The operation of an atomic instruction."""
-    operation = next((name for name in i.modifiers if name in _OPERATIONS), None)
-    named = next((name for name in i.modifiers if name in _TYPES), "U32")
+    operation = i.first_of(_OPERATIONS)
+    named = i.first_of(_TYPES) or "U32"
     flushes = named.startswith("F32")
     if (
         operation is None
@@ -80,11 +66,9 @@ def atomic_kind(i: Decoded, *, shared: bool = False) -> AtomicKind:
         or ("F" in named and not is_float_operation(operation, named))
     ):
         raise Unsupported(f"{i.opcode} in this form", i.line)
-    width = _TYPES.get(named, 4)
     kind = f"U{named}" if named.isdecimal() else named
-    return AtomicKind(
-        "ADD" if operation == "POPC" else operation, kind, width, shared_by_threads=not shared
-    )
+    operation = "ADD" if operation == "POPC" else operation
+    return AtomicKind(operation, kind, shared_by_threads=not shared)
 
 
 def shared_atomic(e: Emitter, i: Decoded) -> None:
@@ -94,11 +78,11 @@ def shared_atomic(e: Emitter, i: Decoded) -> None:
     kind, truth = atomic_kind(i, shared=True), None
     if isinstance(target, Predicate) and kind.operation == "CAST":
         truth, target = target, Register(ZERO_REGISTER)
-    atomic = _take_apart(e, kind, None, target, address, sources)
+    atomic = _take_apart(e, kind, target, address, sources)
     low, high = lane_addresses(e, address)
-    old = [e.const(0)] * (atomic.kind.width // 4)
     words = [e.const(1)] if i.has("POPC") else _words(e, atomic)
-    results = take_turns(e, i, kind, "shared", Lanes(low, high, e.lane_mask()), words, old)
+    lanes = Lanes(low, high, e.lane_mask())
+    results = take_turns(e, i, kind, "shared", lanes, words, _zeros(e, atomic))
     if truth is not None:
         e.set_predicate(truth, e.b.icmp_unsigned("!=", results[0], e.const(0)))
     _write(e, atomic, results)
@@ -107,33 +91,22 @@ def shared_atomic(e: Emitter, i: Decoded) -> None:
 def global_atomic(e: Emitter, i: Decoded) -> None:
     """ATOMG P, d, [a], b"""
     done, target, address, *sources = i.operands
-    if not isinstance(done, Predicate) or done.index != TRUE_PREDICATE:
+    if not isinstance(done, Predicate) or not done.is_true:
         raise e.unsupported("with a predicate")
-    atomic = _take_apart(e, atomic_kind(i), None, target, address, sources)
-    low, high = lane_addresses(e, atomic.address)
-    old = [e.const(0)] * (atomic.kind.width // 4)
-    _write(
-        e,
-        atomic,
-        take_turns(
-            e,
-            i,
-            atomic.kind,
-            "global",
-            Lanes(low, high, e.lane_mask()),
-            _words(e, atomic),
-            old,
-        ),
-    )
+    _at_global(e, i, _take_apart(e, atomic_kind(i), target, address, sources))
 
 
 def global_reduction(e: Emitter, i: Decoded) -> None:
     """REDG [a], b"""
     address, *sources = i.operands
-    atomic = _take_apart(e, atomic_kind(i), None, None, address, sources)
+    _at_global(e, i, _take_apart(e, atomic_kind(i), None, address, sources))
+
+
+def _at_global(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
     low, high = lane_addresses(e, atomic.address)
     lanes = Lanes(low, high, e.lane_mask())
-    take_turns(e, i, atomic.kind, "global", lanes, _words(e, atomic), [])
+    words = _words(e, atomic)
+    _write(e, atomic, take_turns(e, i, atomic.kind, "global", lanes, words, _zeros(e, atomic)))
 
 
 def generic_atomic(e: Emitter, i: Decoded) -> None:
@@ -142,41 +115,44 @@ def generic_atomic(e: Emitter, i: Decoded) -> None:
     done, target, address, *sources = i.operands
     if not isinstance(done, Predicate):
         raise e.unsupported("without a predicate")
-    _generic(e, i, _take_apart(e, atomic_kind(i), done, target, address, sources))
+    _generic(e, i, _take_apart(e, atomic_kind(i), target, address, sources), done)
 
 
 def generic_reduction(e: Emitter, i: Decoded) -> None:
     """RED [a], b"""
     address, *sources = i.operands
-    _generic(e, i, _take_apart(e, atomic_kind(i), None, None, address, sources))
+    _generic(e, i, _take_apart(e, atomic_kind(i), None, address, sources))
 
 
-def _generic(e: Emitter, i: Decoded, atomic: _Atomic) -> None:
+_EVERYWHERE = Predicate(TRUE_PREDICATE)
+
+
+def _generic(e: Emitter, i: Decoded, atomic: _Atomic, done: Predicate = _EVERYWHERE) -> None:
     low, high = lane_addresses(e, atomic.address)
     count_bytes_elsewhere(e, low, high, width=atomic.kind.width)
     lanes = e.lane_mask()
     in_shared, in_local = (lanes_in(e, space, high, lanes) for space in ("shared", "local"))
-    global_only = atomic.done is not None and atomic.done.index != TRUE_PREDICATE
+    global_only = not done.is_true
     elsewhere = e.b.or_(in_shared, in_local) if global_only else in_shared
     in_global = e.b.and_(lanes, e.b.not_(elsewhere))
-    words = _words(e, atomic)
-    old = [e.const(0)] * (atomic.kind.width // 4 if atomic.target is not None else 0)
+    words, old = _words(e, atomic), _zeros(e, atomic)
     results = take_turns(e, i, atomic.kind, "global", Lanes(low, high, in_global), words, old)
     if global_only:
-        assert atomic.done is not None
-        e.set_predicate(atomic.done, bits_to_lanes(e.b, in_global))
+        e.set_predicate(done, e.lanes_of(in_global))
     else:
-        old = [
-            e.b.select(bits_to_lanes(e.b, in_global), result, before)
-            for result, before in zip(results, old, strict=True)
-        ]
-        elsewhere = Lanes(low, high, in_shared)
-        others = take_turns(e, i, atomic.kind, "shared", elsewhere, words, old)
-        results = [
-            e.b.select(bits_to_lanes(e.b, in_shared), other, before)
-            for other, before in zip(others, old, strict=True)
-        ]
+        old = _chosen(e, in_global, results, old)
+        others = Lanes(low, high, in_shared)
+        results = take_turns(e, i, atomic.kind, "shared", others, words, old)
+        results = _chosen(e, in_shared, results, old)
     _write(e, atomic, results)
+
+
+def _chosen(e: Emitter, lanes: Value, results: list[Value], old: list[Value]) -> list[Value]:
+    """The results in these lanes, the old values in the others."""
+    return [
+        e.b.select(e.lanes_of(lanes), result, before)
+        for result, before in zip(results, old, strict=True)
+    ]
 
 
 def take_turns(
@@ -196,11 +172,8 @@ def take_turns(
     access(e, i, _access_kind(i, kind, space), lanes, slot=slot)
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
-    none_active = e.b.icmp_unsigned("==", lanes.mask, const(0))
-    return [
-        e.b.select(none_active, kept, found)
-        for kept, found in zip(old, lane_data(e, len(old)), strict=True)
-    ]
+    none = e.none(lanes.mask)
+    return [e.b.select(none, *each) for each in zip(old, lane_data(e, len(old)), strict=True)]
 
 
 def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
@@ -222,24 +195,16 @@ def _access_kind(i: Decoded, kind: AtomicKind, space: str) -> AccessKind:
 
 
 def _take_apart(
-    e: Emitter,
-    kind: AtomicKind,
-    done: Predicate | None,
-    target: Operand | None,
-    address: Operand,
-    sources: list[Operand],
+    e: Emitter, kind: AtomicKind, target: Operand | None, address: Operand, sources: list[Operand]
 ) -> _Atomic:
-    registers = tuple(source for source in sources if isinstance(source, Register))
-    plain = all(
-        not (r.uniform or r.negated or r.inverted or r.absolute or r.suffix) for r in registers
-    )
+    registers = tuple(each for each in sources if isinstance(each, Register))
     wanted = 2 if kind.operation in ("CAS", "CAST") else 1
-    complete = len(registers) == len(sources) and (
-        len(sources) == wanted or (not sources and e.instruction.has("POPC"))
-    )
+    if not sources and e.instruction.has("POPC"):
+        wanted = 0
     if (
-        not plain
-        or not complete
+        len(registers) != len(sources)
+        or len(registers) != wanted
+        or any(each != Register(each.index) for each in registers)
         or not isinstance(address, Address)
         or not isinstance(target, Register | None)
     ):
@@ -249,48 +214,47 @@ def _take_apart(
             raise e.unsupported("with this address")
         base = Register(address.register.index, suffix="64")
         address = Address(base, None, address.offset, wide=True)
-    return _Atomic(kind, done, target, address, registers)
+    return _Atomic(kind, target, address, registers)
+
+
+def _zeros(e: Emitter, atomic: _Atomic) -> list[Value]:
+    """The words that a target receives where no lane takes part."""
+    return [e.const(0)] * (atomic.kind.width // 4 if atomic.target is not None else 0)
 
 
 def _words(e: Emitter, atomic: _Atomic) -> list[Value]:
     count = atomic.kind.width // 4
-    return [e.register_or_zero(source, word) for source in atomic.sources for word in range(count)]
+    return [word for source in atomic.sources for word in e.data_words(source, count)]
 
 
 def _write(e: Emitter, atomic: _Atomic, results: list[Value]) -> None:
-    if atomic.target is None or atomic.target.index == ZERO_REGISTER:
+    target = atomic.target
+    if target is None or target.is_zero:
         return
     for word, value in enumerate(results):
-        kept = e.register(atomic.target.index + word)
-        taken = bits_to_lanes(e.b, e.lane_mask())
-        e.set(Register(atomic.target.index + word), e.b.select(taken, value, kept))
-
-
-def _fetches(i: Decoded) -> bool:
-    """Whether it returns the old value."""
-    return any(access.kind is MemoryOperation.FETCH for access in i.accesses)
+        kept = e.register(target.index + word)
+        taken = e.lanes_of(e.lane_mask())
+        e.set(Register(target.index + word), e.b.select(taken, value, kept))
 
 
 def _sees_order(i: Decoded) -> bool:
     """Whether the result depends on the order of blocks."""
-    return _fetches(i) or not atomic_kind(i).commutes
+    fetches = any(access.kind is MemoryOperation.FETCH for access in i.accesses)
+    return fetches or not atomic_kind(i).commutes
 
 
-_SCOPES = "E STRONG WEAK GPU SM SYS CTA"
 _NAMES = f"{' '.join(_OPERATIONS)} INC 32 SPIN {' '.join(_TYPES)}"
+_GLOBAL_NAMES = f"E STRONG WEAK GPU SM SYS CTA {_NAMES} FTZ RN"
+
+
+def _global_row(emit: Emit) -> Opcode:
+    return row(emit, _GLOBAL_NAMES, pipe=GLOBAL_ATOMIC, ordered=_sees_order)
+
 
 ATOMICS: dict[str, Opcode] = {
     "ATOMS": row(shared_atomic, _NAMES, pipe=SHARED_ACCESS),
-    "ATOMG": row(
-        global_atomic, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
-    ),
-    "REDG": row(
-        global_reduction, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
-    ),
-    "ATOM": row(
-        generic_atomic, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
-    ),
-    "RED": row(
-        generic_reduction, f"{_SCOPES} {_NAMES} FTZ RN", pipe=GLOBAL_ATOMIC, ordered=_sees_order
-    ),
+    "ATOMG": _global_row(global_atomic),
+    "REDG": _global_row(global_reduction),
+    "ATOM": _global_row(generic_atomic),
+    "RED": _global_row(generic_reduction),
 }

@@ -1,18 +1,22 @@
-"""The barriers of a block: `__syncthreads()` in its forms, and numbered barriers with a thread
-count (`bar.sync 1, 64`)."""
+"""Barriers of a block: `__syncthreads()`, and numbered barriers with a thread count.
+
+Also barrier objects in shared memory (PTX ISA, `mbarrier`): threads and asynchronous copies arrive,
+threads wait for the end of a phase. cpp/warps/barrier_objects.cpp defines the object's 64 bits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import reduce
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.intrinsics import not_emulated, skip_together
+from grader.emulator.codegen.opcodes.load_store import lane_addresses, lane_data, set_lane_data
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I1, I32, Value, const, lane_bits, splat
+from grader.emulator.codegen.tools import I1, I32, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
-from grader.emulator.isa.operands import Immediate, Operand, Predicate, Register
+from grader.emulator.isa.operands import ZERO_REGISTER, Immediate, Operand, Predicate, Register
 from grader.emulator.layouts.blocks import BLOCK_VOTE, NAMED_BARRIERS
 from grader.emulator.layouts.execution import (
     FULL_MASK,
@@ -22,7 +26,7 @@ from grader.emulator.layouts.execution import (
     WARP_LANES,
     FaultCode,
 )
-from grader.emulator.layouts.forms import VoteMode
+from grader.emulator.layouts.forms import ArrivalForm, VoteMode
 from grader.emulator.timing.pipes import BARRIER, BARRIER_OBJECT
 
 
@@ -30,11 +34,8 @@ def bar(e: Emitter, i: Decoded) -> None:
     """`BAR.SYNC` waits, `BAR.RED` also combines a predicate, `BAR.ARV` arrives without waiting."""
     place = [operand for operand in i.operands if not isinstance(operand, Predicate)]
     # Before any branch, because register values stay cached for the rest of the basic block.
-    votes = [
-        lane_bits(e.b, e.predicate(operand))
-        for operand in i.operands
-        if isinstance(operand, Predicate)
-    ]
+    predicates = (each for each in i.operands if isinstance(each, Predicate))
+    votes = [e.mask_of(e.predicate(each)) for each in predicates]
     if i.guard is not None:
         _come_or_fault(e, i)
     if all(isinstance(operand, Immediate) for operand in place):
@@ -71,7 +72,7 @@ def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[
     if not all(isinstance(operand, Register | Immediate) for operand in place):
         raise e.unsupported("with these operands")
     agreed, apart, named, every = (
-        e.function.append_basic_block(name) for name in ("agreed", "several", "named", "every")
+        e.new_block(name) for name in ("agreed", "several", "named", "every")
     )
     packed = len(place) == 2 and all(isinstance(operand, Register) for operand in place)
     if packed:
@@ -89,7 +90,7 @@ def _in_registers(e: Emitter, i: Decoded, place: Sequence[Operand], votes: list[
     elif len(words) == 2:
         count = words[1][0]
     count = e.b.and_(count, const(0xFFF))
-    e.b.cbranch(e.b.icmp_unsigned("==", e.b.or_(number, count), const(0)), every, named)
+    e.b.cbranch(e.none(e.b.or_(number, count)), every, named)
     e.b.position_at_end(every)
     if i.has("ARV"):  # it needs a count of threads
         not_emulated(e, i)
@@ -103,8 +104,8 @@ def _word_of_path(e: Emitter, operand: Operand) -> tuple[Value, Value]:
     """The operand's value in the path's first lane, and whether it is equal in all lanes."""
     words = e.i32(operand)
     word = e.b.extract_element(words, e.b.cttz(e.mask, const(1, I1)))
-    others = e.b.and_(e.mask, lane_bits(e.b, e.b.icmp_unsigned("!=", words, splat(e.b, word))))
-    return word, e.b.icmp_unsigned("==", others, const(0))
+    others = e.b.and_(e.mask, e.mask_of(e.b.icmp_unsigned("!=", words, e.splat(word))))
+    return word, e.none(others)
 
 
 def wait_for_threads(
@@ -114,7 +115,7 @@ def wait_for_threads(
     diverged warp each lane counts as a thread."""
     arrived: Value = const(WARP_LANES)
     if not e.converged:
-        whole, part = e.function.append_basic_block("whole"), e.function.append_basic_block("part")
+        whole, part = e.new_block("whole"), e.new_block("part")
         there = e.mask if votes else e.warp.load("live")  # votes have a result per warp
         e.b.cbranch(e.b.icmp_unsigned("==", there, const(FULL_MASK)), whole, part)
         e.b.position_at_end(part)
@@ -135,8 +136,7 @@ def wait_for_threads(
 
 
 def _come_or_fault(e: Emitter, i: Decoded) -> None:
-    """A guarded barrier: all lanes of the path skip it or none. Otherwise it is a fault: some
-    threads cannot reach the barrier."""
+    """A guarded barrier, which a path skips as a whole; a fault if only some lanes reach it."""
     coming = e.lane_mask()
     waiting = skip_together(e, coming)
     e.context.store("fault_code", FaultCode.BARRIER)
@@ -153,11 +153,8 @@ def _gather_vote(e: Emitter, i: Decoded, vote: Value, barrier: Value) -> None:
     e.context.store("vote_mode", VoteMode.ALL if i.has("AND") else VoteMode.ANY, barrier)
     yes = e.b.and_(vote, e.mask)
     e.context.store("vote_any", e.b.or_(e.context.load("vote_any", barrier), yes), barrier)
-    e.context.store(
-        "vote_missing",
-        e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask)),
-        barrier,
-    )
+    missing = e.b.or_(e.context.load("vote_missing", barrier), e.b.xor(yes, e.mask))
+    e.context.store("vote_missing", missing, barrier)
     e.context.add("vote_count", e.b.ctpop(yes), barrier)
 
 
@@ -171,9 +168,7 @@ def wait_for_cluster(e: Emitter, i: Decoded) -> None:
     """Waits until all live warps of the thread-block cluster have arrived at its barrier."""
     _alone(e, i)
     missing = e.call("is_cluster_missing", e.context_pointer, e.warp_pointer, result=I32)
-    waiting = e.function.append_basic_block("waiting")
-    e.branch_if(e.b.icmp_unsigned("==", missing, const(0)), e.following, waiting)
-    e.b.position_at_end(waiting)
+    e.branch_if(e.none(missing), e.following)
     e.push_path(e.mask, e.following.block, const(WAIT_CLUSTER))
     e.switch_path()
 
@@ -184,11 +179,128 @@ def _alone(e: Emitter, i: Decoded) -> None:
         raise e.unsupported("with a guard")
     if not e.converged:
         not_emulated(e, i)
-        e.b.position_at_end(e.function.append_basic_block("never"))
+        e.b.position_at_end(e.new_block("never"))
 
 
 BARRIERS: dict[str, Opcode] = {
     "UCGABAR_ARV": row(arrive_at_cluster, pipe=BARRIER_OBJECT, ordered=always),
     "UCGABAR_WAIT": row(wait_for_cluster, pipe=BARRIER_OBJECT, flow=ControlFlow(), ordered=always),
     "BAR": row(bar, "SYNC RED ARV AND OR POPC DEFER_BLOCKING", pipe=BARRIER, flow=ControlFlow()),
+}
+
+
+_AMOUNTS: dict[str, int] = {
+    "A1TR": ArrivalForm.ARRIVES | ArrivalForm.EXPECTS,
+    "A1T0": ArrivalForm.ARRIVES,
+    "ART0": ArrivalForm.ARRIVES | ArrivalForm.COUNTED,
+    "A0TR": ArrivalForm.EXPECTS,
+    "A0TX": ArrivalForm.COMPLETES,
+    "A0T1": ArrivalForm.EXPECTS | ArrivalForm.ONE,
+}
+"""Amounts of an arrival: A for threads, T for pending bytes or copies; each is 0, 1, or in a
+register (R, X). nvdisasm omits the first form."""
+
+
+def synchronise(e: Emitter, i: Decoded) -> None:
+    """An operation on a barrier object (`mbarrier`): EXCH initialises it, ARRIVE counts threads and
+    bytes, PHASECHK tests whether a phase has ended.
+
+    PHASECHK.TRYWAIT waits for that; it is false only if no other thread can continue.
+    """
+    form = next((name for name in _FORMS if i.has(name)), None)
+    if form is None:
+        raise e.unsupported()
+    _FORMS[form](e, i)
+    if not e.b.block.is_terminated:
+        e.registers.write_back()
+        e.go_to(e.following)
+
+
+def _exchange(e: Emitter, i: Decoded) -> None:
+    target, address, source = i.operands
+    if target != Register(ZERO_REGISTER, uniform=True):
+        raise e.unsupported("with this destination")
+    set_lane_data(e, [e.lanes_i32(source), e.lanes_i32(e.upper(source))])
+    _call_with_addresses(e, address, "set_up_barrier")
+
+
+def _arrive(e: Emitter, i: Decoded) -> None:
+    target, address, source = i.operands
+    if not isinstance(target, Register):
+        raise e.unsupported("with this destination")
+    form = next((_AMOUNTS[name] for name in i.modifiers if name in _AMOUNTS), _AMOUNTS["A1TR"])
+    form |= ArrivalForm.LEAVES * i.has("OPTOUT")
+    set_lane_data(e, [e.i32(source)])
+    _call_with_addresses(e, address, "arrive", const(form))
+    if target.is_zero:
+        return
+    before, together = lane_data(e, 2)
+    e.set(e.upper(target), before)
+    if i.has("TMASK"):  # otherwise the lower word is unchanged (observed on an H200)
+        e.set(target, together)
+
+
+def _check_phase(e: Emitter, i: Decoded) -> None:
+    truth, address, phase = i.operands
+    if not isinstance(truth, Predicate):
+        raise e.unsupported("with this destination")
+    set_lane_data(e, [e.i32(phase)])
+    _call_with_addresses(e, address, "check_phases")
+    over = e.context.load("lane_data", 0)
+    e.set_predicate(truth, e.lanes_of(over))
+    e.registers.write_back()
+    missing = e.b.and_(e.lane_mask(), e.b.not_(over))
+    e.branch_if(e.none(missing), e.following)
+    place = e.registers.place_of_predicate(truth.index)
+    tries = const(i.has("TRYWAIT"))
+    facts = (missing, e.following.block, place, tries)
+    e.call("wait_for_phases", e.context_pointer, e.warp_pointer, *facts)
+    e.switch_path()
+
+
+def _invalidate(e: Emitter, i: Decoded) -> None:
+    """`.IVALL` follows stores that initialise objects (sm_100 and later); no effect here."""
+    if i.has("IVALL") and not i.operands:
+        return
+    (address,) = i.operands
+    if not i.has("IV"):
+        raise e.unsupported()
+    _call_with_addresses(e, address, "invalidate_barrier")
+
+
+_FORMS: dict[str, Callable[[Emitter, Decoded], None]] = {
+    "EXCH": _exchange,
+    "ARRIVE": _arrive,
+    "PHASECHK": _check_phase,
+    "CCTL": _invalidate,
+}
+
+
+def arrive_with_copies(e: Emitter, i: Decoded) -> None:
+    """Arrives at a barrier object after the thread's earlier asynchronous copies, at the latest
+    when a thread waits for the phase."""
+    (address,) = i.operands
+    form = ArrivalForm.COMPLETES if i.has("TRANSCNT") else ArrivalForm.ARRIVES
+    _call_with_addresses(
+        e, address, "arrive", const(form | ArrivalForm.ONE | ArrivalForm.BEHIND_COPIES)
+    )
+
+
+def _call_with_addresses(e: Emitter, address: Operand, name: str, *facts: Value) -> None:
+    """Calls a function of the runtime with the addresses of all lanes."""
+    low, _ = lane_addresses(e, address)
+    e.put("lane_addresses", low)
+    arguments = (e.context_pointer, e.warp_pointer, e.index, e.lane_mask(), *facts)
+    e.try_call(name, *arguments)
+
+
+BARRIER_OBJECTS: dict[str, Opcode] = {
+    "SYNCS": row(
+        synchronise,
+        "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT TMASK RED OPTOUT 64"
+        " A1TR A1T0 ART0 A0TR A0TX A0T1",
+        pipe=BARRIER_OBJECT,
+        flow=ControlFlow(),
+    ),
+    "ARRIVES": row(arrive_with_copies, "LDGSTSBAR 64 ARVCNT TRANSCNT", pipe=BARRIER_OBJECT),
 }

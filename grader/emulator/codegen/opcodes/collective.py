@@ -6,35 +6,27 @@ execute the operation together as a path, and ENDCOLLECTIVE sends each lane back
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llvmlite import ir
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.absent import report_absent_lanes
 from grader.emulator.codegen.opcodes.intrinsics import (
-    call_external,
     not_emulated,
     release_paths,
-    repeat_while,
     skip_together,
+    split_lanes,
     sync_lanes,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import (
-    I1,
-    I32,
-    LANES_I32,
-    Value,
-    bits_to_lanes,
-    const,
-    lane_bits,
-    loop_while,
-    splat,
-)
+from grader.emulator.codegen.tools import I1, I32, I64, LANES_I32, Value, call_by_name, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
-from grader.emulator.isa.operands import TRUE_PREDICATE, ZERO_REGISTER, Predicate, Register
+from grader.emulator.isa.operands import TRUE_PREDICATE, Immediate, Operand, Predicate, Register
+from grader.emulator.layouts.checked import FindingCode
 from grader.emulator.layouts.execution import (
     COLLECTIVE_BARRIER,
+    FULL_MASK,
     WAIT_APART,
     WARP_LANES,
     WARPSYNC_BARRIER,
@@ -54,7 +46,7 @@ def warpsync(e: Emitter, i: Decoded) -> None:
     masks = [] if i.has("ALL") else [i.operands[0]]
     if len(i.operands) != len(masks) + collective:
         raise e.unsupported("with these operands")
-    named = e.i32(masks[0]) if masks else splat(e.b, const(0xFFFFFFFF))
+    named = e.i32(masks[0]) if masks else e.splat(const(0xFFFFFFFF))
     apart = collective or i.has("EXCLUSIVE")
     if e.converged and not apart:
         sync_lanes(e)
@@ -64,9 +56,9 @@ def warpsync(e: Emitter, i: Decoded) -> None:
         not_emulated(e, i)
         e.b.position_at_end(waiting)
     barrier = COLLECTIVE_BARRIER if collective else WARPSYNC_BARRIER
-    _store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
+    store_lanes(e, e.warp.at("participants", barrier * WARP_LANES), named)
     if collective:
-        _store_lanes(e, e.warp.at("collective_return"), splat(e.b, e.target.block))
+        store_lanes(e, e.warp.at("collective_return"), e.splat(e.target.block))
     if apart:
         _push_groups(e, named, e.following.block, barrier)
     else:
@@ -91,32 +83,17 @@ def end_collective(e: Emitter, i: Decoded) -> None:
     e.switch_path()
 
 
-def _store_lanes(e: Emitter, address: Value, values: Value) -> None:
+def store_lanes(e: Emitter, address: Value, values: Value) -> None:
     """Stores the path's lanes of an array field of the warp's record."""
-    others = e.b.load(address, typ=LANES_I32, align=4)
+    others = e.load_lanes(address)
     e.b.store(e.b.select(e.active, values, others), address, align=4)
 
 
 def _push_groups(e: Emitter, values: Value, pc: Value | None, wait: int) -> None:
-    """Creates a path for each distinct value among the path's lanes, at block `pc`, or at the block
-    whose number is the value."""
-    e.b.store(values, e.context.at("lane_addresses"), align=4)
+    """Creates a path per distinct value of the path's lanes, at block `pc` or the value's block."""
+    e.put("lane_addresses", values)
     remaining = e.stack_word(e.mask)
-
-    def split_one() -> None:
-        here = e.b.load(remaining, typ=I32)
-        value = e.context.load("lane_addresses", e.b.cttz(here, const(1, I1)))
-        together = e.b.and_(
-            here, lane_bits(e.b, e.b.icmp_unsigned("==", values, splat(e.b, value)))
-        )
-        e.push_path(together, value if pc is None else pc, const(wait))
-        left = e.b.xor(here, together)
-        repeat_while(e, left)
-        e.b.store(left, remaining)
-
-    loop_while(
-        e.b, lambda: e.b.icmp_unsigned("!=", e.b.load(remaining, typ=I32), const(0)), split_one
-    )
+    split_lanes(e, values, remaining, lambda value: value if pc is None else pc, wait)
 
 
 def branch_if_apart(e: Emitter, i: Decoded) -> None:
@@ -129,15 +106,13 @@ def branch_if_apart(e: Emitter, i: Decoded) -> None:
     if len(named) > 1:
         raise e.unsupported("with these operands")
     mask = e.i32(named[0]) if named else e.const(-1)
-    e.b.store(mask, e.context.at("lane_addresses"), align=4)
+    e.put("lane_addresses", mask)
     living = e.b.and_(e.context.load("lane_addresses", 0), e.warp.load("live"))
     missing = e.b.and_(living, e.b.not_(e.lane_mask()))
-    together = e.b.icmp_unsigned("==", missing, const(0))
+    together = e.none(missing)
     if i.has("CONV"):
         together = e.b.not_(together)
-    apart = e.function.append_basic_block("apart")
-    e.branch_if(together, e.following, apart)
-    e.b.position_at_end(apart)
+    e.branch_if(together, e.following)
     e.go_to(e.target)
 
 
@@ -152,10 +127,10 @@ def match(e: Emitter, i: Decoded) -> None:
     value = e.i64(source) if i.has("U64") else e.i32(source)
     result = ir.Constant(LANES_I32, ir.Undefined)
     for lane in range(WARP_LANES):
-        same = e.b.icmp_unsigned("==", value, splat(e.b, e.b.extract_element(value, const(lane))))
-        result = e.b.insert_element(result, e.b.and_(lane_bits(e.b, same), e.mask), const(lane))
+        same = e.b.icmp_unsigned("==", value, e.splat(e.b.extract_element(value, const(lane))))
+        result = e.b.insert_element(result, e.b.and_(e.mask_of(same), e.mask), const(lane))
     if everyone:
-        agreed = e.b.icmp_unsigned("==", result, splat(e.b, e.mask))
+        agreed = e.b.icmp_unsigned("==", result, e.splat(e.mask))
         result = e.b.select(agreed, result, e.const(0))
         e.set_predicate(truths[0], agreed)
     e.set(target, result)
@@ -176,12 +151,12 @@ def reduce_lanes(e: Emitter, i: Decoded) -> None:
     if i.guard is not None or not isinstance(target, Register) or not target.uniform:
         raise e.unsupported("with these operands")
     report_absent_lanes(e, i)
-    name = next((name for name in i.modifiers if name in (*_REDUCTIONS, "MIN", "MAX")), "AND")
+    name = i.first_of((*_REDUCTIONS, "MIN", "MAX")) or "AND"
     operation, neutral = (
         _EXTREMES[name, i.has("S32")] if name in ("MIN", "MAX") else _REDUCTIONS[name]
     )
     values = e.b.select(e.active, e.i32(source), e.const(neutral))
-    e.set(target, call_external(e, f"llvm.vector.reduce.{operation}.v32i32", I32, [values]))
+    e.set(target, call_by_name(e.b, f"llvm.vector.reduce.{operation}.v32i32", I32, [values]))
 
 
 def elect(e: Emitter, i: Decoded) -> None:
@@ -191,11 +166,63 @@ def elect(e: Emitter, i: Decoded) -> None:
     if source != Predicate(TRUE_PREDICATE) or not isinstance(target, Register):
         raise e.unsupported("with these operands")
     lanes = e.lane_mask()
-    e.set_predicate(truth, bits_to_lanes(e.b, e.b.and_(lanes, e.b.neg(lanes))))
-    if i.guard is not None and target.index != ZERO_REGISTER:
+    e.set_predicate(truth, e.lanes_of(e.b.and_(lanes, e.b.neg(lanes))))
+    if i.guard is not None and not target.is_zero:
         raise e.unsupported("with these operands")
     e.guard = None
     e.set(target, e.b.cttz(lanes, const(0, I1)))
+
+
+_BETWEEN = 3
+"""Most instructions from the WARPSYNC that names an operation's lanes to the operation."""
+
+
+def report_absent_lanes(e: Emitter, i: Decoded) -> None:
+    """Reports live lanes that the operation's mask names but that are not on this path."""
+    if e.converged or i.named is None:
+        return
+    first = e.b.cttz(e.mask, const(1, I1))
+    named = e.b.extract_element(e.lanes_i32(i.named), first)
+    absent = e.b.and_(e.b.and_(named, e.warp.load("live")), e.b.not_(e.mask))
+    with e.if_checked(), e.b.if_then(e.some(absent), likely=False):
+        _report(e, FindingCode.ABSENT_LANES, first, absent)
+
+
+def report_absent_sources(
+    e: Emitter, i: Decoded, result: Value, wanted: Value, valid: Value
+) -> Value:
+    """The result of a shuffle. Garbage from absent lanes differs between poison values."""
+    checked = e.b.sext(e.is_checked(), I32)
+    here = e.splat(e.mask)
+    bit = e.b.and_(e.b.lshr(here, wanted), e.splat(const(1)))
+    missing = e.b.and_(e.b.icmp_unsigned("==", bit, e.splat(const(0))), valid)
+    lanes = e.b.and_(e.b.and_(e.mask_of(missing), e.lane_mask()), checked)
+    with e.b.if_then(e.some(lanes), likely=False):
+        _report(e, FindingCode.MAYBE_ABSENT_LANE, e.b.cttz(lanes, const(1, I1)), lanes)
+    usual = e.b.icmp_unsigned("==", e.context.load("shared_poison"), const(0xFF))
+    garbage = e.b.select(usual, const(0), const(FULL_MASK))
+    return e.b.select(e.lanes_of(lanes), e.b.xor(result, e.splat(garbage)), result)
+
+
+def _report(e: Emitter, code: int, lane: Value, lanes: Value) -> None:
+    """Reports absent lanes that `lane` needs."""
+    words = (const(code), e.index, lane, lanes, const(0, I64))
+    e.call("report_lanes", e.context_pointer, e.warp_pointer, *words)
+
+
+def lanes_named_before(code: Sequence[Decoded], i: Decoded) -> Operand | None:
+    """The lane mask of the WARPSYNC before an instruction, if there is one."""
+    near = [each for each in code if i.index - _BETWEEN <= each.index < i.index]
+    syncs = [each for each in near if each.base == "WARPSYNC"]
+    if not syncs or syncs[-1].has("COLLECTIVE") or syncs[-1].has("EXCLUSIVE"):
+        return None
+    sync = syncs[-1]
+    if sync.has("ALL"):
+        return Immediate(FULL_MASK, None)
+    mask = sync.operands[0] if sync.operands else None
+    if isinstance(mask, Register) and not mask.uniform:
+        return Register(mask.index)
+    return mask if isinstance(mask, Immediate) else None
 
 
 COLLECTIVE: dict[str, Opcode] = {

@@ -1,11 +1,11 @@
-"""Conversions among integers, half, bfloat16, float32 and float64, and rounding to integral
-values."""
+"""Conversions among integers and floats, and rounding to integral values."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from grader.emulator.codegen.emitter import Emitter
+from grader.emulator.codegen.opcodes.double import rounded_double
 from grader.emulator.codegen.opcodes.eight_bits import (
     EIGHT_BIT_MODIFIERS,
     EIGHT_BITS,
@@ -16,15 +16,16 @@ from grader.emulator.codegen.opcodes.eight_bits import (
 from grader.emulator.codegen.opcodes.intrinsics import (
     CANONICAL_NAN,
     QUIET_BIT,
-    call_external,
+    bit_field,
     canonical,
+    clamp,
     f64,
+    half_code,
     intrinsic,
     quiet,
     set_f64,
     type_name,
 )
-from grader.emulator.codegen.opcodes.rounding import rounded_double
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.opcodes.small_floats import (
     BFLOAT,
@@ -40,7 +41,7 @@ from grader.emulator.codegen.opcodes.small_floats import (
     rounding_of,
     unpack,
 )
-from grader.emulator.codegen.tools import Value
+from grader.emulator.codegen.tools import Value, call_by_name
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Constant, Operand, Register
 from grader.emulator.timing.pipes import SPECIAL_UNIT
@@ -53,17 +54,14 @@ _TF32_BITS = 0xFFFFE000
 _TO_INTEGRAL = {"FLOOR": "floor", "CEIL": "ceil", "TRUNC": "trunc"}
 
 
-def _named(i: Decoded, names: tuple[str, ...], default: str) -> str:
-    return next((name for name in i.modifiers if name in names), default)
-
-
 # --- from integers --------------------------------------------------------------------------------
 
 
 def integer_to_float(e: Emitter, i: Decoded) -> None:
     """d = float(a), rounded as the modifier states."""
     target, operand = i.operands
-    source, kind, mode = _named(i, _INTEGERS, "S32"), _named(i, _FLOATS, "F32"), rounding_of(i)
+    source, kind = i.first_of(_INTEGERS) or "S32", i.first_of(_FLOATS) or "F32"
+    mode = rounding_of(i)
     if not source.endswith("64"):
         word = _part_of_word(e, operand, source)
         exact = (e.b.uitofp if source[0] == "U" else e.b.sitofp)(word, e.double)
@@ -79,18 +77,13 @@ def integer_to_float(e: Emitter, i: Decoded) -> None:
     elif mode is Rounding.NEAREST:
         set_f64(e, target, e.b.fadd(high, low))
     else:
-        set_f64(e, target, _positive_zero(e, value, rounded_double(e, "fadd", [high, low], mode)))
-
-
-def _positive_zero(e: Emitter, integer: Value, value: Value) -> Value:
-    """Converts the integer 0 to +0 in every rounding mode."""
-    zero = e.b.icmp_unsigned("==", integer, e.const64(0))
-    return e.b.select(zero, e.b.bitcast(e.const64(0), e.double), value)
+        result = rounded_double(e, "fadd", [high, low], mode)
+        zero = e.b.icmp_unsigned("==", value, e.const64(0))  # it becomes +0 in every mode
+        set_f64(e, target, e.b.select(zero, e.b.bitcast(e.const64(0), e.double), result))
 
 
 def _part_of_word(e: Emitter, operand: Operand, source: str) -> Value:
-    """A 32-bit integer operand, or an extended narrower integer: the byte or half that the suffix
-    names."""
+    """A 32-bit operand, or the extended byte or half that its suffix names."""
     bits = int(source[1:])
     if bits == 32:
         return e.i32(operand)
@@ -100,8 +93,7 @@ def _part_of_word(e: Emitter, operand: Operand, source: str) -> Value:
             raise e.unsupported("with this operand")
         shift = _PARTS[operand.suffix]
         operand = replace(operand, suffix="")
-    raised = e.b.shl(e.i32(operand), e.const(32 - bits - shift))
-    return (e.b.lshr if source[0] == "U" else e.b.ashr)(raised, e.const(32 - bits))
+    return bit_field(e, e.i32(operand), shift, bits, signed=source[0] == "S")
 
 
 def _set_float(e: Emitter, target: Operand, kind: str, value: Value, mode: Rounding) -> None:
@@ -123,52 +115,41 @@ def float_to_float(e: Emitter, i: Decoded) -> None:
     kinds = [name for name in i.modifiers if name in _FLOATS]
     if len(kinds) != 2 or kinds[0] == kinds[1]:
         raise e.unsupported("with these formats")
-    value = read_float(e, operand, kinds[1])
+    (new, old), mode = kinds, rounding_of(i)
+    value = read_float(e, operand, old)
     if value.type == e.real:
         value = e.b.fpext(flush(e, value) if i.has("FTZ") else value, e.double)
-    if kinds[0] == "F64":
+    if new == "F64":
         set_f64(e, target, quiet(e, value))
-    elif kinds[1] == "F64":
-        narrow = _narrowed(e, value, kinds[0], rounding_of(i))
-        e.set(
-            target,
-            _flushed_result(e, i, e.b.bitcast(narrow, e.real)) if kinds[0] == "F32" else narrow,
-        )
-    elif kinds[0] == "F32":
-        e.set(
-            target, _flushed_result(e, i, canonical(e, round_to_single(e, value, rounding_of(i))))
-        )
+        return
+    if old == "F64":
+        result = _narrowed(e, value, new, mode)
+    elif new == "F32":
+        result = canonical(e, round_to_single(e, value, mode))
     else:
-        _set_float(e, target, kinds[0], value, rounding_of(i))
-
-
-def _flushed_result(e: Emitter, i: Decoded, value: Value) -> Value:
-    return flush(e, value) if i.has("FTZ") else value
+        result = round_to(e, value, _SMALL[new], mode)
+    if new == "F32" and i.has("FTZ"):
+        result = flush(e, e.b.bitcast(result, e.real))
+    e.set(target, result)
 
 
 def _narrowed(e: Emitter, value: Value, kind: str, mode: Rounding) -> Value:
     """Converts a float64 to a narrower format. Unlike other conversions, it keeps a NaN's sign and
     the top of its payload (H100)."""
     bits = e.b.or_(e.b.bitcast(value, e.double_word), e.const64(QUIET_BIT))
-    single = kind == "F32"
-    number = (
-        e.b.bitcast(round_to_single(e, value, mode), e.word)
-        if single
-        else round_to(e, value, _SMALL[kind], mode)
-    )
-    small = {"F32": SINGLE, **_SMALL}[kind]
-    width, fraction_bits = (32 if single else 16), small.precision - 1
+    if kind == "F32":
+        small, width = SINGLE, 32
+        number = e.b.bitcast(round_to_single(e, value, mode), e.word)
+    else:
+        small, width = _SMALL[kind], 16
+        number = round_to(e, value, small, mode)
+    fraction_bits = small.precision - 1
     sign = e.b.trunc(e.b.shl(e.b.lshr(bits, e.const64(63)), e.const64(width - 1)), e.word)
-    payload = e.b.trunc(
-        e.b.and_(
-            e.b.lshr(bits, e.const64(52 - fraction_bits)), e.const64((1 << fraction_bits) - 1)
-        ),
-        e.word,
-    )
+    top = e.b.lshr(bits, e.const64(52 - fraction_bits))
+    payload = e.b.trunc(e.b.and_(top, e.const64((1 << fraction_bits) - 1)), e.word)
     exponent = e.const(((1 << width - 1) - 1) >> fraction_bits << fraction_bits)
-    return e.b.select(
-        e.b.fcmp_unordered("uno", value, value), e.b.or_(e.b.or_(sign, exponent), payload), number
-    )
+    is_nan = e.b.fcmp_unordered("uno", value, value)
+    return e.b.select(is_nan, e.b.or_(e.b.or_(sign, exponent), payload), number)
 
 
 def read_float(e: Emitter, operand: Operand, kind: str) -> Value:
@@ -177,20 +158,7 @@ def read_float(e: Emitter, operand: Operand, kind: str) -> Value:
         return f64(e, operand)
     if kind == "F32":
         return e.f32(operand)
-    if not isinstance(operand, Register | Constant) or operand.suffix not in (
-        "",
-        "H0",
-        "H1",
-        "H0_H0",
-        "H1_H1",
-    ):
-        raise e.unsupported("with this operand")
-    word = e.i32(replace(operand, suffix="", negated=False, absolute=False))
-    code = e.b.and_(
-        e.b.lshr(word, e.const(_PARTS.get(operand.suffix, 0))),
-        e.const(0x7FFF if operand.absolute else 0xFFFF),
-    )
-    return unpack(e, e.b.xor(code, e.const(0x8000)) if operand.negated else code, _SMALL[kind])
+    return unpack(e, half_code(e, operand), _SMALL[kind])
 
 
 def pack_floats(e: Emitter, i: Decoded) -> None:
@@ -203,7 +171,7 @@ def pack_floats(e: Emitter, i: Decoded) -> None:
         _round_to_tf32(e, i)
         return
     target, *sources = i.operands
-    small = _SMALL[_named(i, ("F16", "BF16"), "F16")]
+    small = _SMALL[(i.first_of(("F16", "BF16")) or "F16")]
     mode = rounding_of(i)
     if i.has("MERGE_C"):
         single, kept = sources
@@ -240,22 +208,17 @@ def _small(e: Emitter, i: Decoded, operand: Operand, small: SmallFloat, mode: Ro
         return e.const(0)
     value = e.f32(operand)
     code = round_to(e, e.b.fpext(value, e.double) if small is BFLOAT else value, small, mode)
-    return rectified(e, i, _finite(e, i, code, small), small)
-
-
-def _finite(e: Emitter, i: Decoded, code: Value, small: SmallFloat) -> Value:
-    """`.SATFINITE` replaces infinity by the largest number."""
-    if not i.has("SATFINITE"):
-        return code
-    infinity = e.const((small.sign - 1) >> small.precision - 1 << small.precision - 1)
-    infinite = e.b.icmp_unsigned("==", e.b.and_(code, e.const(small.sign - 1)), infinity)
-    return e.b.select(infinite, e.b.sub(code, e.const(1)), code)
+    if i.has("SATFINITE"):  # the largest number replaces infinity
+        infinity = e.const((small.sign - 1) >> small.precision - 1 << small.precision - 1)
+        infinite = e.b.icmp_unsigned("==", e.b.and_(code, e.const(small.sign - 1)), infinity)
+        code = e.b.select(infinite, e.b.sub(code, e.const(1)), code)
+    return rectified(e, i, code, small)
 
 
 def round_float(e: Emitter, i: Decoded) -> None:
     """d = a rounded to an integral value: to nearest even, or by `.FLOOR`, `.CEIL`, `.TRUNC`."""
     target, operand = i.operands
-    kind = _named(i, _FLOATS, "F32")
+    kind = i.first_of(_FLOATS) or "F32"
     rounded = _integral(e, i, _flushed(e, i, read_float(e, operand, kind), kind))
     if kind == "F64":
         set_f64(e, target, quiet(e, rounded))
@@ -274,15 +237,8 @@ def _flushed(e: Emitter, i: Decoded, value: Value, kind: str) -> Value:
 
 
 def _integral(e: Emitter, i: Decoded, value: Value) -> Value:
-    return intrinsic(
-        e,
-        _TO_INTEGRAL[_named(i, tuple(_TO_INTEGRAL), "")] if _directed(i) else "roundeven",
-        [value],
-    )
-
-
-def _directed(i: Decoded) -> bool:
-    return any(i.has(name) for name in _TO_INTEGRAL)
+    name = i.first_of(_TO_INTEGRAL)
+    return intrinsic(e, _TO_INTEGRAL[name] if name else "roundeven", [value])
 
 
 # --- to integers ----------------------------------------------------------------------------------
@@ -291,7 +247,7 @@ def _directed(i: Decoded) -> bool:
 def float_to_integer(e: Emitter, i: Decoded) -> None:
     """d = int(a), saturated. NaN gives 0 with `.NTZ`, else only the top bit (PTX ISA, `cvt`)."""
     target, operand = i.operands
-    name, kind = _named(i, _INTEGERS, "S32"), _named(i, _FLOATS, "F32")
+    name, kind = (i.first_of(_INTEGERS) or "S32"), (i.first_of(_FLOATS) or "F32")
     value = _flushed(e, i, read_float(e, operand, kind), kind)
     result = _to_integer(e, i, value, name)
     if name.endswith("64"):
@@ -307,14 +263,13 @@ def _to_integer(e: Emitter, i: Decoded, value: Value, name: str) -> Value:
     whole = e.double_word if bits == 64 else e.word
     conversion = "fptosi" if signed else "fptoui"
     types = f"{type_name(whole)}.{type_name(value.type)}"
-    result = call_external(e, f"llvm.{conversion}.sat.{types}", whole, [integral])
+    result = call_by_name(e.b, f"llvm.{conversion}.sat.{types}", whole, [integral])
     if bits < 32:
         result = _clamp(e, result, bits, signed=signed)
     if i.has("NTZ"):
         return result
-    top = (
-        e.const64(1 << 63) if bits == 64 else e.const(-(1 << bits - 1) if signed else 1 << bits - 1)
-    )
+    lowest = -(1 << bits - 1) if signed else 1 << bits - 1
+    top = e.const64(1 << 63) if bits == 64 else e.const(lowest)
     return e.b.select(e.b.fcmp_unordered("uno", value, value), top, result)
 
 
@@ -323,9 +278,7 @@ def _clamp(e: Emitter, value: Value, bits: int, *, signed: bool) -> Value:
     if not signed:
         largest = e.const((1 << bits) - 1)
         return e.b.select(e.b.icmp_unsigned("<", value, largest), value, largest)
-    low, high = e.const(-(1 << bits - 1)), e.const((1 << bits - 1) - 1)
-    raised = e.b.select(e.b.icmp_signed(">", value, low), value, low)
-    return e.b.select(e.b.icmp_signed("<", raised, high), raised, high)
+    return clamp(e, value, -(1 << bits - 1), (1 << bits - 1) - 1)
 
 
 def pack_integers(e: Emitter, i: Decoded) -> None:

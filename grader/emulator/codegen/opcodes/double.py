@@ -7,9 +7,12 @@ operands, it is 0xfff8000000000000 (all observed on an H100: `double_nan.cu` of 
 
 from __future__ import annotations
 
+from llvmlite import ir
+
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.integer import combine
+from grader.emulator.codegen.opcodes.integer import is_nothing, is_nowhere, set_comparison
 from grader.emulator.codegen.opcodes.intrinsics import (
+    COMPARISONS,
     QUIET_BIT,
     f64,
     float_compare,
@@ -17,12 +20,10 @@ from grader.emulator.codegen.opcodes.intrinsics import (
     set_f64,
     without_sign_changes,
 )
-from grader.emulator.codegen.opcodes.rounding import rounded_double
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.opcodes.small_floats import ROUNDINGS, Rounding, rounding_of
-from grader.emulator.codegen.tools import Value
+from grader.emulator.codegen.tools import F64, VOID, Value, call_by_name, const, define
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import TRUE_PREDICATE, Predicate
 from grader.emulator.timing.pipes import FLOAT64
 
 INVALID = 0xFFF8 << 48
@@ -57,11 +58,8 @@ def _arithmetic(e: Emitter, i: Decoded, name: str) -> None:
     else:
         left, right = sources
         result = (e.b.fadd if name == "fadd" else e.b.fmul)(left, right)
-    set_f64(
-        e,
-        target,
-        _with_nans(e, result, [f64(e, without_sign_changes(operand)) for operand in operands]),
-    )
+    unsigned = [f64(e, without_sign_changes(operand)) for operand in operands]
+    set_f64(e, target, _with_nans(e, result, unsigned))
 
 
 def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
@@ -74,25 +72,46 @@ def _with_nans(e: Emitter, result: Value, sources: list[Value]) -> Value:
     return e.b.select(e.b.fcmp_ordered("ord", result, result), result, e.b.bitcast(nan, e.double))
 
 
+_HOST_MODES = {Rounding.ZERO: 0, Rounding.NEAREST: 1, Rounding.UP: 2, Rounding.DOWN: 3}
+"""Arguments of `llvm.set.rounding`."""
+_LANES_F64 = ir.VectorType(F64, 32)
+
+
+def rounded_double(e: Emitter, name: str, arguments: list[Value], mode: Rounding) -> Value:
+    """`fadd`, `fmul` or `fma` of float64 lanes, rounded once in a mode other than to nearest."""
+    module, helper_name = e.function.module, f"{name}_{mode.lower()}"
+    if helper_name not in module.globals:
+        _define_rounded(module, name, helper_name, len(arguments), mode)
+    return e.b.call(module.globals[helper_name], arguments)
+
+
+def _define_rounded(
+    module: ir.Module, name: str, helper_name: str, count: int, mode: Rounding
+) -> None:
+    """`v32f64 name_mode(v32f64...)`. LLVM does not move a constrained operation out from between
+    the two changes of the mode."""
+    function, b = define(module, helper_name, _LANES_F64, [_LANES_F64] * count)
+    metadata = [ir.MetaDataString(module, text) for text in ("round.dynamic", "fpexcept.strict")]
+    operation = f"llvm.experimental.constrained.{name}.v32f64"
+    call_by_name(b, "llvm.set.rounding", VOID, [const(_HOST_MODES[mode])])
+    result = call_by_name(b, operation, _LANES_F64, [*function.args, *metadata])
+    call_by_name(b, "llvm.set.rounding", VOID, [const(_HOST_MODES[Rounding.NEAREST])])
+    b.ret(result)
+
+
 def dsetp(e: Emitter, i: Decoded) -> None:
     """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.MIN`, `.MAX`: P = whether a is chosen,
     Q = whether both are NaN."""
     first, second, a, b, combined = i.operands
     left, right = f64(e, a), f64(e, b)
-    if i.has("MIN") or i.has("MAX"):
-        if (
-            not isinstance(combined, Predicate)
-            or combined.index != TRUE_PREDICATE
-            or combined.negated
-        ):
-            raise e.unsupported("with a predicate to combine")
-        chosen, neither = _choice(e, left, right, smaller=i.has("MIN"))
-        e.set_predicate(first, chosen)
-        e.set_predicate(second, neither)
+    if not (i.has("MIN") or i.has("MAX")):
+        set_comparison(e, i, float_compare(e, i, left, right), combined)
         return
-    result, other = float_compare(e, i, left, right), e.predicate(combined)
-    e.set_predicate(first, combine(e, i, result, other))
-    e.set_predicate(second, combine(e, i, e.b.not_(result), other))
+    if not is_nowhere(combined) or is_nothing(combined):
+        raise e.unsupported("with a predicate to combine")
+    chosen, neither = _choice(e, left, right, smaller=i.has("MIN"))
+    e.set_predicate(first, chosen)
+    e.set_predicate(second, neither)
 
 
 def _choice(e: Emitter, left: Value, right: Value, *, smaller: bool) -> tuple[Value, Value]:
@@ -111,11 +130,9 @@ def _choice(e: Emitter, left: Value, right: Value, *, smaller: bool) -> tuple[Va
     return e.b.or_(chosen, only_right), e.b.and_(left_nan, right_nan)
 
 
-_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR MIN MAX"
-
 DOUBLE: dict[str, Opcode] = {
     "DADD": row(dadd, ROUNDINGS, pipe=FLOAT64),
     "DMUL": row(dmul, ROUNDINGS, pipe=FLOAT64),
     "DFMA": row(dfma, ROUNDINGS, pipe=FLOAT64),
-    "DSETP": row(dsetp, _COMPARISONS, pipe=FLOAT64),
+    "DSETP": row(dsetp, f"{COMPARISONS} MIN MAX", pipe=FLOAT64),
 }

@@ -15,7 +15,7 @@ from grader.emulator.codegen.opcodes.small_floats import (
 )
 from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Operand, Register
+from grader.emulator.isa.operands import Operand, Register
 
 EIGHT_BITS = {"E4M3": E4M3, "E5M2": E5M2}
 EIGHT_BIT_MODIFIERS = f"{' '.join(EIGHT_BITS)} SATFINITE UNPACK_B PACK_AB_MERGE_C UNPACK_B_MERGE_C"
@@ -54,7 +54,7 @@ def rectified(e: Emitter, i: Decoded, code: Value, small: SmallFloat) -> Value:
 
 def is_zero(operand: Operand) -> bool:
     """Whether it is RZ without a sign."""
-    return isinstance(operand, Register) and operand.index == ZERO_REGISTER and not operand.negated
+    return isinstance(operand, Register) and operand.is_zero and not operand.negated
 
 
 def _widen(e: Emitter, i: Decoded) -> None:

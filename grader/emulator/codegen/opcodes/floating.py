@@ -1,5 +1,4 @@
-"""float32 arithmetic: each operation rounds once; denormals are kept unless `.FTZ`; NaN results are
-canonical."""
+"""float32 arithmetic, rounded once; denormals are kept unless `.FTZ`; NaNs are canonical."""
 
 from __future__ import annotations
 
@@ -8,11 +7,13 @@ from dataclasses import replace
 from functools import reduce
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.integer import combine
+from grader.emulator.codegen.opcodes.integer import combine, set_comparison
 from grader.emulator.codegen.opcodes.intrinsics import (
     CANONICAL_NAN,
+    COMPARISONS,
     canonical,
     float_compare,
+    half_code,
     inside_bars,
     intrinsic,
     not_emulated,
@@ -21,7 +22,6 @@ from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.opcodes.small_floats import (
     HALF,
     ROUNDINGS,
-    SIGN,
     SINGLE,
     Rounding,
     add_to_odd,
@@ -32,21 +32,14 @@ from grader.emulator.codegen.opcodes.small_floats import (
     saturate,
     unpack,
 )
-from grader.emulator.codegen.tools import Value, const, lane_bits
+from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Immediate, Operand, Register
+from grader.emulator.isa.operands import Immediate, Operand, Register
 from grader.emulator.timing.pipes import FLOAT32, FLOAT32_TWICE
 
 _ONE = 0x3F800000
-_SCALES = {
-    "D2": 0x3F000000,
-    "D4": 0x3E800000,
-    "D8": 0x3E000000,
-    "M4": 0x40800000,
-    "M8": 0x41000000,
-}
+_SCALES = {"D2": 0x3F000000, "D4": 0x3E800000, "D8": 0x3E000000, "M4": 0x40800000, "M8": 0x41000000}
 """Factors of products, by modifier: bits of a float32."""
-_HALVES = {"": 0, "H0": 0, "H0_H0": 0, "H1": 16, "H1_H1": 16}
 _PAIRS: dict[str, tuple[int | None, bool]] = {
     "F32": (None, False),
     "F32x2.HI_LO": (0, False),
@@ -77,15 +70,14 @@ def _set_results(
 ) -> None:
     """Writes a rounded result, or both results of a pair, flushed and clamped by the modifiers."""
     target, *operands = i.operands
+
+    def result(sources: list[Operand]) -> Value:
+        return _finished(e, i, compute(e, i, _sources(e, i, sources)))
+
     if not i.base.endswith("2"):
-        e.set(target, _finished(e, i, compute(e, i, _sources(e, i, operands))))
+        e.set(target, result(operands))
         return
-    low, high = (
-        _finished(
-            e, i, compute(e, i, _sources(e, i, [_of_pair(e, each, word) for each in operands]))
-        )
-        for word in range(2)
-    )
+    low, high = (result([_of_pair(e, each, word) for each in operands]) for word in range(2))
     e.set(target, low)
     e.set(e.upper(target), high)
 
@@ -98,7 +90,7 @@ def _of_pair(e: Emitter, operand: Operand, word: int) -> Operand:
     if not isinstance(operand, Register) or operand.suffix not in _PAIRS:
         raise e.unsupported("with this operand")
     first, flips = _PAIRS[operand.suffix]
-    place = 0 if first is None or operand.index == ZERO_REGISTER else first ^ word
+    place = 0 if first is None or operand.is_zero else first ^ word
     negated = operand.negated ^ (flips and word == 1)
     return replace(operand, suffix="", index=operand.index + place, negated=negated)
 
@@ -115,7 +107,7 @@ def _multiplied(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
     product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
     nearest = rounding_of(i) is Rounding.NEAREST
     result = e.b.fmul(a, b) if nearest else round_to_single(e, product, rounding_of(i))
-    return _flush_tiny(e, i, result, product) if i.has("FTZ") else result
+    return _flush_tiny(e, i, result, product)
 
 
 def _scaled_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
@@ -123,9 +115,8 @@ def _scaled_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
     rounded product. A launch ends if that makes a difference, at the ends of the range."""
     if rounding_of(i) is not Rounding.NEAREST:
         raise e.unsupported()
-    scale = e.b.bitcast(
-        next(e.const(bits) for name, bits in _SCALES.items() if i.has(name)), e.real
-    )
+    factor = next(bits for name, bits in _SCALES.items() if i.has(name))
+    scale = e.b.bitcast(e.const(factor), e.real)
     a, b = sources
 
     def product(left: Value, right: Value) -> Value:
@@ -133,26 +124,23 @@ def _scaled_product(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
 
     exact = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
     scaled = e.b.fmul(exact, e.b.fpext(scale, e.double))
-    result = e.b.fptrunc(scaled, e.real)
-    result = _flush_tiny(e, i, result, scaled) if i.has("FTZ") else result
+    result = _flush_tiny(e, i, e.b.fptrunc(scaled, e.real), scaled)
     others = (
         product(product(a, b), scale),
         product(product(a, scale), b),
         product(a, product(b, scale)),
     )
-    apart = [lane_bits(e.b, e.b.fcmp_ordered("!=", result, other)) for other in others]
+    apart = [e.mask_of(e.b.fcmp_ordered("!=", result, other)) for other in others]
     differing = e.b.and_(e.mask, reduce(e.b.or_, apart))
-    with e.b.if_then(e.b.icmp_unsigned("!=", differing, const(0)), likely=False):
+    with e.b.if_then(e.some(differing), likely=False):
         not_emulated(e, i)
     return result
 
 
 def _multiplied_and_added(e: Emitter, i: Decoded, sources: list[Value]) -> Value:
     a, b, c = sources
-    product, addend = (
-        e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double)),
-        e.b.fpext(c, e.double),
-    )
+    product = e.b.fmul(e.b.fpext(a, e.double), e.b.fpext(b, e.double))
+    addend = e.b.fpext(c, e.double)
     nearest = rounding_of(i) is Rounding.NEAREST
     result = intrinsic(e, "fma", [a, b, c]) if nearest else _sum(e, i, product, addend)
     if i.has("FTZ"):
@@ -170,14 +158,9 @@ def _sources(e: Emitter, i: Decoded, operands: list[Operand]) -> list[Value]:
 
 def _from_half(e: Emitter, i: Decoded, operand: Operand) -> Value:
     """A half, or a bfloat16, as float32."""
-    if not isinstance(operand, Register) or operand.suffix not in _HALVES or operand.inverted:
+    if not isinstance(operand, Register) or operand.inverted:
         raise e.unsupported("with this operand")
-    word = e.i32(Register(operand.index, operand.uniform))
-    code = e.b.and_(e.b.lshr(word, e.const(_HALVES[operand.suffix])), e.const(0xFFFF))
-    if operand.absolute:
-        code = e.b.and_(code, e.const(SIGN - 1))
-    if operand.negated:
-        code = e.b.xor(code, e.const(SIGN))
+    code = half_code(e, operand)
     if i.has("BF16"):
         return e.b.bitcast(e.b.shl(code, e.const(16)), e.real)
     return unpack(e, code, HALF)
@@ -198,6 +181,8 @@ def _sum(e: Emitter, i: Decoded, left: Value, right: Value) -> Value:
 
 def _flush_tiny(e: Emitter, i: Decoded, result: Value, exact: Value) -> Value:
     """`.FTZ` of a result: the test uses the exact float64 value, before rounding as a denormal."""
+    if not i.has("FTZ"):
+        return result
     sign = e.b.and_(e.b.bitcast(result, e.word), e.const(0x80000000))
     return e.b.select(is_tiny(e, exact, SINGLE, rounding_of(i)), e.b.bitcast(sign, e.real), result)
 
@@ -212,11 +197,9 @@ def _finished(e: Emitter, i: Decoded, value: Value) -> Value:
 def fsetp(e: Emitter, i: Decoded) -> None:
     """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; the `U` forms are true for a NaN
     operand."""
-    first, second, a, b, combined = i.operands
+    _, _, a, b, combined = i.operands
     left, right = _sources(e, i, [a, b])
-    result, other = float_compare(e, i, left, right), e.predicate(combined)
-    e.set_predicate(first, combine(e, i, result, other))
-    e.set_predicate(second, combine(e, i, e.b.not_(result), other))
+    set_comparison(e, i, float_compare(e, i, left, right), combined)
 
 
 def fset(e: Emitter, i: Decoded) -> None:
@@ -242,14 +225,11 @@ def minimum_maximum(e: Emitter, i: Decoded) -> None:
     for other in others:
         smaller, larger = _ordered_pair(e, i, result, other)
         result = e.b.select(e.predicate(choose), smaller, larger)
-    e.set(target, _signed_by(e, operands, result) if i.has("XORSIGN") else result)
-
-
-def _signed_by(e: Emitter, operands: list[Operand], magnitude: Value) -> Value:
-    signs = (e.i32(inside_bars(e, operand)) for operand in operands)
-    sign = e.b.and_(e.b.xor(*signs), e.const(0x80000000))
-    signed = e.b.bitcast(e.b.or_(e.b.bitcast(magnitude, e.word), sign), e.real)
-    return canonical(e, signed)
+    if i.has("XORSIGN"):
+        signs = (e.i32(inside_bars(e, operand)) for operand in operands)
+        sign = e.b.and_(e.b.xor(*signs), e.const(0x80000000))
+        result = canonical(e, e.b.bitcast(e.b.or_(e.b.bitcast(result, e.word), sign), e.real))
+    e.set(target, result)
 
 
 def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Value, Value]:
@@ -257,9 +237,8 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
     equal = e.b.fcmp_ordered("==", left, right)
     less = e.b.fcmp_ordered("<", left, right)
     low = e.b.select(equal, e.b.or_(left_bits, right_bits), e.b.select(less, left_bits, right_bits))
-    high = e.b.select(
-        equal, e.b.and_(left_bits, right_bits), e.b.select(less, right_bits, left_bits)
-    )
+    both = e.b.and_(left_bits, right_bits)
+    high = e.b.select(equal, both, e.b.select(less, right_bits, left_bits))
     left_nan = e.b.fcmp_unordered("uno", left, left)
     right_nan = e.b.fcmp_unordered("uno", right, right)
     nan = e.const(CANONICAL_NAN)
@@ -268,17 +247,13 @@ def _ordered_pair(e: Emitter, i: Decoded, left: Value, right: Value) -> tuple[Va
         if i.has("NAN"):
             chosen = e.b.select(e.b.or_(left_nan, right_nan), nan, value)
         else:
-            chosen = e.b.select(
-                left_nan,
-                e.b.select(right_nan, nan, right_bits),
-                e.b.select(right_nan, left_bits, value),
-            )
+            by_right = e.b.select(right_nan, nan, right_bits)
+            chosen = e.b.select(left_nan, by_right, e.b.select(right_nan, left_bits, value))
         results.append(e.b.bitcast(chosen, e.real))
     return results[0], results[1]
 
 
-_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ"
-
+_COMPARISONS = f"{COMPARISONS} FTZ"
 _ARITHMETIC = f"FTZ SAT {ROUNDINGS}"
 
 FLOATING: dict[str, Opcode] = {

@@ -14,7 +14,12 @@ from dataclasses import replace
 
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.integer import combine
-from grader.emulator.codegen.opcodes.intrinsics import canonical, float_compare, inside_bars
+from grader.emulator.codegen.opcodes.intrinsics import (
+    COMPARISONS,
+    canonical,
+    float_compare,
+    inside_bars,
+)
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.codegen.opcodes.small_floats import (
     HALF,
@@ -29,15 +34,14 @@ from grader.emulator.codegen.opcodes.small_floats import (
 )
 from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Constant, Immediate, Operand, Register
+from grader.emulator.isa.operands import Constant, Immediate, Operand, Register
 from grader.emulator.timing.pipes import FLOAT32, HEAVY
 
 Halves = tuple[Value, Value]
 """The codes of the lower and the upper float, each in the low half of a word."""
 
 _PARTS = {"": (0, 16), "H1_H0": (0, 16), "H0_H0": (0, 0), "H1_H1": (16, 16), "H0_NH1": (16, 0)}
-"""First bits of a source's lower and upper float; `H0_NH1` negates the lower float (products of
-complex numbers)."""
+"""First bits of a source's lower and upper float; `H0_NH1` negates the lower float."""
 
 
 def hadd2(e: Emitter, i: Decoded) -> None:
@@ -53,16 +57,14 @@ def hadd2(e: Emitter, i: Decoded) -> None:
         e.set(target, canonical(e, e.b.fadd(unpack(e, left[0], HALF), unpack(e, right[0], HALF))))
         return
     one = (e.const(small.one), e.const(small.one))
-    _set_pair(
-        e, i, target, [_fused(e, small, a, b, c) for a, b, c in zip(left, one, right, strict=True)]
-    )
+    codes = [_fused(e, small, *each) for each in zip(left, one, right, strict=True)]
+    _set_pair(e, i, target, codes)
 
 
 def _truncate(e: Emitter, i: Decoded) -> None:
-    """Both halves of d = a float32 rounded towards zero. sm_75 uses `R1.F32 - 0` for
-    `cvt.rz.f16.f32`, and only for that."""
+    """Both halves = a float32 rounded towards zero: on sm_75, `R1.F32 - 0` is `cvt.rz.f16.f32`."""
     target, single, zero = i.operands
-    minus_zero = isinstance(zero, Register) and zero.index == ZERO_REGISTER and zero.negated
+    minus_zero = isinstance(zero, Register) and zero.is_zero and zero.negated
     if not isinstance(single, Register) or not minus_zero or set(i.modifiers) - {"SAT"}:
         raise e.unsupported("with this operand")
     code = round_to(e, e.f32(replace(single, suffix="")), HALF, Rounding.ZERO)
@@ -74,10 +76,8 @@ def hmul2(e: Emitter, i: Decoded) -> None:
     target, *sources = i.operands
     small = small_of(i)
     left, right = _halves(e, sources, small)
-    minus_zero = e.const(SIGN)
-    _set_pair(
-        e, i, target, [_fused(e, small, a, b, minus_zero) for a, b in zip(left, right, strict=True)]
-    )
+    pairs = zip(left, right, strict=True)
+    _set_pair(e, i, target, [_fused(e, small, *each, e.const(SIGN)) for each in pairs])
 
 
 def hfma2(e: Emitter, i: Decoded) -> None:
@@ -85,50 +85,34 @@ def hfma2(e: Emitter, i: Decoded) -> None:
     of a tensor. ptxas writes 32-bit constants as `-RZ * RZ + literal`."""
     target, *sources = i.operands
     small = small_of(i)
-    if all(
-        isinstance(operand, Register) and operand.index == ZERO_REGISTER for operand in sources[:2]
-    ) and _literals(sources[2:]):
+    zeros = all(isinstance(each, Register) and each.is_zero for each in sources[:2])
+    if zeros and len(sources) == 4 and all(isinstance(each, Immediate) for each in sources[2:]):
         high, low = (_literal_code(e, operand, small) for operand in sources[2:])
         e.set(target, e.const(high << 16 | low))
         return
     triples = list(zip(*_halves(e, sources, small), strict=True))
     codes = [_fused(e, small, *triple) for triple in triples]
     if i.has("OOB"):
-        codes = [
-            e.b.select(_is_outside(e, a, b), e.const(0), code)
-            for code, (a, b, _) in zip(codes, triples, strict=True)
-        ]
+        for half, (a, b, _) in enumerate(triples):
+            magnitudes = (e.b.and_(code, e.const(SIGN - 1)) for code in (a, b))
+            outside = (e.b.icmp_unsigned("==", each, e.const(_OUTSIDE)) for each in magnitudes)
+            codes[half] = e.b.select(e.b.or_(*outside), e.const(0), codes[half])
     _set_pair(e, i, target, codes)
-
-
-def _is_outside(e: Emitter, a: Value, b: Value) -> Value:
-    """Whether either code is the NaN that marks elements outside of a tensor."""
-    found = [
-        e.b.icmp_unsigned("==", e.b.and_(code, e.const(SIGN - 1)), e.const(_OUTSIDE))
-        for code in (a, b)
-    ]
-    return e.b.or_(*found)
 
 
 _OUTSIDE = 0x7FF7
 """For half and bfloat16, with either sign (observed on an H200)."""
 
 
-def _literals(operands: list[Operand]) -> bool:
-    return len(operands) == 2 and all(isinstance(operand, Immediate) for operand in operands)
-
-
 def _fused(e: Emitter, small: SmallFloat, a: Value, b: Value, c: Value) -> Value:
-    """The code of a * b + c: the product is exact in the wider type, and the sum is rounded to odd
-    there."""
+    """The code of a * b + c: in the wider type, an exact product and a sum rounded to odd."""
     product = e.b.fmul(unpack(e, a, small), unpack(e, b, small))
     exact = add_to_odd(e, product, unpack(e, c, small))
     code = round_to(e, exact, small)
     if not e.instruction.has("FTZ"):
         return code
-    return e.b.select(
-        is_tiny(e, exact, small, Rounding.NEAREST), e.b.and_(code, e.const(SIGN)), code
-    )
+    tiny = is_tiny(e, exact, small, Rounding.NEAREST)
+    return e.b.select(tiny, e.b.and_(code, e.const(SIGN)), code)
 
 
 def _set_pair(e: Emitter, i: Decoded, target: Operand, codes: list[Value]) -> None:
@@ -224,22 +208,17 @@ def _comparisons(e: Emitter, i: Decoded, sources: list[Operand]) -> list[Value]:
 
 
 def _halves(e: Emitter, operands: list[Operand], small: SmallFloat) -> list[Halves]:
-    """Source operands as pairs of codes, with `-` and `|x|` applied to each half, and flushed by
-    `.FTZ`."""
+    """Source operands as pairs of codes, with `-`, `|x|` and `.FTZ` applied to each half."""
     pairs = list(_each_pair(e, operands, small))
-    return (
-        [(_flush(e, low), _flush(e, high)) for low, high in pairs]
-        if e.instruction.has("FTZ")
-        else pairs
-    )
+    if not e.instruction.has("FTZ"):
+        return pairs
+    return [(_flush(e, low), _flush(e, high)) for low, high in pairs]
 
 
 def _flush(e: Emitter, code: Value) -> Value:
-    """`.FTZ`: the code of a denormal half becomes the zero of its sign. bfloat16 instructions do
-    not have this modifier."""
-    denormal = e.b.icmp_unsigned(
-        "<", e.b.and_(code, e.const(SIGN - 1)), e.const(1 << HALF.precision - 1)
-    )
+    """`.FTZ` of a half: a denormal becomes the zero of its sign. bfloat16 does not have it."""
+    magnitude = e.b.and_(code, e.const(SIGN - 1))
+    denormal = e.b.icmp_unsigned("<", magnitude, e.const(1 << HALF.precision - 1))
     return e.b.select(denormal, e.b.and_(code, e.const(SIGN)), code)
 
 
@@ -274,8 +253,7 @@ def _register_halves(e: Emitter, operand: Register | Constant) -> Halves:
 
 
 def _literal_code(e: Emitter, operand: Operand, small: SmallFloat) -> int:
-    """The code of a decimal literal. nvdisasm prints NaNs without their payloads, so the emulator
-    does not accept NaN literals."""
+    """The code of a decimal literal, but not of a NaN: nvdisasm omits its payload."""
     if not isinstance(operand, Immediate):
         raise e.unsupported("with one literal")
     value = operand.real if operand.real is not None else float(operand.bits or 0)
@@ -288,7 +266,7 @@ def _literal_code(e: Emitter, operand: Operand, small: SmallFloat) -> int:
 
 
 _ARITHMETIC = "BF16_V2 FTZ SAT RELU"
-_COMPARISONS = "LT LE GT GE EQ NE LTU LEU GTU GEU EQU NEU NUM NAN AND OR XOR FTZ BF16_V2"
+_COMPARISONS = f"{COMPARISONS} FTZ BF16_V2"
 
 HALVES: dict[str, Opcode] = {
     "HADD2": row(hadd2, f"{_ARITHMETIC} F32", pipe=HEAVY),

@@ -7,27 +7,18 @@ from dataclasses import replace
 from functools import reduce
 
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.intrinsics import call_external, intrinsic
+from grader.emulator.codegen.opcodes.intrinsics import intrinsic, type_name
 from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
-from grader.emulator.codegen.tools import I1, Value
+from grader.emulator.codegen.tools import I1, Value, call_by_name
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    TRUE_PREDICATE,
-    ZERO_REGISTER,
-    Constant,
-    Operand,
-    Predicate,
-    Register,
-)
+from grader.emulator.isa.operands import ZERO_REGISTER, Constant, Operand, Predicate, Register
 from grader.emulator.timing.pipes import FLOAT32, HEAVY, HEAVY_TWICE, SPECIAL_UNIT
 
 _SIGNED = {"LT": "<", "LE": "<=", "GT": ">", "GE": ">=", "EQ": "==", "NE": "!="}
-_STRICT = {"LT": "<", "LE": "<", "GT": ">", "GE": ">"}
 
 
 def leading_predicates(i: Decoded) -> tuple[list[Operand], list[Operand]]:
-    """Splits the operands after the destination into leading predicates (carry outputs) and the
-    others."""
+    """The operands after the destination: leading predicates (carry outputs), and the others."""
     rest = list(i.operands[1:])
     outputs: list[Operand] = []
     while rest and isinstance(rest[0], Predicate):
@@ -74,7 +65,7 @@ def iadd3(e: Emitter, i: Decoded) -> None:
 
 def is_nowhere(operand: Operand) -> bool:
     """Whether it is a predicate that ignores writes."""
-    return isinstance(operand, Predicate) and operand.index == TRUE_PREDICATE
+    return isinstance(operand, Predicate) and operand.is_true
 
 
 def is_nothing(operand: Operand) -> bool:
@@ -86,12 +77,11 @@ def _is_plain_pair(sources: Sequence[Operand]) -> bool:
     """Whether these are two addends without a sign in registers or constants, and zero."""
     *pair, last = sources if len(sources) == 3 else (*sources, Register(ZERO_REGISTER))
     plain = all(not (isinstance(a, Register | Constant) and a.negated) for a in pair)
-    return plain and isinstance(last, Register) and last.index == ZERO_REGISTER
+    return plain and isinstance(last, Register) and last.is_zero
 
 
 def _addend(e: Emitter, source: Operand) -> Value:
-    """An addend of a carry chain as 64 bits. `-x` is `~x + 1` with its carry: x - 0 does not
-    borrow."""
+    """An addend of a carry chain as 64 bits; `-x` is `~x + 1` with its carry."""
     if isinstance(source, Register | Constant) and source.negated:
         plain = replace(source, negated=False, inverted=True)
         return e.b.add(e.b.zext(e.i32(plain), e.double_word), e.const64(1))
@@ -115,8 +105,7 @@ def imad(e: Emitter, i: Decoded) -> None:
 
 
 def _imad_wide(e: Emitter, i: Decoded, carries_out: list[Operand], rest: list[Operand]) -> None:
-    """The 64-bit sum of the full product, the pair c and a carry; the carry output is true if the
-    sum exceeds 64 bits."""
+    """The 64-bit sum of the product, the pair c and a carry, with a carry output."""
     a, b, c, *carry_in = rest
     extend = e.b.zext if i.has("U32") else e.b.sext
     product = e.b.mul(extend(e.i32(a), e.double_word), extend(e.i32(b), e.double_word))
@@ -178,43 +167,38 @@ def iabs(e: Emitter, i: Decoded) -> None:
     e.set(i.operands[0], e.b.select(negative, e.b.neg(value), value))
 
 
-def compare(e: Emitter, i: Decoded, a: Value, b: Value) -> Value:
-    """The comparison that the modifiers name, signed unless `.U32` or `.U64`."""
-    name = next((modifier for modifier in i.modifiers if modifier in _SIGNED), None)
-    if name is None:
-        raise e.unsupported("with this comparison")
-    unsigned = i.has("U32") or i.has("U64")
-    test = e.b.icmp_unsigned if unsigned else e.b.icmp_signed
-    return test(_SIGNED[name], a, b)
-
-
 def isetp(e: Emitter, i: Decoded) -> None:
     """P = (a cmp b) comb p, Q = (not (a cmp b)) comb p; `.EX` continues a 64-bit comparison of the
     low words, `.S64` and `.U64` compare pairs."""
-    first, second, a, b, combined, *low = i.operands
+    _, _, a, b, combined, *low = i.operands
     pairs = i.has("S64") or i.has("U64")
     left, right = (e.integer64(each) if pairs else e.i32(each) for each in (a, b))
-    result = compare(e, i, left, right)
+    name = i.first_of(_SIGNED)
+    if name is None:
+        raise e.unsupported("with this comparison")
+    test = e.b.icmp_unsigned if i.has("U32") or i.has("U64") else e.b.icmp_signed
+    result = test(_SIGNED[name], left, right)
     if i.has("EX"):
         if len(low) != 1:
             raise e.unsupported("without the low words' result")
-        result = _extend_comparison(e, i, left, right, e.predicate(low[0]))
+        below, equal = e.predicate(low[0]), e.b.icmp_unsigned("==", left, right)
+        if name == "NE":
+            result = e.b.or_(e.b.not_(equal), below)
+        elif name == "EQ":
+            result = e.b.and_(equal, below)
+        else:
+            result = e.b.or_(test(_SIGNED[name][0], left, right), e.b.and_(equal, below))
     elif low:
         raise e.unsupported("with extra operands")
-    e.set_predicate(first, combine(e, i, result, e.predicate(combined)))
-    e.set_predicate(second, combine(e, i, e.b.not_(result), e.predicate(combined)))
+    set_comparison(e, i, result, combined)
 
 
-def _extend_comparison(e: Emitter, i: Decoded, left: Value, right: Value, low: Value) -> Value:
-    """A 64-bit comparison from its high words and the result on the low words."""
-    name = next(modifier for modifier in i.modifiers if modifier in _SIGNED)
-    equal = e.b.icmp_unsigned("==", left, right)
-    if name == "NE":
-        return e.b.or_(e.b.not_(equal), low)
-    if name == "EQ":
-        return e.b.and_(equal, low)
-    test = e.b.icmp_unsigned if i.has("U32") else e.b.icmp_signed
-    return e.b.or_(test(_STRICT[name], left, right), e.b.and_(equal, low))
+def set_comparison(e: Emitter, i: Decoded, result: Value, combined: Operand) -> None:
+    """The first two operands = the result, and its opposite, combined with a predicate."""
+    first, second = i.operands[:2]
+    other = e.predicate(combined)
+    e.set_predicate(first, combine(e, i, result, other))
+    e.set_predicate(second, combine(e, i, e.b.not_(result), other))
 
 
 def combine(e: Emitter, i: Decoded, result: Value, other: Value) -> Value:
@@ -278,11 +262,7 @@ def find_leading_one(e: Emitter, i: Decoded) -> None:
     value = e.i32(i.operands[1])
     if not i.has("U32"):
         value = e.b.xor(value, e.b.ashr(value, e.const(31)))
-    zeros = (
-        e.b.ctlz(value, I1(0))
-        if e.uniform
-        else call_external(e, "llvm.ctlz.v32i32", e.word, [value, I1(0)])
-    )
+    zeros = call_by_name(e.b, f"llvm.ctlz.{type_name(e.word)}", e.word, [value, I1(0)])
     result = zeros if i.has("SH") else e.b.sub(e.const(31), zeros)
     none = e.b.icmp_unsigned("==", value, e.const(0))
     e.set(i.operands[0], e.b.select(none, e.const(0xFFFFFFFF), result))

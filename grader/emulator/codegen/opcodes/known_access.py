@@ -1,7 +1,9 @@
-"""The fast path of an access: for a whole warp whose access repeats the previous pattern of its
-instruction. The step compares the lanes' addresses with the pattern that the runtime remembers,
-adds the access's costs, and moves adjacent data. For all other accesses it calls the runtime
-(cpp/memory/accesses.cpp)."""
+"""Kinds of memory accesses, and the fast path of an access.
+
+The runtime has a function per kind that checks, counts and moves the data
+(cpp/memory/accesses.cpp). The fast path is for a whole warp whose access repeats the previous
+pattern of its instruction. The step compares the lanes' addresses with the pattern that the runtime
+remembers, adds the access's costs, and moves adjacent data."""
 
 from __future__ import annotations
 
@@ -10,22 +12,18 @@ from dataclasses import dataclass
 
 from llvmlite import ir
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.tools import (
     I16,
     I32,
     I64,
-    LANES_I32,
     POINTER,
     VOID,
     Record,
     Value,
     call_by_name,
     const,
-    lane_bits,
     offset,
-    splat,
 )
 from grader.emulator.layouts.execution import (
     CACHE_LINE,
@@ -35,8 +33,62 @@ from grader.emulator.layouts.execution import (
     SECTOR_BYTES,
     SLOT,
     WARP_LANES,
+    AccessFlag,
     PatternKind,
 )
+
+
+@dataclass(frozen=True)
+class AccessKind:
+    """A kind of access: `space` is `shared`, `global` or `local`, `width` in bytes.
+
+    `part`: only the first byte is certainly accessed. `copied`: one of the two accesses of an
+    asynchronous copy, which are counted together; its store happens later. For atomics in shared
+    memory, `turns`: lanes with equal addresses take turns; `rounds`: passes of the data, two for a
+    compare-and-swap; `one_a_bank`: of the lanes that use a bank, only the first passes. `matrix`:
+    the data of each eight lanes are a matrix.
+    """
+
+    space: str
+    load: bool
+    width: int
+    atomic: bool = False
+    part: bool = False
+    copied: bool = False
+    turns: bool = False
+    rounds: int = 1
+    matrix: bool = False
+    one_a_bank: bool = False
+
+    @property
+    def words(self) -> int:
+        """32-bit words of a lane's data, at least 1."""
+        return max(1, self.width // 4)
+
+    @property
+    def function(self) -> str:
+        """Name of the runtime's function for such accesses, without prefix."""
+        verb = "atomic" if self.atomic else "load" if self.load else "store"
+        return f"{verb}_{self.space}_{self.width}"
+
+    @property
+    def later(self) -> bool:
+        """Whether the data moves after the access is counted."""
+        return self.copied and not self.load
+
+    @property
+    def flags(self) -> int:
+        """Its AccessFlag bits."""
+        return (
+            AccessFlag.PART * self.part
+            | AccessFlag.COPIED * self.copied
+            | AccessFlag.LATER * self.later
+            | AccessFlag.TURNS * self.turns
+            | AccessFlag.TWICE * (self.rounds == 2)
+            | AccessFlag.MATRIX * self.matrix
+            | AccessFlag.ONE_A_BANK * self.one_a_bank
+        )
+
 
 _WORD_BYTES = 4
 _WARP_BYTES = _WORD_BYTES * WARP_LANES
@@ -56,8 +108,7 @@ class Lanes:
 
 @dataclass(frozen=True)
 class RuntimeCalls:
-    """Calls of the runtime. `move` moves the data of an access that the step has checked and
-    counted; `access` does everything."""
+    """Calls of the runtime: `move` moves data of an access that is counted, `access` does all."""
 
     move: Callable[[], None]
     access: Callable[[], None]
@@ -74,11 +125,11 @@ def emit_fast_path(
     """Emits an access, with data from or to address `words`; `slot` is the address of its SLOT."""
     record, base = Record(e.b, slot, SLOT), e.b.extract_element(lanes.low, const(0))
     pattern = Record(e.b, record.at("patterns", record.load("current")), PATTERN)
-    careful = e.function.append_basic_block("careful")
-    done = e.function.append_basic_block("done")
+    careful = e.new_block("careful")
+    done = e.new_block("done")
     cost = _cost_place(e, pattern, base)
     for condition in _conditions(e, kind, lanes, pattern, base=base, cost=cost):
-        known = e.function.append_basic_block("known")
+        known = e.new_block("known")
         e.b.cbranch(condition, known, careful).set_weights(_OFTEN)
         e.b.position_at_end(known)
     if not kind.copied:
@@ -111,13 +162,13 @@ def _conditions(
     yield b.icmp_unsigned("==", b.and_(base, const(kind.width - 1)), const(0))
     behind = b.sub(b.zext(base, I64), pattern.load("first_base"))
     yield b.icmp_unsigned("<=", behind, pattern.load("more_bases"))
-    deltas = b.sub(lanes.low, splat(b, base))
+    deltas = b.sub(lanes.low, e.splat(base))
     differing = b.xor(deltas, pattern.load_lanes("deltas"))
     if kind.space == "global":
-        window = splat(b, e.context.load("global_window"))
+        window = e.splat(e.context.load("global_window"))
         differing = b.or_(differing, b.xor(lanes.high, window))
-    some = b.icmp_unsigned("!=", differing, splat(b, const(0)))
-    yield b.icmp_unsigned("==", lane_bits(b, some), const(0))
+    some = b.icmp_unsigned("!=", differing, e.splat(const(0)))
+    yield b.icmp_unsigned("==", e.mask_of(some), const(0))
 
 
 def add_cost(e: Emitter, slot: Record, cost: Value) -> None:
@@ -143,7 +194,7 @@ def _move(
 
     def move_row() -> None:
         source, target = (place, words) if kind.load else (words, place)
-        e.b.store(e.b.load(source, typ=LANES_I32, align=4), target, align=4)
+        e.b.store(e.load_lanes(source), target, align=4)
         if kind.space == "global":
             _prefetch_behind(e, place)
 
@@ -151,7 +202,7 @@ def _move(
         for word in range(kind.words):
             value = e.b.load(offset(e.b, place, _WORD_BYTES * word), typ=I32)
             there = offset(e.b, words, _WARP_BYTES * word)
-            e.b.store(splat(e.b, value), there, align=4)
+            e.b.store(e.splat(value), there, align=4)
 
     # for stores to global memory, the runtime prefetches the likely place of the next store
     if kind.width == _WORD_BYTES and (kind.load or kind.space == "shared"):
@@ -161,8 +212,7 @@ def _move(
 
 
 def _prefetch_behind(e: Emitter, place: Value) -> None:
-    """Prefetches the bytes after a row for the next block or iteration, see `prefetch_next` in
-    moves.h."""
+    """Prefetches the bytes after a row: see `prefetch_next` in moves.h."""
     for byte in range(_WARP_BYTES, 2 * _WARP_BYTES, CACHE_LINE):
         read, near, data = const(0), const(3), const(1)
         arguments = [offset(e.b, place, byte), read, near, data]

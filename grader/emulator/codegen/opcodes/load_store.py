@@ -1,25 +1,36 @@
-"""Loads and stores of global, shared and local memory. Cache hints and scopes do not change the
-results of race-free kernels.
+"""Loads and stores of global, shared and local memory, and at generic addresses: 64 bits whose
+upper word determines the space. Cache hints and scopes do not change the results of race-free
+kernels.
 
 Other families also use `load_words`, `store_words`, `access` and `lane_addresses`.
 """
 
 from __future__ import annotations
 
-from grader.emulator.codegen.access import AccessKind
+from dataclasses import replace
+
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.known_access import (
+    AccessKind,
     Lanes,
     RuntimeCalls,
     emit_fast_path,
     has_fast_path,
 )
 from grader.emulator.codegen.opcodes.row import Opcode, row
-from grader.emulator.codegen.tools import I32, I64, LANES_I32, Value, const, offset, splat
+from grader.emulator.codegen.tools import I64, LANES_I32, Value, const, offset
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import ZERO_REGISTER, Address, Operand, Register
-from grader.emulator.layouts.execution import SLOT, WARP_LANES, AccessFlag
-from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS
+from grader.emulator.isa.flow import never
+from grader.emulator.isa.operands import ZERO_REGISTER, Address, Operand, Predicate, Register
+from grader.emulator.layouts.execution import (
+    CLUSTER_SHIFT,
+    LOCAL_WINDOW,
+    SHARED_HIGH,
+    SLOT,
+    WARP_LANES,
+    AccessFlag,
+)
+from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, SHARED_ACCESS, Pipe
 
 WIDTHS = "U8 S8 U16 S16 64 128"
 HINTS = (
@@ -29,7 +40,7 @@ HINTS = (
 
 
 def load(space: str) -> Opcode:
-    """The row of a load from `shared` or `global` memory."""
+    """The row of a load from `shared`, `global` or `local` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
         """d = the data at an address; `.256` into two groups of four registers, the upper group
@@ -38,22 +49,23 @@ def load(space: str) -> Opcode:
         if len(targets) != (2 if i.has("256") else 1):
             raise e.unsupported("with extra operands")
         kind = AccessKind(space, load=True, width=i.access_bytes)
-        signed = i.has("S8") or i.has("S16")
         low, high = lane_addresses(e, address)
         lanes = Lanes(low, high, e.lane_mask())
-        if len(targets) == 2:
-            _set_quads(e, targets[::-1], load_words(e, i, kind, lanes))
-            return
-        (target,) = targets
-        if not isinstance(target, Register):
+        registers = [each for each in targets if isinstance(each, Register)]
+        if registers != targets:
             raise e.unsupported("with this destination")
-        words = e.registers.place_of(target.index) if target.index != ZERO_REGISTER else None
-        access(e, i, kind, lanes, signed=signed, words=words)
+        if len(registers) == 2:
+            upper, lower = registers
+            words = load_words(e, i, kind, lanes)
+            e.set_words(lower, words[:4])
+            e.set_words(upper, words[4:])
+            return
+        (target,) = registers
+        place = None if target.is_zero else e.registers.place_of(target.index)
+        access(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), words=place)
 
-    if space == "global":
-        names = f"{HINTS} {_widths(space)}"
-        return row(emit, names, pipe=GLOBAL_LOAD, ordered=sees_others)
-    return row(emit, f"{HINTS} {WIDTHS}", pipe=SHARED_ACCESS if space == "shared" else GLOBAL_LOAD)
+    ordered = sees_others if space == "global" else never
+    return row(emit, _names(space), pipe=_pipe(space, GLOBAL_LOAD), ordered=ordered)
 
 
 def sees_others(i: Decoded) -> bool:
@@ -61,21 +73,17 @@ def sees_others(i: Decoded) -> bool:
     return i.has("STRONG")
 
 
-def _widths(space: str) -> str:
-    return f"{WIDTHS} ENL2 256" if space == "global" else WIDTHS
+def _names(space: str) -> str:
+    return f"{HINTS} {WIDTHS} ENL2 256" if space == "global" else f"{HINTS} {WIDTHS}"
 
 
-def _set_quads(e: Emitter, targets: list[Operand], words: list[Value]) -> None:
-    for number, target in enumerate(targets):
-        if not isinstance(target, Register):
-            raise e.unsupported("with this destination")
-        for word, value in enumerate(words[4 * number : 4 * number + 4]):
-            if target.index != ZERO_REGISTER:
-                e.set(Register(target.index + word), value)
+def _pipe(space: str, outside: Pipe) -> Pipe:
+    """The pipe of accesses to a space; `outside` of shared memory."""
+    return SHARED_ACCESS if space == "shared" else outside
 
 
 def store(space: str) -> Opcode:
-    """The row of a store to `shared` or `global` memory."""
+    """The row of a store to `shared`, `global` or `local` memory."""
 
     def emit(e: Emitter, i: Decoded) -> None:
         """The data at an address = d; `.256` from two groups of four registers"""
@@ -84,23 +92,16 @@ def store(space: str) -> Opcode:
             raise e.unsupported("with extra operands")
         kind = AccessKind(space, load=False, width=i.access_bytes)
         low, high = lane_addresses(e, address)
-        plain = [
-            each
-            for each in sources
-            if isinstance(each, Register) and not each.uniform and not each.negated
-        ]
-        if plain != sources:
-            raise e.unsupported("with this source")
+        plain = [e.plain_register(each, "with this source") for each in sources]
         lanes = Lanes(low, high, e.lane_mask())
-        if len(plain) == 1 and plain[0].index != ZERO_REGISTER:
+        if len(plain) == 1 and not plain[0].is_zero:
             access(e, i, kind, lanes, words=e.registers.place_of(plain[0].index))
             return
         count = kind.words // len(plain)
-        words = [e.register_or_zero(source, word) for source in plain for word in range(count)]
+        words = [word for source in plain for word in e.data_words(source, count)]
         store_words(e, i, kind, lanes, words)
 
-    pipe = SHARED_ACCESS if space == "shared" else GLOBAL_STORE
-    return row(emit, f"{HINTS} {_widths(space)}", pipe=pipe)
+    return row(emit, _names(space), pipe=_pipe(space, GLOBAL_STORE))
 
 
 def load_words(
@@ -146,15 +147,14 @@ def access(
 
     def name_words() -> None:
         e.b.store(data, e.context.at("words"))
-        e.b.store(lanes.low, e.context.at("lane_addresses"), align=4)
+        e.put("lane_addresses", lanes.low)
 
     def access_fully() -> None:
         name_words()
         if kind.space == "global":
-            e.b.store(lanes.high, e.context.at("lane_uppers"), align=4)
+            e.put("lane_uppers", lanes.high)
         facts = (slot_index, e.index, lanes.mask, flags)
-        code = e.call(kind.function, e.context_pointer, e.warp_pointer, *facts, result=I32)
-        e.return_if_nonzero(code)
+        e.try_call(kind.function, e.context_pointer, e.warp_pointer, *facts)
 
     def move() -> None:
         name_words()
@@ -170,10 +170,7 @@ def access(
 
 def lane_data(e: Emitter, words: int) -> list[Value]:
     """The words that an access left in `lane_data`."""
-    return [
-        e.b.load(e.context.at("lane_data", word * WARP_LANES), typ=LANES_I32, align=4)
-        for word in range(words)
-    ]
+    return [e.load_lanes(e.context.at("lane_data", word * WARP_LANES)) for word in range(words)]
 
 
 def set_lane_data(e: Emitter, words: list[Value]) -> None:
@@ -198,7 +195,7 @@ def lane_addresses(e: Emitter, operand: Operand) -> tuple[Value, Value]:
         raise e.unsupported("without an address")
     if operand.wide:
         return _wide_addresses(e, operand)
-    low = splat(e.b, e.offset_of(operand))
+    low = e.splat(e.offset_of(operand))
     for register in (operand.register, operand.uniform):
         if register is not None:
             word = e.i32(Register(register.index, register.uniform))
@@ -213,7 +210,7 @@ _SCALES = {"": 0, "X4": 2, "X8": 3, "X16": 4}
 
 def _wide_addresses(e: Emitter, operand: Address) -> tuple[Value, Value]:
     offset_word = e.offset_of(operand)
-    low, high = splat(e.b, offset_word), splat(e.b, e.b.ashr(offset_word, const(31)))
+    low, high = e.splat(offset_word), e.splat(e.b.ashr(offset_word, const(31)))
     for register in (operand.register, operand.uniform):
         if register is not None:
             low, high = _add_words(e, (low, high), _address_words(e, register))
@@ -232,8 +229,7 @@ def _address_words(e: Emitter, register: Register) -> tuple[Value, Value]:
 def _add_words(
     e: Emitter, left: tuple[Value, Value], right: tuple[Value, Value]
 ) -> tuple[Value, Value]:
-    """Per lane, the sum of two 64-bit numbers as words: half as many vectors as for 64-bit
-    elements."""
+    """Per lane, the sum of two 64-bit numbers as words, which need half as many vectors."""
     low = e.b.add(left[0], right[0])
     carry = e.b.zext(e.b.icmp_unsigned("<", low, right[0]), LANES_I32)
     return low, e.b.add(e.b.add(left[1], right[1]), carry)
@@ -246,4 +242,100 @@ MEMORY: dict[str, Opcode] = {
     "STS": store("shared"),
     "LDL": load("local"),
     "STL": store("local"),
+}
+
+
+_WINDOWS = {"shared": SHARED_HIGH, "local": LOCAL_WINDOW}
+"""Upper words of generic addresses; all other addresses are global or invalid."""
+
+
+def lanes_in(e: Emitter, space: str, high: Value, lanes: Value) -> Value:
+    """The lanes of a mask whose addresses are in the window of shared or local memory."""
+    return e.b.and_(lanes, e.mask_of(e.b.icmp_unsigned("==", high, e.const(_WINDOWS[space]))))
+
+
+def load_generic(e: Emitter, i: Decoded) -> None:
+    """d = the data at an address of any space: the lanes of each space make a separate access."""
+    target, address = i.operands
+    if not isinstance(target, Register) or not _wide(address):
+        raise e.unsupported("with these operands")
+    low, high = lane_addresses(e, address)
+    values = e.data_words(target, max(1, i.access_bytes // 4))
+    signed = i.has("S8") or i.has("S16")
+    count_bytes_elsewhere(e, low, high, width=i.access_bytes)
+    for space, lanes in _split(e, high):
+        kind = AccessKind(space, load=True, width=i.access_bytes)
+        loaded = load_words(e, i, kind, Lanes(low, high, lanes), signed=signed)
+        here = e.lanes_of(lanes)
+        values = [e.b.select(here, new, old) for new, old in zip(loaded, values, strict=True)]
+    e.set_words(target, values)
+
+
+def store_generic(e: Emitter, i: Decoded) -> None:
+    """The data at an address of any space = d"""
+    address, source = i.operands
+    plain = e.plain_register(source)
+    if not _wide(address):
+        raise e.unsupported("with these operands")
+    low, high = lane_addresses(e, address)
+    words = e.data_words(plain, max(1, i.access_bytes // 4))
+    count_bytes_elsewhere(e, low, high, width=i.access_bytes)
+    for space, lanes in _split(e, high):
+        kind = AccessKind(space, load=False, width=i.access_bytes)
+        store_words(e, i, kind, Lanes(low, high, lanes), words)
+
+
+def count_bytes_elsewhere(e: Emitter, low: Value, high: Value, *, width: int) -> None:
+    """Nsight Compute counts all distinct bytes of a generic access as global bytes."""
+    slot = e.data("slot global")
+    e.put("lane_addresses", low)
+    for space in _WINDOWS:
+        lanes = lanes_in(e, space, high, e.lane_mask())
+        e.call("count_bytes_elsewhere", e.context_pointer, slot, lanes, const(width))
+
+
+def _wide(address: object) -> bool:
+    return isinstance(address, Address) and address.wide
+
+
+def _split(e: Emitter, high: Value) -> list[tuple[str, Value]]:
+    lanes = e.lane_mask()
+    in_shared, in_local = (lanes_in(e, space, high, lanes) for space in ("shared", "local"))
+    in_global = e.b.and_(lanes, e.b.not_(e.b.or_(in_shared, in_local)))
+    return [("global", in_global), ("shared", in_shared), ("local", in_local)]
+
+
+_QUERIES = {"S": "shared", "L": "local", "G": "global", "D": "elsewhere"}
+"""D: shared memory of another block of the cluster."""
+
+
+def query_space(e: Emitter, i: Decoded) -> None:
+    """P = whether the address is in the space that the modifier names; the emulator does not
+    support d = 1 or 0."""
+    truth, target, address = i.operands
+    space = next((name for letter, name in _QUERIES.items() if i.has(letter)), None)
+    if (
+        not isinstance(truth, Predicate)
+        or target != Register(ZERO_REGISTER)
+        or not isinstance(address, Address)
+        or space is None
+    ):
+        raise e.unsupported("with these operands")
+    if address.uniform is None and address.register is not None:  # names the lower of a pair
+        address = replace(address, register=replace(address.register, suffix="64"))
+    low, high = lane_addresses(e, replace(address, wide=True))
+    everyone = const(0xFFFFFFFF)
+    inside = {name: lanes_in(e, name, high, everyone) for name in _WINDOWS}
+    inside["global"] = e.b.not_(e.b.or_(inside["shared"], inside["local"]))
+    rank = e.splat(e.context.load("cluster_rank"))
+    own = e.b.icmp_unsigned("==", e.b.lshr(low, e.const(CLUSTER_SHIFT)), rank)
+    inside["elsewhere"] = e.b.and_(inside["shared"], e.b.not_(e.mask_of(own)))
+    inside["shared"] = e.b.and_(inside["shared"], e.mask_of(own))
+    e.set_predicate(truth, e.lanes_of(inside[space]))
+
+
+GENERIC: dict[str, Opcode] = {
+    "LD": row(load_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_LOAD, ordered=sees_others),
+    "ST": row(store_generic, f"{HINTS} {WIDTHS}", pipe=GLOBAL_STORE),
+    "QSPC": row(query_space, "E S L G D"),
 }

@@ -1,5 +1,4 @@
-"""Bit operations: three-input logic, shifts, byte permutation, predicate logic; for lanes and for
-the uniform datapath."""
+"""Bit operations: three-input logic, shifts, byte permutation, predicate logic."""
 
 from __future__ import annotations
 
@@ -60,9 +59,8 @@ def lop3(e: Emitter, i: Decoded) -> None:
     e.set(target, result)
     if flag is not None:
         combine = e.b.and_ if i.has("PAND") else e.b.or_
-        e.set_predicate(
-            flag, combine(e.b.icmp_unsigned("!=", result, e.const(0)), e.predicate(other))
-        )
+        some = e.b.icmp_unsigned("!=", result, e.const(0))
+        e.set_predicate(flag, combine(some, e.predicate(other)))
 
 
 def plop3(e: Emitter, i: Decoded) -> None:

@@ -8,10 +8,9 @@ from functools import partial
 
 from llvmlite import ir
 
-from grader.emulator.codegen.constants import constant_bank
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.absent import report_absent_lanes, report_absent_sources
-from grader.emulator.codegen.opcodes.intrinsics import not_emulated
+from grader.emulator.codegen.opcodes.collective import report_absent_lanes, report_absent_sources
+from grader.emulator.codegen.opcodes.intrinsics import bit_field, not_emulated
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import offset_name
 from grader.emulator.codegen.tools import (
@@ -19,24 +18,14 @@ from grader.emulator.codegen.tools import (
     I32,
     I64,
     LANES_I32,
+    POINTER,
     Value,
-    bits_to_lanes,
     const,
-    lane_bits,
     lanes,
     offset,
-    splat,
 )
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    ZERO_REGISTER,
-    Constant,
-    Immediate,
-    Operand,
-    Predicate,
-    Register,
-    Special,
-)
+from grader.emulator.isa.operands import Constant, Immediate, Operand, Predicate, Register, Special
 from grader.emulator.layouts.blocks import CYCLES_IN_4_NS
 from grader.emulator.layouts.execution import SHARED_HIGH, WARP_LANES, AccessFlag
 from grader.emulator.timing.pipes import CONSTANT_LOAD, NO_PIPE, QUEUED, SPECIAL_REGISTER
@@ -95,7 +84,7 @@ def _special_value(e: Emitter, name: str) -> Value:
     scalar = _SCALARS.get(name)
     if scalar is not None or name in _CONTEXT_WORDS:
         value = scalar(e) if scalar is not None else e.context.load(_CONTEXT_WORDS[name])
-        return value if e.uniform else splat(e.b, value)
+        return e.spread(value)
     if e.uniform:
         raise e.unsupported(f"of {name}")
     if name in _LANE_RECORDS:
@@ -119,9 +108,8 @@ def _clock(e: Emitter, start: str, *, upper: bool) -> Value:
 
 def _multiprocessor(e: Emitter) -> Value:
     """Blocks go to multiprocessors in turn; the choice of a GPU is not documented."""
-    row = e.b.add(
-        e.context.load("ctaid_y"), e.b.mul(e.context.load("grid_y"), e.context.load("ctaid_z"))
-    )
+    y, rows, z = (e.context.load(name) for name in ("ctaid_y", "grid_y", "ctaid_z"))
+    row = e.b.add(y, e.b.mul(rows, z))
     linear = e.b.add(e.context.load("ctaid_x"), e.b.mul(e.context.load("grid_x"), row))
     return e.b.urem(linear, e.context.load("multiprocessors"))
 
@@ -142,10 +130,10 @@ def barrier_result(e: Emitter, i: Decoded) -> None:
     """The result of the warp's last `BAR.RED`: a register gets the count of true threads, a
     predicate the and / or."""
     target, *truths = i.operands
-    e.set(target, splat(e.b, e.warp.load("voted_count")))
+    e.set(target, e.splat(e.warp.load("voted_count")))
     for truth in truths:
-        voted = e.b.icmp_unsigned("!=", e.warp.load("voted_truth"), const(0))
-        e.set_predicate(truth, splat(e.b, voted))
+        voted = e.some(e.warp.load("voted_truth"))
+        e.set_predicate(truth, e.splat(voted))
 
 
 def load_constant(e: Emitter, i: Decoded) -> None:
@@ -157,31 +145,40 @@ def load_constant(e: Emitter, i: Decoded) -> None:
         e.require("known place", offset_name(source.offset)[0])
         (_load_at_one_index if e.uniform else _load_indexed)(e, i, target, source)
         return
-    narrow = next((name for name in i.modifiers if name in ("U8", "S8", "U16", "S16")), None)
+    narrow = i.first_of(("U8", "S8", "U16", "S16"))
     if narrow is not None:
-        e.set(target, _narrow(e, source, narrow))
+        whole, first = e.i32(Constant(source.bank, source.offset & ~3)), 8 * (source.offset & 3)
+        bits, signed = int(narrow[1:]), narrow[0] == "S"
+        e.set(target, bit_field(e, whole, first, bits, signed=signed))
         return
     for word in range(i.access_bytes // 4):
         place = Register(target.index + word, target.uniform) if word else target
         e.set(place, e.i32(Constant(source.bank, source.offset + 4 * word)))
 
 
+def _constant_bank(e: Emitter, bank: int) -> tuple[Value, Value]:
+    """Host address and size of a constant bank, for accesses with a register as index."""
+    e.require("known bank", bank)
+    address = e.b.inttoptr(e.context.load("banks", bank), POINTER)
+    return address, e.context.load("bank_bytes", bank)
+
+
 def _load_indexed(e: Emitter, i: Decoded, target: Register, source: Constant) -> None:
     """Per lane, a constant at a register plus an offset."""
     assert source.register is not None
     width = i.access_bytes
-    offsets = e.b.add(e.i32(source.register), splat(e.b, e.offset_of(source)))
-    old = [e.register_or_zero(target, word) for word in range(max(1, width // 4))]
+    offsets = e.b.add(e.i32(source.register), e.splat(e.offset_of(source)))
+    old = e.data_words(target, max(1, width // 4))
     mask = e.lane_mask()
-    e.b.store(offsets, e.context.at("lane_addresses"), align=4)
-    bank = constant_bank(e, source.bank)
+    e.put("lane_addresses", offsets)
+    bank = _constant_bank(e, source.bank)
     flags = AccessFlag.SIGNED * (i.has("S8") or i.has("S16"))
     words = (e.index, mask, const(width), const(flags))
     pointers = (e.context_pointer, e.warp_pointer)
-    e.return_if_nonzero(e.call("gather_constants", *pointers, *bank, *words, result=I32))
-    taken = bits_to_lanes(e.b, mask)
+    e.try_call("gather_constants", *pointers, *bank, *words)
+    taken = e.lanes_of(mask)
     for word, before in enumerate(old):
-        loaded = e.b.load(e.context.at("lane_data", word * 32), typ=LANES_I32, align=4)
+        loaded = e.load_lanes(e.context.at("lane_data", word * 32))
         e.set(Register(target.index + word), e.b.select(taken, loaded, before))
 
 
@@ -189,30 +186,22 @@ def _load_at_one_index(e: Emitter, i: Decoded, target: Register, source: Constan
     """Per warp, constants at a uniform register plus an offset."""
     assert source.register is not None
     width = i.access_bytes
-    if width < 4 or target.index == ZERO_REGISTER:
+    if width < 4 or target.is_zero:
         raise e.unsupported("with an index")
     start = e.b.add(e.i32(source.register), e.offset_of(source))
-    base, size = constant_bank(e, source.bank)
+    base, size = _constant_bank(e, source.bank)
     beyond = e.b.icmp_unsigned(">", start, e.b.sub(size, const(width)))
-    crooked = e.b.icmp_unsigned("!=", e.b.and_(start, const(width - 1)), const(0))
+    crooked = e.some(e.b.and_(start, const(width - 1)))
     bad = e.b.or_(beyond, crooked)
     with e.b.if_then(bad if e.guard is None else e.b.and_(bad, e.guard), likely=False):
-        e.b.store(splat(e.b, start), e.context.at("lane_addresses"), align=4)
+        e.put("lane_addresses", e.splat(start))
         facts = (base, size, e.index, e.mask, const(width), const(0))
         pointers = (e.context_pointer, e.warp_pointer)
-        e.return_if_nonzero(e.call("gather_constants", *pointers, *facts, result=I32))
+        e.try_call("gather_constants", *pointers, *facts)
     place = e.b.zext(e.b.select(bad, const(0), start), I64)
     for word in range(width // 4):
         value = e.b.load(offset(e.b, base, e.b.add(place, const(4 * word, I64))), typ=I32)
         e.set(Register(target.index + word, uniform=True), value)
-
-
-def _narrow(e: Emitter, source: Constant, name: str) -> Value:
-    word = e.i32(Constant(source.bank, source.offset & ~3))
-    bits = int(name[1:])
-    raised = e.b.shl(word, e.const(32 - bits - 8 * (source.offset & 3)))
-    shift = e.b.ashr if name[0] == "S" else e.b.lshr
-    return shift(raised, e.const(32 - bits))
 
 
 def to_uniform(e: Emitter, i: Decoded) -> None:
@@ -228,25 +217,20 @@ def to_uniform(e: Emitter, i: Decoded) -> None:
     value = e.i32(source)
     lanes = e.lane_mask()
     chosen = e.b.extract_element(value, e.b.and_(e.b.cttz(lanes, const(0, I1)), const(31)))
-    differs = e.b.icmp_unsigned("!=", value, splat(e.b, chosen))
+    differs = e.b.icmp_unsigned("!=", value, e.splat(chosen))
     for truth in truths:
         if i.has("OR"):
             differs = e.b.or_(differs, e.predicate(truth))
         e.set_predicate(truth, differs)
     if i.guard is not None:
         e.guard = None
-        chosen = e.b.select(
-            e.b.icmp_unsigned("!=", lanes, const(0)), chosen, _uniform_word(e, target)
-        )
-    if i.guard is not None and not truths:
-        others = e.b.and_(lanes, lane_bits(e.b, differs))
-        with e.b.if_then(e.b.icmp_unsigned("!=", others, const(0)), likely=False):
-            not_emulated(e, i)
+        kept = const(0) if target.is_zero else e.uniform_register(target.index)
+        chosen = e.b.select(e.some(lanes), chosen, kept)
+        if not truths:
+            others = e.b.and_(lanes, e.mask_of(differs))
+            with e.b.if_then(e.some(others), likely=False):
+                not_emulated(e, i)
     e.set(target, chosen)
-
-
-def _uniform_word(e: Emitter, register: Register) -> Value:
-    return const(0) if register.index == ZERO_REGISTER else e.uniform_register(register.index)
 
 
 def return_address(e: Emitter, i: Decoded) -> None:
@@ -255,12 +239,12 @@ def return_address(e: Emitter, i: Decoded) -> None:
     target, source = i.operands
     if isinstance(target, Special):
         word = e.warp.at("return_address", WARP_LANES * _half_of(e, target))
-        others, writing = e.b.load(word, typ=LANES_I32, align=4), e.write_condition()
+        others, writing = e.load_lanes(word), e.write_condition()
         kept = e.i32(source)
         e.b.store(kept if writing is None else e.b.select(writing, kept, others), word, align=4)
     else:
         word = e.warp.at("return_address", WARP_LANES * _half_of(e, source))
-        e.set(target, e.b.load(word, typ=LANES_I32, align=4))
+        e.set(target, e.load_lanes(word))
 
 
 def _half_of(e: Emitter, operand: Operand) -> int:
@@ -295,10 +279,8 @@ def register_to_predicates(e: Emitter, i: Decoded) -> None:
     chosen = _predicate_mask(e, *masks) if masks else (1 << PREDICATES) - 1
     for index in range(PREDICATES):
         if chosen >> index & 1:
-            bit = e.b.and_(value, e.const(1 << index))
-            e.set_predicate(
-                Predicate(index, uniform=e.uniform), e.b.icmp_unsigned("!=", bit, e.const(0))
-            )
+            bit = e.b.icmp_unsigned("!=", e.b.and_(value, e.const(1 << index)), e.const(0))
+            e.set_predicate(Predicate(index, uniform=e.uniform), bit)
 
 
 def _byte_of(names: tuple[str, ...]) -> int:
@@ -317,20 +299,18 @@ def vote(e: Emitter, i: Decoded) -> None:
     *targets, source = i.operands
     report_absent_lanes(e, i)
     lanes_here = e.lane_mask() if i.guard is None or not e.uniform else e.mask
-    uniform, e.uniform = e.uniform, False
-    truths = lane_bits(e.b, e.predicate(source))
-    e.uniform = uniform
+    with e.as_uniform(False):
+        truths = e.mask_of(e.predicate(source))
     ballot = e.b.and_(truths, lanes_here)
     every = e.b.icmp_unsigned("==", ballot, lanes_here)
-    some = e.b.icmp_unsigned("!=", ballot, const(0))
+    some = e.some(ballot)
     result = {"ANY": some, "ALL": every, "EQ": e.b.or_(every, e.b.not_(some))}
-    mode = next((name for name in i.modifiers if name in result), None)
+    mode = i.first_of(result)
     if mode is None:
         raise e.unsupported()
     for target in targets:
         value = result[mode] if isinstance(target, Predicate) else ballot
-        spread = value if e.uniform else splat(e.b, value)
-        (e.set_predicate if isinstance(target, Predicate) else e.set)(target, spread)
+        (e.set_predicate if isinstance(target, Predicate) else e.set)(target, e.spread(value))
 
 
 def shuffle(e: Emitter, i: Decoded) -> None:
@@ -343,7 +323,7 @@ def shuffle(e: Emitter, i: Decoded) -> None:
     b = e.b.and_(b, e.const(31))
     keep = e.b.and_(lane, segment)
     edge = e.b.or_(keep, e.b.and_(clamp, e.b.not_(segment)))
-    mode = next((name for name in i.modifiers if name in ("IDX", "UP", "DOWN", "BFLY")), None)
+    mode = i.first_of(("IDX", "UP", "DOWN", "BFLY"))
     if mode == "UP":
         wanted = e.b.sub(lane, b)
         valid = e.b.icmp_signed(">=", wanted, edge)

@@ -9,6 +9,7 @@ from functools import reduce
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.eight_bits import is_zero
 from grader.emulator.codegen.opcodes.integer import is_nothing, is_nowhere
+from grader.emulator.codegen.opcodes.intrinsics import bit_field, clamp, without_sign_changes
 from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.tools import Value
 from grader.emulator.isa.decode import Decoded
@@ -20,25 +21,14 @@ _SEVERAL = {"16x2": 16, "S16x2": 16, "U16x2": 16, "S8x4": 8, "U8x4": 8}
 _WORD = 32
 
 
-def part(e: Emitter, word: Value, index: int, bits: int, *, signed: bool) -> Value:
-    """Byte or half `index` of a word, extended to 32 bits."""
-    raised = e.b.shl(word, e.const(32 - bits * (index + 1)))
-    return (e.b.ashr if signed else e.b.lshr)(raised, e.const(32 - bits))
-
-
 def _parts(e: Emitter, i: Decoded, operand: Operand) -> list[Value]:
-    """The numbers that the instruction reads from an operand: its halves or bytes, or the whole
-    word. `-` negates each part."""
+    """The halves or bytes of an operand, or the whole word. `-` negates each part."""
     bits = _part_bits(i)
     if bits == _WORD:
         return [e.i32(operand)]
     negated = isinstance(operand, Register | Constant) and operand.negated
-    word = e.i32(
-        replace(operand, negated=False) if isinstance(operand, Register | Constant) else operand
-    )
-    parts = [
-        part(e, word, index, bits, signed=not _is_unsigned(i)) for index in range(_WORD // bits)
-    ]
+    word = e.i32(without_sign_changes(operand))
+    parts = [bit_field(e, word, n, bits, signed=not _is_unsigned(i)) for n in range(0, _WORD, bits)]
     return [e.b.neg(each) for each in parts] if negated else parts
 
 
@@ -67,17 +57,15 @@ def vector_add(e: Emitter, i: Decoded) -> None:
     words"""
     target, a, b = i.operands
     if i.has("ISAT"):
-        e.set(target, _saturated_sum(e, e.i32(a), e.i32(b)))
+        left, right = e.i32(a), e.i32(b)
+        total = e.b.add(left, right)
+        overflow = e.b.and_(e.b.xor(total, left), e.b.xor(total, right))
+        limit = e.b.xor(e.b.ashr(left, e.const(31)), e.const(0x7FFFFFFF))
+        overflowed = e.b.icmp_signed("<", overflow, e.const(0))
+        e.set(target, e.b.select(overflowed, limit, total))
         return
     pairs = zip(_parts(e, i, a), _parts(e, i, b), strict=True)
     _set_parts(e, target, [e.b.add(left, right) for left, right in pairs])
-
-
-def _saturated_sum(e: Emitter, a: Value, b: Value) -> Value:
-    total = e.b.add(a, b)
-    overflow = e.b.and_(e.b.xor(total, a), e.b.xor(total, b))
-    limit = e.b.xor(e.b.ashr(a, e.const(31)), e.const(0x7FFFFFFF))
-    return e.b.select(e.b.icmp_signed("<", overflow, e.const(0)), limit, total)
 
 
 def minimum_maximum(e: Emitter, i: Decoded) -> None:
@@ -140,7 +128,7 @@ def add_minimum_maximum(e: Emitter, i: Decoded) -> None:
 
 def _wrap(e: Emitter, i: Decoded, total: Value) -> Value:
     bits = _part_bits(i)
-    return total if bits == _WORD else part(e, total, 0, bits, signed=not _is_unsigned(i))
+    return total if bits == _WORD else bit_field(e, total, 0, bits, signed=not _is_unsigned(i))
 
 
 def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: Value) -> Value:
@@ -151,11 +139,9 @@ def _choose(e: Emitter, i: Decoded, left: Value, right: Value, smaller_wanted: V
 
 def _positive(e: Emitter, i: Decoded, value: Value) -> Value:
     """`.RELU`: negative values become 0."""
-    return (
-        e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value)
-        if i.has("RELU")
-        else value
-    )
+    if not i.has("RELU"):
+        return value
+    return e.b.select(e.b.icmp_signed("<", value, e.const(0)), e.const(0), value)
 
 
 def pack_integers(e: Emitter, i: Decoded) -> None:
@@ -169,10 +155,7 @@ def pack_integers(e: Emitter, i: Decoded) -> None:
     low, high = (0, (1 << bits) - 1) if kind[0] == "U" else (-1 << bits - 1, (1 << bits - 1) - 1)
 
     def within(operand: Operand) -> Value:
-        value = e.i32(operand)
-        raised = e.b.select(e.b.icmp_signed(">", value, e.const(low)), value, e.const(low))
-        kept_down = e.b.icmp_signed("<", raised, e.const(high))
-        return e.b.and_(e.b.select(kept_down, raised, e.const(high)), e.const((1 << bits) - 1))
+        return e.b.and_(clamp(e, e.i32(operand), low, high), e.const((1 << bits) - 1))
 
     packed = e.b.or_(within(b), e.b.shl(within(a), e.const(bits)))
     if bits < 16:
@@ -198,8 +181,9 @@ def dot_product(e: Emitter, i: Decoded) -> None:
         raise e.unsupported()
     first_byte = 2 if i.has("HI") else 0
     for index in range(2 if wide else 4):
-        x = part(e, left, index, int(left_type[1:]), signed=left_type[0] == "S")
-        y = part(e, right, first_byte + index, 8, signed=right_type[0] == "S")
+        bits = int(left_type[1:])
+        x = bit_field(e, left, bits * index, bits, signed=left_type[0] == "S")
+        y = bit_field(e, right, 8 * (first_byte + index), 8, signed=right_type[0] == "S")
         total = e.b.add(total, e.b.mul(x, y))
     e.set(target, total)
 
@@ -213,16 +197,14 @@ def absolute_difference(e: Emitter, i: Decoded) -> None:
 def absolute_differences(e: Emitter, i: Decoded) -> None:
     """The four |a - b| of bytes, signed without `.U8`; with `.ACC` their sum plus c"""
     target, a, b, c = i.operands
-    left, right, signed = e.i32(a), e.i32(b), not i.has("U8")
-    bytes_ = [
-        _distance(e, *(part(e, word, n, 8, signed=signed) for word in (left, right)), signed=signed)
-        for n in range(4)
-    ]
+    words, signed = (e.i32(a), e.i32(b)), not i.has("U8")
+    distances = []
+    for place in range(0, _WORD, 8):
+        pair = (bit_field(e, word, place, 8, signed=signed) for word in words)
+        distances.append(_distance(e, *pair, signed=signed))
     result = e.i32(c) if i.has("ACC") else e.const(0)
-    for index, distance in enumerate(bytes_):
-        result = e.b.add(
-            result, distance if i.has("ACC") else e.b.shl(distance, e.const(8 * index))
-        )
+    for index, each in enumerate(distances):
+        result = e.b.add(result, each if i.has("ACC") else e.b.shl(each, e.const(8 * index)))
     e.set(target, result)
 
 

@@ -14,14 +14,12 @@ from enum import StrEnum
 
 from llvmlite import ir
 
-from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.tools import Value
+from grader.emulator.codegen.tools import Value, Values
 from grader.emulator.isa.decode import Decoded
 
 
 class Rounding(StrEnum):
-    """The rounding modifiers: to nearest even (no modifier), towards zero, minus infinity, plus
-    infinity."""
+    """The rounding modifiers: to nearest even, towards zero, minus infinity, plus infinity."""
 
     NEAREST = "RN"
     ZERO = "RZ"
@@ -70,8 +68,7 @@ SIGN = 0x8000
 
 @dataclass(frozen=True)
 class _Wide:
-    """The wider type of a value: its integer type, bits of the stored significand, exponent
-    bias."""
+    """The wider type of a value, with the bits of its stored significand and its exponent bias."""
 
     integer: ir.Type
     const: Callable[[int], Value]
@@ -82,9 +79,7 @@ class _Wide:
 
 def rounding_of(i: Decoded) -> Rounding:
     """The rounding mode of an instruction."""
-    return next(
-        (Rounding(name) for name in i.modifiers if name in ROUNDINGS.split()), Rounding.NEAREST
-    )
+    return Rounding(i.first_of(ROUNDINGS.split()) or Rounding.NEAREST)
 
 
 def small_of(i: Decoded) -> SmallFloat:
@@ -92,21 +87,19 @@ def small_of(i: Decoded) -> SmallFloat:
     return BFLOAT if i.has("BF16_V2") or i.has("BF16") else HALF
 
 
-def _wide(e: Emitter, value: Value) -> _Wide:
+def _wide(e: Values, value: Value) -> _Wide:
     if value.type == e.real:
         return _Wide(e.word, e.const, 32, 23, 127)
     return _Wide(e.double_word, e.const64, 64, 52, 1023)
 
 
-def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
-    """The value of a 16-bit code: float32 for half, float64 for bfloat16 (wide enough for exact
-    products)."""
+def unpack(e: Values, code: Value, small: SmallFloat) -> Value:
+    """The value of a 16-bit code, wide enough for exact products: float32, for bfloat16 float64."""
     if small is BFLOAT:
         return e.b.fpext(e.b.bitcast(e.b.shl(code, e.const(16)), e.real), e.double)
     magnitude = e.b.shl(e.b.and_(code, e.const(0x7FFF)), e.const(13))
-    scaled = e.b.fmul(
-        e.b.bitcast(magnitude, e.real), e.b.bitcast(e.const((127 + 112) << 23), e.real)
-    )
+    power = e.b.bitcast(e.const((127 + 112) << 23), e.real)
+    scaled = e.b.fmul(e.b.bitcast(magnitude, e.real), power)
     special = e.b.icmp_unsigned(">=", magnitude, e.const(0x7C00 << 13))
     bits = e.b.select(special, e.b.or_(magnitude, e.const(0x7F800000)), e.b.bitcast(scaled, e.word))
     sign = e.b.shl(e.b.and_(code, e.const(SIGN)), e.const(16))
@@ -114,29 +107,25 @@ def unpack(e: Emitter, code: Value, small: SmallFloat) -> Value:
 
 
 def round_to(
-    e: Emitter, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
+    e: Values, value: Value, small: SmallFloat, mode: Rounding = Rounding.NEAREST
 ) -> Value:
-    """The code of a float32 or float64 value, rounded once, in the low bits of a word; NaNs become
-    the format's NaN."""
+    """The code of a float32 or float64, rounded once; NaNs become the format's NaN."""
     wide = _wide(e, value)
     bits = e.b.bitcast(value, wide.integer)
     magnitude = e.b.bitcast(e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1)), value.type)
-    rounded = _round_magnitude(
-        e, magnitude, e.b.and_(bits, wide.const(1 << wide.bits - 1)), small, mode
-    )
+    top = e.b.and_(bits, wide.const(1 << wide.bits - 1))
+    rounded = _round_magnitude(e, magnitude, top, small, mode)
     code = _encode(e, rounded, small)
     sign = e.b.lshr(bits, wide.const(wide.bits - small.bits))
     sign = e.b.and_(e.b.trunc(sign, e.word) if wide.bits == 64 else sign, e.const(small.sign))
-    return e.b.select(
-        e.b.fcmp_unordered("uno", value, value), e.const(small.nan), e.b.or_(code, sign)
-    )
+    is_nan = e.b.fcmp_unordered("uno", value, value)
+    return e.b.select(is_nan, e.const(small.nan), e.b.or_(code, sign))
 
 
 def _round_magnitude(
-    e: Emitter, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding
+    e: Values, magnitude: Value, sign: Value, small: SmallFloat, mode: Rounding
 ) -> Value:
-    """Rounds a value >= 0 to the format's precision; 2^(highest exponent + 1) represents
-    infinity."""
+    """Rounds a value >= 0 to the format's precision; infinity is 2^(highest exponent + 1)."""
     wide = _wide(e, magnitude)
 
     def power(exponent: int) -> Value:
@@ -147,36 +136,33 @@ def _round_magnitude(
     lowest = power(small.lowest_exponent)
     normal = e.b.select(e.b.fcmp_ordered("<", clamped, lowest), lowest, clamped)
     exponent = e.b.and_(e.b.bitcast(normal, wide.integer), wide.const(-1 << wide.fraction_bits))
-    places = wide.fraction_bits - small.precision + 1
+    dropped = wide.fraction_bits - small.precision + 1
     # The last place of the magic power of two is the format's last place: its addition rounds
     # there, and its subtraction is exact.
-    magic = e.b.bitcast(e.b.add(exponent, wide.const(places << wide.fraction_bits)), magnitude.type)
+    magic = e.b.bitcast(
+        e.b.add(exponent, wide.const(dropped << wide.fraction_bits)), magnitude.type
+    )
     rounded = e.b.fsub(e.b.fadd(clamped, magic), magic)
     if mode is Rounding.NEAREST:
         return rounded
-    unit = e.b.bitcast(
-        e.b.sub(exponent, wide.const((small.precision - 1) << wide.fraction_bits)), magnitude.type
-    )
+    places = wide.const((small.precision - 1) << wide.fraction_bits)
+    unit = e.b.bitcast(e.b.sub(exponent, places), magnitude.type)
     lowered = e.b.select(e.b.fcmp_ordered(">", rounded, clamped), e.b.fsub(rounded, unit), rounded)
     raised = e.b.select(e.b.fcmp_ordered("<", rounded, clamped), e.b.fadd(rounded, unit), rounded)
     largest = e.b.fsub(infinite, power(small.highest_exponent + 1 - small.precision))
-    finite = e.b.bitcast(
-        wide.const((2 * wide.bias) << wide.fraction_bits | (1 << wide.fraction_bits) - 1),
-        magnitude.type,
-    )
-    overflowed = e.b.and_(
-        e.b.fcmp_ordered(">", clamped, largest), e.b.fcmp_ordered("<=", magnitude, finite)
-    )
+    every = (2 * wide.bias) << wide.fraction_bits | (1 << wide.fraction_bits) - 1
+    finite = e.b.bitcast(wide.const(every), magnitude.type)
+    above = e.b.fcmp_ordered(">", clamped, largest)
+    overflowed = e.b.and_(above, e.b.fcmp_ordered("<=", magnitude, finite))
     lowered = e.b.select(overflowed, largest, lowered)
     if mode is Rounding.ZERO:
         return lowered
     negative = e.b.icmp_unsigned("!=", sign, wide.const(0))
-    return e.b.select(
-        negative, *((raised, lowered) if mode is Rounding.DOWN else (lowered, raised))
-    )
+    down, up = (raised, lowered) if mode is Rounding.DOWN else (lowered, raised)
+    return e.b.select(negative, down, up)
 
 
-def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
+def _encode(e: Values, rounded: Value, small: SmallFloat) -> Value:
     """The code of a value >= 0 that is exact in the format."""
     single = rounded if rounded.type == e.real else e.b.fptrunc(rounded, e.real)
     if small is not BFLOAT:
@@ -188,7 +174,7 @@ def _encode(e: Emitter, rounded: Value, small: SmallFloat) -> Value:
     return e.b.select(e.b.icmp_unsigned("<", code, largest), code, largest)
 
 
-def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
+def round_to_single(e: Values, value: Value, mode: Rounding) -> Value:
     """A float64 value (exact, or rounded to odd) as float32. NaNs stay NaNs with any payload."""
     if mode is Rounding.NEAREST:
         return e.b.fptrunc(value, e.real)
@@ -199,15 +185,14 @@ def round_to_single(e: Emitter, value: Value, mode: Rounding) -> Value:
     return e.b.fptrunc(e.b.select(e.b.fcmp_unordered("uno", value, value), value, signed), e.real)
 
 
-def flush(e: Emitter, value: Value) -> Value:
-    """`.FTZ`: a denormal float32 becomes the zero of its sign; for operands, and for results after
-    rounding."""
+def flush(e: Values, value: Value) -> Value:
+    """`.FTZ`: a denormal float32 becomes the zero of its sign."""
     bits = e.b.bitcast(value, e.word)
     denormal = e.b.icmp_unsigned("<", e.b.and_(bits, e.const(0x7FFFFFFF)), e.const(0x00800000))
     return e.b.bitcast(e.b.select(denormal, e.b.and_(bits, e.const(0x80000000)), bits), e.real)
 
 
-def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Value:
+def is_tiny(e: Values, exact: Value, small: SmallFloat, mode: Rounding) -> Value:
     """Whether `.FTZ` flushes a result: rounded with unbounded exponents, it stays below the
     smallest normal number.
 
@@ -217,28 +202,25 @@ def is_tiny(e: Emitter, exact: Value, small: SmallFloat, mode: Rounding) -> Valu
     wide = _wide(e, exact)
     bits = e.b.bitcast(exact, wide.integer)
     magnitude = e.b.and_(bits, wide.const((1 << wide.bits - 1) - 1))
-    smallest, half_unit = (
-        (small.lowest_exponent + wide.bias) << wide.fraction_bits,
-        1 << wide.fraction_bits - small.precision,
-    )
+    smallest = (small.lowest_exponent + wide.bias) << wide.fraction_bits
+    half_unit = 1 << wide.fraction_bits - small.precision
     kept = wide.const(smallest - half_unit if mode is Rounding.NEAREST else smallest)
     if mode in (Rounding.DOWN, Rounding.UP):
         negative = e.b.icmp_signed("<", bits, wide.const(0))
         outwards = wide.const(smallest - 2 * half_unit + 1)
-        kept = e.b.select(
-            negative, *((outwards, kept) if mode is Rounding.DOWN else (kept, outwards))
-        )
+        ends = (outwards, kept) if mode is Rounding.DOWN else (kept, outwards)
+        kept = e.b.select(negative, *ends)
     return e.b.icmp_unsigned("<", magnitude, kept)
 
 
-def saturate(e: Emitter, value: Value) -> Value:
+def saturate(e: Values, value: Value) -> Value:
     """`.SAT`: clamps a float32 to 0 to 1; NaNs and -0 become 0."""
     zero, one = (e.b.bitcast(e.const(bits), e.real) for bits in (0, 0x3F800000))
     positive = e.b.select(e.b.fcmp_ordered(">", value, zero), value, zero)
     return e.b.select(e.b.fcmp_ordered("<", positive, one), positive, one)
 
 
-def add_to_odd(e: Emitter, left: Value, right: Value) -> Value:
+def add_to_odd(e: Values, left: Value, right: Value) -> Value:
     """left + right; an inexact sum becomes the neighbour with an odd last place, so that a later
     rounding gives the correctly rounded sum."""
     wide = _wide(e, left)

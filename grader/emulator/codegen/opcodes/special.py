@@ -1,5 +1,4 @@
-"""The special-function unit, whose functions the runtime evaluates (cpp/warps/special.cpp), and the
-range check of float32 division."""
+"""The special-function unit (cpp/warps/special.cpp), and the range check of float32 division."""
 
 from __future__ import annotations
 
@@ -20,20 +19,18 @@ def special_function(e: Emitter, i: Decoded) -> None:
     """d = f(a) of a float32, with denormals flushed before and after, of a half or bfloat16, or of
     the upper word of a float64."""
     target, operand = i.operands
-    known = (*_FUNCTIONS.split(), *_UPPER_WORDS.split())
-    name = next((name for name in i.modifiers if name in known), "")
+    name = i.first_of(f"{_FUNCTIONS} {_UPPER_WORDS}".split())
     if not name:
         raise e.unsupported()
     if name in _UPPER_WORDS.split():
         # nvdisasm prints a literal as a float64; the operand is its upper word.
-        word = (
-            e.const(operand.float64_bits() >> 32)
-            if isinstance(operand, Immediate)
-            else e.i32(operand)
-        )
+        if isinstance(operand, Immediate):
+            word = e.const(operand.float64_bits() >> 32)
+        else:
+            word = e.i32(operand)
         e.set(target, _call(e, f"mufu_{name.lower()}", word))
         return
-    kind = next((kind for kind in ("F16", "BF16") if i.has(kind)), "F32")
+    kind = i.first_of(("F16", "BF16")) or "F32"
     value = read_float(e, operand, kind)
     single = value if value.type == LANES_F32 else e.b.fptrunc(value, e.real)
     result = _call(e, f"mufu_{name.lower()}", e.b.bitcast(single, e.word))
@@ -58,28 +55,20 @@ def check_division(e: Emitter, i: Decoded) -> None:
     The bounds were measured on an H200 for all pairs of exponents.
     """
     target, a, b = i.operands
-    dividend, divisor = (_exponent(e, e.f32(operand)) for operand in (a, b))
+    words = (e.b.bitcast(e.f32(operand), e.word) for operand in (a, b))
+    dividend, divisor = (e.b.and_(e.b.lshr(word, e.const(23)), e.const(255)) for word in words)
     difference = e.b.sub(dividend, divisor)
     slow = _outside(e, divisor, 2, 251)
     slow = e.b.or_(slow, _outside(e, dividend, 25, 254))
     e.set_predicate(target, e.b.or_(slow, _outside(e, difference, -124, 126)))
 
 
-def _exponent(e: Emitter, value: Value) -> Value:
-    return e.b.and_(e.b.lshr(e.b.bitcast(value, e.word), e.const(23)), e.const(255))
-
-
 def _outside(e: Emitter, value: Value, lowest: int, highest: int) -> Value:
-    return e.b.or_(
-        e.b.icmp_signed("<", value, e.const(lowest)), e.b.icmp_signed(">", value, e.const(highest))
-    )
+    below = e.b.icmp_signed("<", value, e.const(lowest))
+    return e.b.or_(below, e.b.icmp_signed(">", value, e.const(highest)))
 
 
 SPECIAL: dict[str, Opcode] = {
-    "MUFU": row(
-        special_function,
-        f"{_FUNCTIONS} {_UPPER_WORDS} F16 BF16",
-        pipe=SPECIAL_UNIT,
-    ),
+    "MUFU": row(special_function, f"{_FUNCTIONS} {_UPPER_WORDS} F16 BF16", pipe=SPECIAL_UNIT),
     "FCHK": row(check_division, pipe=SPECIAL_UNIT),
 }

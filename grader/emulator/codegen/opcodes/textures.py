@@ -7,24 +7,15 @@ Textures have a single mipmap level here, so a level of detail has no effect.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from grader.emulator.codegen.access import AccessKind
 from grader.emulator.codegen.emitter import Emitter
-from grader.emulator.codegen.opcodes.known_access import Lanes
+from grader.emulator.codegen.opcodes.known_access import AccessKind, Lanes
 from grader.emulator.codegen.opcodes.load_store import access, lane_data, load_words, set_lane_data
-from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
+from grader.emulator.codegen.opcodes.row import Opcode, row
 from grader.emulator.codegen.shapes import BANK_OF_LAUNCH
-from grader.emulator.codegen.tools import I32, I64, Value, bits_to_lanes, const, offset, splat
+from grader.emulator.codegen.tools import I32, I64, Value, const, offset
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import (
-    ZERO_REGISTER,
-    Address,
-    Immediate,
-    Operand,
-    Register,
-    Special,
-)
+from grader.emulator.isa.operands import Address, Immediate, Operand, Register, Special
 from grader.emulator.layouts.textures import SurfaceForm, TextureForm
 from grader.emulator.timing.pipes import GLOBAL_LOAD, GLOBAL_STORE, TEXTURE
 
@@ -42,34 +33,22 @@ _COMPONENTS = "RGBA"
 _ALL_CHANNELS = 0xF
 
 
-@dataclass(frozen=True)
-class _Read:
-    """The operands of a texture read. `sources` are registers: the coordinates, then the level or
-    the derivatives."""
-
-    targets: tuple[Register, Register]
-    sources: tuple[Register, ...]
-    handle: Value
-    form: int
-    channels: int
-
-
 def sample(e: Emitter, i: Decoded) -> None:
     """d = a texture at coordinates: the nearest texel, or a blend of its neighbours with 8-bit
     weights."""
-    _emit_read(e, i, _parse_read(e, i, sources=2 if i.has("LL") else 1))
+    _read(e, i, sources=2 if i.has("LL") else 1)
 
 
 def sample_with_derivatives(e: Emitter, i: Decoded) -> None:
     """d = a texture at coordinates; the derivatives for the choice of a level have no effect."""
-    _emit_read(e, i, _parse_read(e, i, sources=2))
+    _read(e, i, sources=2)
 
 
 def fetch(e: Emitter, i: Decoded) -> None:
     """d = a texel of linear memory, by its index (`tex1Dfetch`)."""
     if not i.has("LZ"):
         raise e.unsupported()
-    _emit_read(e, i, _parse_read(e, i, sources=1, form=TextureForm.FETCH))
+    _read(e, i, sources=1, form=TextureForm.FETCH)
 
 
 def gather(e: Emitter, i: Decoded) -> None:
@@ -79,33 +58,45 @@ def gather(e: Emitter, i: Decoded) -> None:
     if component is None:
         raise e.unsupported()
     form = TextureForm.GATHER | component << TextureForm.COMPONENT_SHIFT
-    _emit_read(e, i, _parse_read(e, i, sources=2 if i.has("SCR") else 1, form=form))
+    _read(e, i, sources=2 if i.has("SCR") else 1, form=form)
 
 
-def _parse_read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> _Read:
-    *registers, last = _without_mask(i.operands)
+def _read(e: Emitter, i: Decoded, *, sources: int, form: int = 0) -> None:
+    """Reads a texture. In consecutive registers are the layer of a layered texture, then the
+    coordinates; with `.SCR`, the first registers hold two of them (for a gather one), and those of
+    the second operand hold the others."""
+    mask = i.operands[-1]
+    *registers, last = i.operands[:-1] if isinstance(mask, Immediate) else i.operands
+    channels = mask.integer() if isinstance(mask, Immediate) else _ALL_CHANNELS
     count = 2 + sources
     named, handle = registers[:count], registers[count:]
     if len(named) != count or not isinstance(last, Special) or last.name not in _KINDS:
         raise e.unsupported("with these operands")
-    plain = tuple(each for each in named if isinstance(each, Register) and not each.uniform)
+    plain = [each for each in named if isinstance(each, Register) and not each.uniform]
     if len(plain) != count:
         raise e.unsupported("with these operands")
-    mask = i.operands[-1]
-    channels = mask.integer() if isinstance(mask, Immediate) else _ALL_CHANNELS
-    handle_word = _handle(e, handle)
-    return _Read((plain[0], plain[1]), plain[2:], handle_word, form | _KINDS[last.name], channels)
-
-
-def _without_mask(operands: Sequence[Operand]) -> Sequence[Operand]:
-    return operands[:-1] if isinstance(operands[-1], Immediate) else operands
+    object_ = _handle(e, handle)
+    upper, lower, *places = plain
+    form |= _KINDS[last.name]
+    axes = (form & TextureForm.DIMENSIONS) + bool(form & TextureForm.ARRAY)
+    scattered = 1 if form & TextureForm.GATHER else 2
+    together = scattered if i.has("SCR") else axes
+    words = [e.register_or_zero(places[at // together], at % together) for at in range(axes)]
+    set_lane_data(e, words)
+    facts = (e.context_pointer, e.index, e.lane_mask(), object_)
+    e.try_call("read_texture", *facts, const(form), const(channels))
+    found = lane_data(e, channels.bit_count())
+    e.set_words(lower, found[:2])
+    e.set_words(upper, found[2:])
 
 
 def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
     """The lower word of an object's handle: in a uniform register that a zero follows, or in
     constant bank 0, at an index in words."""
     match operands:
-        case [Register(uniform=True) as register, *none] if not any(map(_names_more, none)):
+        case [Register(uniform=True) as register, *zeros] if all(
+            isinstance(each, Immediate) and each.integer() == 0 for each in zeros
+        ):
             return e.scalar_i32(register)
         case [Immediate() as bank, Immediate() as word] if bank.integer() == BANK_OF_LAUNCH:
             place = e.b.zext(e.data("object", word.integer()), I64)
@@ -113,66 +104,27 @@ def _handle(e: Emitter, operands: Sequence[Operand]) -> Value:
     raise e.unsupported("with this object")
 
 
-def _names_more(operand: Operand) -> bool:
-    """Whether an operand other than zero follows an object's register."""
-    return not isinstance(operand, Immediate) or operand.integer() != 0
-
-
-def _coordinates(e: Emitter, i: Decoded, read: _Read) -> list[Value]:
-    """The layer of a layered texture, then the coordinates, in consecutive registers. With `.SCR`,
-    the first registers hold two of them (for a gather one), and those of the second operand hold
-    the others."""
-    count = (read.form & TextureForm.DIMENSIONS) + bool(read.form & TextureForm.ARRAY)
-    scattered = 1 if read.form & TextureForm.GATHER else 2
-    together = scattered if i.has("SCR") else count
-    words = []
-    for number in range(count):
-        source = read.sources[number // together]
-        words.append(e.register_or_zero(source, number % together))
-    return words
-
-
-def _emit_read(e: Emitter, i: Decoded, read: _Read) -> None:
-    set_lane_data(e, _coordinates(e, i, read))
-    facts = (e.context_pointer, e.index, e.lane_mask(), read.handle)
-    forms = (const(read.form), const(read.channels))
-    e.return_if_nonzero(e.call("read_texture", *facts, *forms, result=I32))
-    upper, lower = read.targets
-    for number, value in enumerate(lane_data(e, read.channels.bit_count())):
-        target = (lower, upper)[number // 2]
-        if target.index != ZERO_REGISTER:
-            e.set(Register(target.index + number % 2), value)
-
-
 # --- surfaces -------------------------------------------------------------------------------------
 
 
-def surface(*, load: bool) -> Emit:
-    """The `emit` function of a row that loads or stores elements of a surface."""
+def load_surface(e: Emitter, i: Decoded) -> None:
+    """d = the bytes of a surface from x on; x is in bytes (`surf2Dread`)."""
+    target, address, *handle = i.operands
+    kind, lanes = _locate(e, i, address, handle, load=True)
+    if not isinstance(target, Register):
+        raise e.unsupported("with this destination")
+    here = e.lanes_of(lanes.mask)
+    words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
+    e.set_words(target, [e.b.select(here, word, e.const(0)) for word in words])
 
-    def load_surface(e: Emitter, i: Decoded) -> None:
-        """d = the bytes of a surface from x on; x is in bytes (`surf2Dread`)."""
-        target, address, *handle = i.operands
-        kind, lanes = _locate(e, i, address, handle, load=True)
-        if not isinstance(target, Register):
-            raise e.unsupported("with this destination")
-        here = bits_to_lanes(e.b, lanes.mask)
-        words = load_words(e, i, kind, lanes, signed=i.has("S8") or i.has("S16"), slot=_SLOT)
-        for number, word in enumerate(words):
-            if target.index != ZERO_REGISTER:
-                value = e.b.select(here, word, e.const(0))
-                e.set(Register(target.index + number), value)
 
-    def store_surface(e: Emitter, i: Decoded) -> None:
-        """The bytes of a surface from x on = d (`surf2Dwrite`)."""
-        address, source, *handle = i.operands
-        if not isinstance(source, Register) or source.uniform or source.negated:
-            raise e.unsupported("with this source")
-        kind, lanes = _locate(e, i, address, handle, load=False)
-        set_lane_data(e, [e.register_or_zero(source, word) for word in range(kind.words)])
-        access(e, i, kind, lanes, slot=_SLOT)
-
-    return load_surface if load else store_surface
+def store_surface(e: Emitter, i: Decoded) -> None:
+    """The bytes of a surface from x on = d (`surf2Dwrite`)."""
+    address, source, *handle = i.operands
+    plain = e.plain_register(source, "with this source")
+    kind, lanes = _locate(e, i, address, handle, load=False)
+    set_lane_data(e, e.data_words(plain, kind.words))
+    access(e, i, kind, lanes, slot=_SLOT)
 
 
 _SLOT = "surface"
@@ -195,14 +147,12 @@ def _locate(
     e.require("no offset", i.operands.index(address))
     form |= SurfaceForm.TRAP * i.has("TRAP") | SurfaceForm.IGNORE * i.has("IGN")
     count = (form & SurfaceForm.DIMENSIONS) + bool(form & SurfaceForm.ARRAY)
-    first = Register(address.register.index)
-    set_lane_data(e, [e.register_or_zero(first, word) for word in range(count)])
+    set_lane_data(e, e.data_words(Register(address.register.index), count))
     facts = (e.context_pointer, e.index, e.lane_mask(), _handle(e, handle))
-    code = e.call("locate_surface", *facts, const(form), const(i.access_bytes), result=I32)
-    e.return_if_nonzero(code)
+    e.try_call("locate_surface", *facts, const(form), const(i.access_bytes))
     low, inside = lane_data(e, 2)
     mask = e.b.extract_element(inside, const(0))
-    high = splat(e.b, e.context.load("global_window"))
+    high = e.splat(e.context.load("global_window"))
     kind = AccessKind("global", load=load, width=i.access_bytes)
     return kind, Lanes(low, high, mask)
 
@@ -214,6 +164,6 @@ TEXTURES: dict[str, Opcode] = {
     "TXD": row(sample_with_derivatives, pipe=TEXTURE),
     "TLD": row(fetch, "LZ SCR", pipe=TEXTURE),
     "TLD4": row(gather, "R G B A SCR", pipe=TEXTURE),
-    "SULD": row(surface(load=True), _FORMS, pipe=GLOBAL_LOAD),
-    "SUST": row(surface(load=False), _FORMS, pipe=GLOBAL_STORE),
+    "SULD": row(load_surface, _FORMS, pipe=GLOBAL_LOAD),
+    "SUST": row(store_surface, _FORMS, pipe=GLOBAL_STORE),
 }
