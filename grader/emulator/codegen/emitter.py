@@ -326,8 +326,3 @@ class Emitter(Frame):
         if operand.index == ZERO_REGISTER:
             return self.const(0)
         return self.register(operand.index + word)
-
-    def write_back(self) -> None:
-        """Stores all changed registers and predicates to the warp's record; their values stay
-        cached."""
-        self.registers.write_back()
