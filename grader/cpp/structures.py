@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from grader.cpp.brackets import match_brackets
 from grader.cpp.declarations import evaluate, read_constants
 from grader.cpp.evaluation import QUALIFIERS
 from grader.cpp.lexer import Kind, Token, read_code, symbol_name
@@ -121,7 +122,7 @@ def _vector_layout(type_: str) -> Layout | None:
 def _find_bodies(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]]]:
     """The name and the tokens between the braces of each `struct NAME { ... }`, and of
     `typedef struct { ... } NAME;`."""
-    ends = _matching_braces(tokens)
+    ends = match_brackets(tokens)
     for index, token in enumerate(tokens):
         if token.text != "struct":
             continue
@@ -134,17 +135,6 @@ def _find_bodies(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]
         names = [tokens[index + 1]] if named else []
         names += [each for each in tokens[end + 1 : end + 2] if each.kind is Kind.NAME]
         yield from ((symbol_name(each.text), body) for each in names)
-
-
-def _matching_braces(tokens: Sequence[Token]) -> dict[int, int]:
-    opened: list[int] = []
-    ends: dict[int, int] = {}
-    for index, token in enumerate(tokens):
-        if token.text == "{":
-            opened.append(index)
-        elif token.text == "}" and opened:
-            ends[opened.pop()] = index
-    return ends
 
 
 _Read = tuple[str | None, Sequence[int], bool]
@@ -168,7 +158,7 @@ def _without_body(statement: list[Token]) -> list[Token]:
     words = [token.text for token in statement]
     if words[:1] != ["struct"] or words[2:3] != ["{"]:
         return statement
-    declared = statement[_matching_braces(statement)[2] + 1 :]
+    declared = statement[match_brackets(statement)[2] + 1 :]
     return [statement[1], *declared] if declared else []
 
 
