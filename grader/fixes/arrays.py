@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from grader.cpp.lexer import Kind
 from grader.fixes.text import FixText, Span
-from grader.records import Counters, Edit, Fix, FixKind
+from grader.records import Edit, Fix, FixKind
 
 BANKS = 32
 _LENGTHENED_BY = (1, 2, 4)
@@ -119,14 +119,10 @@ def _worst_arrays(text: FixText) -> list[SharedArray]:
     has conflicts."""
     arrays = find_shared(text)
     names = [array.name for array in arrays]
-    weights = text.weights_by_name(names, _excess)
+    weights = text.conflicts_by_name(names)
     ranks = {name: -weight for name, weight in weights.items()} or dict.fromkeys(names, 0)
     ranked = (array for array in arrays if array.name in ranks)
     return sorted(ranked, key=lambda array: ranks[array.name])[:_MOST_ARRAYS]
-
-
-def _excess(counters: Counters) -> int:
-    return counters.shared_wavefronts_excessive
 
 
 def _whole_uses(text: FixText, array: SharedArray) -> list[tuple[Span, ...]] | None:

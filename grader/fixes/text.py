@@ -4,7 +4,7 @@ places of their expressions."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -13,7 +13,7 @@ from grader.cpp.declarations import evaluate, read_constants
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Kind, Token, read_code
 from grader.cpp.signatures import find_definitions
-from grader.records import Counters, Edit, SourceLine
+from grader.records import Edit, SourceLine
 from grader.spec.launch_lines import LaunchLine
 
 _CLOSES = frozenset(")]}")
@@ -77,6 +77,16 @@ class FixText:
                 first, last = kernel.body
                 found.setdefault(kernel.name, []).append(Span(first, last + 1))
         return {name: spans[0] for name, spans in found.items() if len(spans) == 1}
+
+    @cached_property
+    def launched(self) -> Mapping[str, Sequence[LaunchLine]]:
+        """The launches of each kernel of `kernels`, by its name."""
+        found: dict[str, list[LaunchLine]] = {}
+        for launch in self.launches:
+            name = launch.kernel.name.split("::")[-1]
+            if name in self.kernels:
+                found.setdefault(name, []).append(launch)
+        return found
 
     def text_of(self, span: Span) -> str:
         """The source of these tokens."""
@@ -166,16 +176,15 @@ class FixText:
                 if before not in (".", "->", "::"):
                     yield index
 
-    def weights_by_name(
-        self, names: Sequence[str], weigh: Callable[[Counters], int]
-    ) -> dict[str, int]:
-        """For each name, the sum of the costs of the lines that contain it."""
+    def conflicts_by_name(self, names: Sequence[str]) -> dict[str, int]:
+        """For each name, the conflicts of the lines that contain it; none of other names."""
         found: dict[str, int] = {}
         for line in self.lines:
-            if line.line is None or not (cost := weigh(line.counters)):
+            excess = line.counters.shared_wavefronts_excessive
+            if line.line is None or not excess:
                 continue
             span = self.tokens_of_line(line.line)
             texts = {token.text for token in self.tokens[span.first : span.end]}
             for name in texts.intersection(names):
-                found[name] = found.get(name, 0) + cost
+                found[name] = found.get(name, 0) + excess
         return found
