@@ -31,10 +31,11 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Definition:
-    """A `__global__` function: the indices of the parenthesis before its parameters, and of the
-    braces of its body; None of a declaration."""
+    """A `__global__` function: the indices of its first token, of the parenthesis before its
+    parameters, and of the braces of its body; None of a declaration."""
 
     name: str
+    first: int
     opened: int
     body: tuple[int, int] | None
 
@@ -45,7 +46,7 @@ def find_definitions(tokens: Sequence[Token], closing: Mapping[int, int]) -> Ite
         opened = _find_list(tokens, closing, place) if token.text == "__global__" else None
         if opened is not None:
             name = tokens[opened - 1].text
-            yield Definition(name, opened, _find_body(tokens, closing, closing[opened] + 1))
+            yield Definition(name, place, opened, _find_body(tokens, closing, closing[opened] + 1))
 
 
 def _find_list(tokens: Sequence[Token], closing: Mapping[int, int], start: int) -> int | None:
@@ -75,6 +76,17 @@ def _outer_places(closing: Mapping[int, int], index: int, end: int) -> Iterator[
     while index < end:
         yield index
         index = closing.get(index, index) + 1
+
+
+def find_kernel_lines(source: str) -> Iterator[tuple[str, int, int]]:
+    """The name of each `__global__` function with a body, and its first and last line; none inside
+    of namespaces."""
+    tokens = read_code(source)
+    closing = match_brackets(tokens)
+    outer = set(_outer_places(closing, 0, len(tokens)))
+    for kernel in find_definitions(tokens, closing):
+        if kernel.body is not None and kernel.body[0] in outer:
+            yield kernel.name, tokens[kernel.first].line, tokens[kernel.body[1]].line
 
 
 def read_parameters(source: str) -> dict[str, tuple[Parameter, ...]]:

@@ -20,7 +20,6 @@ _DEEPEST = 8
 _VECTOR = re.compile(
     r"(?P<element>(?:u?(?:char|short|int|long|longlong))|float|double)(?P<count>[234])"
 )
-_ALIGNED_VECTORS = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[24]")
 _LARGEST_ALIGNMENT = 16
 
 
@@ -115,8 +114,8 @@ def _vector_layout(type_: str) -> Layout | None:
     element = f"unsigned {name[1:]}" if name.startswith("u") else name
     size, count = size_of(element) or 0, int(match["count"])
     members = tuple(Member(element, place * size, size) for place in range(count))
-    aligned = _ALIGNED_VECTORS.fullmatch(type_)
-    return Layout(members, count * size, min(_LARGEST_ALIGNMENT, count * size) if aligned else size)
+    alignment = size if count == 3 else min(_LARGEST_ALIGNMENT, count * size)
+    return Layout(members, count * size, alignment)
 
 
 def _find_bodies(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]]]:
