@@ -175,15 +175,12 @@ def define(
     name: str,
     result: ir.Type,
     arguments: list[ir.Type],
-    *,
-    internal: bool = True,
 ) -> tuple[ir.Function, ir.IRBuilder]:
-    """A new function with an entry block; internal functions are never inlined."""
+    """A new internal function with an entry block, which is never inlined."""
     function = ir.Function(module, ir.FunctionType(result, arguments), name)
     function.attributes.add("nounwind")
-    if internal:
-        function.linkage = "internal"
-        function.attributes.add("noinline")
+    function.linkage = "internal"
+    function.attributes.add("noinline")
     return function, ir.IRBuilder(function.append_basic_block("entry"))
 
 
