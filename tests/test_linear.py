@@ -28,10 +28,9 @@ import pytest
 
 from grader.authoring.mutants import blank_out
 from grader.cpp.brackets import split_arguments
-from grader.cpp.comments import find_comments
 from grader.cpp.cursor import MAX_LENGTH
 from grader.cpp.declarations import assigns, find_includes, find_kernels, read_constants
-from grader.cpp.lexer import _TOKEN, read_tokens
+from grader.cpp.lexer import _TOKEN, find_comments, read_tokens
 from grader.emulator.run.formatting import count_arguments
 from grader.messages.accesses import find_shared_names, quote_access
 from grader.records import Submission

@@ -1,8 +1,29 @@
-"""Stretches of C++ text between separators that no bracket encloses."""
+"""Brackets of C++ text: their partners, and the parts between separators outside of them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from grader.cpp.lexer import Token
+
 _CLOSES = {")": "(", "]": "[", "}": "{"}
+_OPENS = frozenset(_CLOSES.values())
+
+
+def match_brackets(tokens: Sequence[Token]) -> dict[int, int]:
+    """For each opening bracket, by index, the index of its closing bracket."""
+    found: dict[int, int] = {}
+    opened: list[int] = []
+    for index, token in enumerate(tokens):
+        if token.text in _OPENS:
+            opened.append(index)
+        elif token.text in _CLOSES:
+            while opened:
+                start = opened.pop()
+                if tokens[start].text == _CLOSES[token.text]:
+                    found[start] = index
+                    break
+    return found
 
 
 def split_outside(text: str, separator: str, *, templates: bool = False) -> list[tuple[int, int]]:

@@ -42,7 +42,7 @@ class LanguageError(Exception):
 class Cursor:
     """Walks over the tokens of a text, or of several texts (`more`), each with its place: an END
     token follows each. `variables` are the names that the reader has declared: a declared name is
-    no type."""
+    no type. `calls`: the language has functions."""
 
     def __init__(
         self,
@@ -52,6 +52,7 @@ class Cursor:
         column: int = 1,
         more: Sequence[tuple[str, Position]] = (),
     ) -> None:
+        self.calls = True
         self.text = ""
         self.variables: set[str] = set()
         self._tokens: list[Token] = []

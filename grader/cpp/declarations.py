@@ -90,27 +90,6 @@ def find_kernels(source: str) -> dict[str, bool]:
     return found
 
 
-def find_kernel_lines(source: str) -> Iterator[tuple[str, int, int]]:
-    """The name of each `__global__` function with a body, and its first and last line."""
-    name, first, depth = "", 0, 0
-    for token, after in pairwise([*read_code(source), Token(Kind.END, "", len(source))]):
-        if token.text == "{":
-            depth += 1
-        elif token.text == "}":
-            depth -= 1
-            if name and depth == 0:
-                yield name, first, token.line
-            name, first = (name, first) if depth > 0 else ("", 0)
-        elif depth > 0:
-            continue
-        elif token.text == ";":
-            name, first = "", 0
-        elif token.text == "__global__":
-            first = token.line
-        elif first and not name and after.text == "(" and token.text != "__launch_bounds__":
-            name = token.text if token.kind is Kind.NAME else ""
-
-
 def assigns(source: str, name: str) -> bool:
     """Whether the code gives a variable or a constant of this name a value."""
     return any(

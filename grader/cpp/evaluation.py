@@ -56,7 +56,7 @@ def evaluate(node: Node, values: Mapping[str, Value]) -> Value:
         case RealNumber(real):
             return real
         case Name(name, position):
-            return _checked(_value_of(name, values, position), position)
+            return _value_of(name, values, position)
         case Unary("&", operand, position):
             return _address_of(operand, values, position)
         case Unary(sign, operand, position):
@@ -358,10 +358,7 @@ def _value_of(name: str, values: Mapping[str, Value], position: Position) -> Val
     if name not in values:
         near = find_near(name, values)
         raise problem_at(position, Syntax.UNKNOWN_NAME, name=quote(name), near=near)
-    return values[name]
-
-
-def _checked(value: Value, position: Position) -> Value:
+    value = values[name]
     return _checked_integer(value, position) if isinstance(value, int) else value
 
 

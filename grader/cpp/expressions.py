@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum
 from functools import cached_property
 
 from grader.cpp.cursor import Cursor, LanguageError, problem_at, quote
@@ -99,17 +100,15 @@ def _bounded(position: Position) -> Iterator[None]:
 # --- parsing --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Dialect:
-    """Whether `FUNCTIONS` can be called."""
+class Dialect(Enum):
+    """The language of launch lines, macros and a spec's formulas, or that of constants and extents
+    in code, which has no functions."""
 
-    calls: bool
+    PLAN = "plan"
+    CODE = "code"
 
 
-PLAN = Dialect(calls=True)
-"""The dialect of launch lines, macros and a spec's formulas."""
-CODE = Dialect(calls=False)
-"""The dialect of constants and extents that code declares."""
+PLAN, CODE = Dialect
 
 _LEVELS: Mapping[str, int] = {
     operator: level
@@ -126,48 +125,48 @@ def parse_expression(
 ) -> Expression:
     """Parse a text that consists of an expression; LanguageError otherwise."""
     cursor = Cursor(text, line=line, column=column)
-    expression = take_expression(cursor, dialect)
+    cursor.calls = dialect is PLAN
+    expression = take_expression(cursor)
     cursor.expect_end("an operator or the end")
     return expression
 
 
-def take_expression(cursor: Cursor, dialect: Dialect = PLAN) -> Expression:
+def take_expression(cursor: Cursor) -> Expression:
     """Parse the expression that starts at the cursor and leave the cursor after it."""
     start = cursor.index
-    return _expression_since(cursor, start, _take_choice(cursor, dialect, 0))
+    return _expression_since(cursor, start, _take_choice(cursor, 0))
 
 
 def take_constructed(cursor: Cursor, type_: str) -> Expression:
     """Parse the initialiser of a variable of this type in parentheses or braces: `(n, 2)`."""
     start, position = cursor.index, cursor.token.position
     if cursor.at("{"):
-        tree = _take_braces(cursor, PLAN, 0, type_, position)
+        tree = _take_braces(cursor, 0, type_)
     else:
-        tree = _take_items(cursor, PLAN, 0, type_, position)
+        tree = _take_items(cursor, 0, type_, position)
     plain = type_ != "dim3" and len(tree.items) == 1
     return _expression_since(cursor, start, tree.items[0] if plain else tree)
 
 
 def _expression_since(cursor: Cursor, start: int, tree: Node) -> Expression:
-    tokens = cursor.taken_since(start)
+    position = cursor.taken_since(start)[0].position
     places: dict[str, Position] = {}
-    with _bounded(tokens[0].position):
+    with _bounded(position):
         for name in names_in(tree):
             if name.name not in NULLS:
                 places.setdefault(name.name, name.position)
-    text = cursor.text[tokens[0].start : tokens[-1].end]
-    return Expression(text, tokens[0].position, tree, places)
+    return Expression(cursor.text_since(start), position, tree, places)
 
 
-def _take_choice(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
-    condition = _take_chain(cursor, dialect, depth)
+def _take_choice(cursor: Cursor, depth: int) -> Node:
+    condition = _take_chain(cursor, depth)
     if not cursor.at("?"):
         return condition
     mark = cursor.take()
     _check_depth(cursor, depth)
-    first = _take_choice(cursor, dialect, depth + 1)
+    first = _take_choice(cursor, depth + 1)
     cursor.expect(":")
-    return Choice(condition, first, _take_choice(cursor, dialect, depth + 1), mark.position)
+    return Choice(condition, first, _take_choice(cursor, depth + 1), mark.position)
 
 
 @dataclass
@@ -184,10 +183,10 @@ class _Open:
         self.steps.append(Step(self.waiting.text, operand, self.waiting.position))
 
 
-def _take_chain(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+def _take_chain(cursor: Cursor, depth: int) -> Node:
     """Operands joined by binary operators."""
     opened: list[_Open] = []
-    node = _take_factor(cursor, dialect, depth)
+    node = _take_factor(cursor, depth)
     while cursor.token.kind is Kind.SYMBOL and cursor.token.text in _LEVELS:
         level = _LEVELS[cursor.token.text]
         node = _close(opened, node, level)
@@ -197,7 +196,7 @@ def _take_chain(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
             opened[-1].waiting = operator
         else:
             opened.append(_Open(level, node, operator))
-        node = _take_factor(cursor, dialect, depth)
+        node = _take_factor(cursor, depth)
     return _close(opened, node, -1)
 
 
@@ -215,27 +214,27 @@ def _check_depth(cursor: Cursor, depth: int) -> None:
         raise problem_at(cursor.token.position, Syntax.NESTED_TOO_DEEP, most=MAX_DEPTH)
 
 
-def _take_factor(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+def _take_factor(cursor: Cursor, depth: int) -> Node:
     _check_depth(cursor, depth)
     if cursor.at("--", "++"):
         cursor.split()
     if cursor.at("+", "-", "!", "~", "&"):
         sign = cursor.take()
-        return Unary(sign.text, _take_factor(cursor, dialect, depth + 1), sign.position)
+        return Unary(sign.text, _take_factor(cursor, depth + 1), sign.position)
     if (cast := accept_cast(cursor)) is not None:
         type_, position = cast
-        return Cast(type_, _take_factor(cursor, dialect, depth + 1), position)
-    node = _take_operand(cursor, dialect, depth)
+        return Cast(type_, _take_factor(cursor, depth + 1), position)
+    node = _take_operand(cursor, depth)
     while cursor.at("["):
         position = cursor.take().position
-        node = Index(node, _take_choice(cursor, dialect, depth + 1), position)
+        node = Index(node, _take_choice(cursor, depth + 1), position)
         cursor.expect("]")
     return node
 
 
-def _take_operand(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+def _take_operand(cursor: Cursor, depth: int) -> Node:
     if cursor.accept("("):
-        inner = _take_choice(cursor, dialect, depth + 1)
+        inner = _take_choice(cursor, depth + 1)
         cursor.expect(")")
         return inner
     token = cursor.token
@@ -243,49 +242,47 @@ def _take_operand(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
         cursor.take()
         return read_literal(token)
     if cursor.at("{"):
-        return _take_braces(cursor, dialect, depth, None, token.position)
+        return _take_braces(cursor, depth, None)
     if token.kind is Kind.NAME:
-        return _take_named(cursor, dialect, depth)
+        return _take_named(cursor, depth)
     raise cursor.expected("a number or a name")
 
 
-def _take_named(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+def _take_named(cursor: Cursor, depth: int) -> Node:
     """A name and the syntax behind it: a call, a cast, braces."""
     if cursor.at_type_word and cursor.ahead(1).text == "(":
         type_ = cursor.take()
-        return Cast(type_.text, _take_operand(cursor, dialect, depth + 1), type_.position)
+        return Cast(type_.text, _take_operand(cursor, depth + 1), type_.position)
     token = cursor.token
     if token.text in _NAMED_CASTS:
-        return _take_named_cast(cursor, dialect, depth)
+        return _take_named_cast(cursor, depth)
     if token.text == "sizeof":
         return _take_sizeof(cursor)
     name = take_qualified_name(cursor)
     if cursor.at("{"):
-        return _take_braces(cursor, dialect, depth, name, token.position)
+        return _take_braces(cursor, depth, name)
     if not cursor.at("("):
         return Name(name, token.position)
     function = name.removeprefix("std::")
     if name == "dim3" or name.startswith("make_"):
-        return _take_items(cursor, dialect, depth, name.removeprefix("make_"), token.position)
-    if not dialect.calls or function not in FUNCTIONS:
+        return _take_items(cursor, depth, name.removeprefix("make_"), token.position)
+    if not cursor.calls or function not in FUNCTIONS:
         raise _uncallable(name, token.position)
     cursor.expect("(")
-    arguments = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
+    arguments = cursor.take_list(lambda: _take_choice(cursor, depth + 1))
     if len(arguments) != 2:
         count = len(arguments)
         raise problem_at(token.position, Syntax.FUNCTION_ARGUMENTS, function=function, count=count)
     return Call(function, *arguments, token.position)
 
 
-def _take_items(
-    cursor: Cursor, dialect: Dialect, depth: int, type_: str, position: Position
-) -> Braces:
+def _take_items(cursor: Cursor, depth: int, type_: str, position: Position) -> Braces:
     """The items in parentheses of a `dim3` or a vector."""
     cursor.expect("(")
-    items = cursor.take_list(lambda: _take_choice(cursor, dialect, depth + 1))
+    items = cursor.take_list(lambda: _take_choice(cursor, depth + 1))
     if type_ == "dim3" and not 1 <= len(items) <= 3:
         raise problem_at(position, Syntax.DIM3_ARGUMENTS, count=len(items))
-    return Braces(type_, items, position)
+    return Braces(type_, items)
 
 
 def _uncallable(name: str, position: Position) -> LanguageError:
@@ -321,19 +318,17 @@ def _template_length(cursor: Cursor) -> int:
     return 0
 
 
-def _take_braces(
-    cursor: Cursor, dialect: Dialect, depth: int, type_: str | None, position: Position
-) -> Braces:
+def _take_braces(cursor: Cursor, depth: int, type_: str | None) -> Braces:
     _check_depth(cursor, depth)
     cursor.expect("{")
     items: list[Node] = []
     while not cursor.at("}"):
-        items.append(_take_choice(cursor, dialect, depth + 1))
+        items.append(_take_choice(cursor, depth + 1))
         if not cursor.accept(","):
             break
     if not cursor.accept("}"):
         raise cursor.expected("',' or '}'")
-    return Braces(type_, tuple(items), position)
+    return Braces(type_, tuple(items))
 
 
 # --- types ----------------------------------------------------------------------------------------
@@ -364,7 +359,7 @@ def accept_cast(cursor: Cursor) -> tuple[str, Position] | None:
     return " ".join(token.text for token in tokens), position
 
 
-def _take_named_cast(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
+def _take_named_cast(cursor: Cursor, depth: int) -> Node:
     position = cursor.take().position
     cursor.expect("<")
     start = cursor.index
@@ -374,7 +369,7 @@ def _take_named_cast(cursor: Cursor, dialect: Dialect, depth: int) -> Node:
     cursor.expect(">")
     if not cursor.at("("):
         raise cursor.expected("'('")
-    return Cast(type_, _take_operand(cursor, dialect, depth + 1), position)
+    return Cast(type_, _take_operand(cursor, depth + 1), position)
 
 
 def _take_sizeof(cursor: Cursor) -> Node:
@@ -387,10 +382,9 @@ def _take_sizeof(cursor: Cursor) -> Node:
     while cursor.token.kind is not Kind.END and (depth or not cursor.at(")")):
         depth += cursor.at("(") - cursor.at(")")
         cursor.take()
-    tokens = cursor.taken_since(start)
-    if not tokens:
+    text = cursor.text_since(start)
+    if not text:
         raise cursor.expected("a type")
     cursor.expect(")")
-    text = cursor.text[tokens[0].start : tokens[-1].end]
     size = 8 if text.rstrip().endswith("*") else size_of(normal_type(text))
-    return Name(f"sizeof({text})", position) if size is None else Number(size, position)
+    return Name(f"sizeof({text})", position) if size is None else Number(size)

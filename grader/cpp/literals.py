@@ -43,7 +43,7 @@ def _read_character(token: Token) -> Number:
         value = int(match["octal"] or match["hex"], 8 if match["octal"] else 16)
     if value is None or value > 127:
         raise problem_at(token.position, Syntax.NOT_A_CHARACTER, text=quote(token.text))
-    return Number(value, token.position)
+    return Number(value)
 
 
 def read_literal(token: Token) -> Node:
@@ -55,7 +55,7 @@ def read_literal(token: Token) -> Node:
     real = _REAL.fullmatch(text) if len(text) <= _LONGEST_LITERAL else None
     if real is not None:
         size_bytes = 4 if real["single"] else 8
-        return RealNumber(round_real(float(real["digits"]), size_bytes), token.position)
+        return RealNumber(round_real(float(real["digits"]), size_bytes))
     match = _INTEGER.fullmatch(text)
     if match is None:
         raise problem_at(token.position, Syntax.NOT_A_NUMBER, text=quote(token.text))
@@ -63,7 +63,7 @@ def read_literal(token: Token) -> Node:
     value = int(digits, _base(digits)) if len(digits) <= _LONGEST_LITERAL else LARGEST_VALUE + 1
     if value > LARGEST_VALUE:
         raise problem_at(token.position, Obstacle.BEYOND_64_BITS)
-    return Number(value, token.position)
+    return Number(value)
 
 
 _PREFIXES: Mapping[str, int] = {"0x": 16, "0b": 2}

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from grader.cpp.brackets import match_brackets
 from grader.cpp.declarations import evaluate, read_constants
 from grader.cpp.evaluation import QUALIFIERS
 from grader.cpp.lexer import Kind, Token, read_code, symbol_name
@@ -19,7 +20,6 @@ _DEEPEST = 8
 _VECTOR = re.compile(
     r"(?P<element>(?:u?(?:char|short|int|long|longlong))|float|double)(?P<count>[234])"
 )
-_ALIGNED_VECTORS = re.compile(r"(?:u?(?:char|short|int|long|longlong)|float|double)[24]")
 _LARGEST_ALIGNMENT = 16
 
 
@@ -114,14 +114,14 @@ def _vector_layout(type_: str) -> Layout | None:
     element = f"unsigned {name[1:]}" if name.startswith("u") else name
     size, count = size_of(element) or 0, int(match["count"])
     members = tuple(Member(element, place * size, size) for place in range(count))
-    aligned = _ALIGNED_VECTORS.fullmatch(type_)
-    return Layout(members, count * size, min(_LARGEST_ALIGNMENT, count * size) if aligned else size)
+    alignment = size if count == 3 else min(_LARGEST_ALIGNMENT, count * size)
+    return Layout(members, count * size, alignment)
 
 
 def _find_bodies(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]]]:
     """The name and the tokens between the braces of each `struct NAME { ... }`, and of
     `typedef struct { ... } NAME;`."""
-    ends = _matching_braces(tokens)
+    ends = match_brackets(tokens)
     for index, token in enumerate(tokens):
         if token.text != "struct":
             continue
@@ -134,17 +134,6 @@ def _find_bodies(tokens: Sequence[Token]) -> Iterator[tuple[str, Sequence[Token]
         names = [tokens[index + 1]] if named else []
         names += [each for each in tokens[end + 1 : end + 2] if each.kind is Kind.NAME]
         yield from ((symbol_name(each.text), body) for each in names)
-
-
-def _matching_braces(tokens: Sequence[Token]) -> dict[int, int]:
-    opened: list[int] = []
-    ends: dict[int, int] = {}
-    for index, token in enumerate(tokens):
-        if token.text == "{":
-            opened.append(index)
-        elif token.text == "}" and opened:
-            ends[opened.pop()] = index
-    return ends
 
 
 _Read = tuple[str | None, Sequence[int], bool]
@@ -168,7 +157,7 @@ def _without_body(statement: list[Token]) -> list[Token]:
     words = [token.text for token in statement]
     if words[:1] != ["struct"] or words[2:3] != ["{"]:
         return statement
-    declared = statement[_matching_braces(statement)[2] + 1 :]
+    declared = statement[match_brackets(statement)[2] + 1 :]
     return [statement[1], *declared] if declared else []
 
 

@@ -44,7 +44,6 @@ class Number:
     """An integer literal."""
 
     value: int
-    position: Position
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class RealNumber:
     """A floating-point literal."""
 
     value: Real
-    position: Position
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,6 @@ class Braces:
 
     type: str | None
     items: tuple[Node, ...]
-    position: Position
 
 
 Node = Number | RealNumber | Name | Unary | Chain | Choice | Call | Cast | Index | Braces

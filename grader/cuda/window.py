@@ -174,14 +174,6 @@ class Window:
         (self.peers.add if enabled else self.peers.discard)((device, peer))
         self._views.clear()
 
-    def holds(self, offset: int, size_bytes: int) -> bool:
-        """Whether bytes lie in a region."""
-        index = self._index(offset + 1) - 1
-        if index < 0:
-            return False
-        region = self.owned[index].region
-        return offset + size_bytes <= region.offset + region.size_bytes
-
     def view(self, device: int) -> DeviceView:
         """The present regions for kernels of a device."""
         known = self._views.get(device)

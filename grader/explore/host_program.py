@@ -45,7 +45,7 @@ class Written:
 
 
 def make_host_program(
-    folder: Path, submission: Path, target: Path, *, arch: str = NATIVE, cache: Path | None = None
+    folder: Path, submission: Path, target: Path, *, arch: str = NATIVE
 ) -> Written | Failure:
     """The host program of a submission, for `target`; a Failure where grading would fail before
     anything runs.
@@ -57,7 +57,7 @@ def make_host_program(
     if not isinstance(source, Submission):
         return describe_mistake(source)
     info = read_gpus()[CHECKED_FOR].emulated_info
-    tools = find_toolchain(prefer_wheel=True, cache=cache or default_cache(os.environ))
+    tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ))
     sizes = exercise.benchmark[SIZES]
     try:
         built = build(source, exercise, tools, arch=info.arch)

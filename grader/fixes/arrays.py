@@ -3,13 +3,13 @@ exchanged."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from grader.cpp.lexer import Kind
 from grader.fixes.text import FixText, Span
-from grader.records import Counters, Edit, Fix, FixKind
+from grader.records import Edit, Fix, FixKind
 
 BANKS = 32
 _LENGTHENED_BY = (1, 2, 4)
@@ -31,40 +31,24 @@ class SharedArray:
     is_extern: bool
 
 
-@dataclass(frozen=True)
-class _Pitched:
-    """An array of one dimension that is read as rows: each use is `name[y * pitch + x]`. `places`
-    are the pitch in the subscripts and in the extent."""
-
-    pitch: Span
-    places: tuple[Span, ...]
-
-
 def other_row_lengths(text: FixText) -> Iterator[Fix]:
     """Longer rows for arrays of two and more dimensions, and for arrays whose subscripts all have
     the same pitch."""
     for array in _worst_arrays(text):
         if len(array.extents) > 1:
-            places: tuple[Span, ...] = (array.extents[-1],)
-        elif (pitched := _find_pitch(text, array)) is not None:
-            places = pitched.places
+            places: Sequence[Span] = array.extents[-1:]
         else:
-            continue
-        was = text.value_of(places[0])
+            places = _find_pitch(text, array)
+        was = text.value_of(places[0]) if places else None
         if was is None:
             continue
         launch = _lengthen_launches(text, was) if array.is_extern else {}
         for more in _LENGTHENED_BY:
-            if array.is_extern and (more not in launch):
+            if array.is_extern and more not in launch:
                 continue
             edits = [text.replace(place, _longer(text, place, more)) for place in places]
-            yield Fix(
-                FixKind.ROW_LENGTH,
-                array.name,
-                (*edits, *launch.get(more, ())),
-                (was,),
-                (was + more,),
-            )
+            edits += launch.get(more, ())
+            yield Fix(FixKind.ROW_LENGTH, array.name, tuple(edits), (was,), (was + more,))
 
 
 def swizzles(text: FixText) -> Iterator[Fix]:
@@ -135,14 +119,10 @@ def _worst_arrays(text: FixText) -> list[SharedArray]:
     has conflicts."""
     arrays = find_shared(text)
     names = [array.name for array in arrays]
-    weights = text.weights_by_name(names, _excess)
+    weights = text.conflicts_by_name(names)
     ranks = {name: -weight for name, weight in weights.items()} or dict.fromkeys(names, 0)
     ranked = (array for array in arrays if array.name in ranks)
     return sorted(ranked, key=lambda array: ranks[array.name])[:_MOST_ARRAYS]
-
-
-def _excess(counters: Counters) -> int:
-    return counters.shared_wavefronts_excessive
 
 
 def _whole_uses(text: FixText, array: SharedArray) -> list[tuple[Span, ...]] | None:
@@ -184,11 +164,12 @@ def _longer(text: FixText, span: Span, more: int) -> str:
 # --- arrays of one dimension ----------------------------------------------------------------------
 
 
-def _find_pitch(text: FixText, array: SharedArray) -> _Pitched | None:
-    """The pitch of an array of one dimension, where all of its uses have the same pitch."""
+def _find_pitch(text: FixText, array: SharedArray) -> Sequence[Span]:
+    """The pitch in the subscripts and in the extent of an array of one dimension that is read as
+    rows: each use is `name[y * pitch + x]`. Empty where the uses have no common pitch."""
     uses = _whole_uses(text, array)
     if uses is None:
-        return None
+        return ()
     candidates = [_factors(text, subscripts[0]) for subscripts in uses]
     common = set.intersection(*({text.text_of(span) for span in each} for each in candidates))
     for first in candidates[0]:
@@ -199,13 +180,12 @@ def _find_pitch(text: FixText, array: SharedArray) -> _Pitched | None:
             next(span for span in each if text.text_of(span) == written) for each in candidates
         ]
         if array.is_extern:
-            return _Pitched(first, tuple(places))
-        extent = [
-            span for span in _factors(text, array.extents[0]) if text.text_of(span) == written
-        ]
+            return places
+        factors = _factors(text, array.extents[0])
+        extent = [span for span in factors if text.text_of(span) == written]
         if extent:
-            return _Pitched(first, (*places, extent[-1]))
-    return None
+            return [*places, extent[-1]]
+    return ()
 
 
 def _factors(text: FixText, span: Span) -> list[Span]:

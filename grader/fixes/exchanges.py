@@ -10,7 +10,6 @@ from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Kind
 from grader.fixes.text import FixText, Span
 from grader.records import Counters, Edit, Fix, FixKind
-from grader.spec.launch_lines import LaunchLine
 
 _THREADS = frozenset({"threadIdx"})
 _ALL = frozenset({"threadIdx", "blockIdx", "blockDim", "gridDim"})
@@ -22,7 +21,7 @@ _MOST_STATEMENTS = 3
 def exchanged_axes(text: FixText) -> Iterator[Fix]:
     """x and y exchanged wherever a kernel uses them, and in its launches: other threads do the same
     work. If the block is not square, once with its shape exchanged and once with the same shape."""
-    for kernel, launches in _launched(text).items():
+    for kernel, launches in text.launched.items():
         body = text.kernels[kernel]
         inside = _exchange(text, body, _ALL)
         if not inside or not all(len(each.grid) > 1 and len(each.block) > 1 for each in launches):
@@ -40,7 +39,7 @@ def exchanged_axes(text: FixText) -> Iterator[Fix]:
 
 def exchanged_threads(text: FixText) -> Iterator[Fix]:
     """threadIdx.x and threadIdx.y exchanged in a kernel, which keeps its launch."""
-    for kernel in _launched(text):
+    for kernel in text.launched:
         body = text.kernels[kernel]
         edits = _exchange(text, body, _THREADS)
         axes = {text.tokens[index + 2].text for index in _builtins(text, body, _THREADS)}
@@ -51,7 +50,7 @@ def exchanged_threads(text: FixText) -> Iterator[Fix]:
 def exchanged_divisions(text: FixText) -> Iterator[Fix]:
     """`/` and `%` exchanged where they compute row and column from a thread's number: from
     threadIdx.x itself, or from a variable that holds it."""
-    for kernel in _launched(text):
+    for kernel in text.launched:
         body = text.kernels[kernel]
         numbers = {name for name, axis in _thread_variables(text, body).items() if axis == "x"}
         edits, signs = [], set()
@@ -79,16 +78,6 @@ def exchanged_statements(text: FixText) -> Iterator[Fix]:
         edits = _exchange(text, span, _THREADS) + _exchange_variables(text, span, kernel)
         if edits:
             yield Fix(FixKind.STATEMENT_AXES, "", tuple(edits), line=line)
-
-
-def _launched(text: FixText) -> dict[str, list[LaunchLine]]:
-    """The launches of each kernel that the file defines once."""
-    found: dict[str, list[LaunchLine]] = {}
-    for launch in text.launches:
-        name = launch.kernel.name.split("::")[-1]
-        if name in text.kernels:
-            found.setdefault(name, []).append(launch)
-    return found
 
 
 def _builtins(text: FixText, span: Span, names: frozenset[str]) -> Iterator[int]:

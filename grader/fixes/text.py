@@ -4,19 +4,19 @@ places of their expressions."""
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
+from grader.cpp.brackets import match_brackets
 from grader.cpp.declarations import evaluate, read_constants
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Kind, Token, read_code
-from grader.records import Counters, Edit, SourceLine
+from grader.cpp.signatures import find_definitions
+from grader.records import Edit, SourceLine
 from grader.spec.launch_lines import LaunchLine
 
-_OPENS = {"(": ")", "[": "]", "{": "}"}
-_CLOSES = frozenset(_OPENS.values())
+_CLOSES = frozenset(")]}")
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,6 @@ class Span:
 
     first: int
     end: int
-
-
-class _Body(NamedTuple):
-    name: str
-    span: Span
 
 
 @dataclass(frozen=True)
@@ -49,18 +44,7 @@ class FixText:
     @cached_property
     def closing(self) -> Mapping[int, int]:
         """For each opening bracket, by index, the index of its closing bracket."""
-        found: dict[int, int] = {}
-        opened: list[int] = []
-        for index, token in enumerate(self.tokens):
-            if token.text in _OPENS:
-                opened.append(index)
-            elif token.text in _CLOSES:
-                while opened:
-                    start = opened.pop()
-                    if _OPENS[self.tokens[start].text] == token.text:
-                        found[start] = index
-                        break
-        return found
+        return match_brackets(self.tokens)
 
     @cached_property
     def around(self) -> Sequence[tuple[int, int | None]]:
@@ -88,27 +72,21 @@ class FixText:
         """The bodies of the `__global__` functions, with braces; without names that have several
         bodies."""
         found: dict[str, list[Span]] = {}
-        for index, token in enumerate(self.tokens):
-            if token.text == "__global__" and (body := self._find_body(index)) is not None:
-                found.setdefault(body.name, []).append(body.span)
+        for kernel in find_definitions(self.tokens, self.closing):
+            if kernel.body is not None:
+                first, last = kernel.body
+                found.setdefault(kernel.name, []).append(Span(first, last + 1))
         return {name: spans[0] for name, spans in found.items() if len(spans) == 1}
 
-    def _find_body(self, index: int) -> _Body | None:
-        name = None
-        while index < len(self.tokens):
-            token = self.tokens[index]
-            if token.text == "{":
-                end = self.closing.get(index)
-                return _Body(name, Span(index, end + 1)) if name is not None and end else None
-            if token.text == ";":
-                return None
-            if token.text == "(":
-                before = self.tokens[index - 1]
-                if name is None and before.kind is Kind.NAME and not before.text.startswith("__"):
-                    name = before.text
-                index = self.closing.get(index, len(self.tokens))
-            index += 1
-        return None
+    @cached_property
+    def launched(self) -> Mapping[str, Sequence[LaunchLine]]:
+        """The launches of each kernel of `kernels`, by its name."""
+        found: dict[str, list[LaunchLine]] = {}
+        for launch in self.launches:
+            name = launch.kernel.name.split("::")[-1]
+            if name in self.kernels:
+                found.setdefault(name, []).append(launch)
+        return found
 
     def text_of(self, span: Span) -> str:
         """The source of these tokens."""
@@ -198,16 +176,15 @@ class FixText:
                 if before not in (".", "->", "::"):
                     yield index
 
-    def weights_by_name(
-        self, names: Sequence[str], weigh: Callable[[Counters], int]
-    ) -> dict[str, int]:
-        """For each name, the sum of the costs of the lines that contain it."""
+    def conflicts_by_name(self, names: Sequence[str]) -> dict[str, int]:
+        """For each name, the conflicts of the lines that contain it; none of other names."""
         found: dict[str, int] = {}
         for line in self.lines:
-            if line.line is None or not (cost := weigh(line.counters)):
+            excess = line.counters.shared_wavefronts_excessive
+            if line.line is None or not excess:
                 continue
             span = self.tokens_of_line(line.line)
             texts = {token.text for token in self.tokens[span.first : span.end]}
             for name in texts.intersection(names):
-                found[name] = found.get(name, 0) + cost
+                found[name] = found.get(name, 0) + excess
         return found

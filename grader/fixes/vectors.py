@@ -19,7 +19,7 @@ _LONGEST_HEADER = 100
 @dataclass(frozen=True)
 class _Loop:
     """`for (int i = start; i < count; i += step) body`, whose body uses `i` as a subscript of float
-    arrays only. `reads` are these arrays, `places` their places."""
+    arrays only. `places` are the reads, each with its array."""
 
     whole: Span
     type: str
@@ -28,17 +28,14 @@ class _Loop:
     count: str
     step: str
     body: Span
-    reads: frozenset[str]
     places: tuple[tuple[Span, str], ...]
 
 
 def loads_of_four(text: FixText) -> Iterator[Fix]:
     """Loops of launched kernels that read single elements, with reads of float4."""
     parameters = read_parameters(text.source)
-    for kernel in dict.fromkeys(launch.kernel.name.split("::")[-1] for launch in text.launches):
-        body = text.kernels.get(kernel)
-        if body is None:
-            continue
+    for kernel in text.launched:
+        body = text.kernels[kernel]
         floats = frozenset(
             each.name
             for each in parameters.get(kernel, ())
@@ -86,7 +83,6 @@ def _read_loop(text: FixText, index: int, floats: frozenset[str]) -> _Loop | Non
         text.text_of(Span(condition.first + 2, condition.end)),
         text.text_of(Span(step.first + 2, step.end)),
         body,
-        frozenset(name for _, name in places),
         places,
     )
 
@@ -127,7 +123,7 @@ def _write_loops(text: FixText, loop: _Loop) -> str:
     i, count = loop.variable, f"({loop.count})"
     loads = " ".join(
         f"const float4 four_{name} = reinterpret_cast<const float4*>({name})[{i}];"
-        for name in sorted(loop.reads)
+        for name in sorted({name for _, name in loop.places})
     )
     bodies = " ".join(_write_body(text, loop, lane) for lane in _LANES)
     header = f"for ({loop.type} {i} = {{}}; {i} < {{}}; {i} += {loop.step})"

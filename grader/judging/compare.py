@@ -6,7 +6,7 @@ NumPy works on whole arrays or pieces of them: 8192 x 8192 elements take about a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -105,11 +105,10 @@ def judge_case(
 
 def judge_inputs(case: Case, worst_error: float, modified_inputs: Sequence[str]) -> CaseResult:
     """The result of a case whose outputs are right: it is passed if its inputs are unchanged."""
-    if modified_inputs:
-        message = describe_modified(modified_inputs)
-        result = _case_result(case, passed=False, message=message, worst_error=worst_error)
-        return replace(result, cause=FindingKind.INPUT_MODIFIED.value)
-    return _case_result(case, passed=True, message="right", worst_error=worst_error)
+    if not modified_inputs:
+        return _case_result(case, "right", worst_error, passed=True)
+    cause = FindingKind.INPUT_MODIFIED.value
+    return _case_result(case, describe_modified(modified_inputs), worst_error, cause=cause)
 
 
 def compare(expected: np.ndarray, got: np.ndarray, tolerance: Tolerance) -> Comparison:
@@ -248,10 +247,7 @@ def _wrong_case(
         hidden=case.hidden,
     )
     cause = cause_of_output(diagnosis, unwritten=unwritten, total=total, modified=modified_inputs)
-    result = _case_result(
-        case, passed=False, message=message, worst_error=comparison.worst_error, mismatch=mismatch
-    )
-    return replace(result, cause=cause)
+    return _case_result(case, message, comparison.worst_error, mismatch=mismatch, cause=cause)
 
 
 def _diagnose(
@@ -275,11 +271,12 @@ def _diagnose(
 
 def _case_result(
     case: Case,
-    *,
-    passed: bool,
     message: str,
-    worst_error: float | None = None,
+    worst_error: float,
+    *,
+    passed: bool = False,
     mismatch: Mismatch | None = None,
+    cause: str | None = None,
 ) -> CaseResult:
     """The result; for a hidden case without figures of its outputs, since a kernel could write the
     sizes there."""
@@ -292,6 +289,7 @@ def _case_result(
         message,
         worst_error=worst_error if shown else None,
         mismatch=mismatch if shown else None,
+        cause=cause,
     )
 
 

@@ -7,7 +7,6 @@ A metric that is not available is None with a reason, never a guess and never le
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from grader.judging.evidence import Checked, Evidence, OtherCounts
 from grader.judging.timing import estimate_metrics, estimate_other, find_unsure
@@ -41,18 +40,6 @@ Others = Mapping[ComparedWith, Mapping[str, MetricValue]]
 """The metrics of the programs that thresholds are relative to, by name."""
 
 
-@dataclass(frozen=True)
-class _Figures:
-    """A value with its source, and the interval of a timed value, `unsure` as in MetricValue; or
-    None with a reason."""
-
-    value: float | None
-    source: Source | None = None
-    reason: str | None = None
-    interval: tuple[float, float] | None = None
-    unsure: str = ""
-
-
 def collect_metrics(
     evidence: Evidence, exercise: Exercise, device: DeviceInfo
 ) -> tuple[MetricValue, ...]:
@@ -77,7 +64,7 @@ def collect_metrics(
         known |= _read_program(evidence.measured, device)
     reason = (evidence.untimed or "it was not timed") if ran else evidence.missing_reason
     return tuple(
-        _make_value(row, known.get(name) or _miss(row, device, reason))
+        known.get(name) or _miss(row, device, reason)
         for name, row in rows_of(exercise).items()
         if name not in (CORRECTNESS, CHECKED_CASES, PREDICTIONS)
     )
@@ -98,12 +85,7 @@ def collect_by_kernel(execution: Execution | None) -> dict[str, dict[str, Metric
     kernels: dict[str, list[LaunchResult]] = {}
     for launch in execution.launches if execution else ():
         kernels.setdefault(launch.kernel.partition("(")[0], []).append(launch)
-    return {
-        kernel: {
-            name: _make_value(METRICS[name], read) for name, read in _read_counts(all_).items()
-        }
-        for kernel, all_ in kernels.items()
-    }
+    return {kernel: _read_counts(launches) for kernel, launches in kernels.items()}
 
 
 def collect_others(
@@ -130,22 +112,21 @@ def collect_others(
 
 
 def _collect_other(
-    counts: OtherCounts, times: Mapping[str, _Figures], device: DeviceInfo, *, absent: bool
+    counts: OtherCounts, times: Mapping[str, MetricValue], device: DeviceInfo, *, absent: bool
 ) -> dict[str, MetricValue]:
-    known = _read_counts(counts.execution.launches) if counts.execution is not None else {}
+    known: dict[str, MetricValue] = {}
     if counts.execution is not None:
+        known |= _read_counts(counts.execution.launches)
         known |= _leave_uncounted(counts.execution, counts.execution)
     known |= times
 
-    def miss(row: Metric) -> _Figures:
+    def miss(row: Metric) -> MetricValue:
         if absent:
-            return _Figures(None, reason=NOT_SHIPPED)
+            return _without_value(row, NOT_SHIPPED)
         return _miss(row, device, "it was not timed" if row.time else counts.reason)
 
     return {
-        name: _make_value(row, known.get(name) or miss(row))
-        for name, row in METRICS.items()
-        if name in COMPARABLE
+        name: known.get(name) or miss(row) for name, row in METRICS.items() if name in COMPARABLE
     }
 
 
@@ -175,33 +156,42 @@ def missing_metrics(
 ) -> tuple[MetricValue, ...]:
     """Every metric, of an exercise or of all, as None: for a submission that did not run."""
     rows = (METRICS if exercise is None else rows_of(exercise)).values()
-    return tuple(_make_value(row, _miss(row, device, reason)) for row in rows)
+    return tuple(_miss(row, device, reason) for row in rows)
 
 
 def count_metrics(execution: Execution) -> dict[str, float | None]:
     """The counted metrics of a run by name."""
-    return {name: figures.value for name, figures in _read_counts(execution.launches).items()}
+    return {name: metric.value for name, metric in _read_counts(execution.launches).items()}
 
 
 def _measure_cases(name: str, part: float | None, reason: str) -> MetricValue:
-    known = _Figures(None, reason=reason) if part is None else _Figures(part, Source.COUNTED)
-    return _make_value(METRICS[name], known)
+    row = METRICS[name]
+    return _without_value(row, reason) if part is None else _value(row, part, Source.COUNTED)
 
 
-def _make_value(row: Metric, known: _Figures) -> MetricValue:
-    found = MetricValue(row.name, known.value, row.unit, known.source, known.reason, known.interval)
-    return replace(found, unsure=known.unsure)
+def _value(
+    row: Metric,
+    value: float,
+    source: Source,
+    interval: tuple[float, float] | None = None,
+    unsure: str = "",
+) -> MetricValue:
+    return MetricValue(row.name, value, row.unit, source, None, interval, unsure=unsure)
 
 
-def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> _Figures:
+def _without_value(row: Metric, reason: str | None) -> MetricValue:
+    return MetricValue(row.name, None, row.unit, None, reason)
+
+
+def _miss(row: Metric, device: DeviceInfo | None, reason: str) -> MetricValue:
     """No value: for the device's reason, where this kind of device never has a value."""
-    return _Figures(None, reason=row.lacking.get(device.kind, reason) if device else reason)
+    return _without_value(row, row.lacking.get(device.kind, reason) if device else reason)
 
 
 # --- read by the rows -----------------------------------------------------------------------------
 
 
-def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
+def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, MetricValue]:
     total = sum((launch.counters for launch in launches), Counters())
     run = RunCounts(tuple(launches), total)
     return {
@@ -211,12 +201,12 @@ def _read_counts(launches: Sequence[LaunchResult]) -> dict[str, _Figures]:
     }
 
 
-def _leave_uncounted(run: Execution, emulated: Execution) -> dict[str, _Figures]:
+def _leave_uncounted(run: Execution, emulated: Execution) -> dict[str, MetricValue]:
     reasons = uncounted_metrics(run.launches, emulated.launches)
-    return {name: _Figures(None, reason=reason) for name, reason in reasons.items()}
+    return {name: _without_value(METRICS[name], reason) for name, reason in reasons.items()}
 
 
-def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:
+def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, MetricValue]:
     """The known figures. A plan without requests to a cache has no hit rate there."""
     source = _source_of_times(device)
     found = {name: (row.traffic(traffic), row) for name, row in METRICS.items() if row.traffic}
@@ -227,47 +217,46 @@ def _read_traffic(traffic: Traffic, device: DeviceInfo) -> dict[str, _Figures]:
     }
 
 
-def _read_program(measured: MeasuredProgram, device: DeviceInfo) -> dict[str, _Figures]:
+def _read_program(measured: MeasuredProgram, device: DeviceInfo) -> dict[str, MetricValue]:
     found = {}
     for name, row in METRICS.items():
         if row.program is None:
             continue
         value, source = row.program(measured), _source_of_times(device)
         if isinstance(value, Estimate):
-            found[name] = _Figures(value.value, source, None, (value.low, value.high))
+            found[name] = _value(row, value.value, source, (value.low, value.high))
         else:
             source = Source.COUNTED if name == HOST_FINDINGS else source
             found[name] = _figure(value, source, row)
         if value is None and measured.missing:
-            found[name] = _Figures(None, reason=measured.missing)
+            found[name] = _without_value(row, measured.missing)
     return found
 
 
-def _figure(value: float | None, source: Source, row: Metric) -> _Figures:
-    return _Figures(None, reason=row.undefined) if value is None else _Figures(value, source)
+def _figure(value: float | None, source: Source, row: Metric) -> MetricValue:
+    return _without_value(row, row.undefined) if value is None else _value(row, value, source)
 
 
 def _read_times(
     estimates: Mapping[str, Estimate], device: DeviceInfo, unsure: Mapping[str, str]
-) -> dict[str, _Figures]:
+) -> dict[str, MetricValue]:
     """Their values with intervals, and why some are `unsure`."""
     source = _source_of_times(device)
     return {
-        name: _Figures(each.value, source, None, (each.low, each.high), unsure.get(name, ""))
+        name: _value(METRICS[name], each.value, source, (each.low, each.high), unsure.get(name, ""))
         for name, each in estimates.items()
     }
 
 
-def _explain_flops(exercise: Exercise, device: DeviceInfo) -> dict[str, _Figures]:
+def _explain_flops(exercise: Exercise, device: DeviceInfo) -> dict[str, MetricValue]:
     """The reasons why there is no arithmetic rate (the exercise counts no operations), or no
     fraction of the peak (the peak is unknown)."""
     if exercise.useful_flops is not None:
+        name = "compute_fraction"
         unknown = exercise.peak_tflops(device) is None
-        return {"compute_fraction": _Figures(None, reason=NO_PEAK)} if unknown else {}
+        return {name: _without_value(METRICS[name], NO_PEAK)} if unknown else {}
     return {
-        name: _Figures(None, reason=row.undefined)
-        for name, row in METRICS.items()
-        if row.needs_flops
+        name: _without_value(row, row.undefined) for name, row in METRICS.items() if row.needs_flops
     }
 
 

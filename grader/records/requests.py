@@ -59,7 +59,6 @@ class StructArgument:
     """A structure by value: its parts with their byte offsets; the bytes between them are zero."""
 
     parts: tuple[tuple[int, BufferArgument | ScalarArgument], ...]
-    size_bytes: int
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.cpp.declarations import find_kernel_lines
+from grader.cpp.signatures import find_kernel_lines
 from grader.metrics import format_value
 from grader.records import Counters, Finding, KernelRun, LineCounters, Score, WarpAccess
 from grader.report.worst_accesses import POOR_EFFICIENCY, accesses_of_lines

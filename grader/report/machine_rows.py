@@ -35,11 +35,6 @@ class CodeGroup:
         shares = [row.share for row in self.rows if row.share is not None]
         return sum(shares) if shares else None
 
-    @property
-    def executed(self) -> int | None:
-        counts = [row.code.executed for row in self.rows if row.code.executed is not None]
-        return sum(counts) if counts else None
-
 
 @dataclass(frozen=True)
 class CodeRow:

@@ -39,6 +39,9 @@ SYSTEM = tuple(
     )
 )
 """Programs and their libraries; no configuration, no home, no other package."""
+_MACHINE = tuple(
+    map(Path, ("/proc/self", "/proc/cpuinfo", "/proc/meminfo", "/sys/devices/system/cpu"))
+)
 _NULL = Path("/dev/null")
 _PROBE_SECONDS = 10.0
 NO_ISOLATION = "none (--no-isolation)"
@@ -68,26 +71,14 @@ class Confinement:
         Landlock needs none."""
         if self.layer is not Layer.BUBBLEWRAP:
             return list(command)
-        read = [
-            part
-            for path in (*SYSTEM, *self.readable)
-            for part in ("--ro-bind-try", str(path), str(path))
-        ]
-        write = [part for path in writable for part in ("--bind", str(path), str(path))]
         return [
             _bubblewrap() or "bwrap",
-            "--unshare-all",
-            "--die-with-parent",
-            "--new-session",
-            "--cap-drop",
-            "ALL",
-            "--tmpfs",
-            "/tmp",
-            *read,
-            "--dev-bind",
-            str(_NULL),
-            str(_NULL),
-            *write,
+            *("--unshare-all", "--die-with-parent", "--new-session"),
+            *("--cap-drop", "ALL"),
+            *("--tmpfs", "/tmp"),
+            *_bind("--ro-bind-try", (*SYSTEM, *self.readable)),
+            *_bind("--dev-bind", [_NULL]),
+            *_bind("--bind", writable),
             "--",
             *command,
         ]
@@ -95,9 +86,14 @@ class Confinement:
     def restrict(self, writable: Sequence[Path]) -> None:
         """Confine the calling thread, which then starts the program."""
         if self.by_thread:
+            read = [(path, RUN) for path in (*SYSTEM, *self.readable)]
             own = [(path, RUN | WRITE) for path in writable]
             null = (_NULL, Access.READ_FILE | Access.WRITE_FILE)
-            restrict_thread([*((path, RUN) for path in (*SYSTEM, *self.readable)), null, *own])
+            restrict_thread([*read, null, *own])
+
+
+def _bind(option: str, paths: Sequence[Path]) -> list[str]:
+    return [part for path in paths for part in (option, str(path), str(path))]
 
 
 @cache
@@ -126,7 +122,7 @@ def _bubblewrap() -> str | None:
     path = shutil.which("bwrap")
     if path is None:
         return None
-    read = [part for folder in SYSTEM for part in ("--ro-bind-try", str(folder), str(folder))]
+    read = _bind("--ro-bind-try", SYSTEM)
     try:
         done = subprocess.run(
             [path, "--unshare-all", *read, "--", "/bin/sh", "-c", "true"],
@@ -155,17 +151,7 @@ def restrict_emulating_process(readable: Sequence[Path] = ()) -> str:
         for part in (sys.prefix, sys.base_prefix, *sys.path)
         if part and Path(part).resolve() != root
     ]
-    code = [root if shared else root / "grader"]
-    proc = [
-        Path("/proc/self"),
-        Path("/proc/cpuinfo"),
-        Path("/proc/meminfo"),
-        Path("/sys/devices/system/cpu"),
-    ]
-    restrict_thread(
-        [
-            *((path, READ) for path in (*SYSTEM, *python, *code, *proc, *readable)),
-            (_NULL, Access.READ_FILE | Access.WRITE_FILE),
-        ]
-    )
+    code = root if shared else root / "grader"
+    read = [(path, READ) for path in (*SYSTEM, *python, code, *_MACHINE, *readable)]
+    restrict_thread([*read, (_NULL, Access.READ_FILE | Access.WRITE_FILE)])
     return Layer.LANDLOCK.value

@@ -50,33 +50,22 @@ _KNOWN = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1
 
 def landlock_version() -> int:
     """The kernel's version of Landlock; 0 if there is none."""
-    return max(
-        0,
-        int(
-            _libc().syscall(
-                _CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_FLAG)
-            )
-        ),
-    )
+    nothing = ctypes.c_size_t(0)
+    version = _libc().syscall(_CREATE_RULESET, None, nothing, ctypes.c_uint32(_VERSION_FLAG))
+    return max(0, int(version))
 
 
-def restrict_thread(
-    allowed: Iterable[tuple[Path, Access]], *, handled: Access | None = None, network: bool = True
-) -> None:
+def restrict_thread(allowed: Iterable[tuple[Path, Access]], *, network: bool = True) -> None:
     """Leave this thread, and all processes and threads that it starts from now on, only the
-    `allowed` files; there is no way back.
+    `allowed` files, and neither TCP nor signals to others; there is no way back.
 
-    `handled` are the rights that are taken away elsewhere, all by default; with all of them go TCP
-    and signals to others. Without `network`, TCP and abstract sockets stay. Paths that do not exist
-    are left out. Raises OSError.
+    Without `network`, TCP and abstract sockets stay. Paths that do not exist are left out. Raises
+    OSError.
     """
     version = landlock_version()
-    rights = _KNOWN.get(version, (1 << 16) - 1) & (~0 if handled is None else handled)
-    ports, scopes = (
-        (_NETWORK if version >= 4 and network else 0, _SCOPES if version >= 6 else 0)
-        if handled is None
-        else (0, 0)
-    )
+    rights = _KNOWN.get(version, (1 << 16) - 1)
+    ports = _NETWORK if version >= 4 and network else 0
+    scopes = _SCOPES if version >= 6 else 0
     if not network:
         scopes &= ~_ABSTRACT_SOCKETS
     attributes = struct.pack("=QQQ", rights, ports, scopes)[

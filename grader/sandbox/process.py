@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -93,17 +94,7 @@ def confine_tools(readable: Sequence[Path]) -> RunTool:
     confinement = Confinement(
         find_layer(), tuple(dict.fromkeys(path.resolve() for path in readable))
     )
-
-    def run(
-        argv: Sequence[str],
-        *,
-        cwd: Path | None = None,
-        limits: ToolLimits | None = None,
-        env: dict[str, str] | None = None,
-    ) -> Completed:
-        return run_tool(argv, cwd=cwd, limits=limits, env=env, confinement=confinement)
-
-    return run
+    return partial(run_tool, confinement=confinement)
 
 
 def _run_in_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:

@@ -96,7 +96,7 @@ def _filter(process: int, machine: str, allowed: Collection[str] = ()) -> bytes:
     column = list(_ARCHITECTURES).index(machine)
     fail = _FAIL | errno.EPERM
     code = [
-        *_unless(_load(_ARCHITECTURE), _EQUAL, _ARCHITECTURES[machine], _KILL_PROCESS),
+        *_unless(_load(_ARCHITECTURE), _ARCHITECTURES[machine], _KILL_PROCESS),
         *_when(_load(_NUMBER), _GREATER_EQUAL, _X32, fail),
     ]
     if LOCAL_SOCKETS in allowed:
@@ -111,7 +111,7 @@ def _filter(process: int, machine: str, allowed: Collection[str] = ()) -> bytes:
     body = [*_load(_FIRST), _jump(_ANY_BIT, _CLONE_THREAD, 1, 0), _return(fail), _return(_ALLOW)]
     code += [_jump(_EQUAL, _CLONE[column], 0, len(body)), *body]
     for numbers in _OF_OWN_PROCESS.values():
-        body = [*_unless(_load(_FIRST), _EQUAL, process, fail), _return(_ALLOW)]
+        body = [*_unless(_load(_FIRST), process, fail), _return(_ALLOW)]
         code += [_jump(_EQUAL, numbers[column], 0, len(body)), *body]
     body = [*_load(_FIRST), _jump(_EQUAL, 0, 2, 0), _jump(_EQUAL, process, 1, 0), _return(fail)]
     code += [_jump(_EQUAL, _OWN_OR_ZERO[column], 0, len(body)), *body, _return(_ALLOW)]
@@ -134,5 +134,5 @@ def _when(load: list[bytes], test: int, value: int, action: int) -> list[bytes]:
     return [*load, _jump(test, value, 0, 1), _return(action)]
 
 
-def _unless(load: list[bytes], test: int, value: int, action: int) -> list[bytes]:
-    return [*load, _jump(test, value, 1, 0), _return(action)]
+def _unless(load: list[bytes], value: int, action: int) -> list[bytes]:
+    return [*load, _jump(_EQUAL, value, 1, 0), _return(action)]

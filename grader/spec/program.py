@@ -307,7 +307,7 @@ class _Reader:
         name = cursor.take().text
         sign = before or cursor.take().text
         if sign in ("++", "--"):
-            one = Expression("1", start.position, Number(1, start.position), {})
+            one = Expression("1", start.position, Number(1), {})
             return Assignment(name, sign[0], one, *self._place(start, index))
         if sign in ("<<", ">>"):
             cursor.expect("=")

@@ -121,7 +121,7 @@ def _bind_structure(
                 raise
             message = f"{error.message} (a member of {type_})"
             raise error_at(place.position, message, error.advice) from error
-    return StructArgument(tuple(parts), parameter.size_bytes)
+    return StructArgument(tuple(parts))
 
 
 _Placed = tuple[int, Member, Value | None]

@@ -8,10 +8,9 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.cpp.comments import Comment, find_comments
 from grader.cpp.cursor import LanguageError, did_you_mean, error_at, quote
 from grader.cpp.expressions import Expression, parse_expression
-from grader.cpp.lexer import Position, find_names
+from grader.cpp.lexer import Comment, Position, find_comments, find_names
 from grader.cpp.tree import Value
 from grader.cpp.types import TYPE_WORDS
 from grader.records import Kernel, NoConstant, PlanMistake, Question, Submission

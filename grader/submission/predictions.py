@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal
 
-from grader.cpp.comments import find_comments
 from grader.cpp.cursor import did_you_mean, quote
+from grader.cpp.lexer import find_comments
 from grader.metrics import METRICS
 from grader.records.predictions import PREDICTIONS, WrittenPrediction
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.cpp.comments import Comment, find_comments
+from grader.cpp.lexer import Comment, find_comments
 
 
 @pytest.mark.parametrize(

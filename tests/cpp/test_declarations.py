@@ -10,11 +10,11 @@ from grader.cpp.declarations import (
     evaluate,
     find_constants,
     find_includes,
-    find_kernel_lines,
     find_kernels,
     find_macros,
     read_constants,
 )
+from grader.cpp.signatures import find_kernel_lines
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ driver needs (grader.sandbox.launch). A tool starts in a network of its own, and
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,11 +75,9 @@ def run_traced(order: RunOrder, gpu: RealGpu, tracer: Tracer) -> ConfinedRun:
         return finish_run(found, done, limit, order, folders)
 
 
-def count_program(
-    order: RunOrder, gpu: RealGpu, traced: ProgramRun, environ: Mapping[str, str] = os.environ
-) -> ProgramRun | NotCounted:
+def count_program(order: RunOrder, gpu: RealGpu, traced: ProgramRun) -> ProgramRun | NotCounted:
     """The traced run with the counters of Nsight Compute, from another run of the program."""
-    ncu = find_ncu(environ)
+    ncu = find_ncu(os.environ)
     if ncu is None:
         return NOT_INSTALLED
     done = _run_under(lambda log: count_command(ncu, log, gpu.arch), ncu, order, gpu)

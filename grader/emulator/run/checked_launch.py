@@ -46,7 +46,6 @@ class Party:
 
     line: int | None
     offset: int
-    opcode: str
     block: Triple
     thread: Triple
     stores: bool
@@ -184,7 +183,6 @@ class CheckedLaunch:
         return Party(
             line=code.line,
             offset=code.offset,
-            opcode=code.opcode,
             block=_place(block, self._grid),
             thread=_place(thread, self._block),
             stores=bool(bits & Trait.STORES),

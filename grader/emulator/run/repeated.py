@@ -78,8 +78,3 @@ class RepeatedLaunch:
     def tally(self) -> Tally:
         """A copy of the counters of all repetitions."""
         return self._worker.tally.copy()
-
-    @property
-    def worst(self) -> np.ndarray:
-        """The slots' worst accesses of all repetitions."""
-        return self._worker.tally.worst

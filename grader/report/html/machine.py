@@ -35,12 +35,11 @@ class MachineLine:
 
 @dataclass(frozen=True)
 class Machine:
-    """Machine code on a page. `timed`: there are bars; `folded`: there is code. `legend` lists the
-    states with at least a hundredth of the cycles: class, share, name, meaning."""
+    """Machine code on a page. `timed`: there are bars. `legend` lists the states with at least a
+    hundredth of the cycles: class, share, name, meaning."""
 
     lines: Mapping[int | None, MachineLine]
     timed: bool
-    folded: bool
     legend: Sequence[tuple[str, str, str, str]]
     note: str
 
@@ -63,7 +62,6 @@ def make_machine(work: MachineWork | None) -> Machine | None:
             for number in numbers
         },
         timed=whole > 0,
-        folded=bool(kernels),
         legend=[
             (
                 state.value,

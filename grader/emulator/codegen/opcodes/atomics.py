@@ -163,13 +163,11 @@ def take_turns(
     lanes: Lanes,
     words: list[Value],
     old: list[Value],
-    *,
-    slot: str | None = None,
 ) -> list[Value]:
     """Checks and counts the access (see `access`), then lets the lanes take turns. Returns the old
     values, or `old` if no lane takes part."""
     set_lane_data(e, words)
-    access(e, i, _access_kind(i, kind, space), lanes, slot=slot)
+    access(e, i, _access_kind(i, kind, space), lanes)
     host = e.context.load_pointer(f"{space}_host")
     e.b.call(define_atomic(e.function.module, kind), [e.context_pointer, host, lanes.mask])
     none = e.none(lanes.mask)
