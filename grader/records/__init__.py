@@ -8,7 +8,6 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 from grader.records.accesses import *
 from grader.records.class_results import *
 from grader.records.code import *
-from grader.records.counter_row import *
 from grader.records.counters import *
 from grader.records.counting import *
 from grader.records.devices import *

@@ -126,7 +126,8 @@ class _Rows:
         beside = bool(line.figures) and not self.stacked
         width = self.source_width if beside else self.text_width
         matters = line.hot or line.named or not beside
-        first, *more = self._wrap(line.text, width) if matters else [self._fit(line.text, width)]
+        text = clean_text(line.text.expandtabs(4))
+        first, *more = self._wrap(text, width) if matters else [self.page.fit(text, width)]
         style = "bold" if line.hot else ""
         source = Text.assemble((start, _HOTTEST if line.hot else "dim"), (first, style))
         cells = self._cells(line.figures, line.shares) if line.figures else ()
@@ -166,8 +167,7 @@ class _Rows:
         row = start + Text.assemble(
             *((self.gap + cell.plain, style or cell.style) for cell in cells)
         )
-        row.rstrip()
-        self.page.console.print(row, soft_wrap=True)
+        self.page.write_row(row)
 
     def _width(self, column: Column) -> int:
         texts = [
@@ -180,7 +180,7 @@ class _Rows:
     def _wrap(self, source: str, width: int) -> list[str]:
         """A source line in pieces that fit; all but the first are indented further than the
         line."""
-        text = self.page.fold(clean_text(source.expandtabs(4)))
+        text = self.page.fold(source)
         if cell_len(text) <= width:
             return [set_cell_size(text, width)]
         own = len(text) - len(text.lstrip())
@@ -189,14 +189,6 @@ class _Rows:
         shown = [f"{indent}{piece.plain.rstrip()}" for piece in pieces]
         shown[0] = " " * min(own, width // 2) + shown[0].lstrip()
         return [set_cell_size(shown[0], width), *shown[1:]]
-
-    def _fit(self, source: str, width: int) -> str:
-        """A source line, cut with an ellipsis where it is too long."""
-        text = self.page.fold(clean_text(source.expandtabs(4)))
-        if cell_len(text) <= width:
-            return set_cell_size(text, width)
-        dots = self.page.fold("…")
-        return set_cell_size(text, width - len(dots)) + dots
 
 
 def _format(column: Column, figures: Mapping[str, float]) -> str:

@@ -90,9 +90,7 @@ def _print_picture(access: WarpAccess, page: Page, text: str) -> None:
             page.write(f"{words[0].upper()}{words[1:]}.", indent=2)
     page.console.print()
     for row in draw_access(access, width=page.console.width - 2):
-        folded = Text("  ") + _fold(row, page)
-        folded.rstrip()
-        page.console.print(folded, soft_wrap=True)
+        page.write_row(Text("  ") + _fold(row, page))
     page.console.print()
     page.write(f"{describe_warp(access).capitalize()}.", indent=2, style=_QUIET)
 

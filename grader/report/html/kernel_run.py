@@ -9,7 +9,7 @@ from grader.report.html.machine import make_machine
 from grader.report.html.pages import render_fragment
 from grader.report.html.source_table import make_lines
 from grader.report.html.warp_charts import make_figures
-from grader.report.run_tables import list_launch_tables, list_output_table
+from grader.report.kernel_pages import list_launch_tables, list_output_table
 
 MOST_FINDINGS = 50
 

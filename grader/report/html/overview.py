@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from grader.messages.headlines import format_remark
 from grader.metrics import FIGURES, METRICS, TIMED
@@ -68,21 +70,14 @@ class Graded:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table; `sort`, `time_sort` and `rate_sort` are plain numbers, or empty."""
+    """A row of the table; `checks` has words, kind and glyph of each column."""
 
-    student: str
-    page: str | None
+    graded: Graded
     exercise: str
     status: str
+    kind: str
     checks: tuple[tuple[str, str, str], ...]
     message: str
-    kind: str = "none"
-    points: str = "–"
-    sort: str = ""
-    time: str = ""
-    time_sort: str = ""
-    rate: str = ""
-    rate_sort: str = ""
 
 
 @dataclass(frozen=True)
@@ -136,7 +131,7 @@ def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
     """The page; `graded` are the batch's entries in its order."""
     titles = {exercise.id: exercise.title for exercise in batch.exercises}
     several = len(batch.exercises) > 1
-    check_titles = [] if several else [*_check_titles(graded)]
+    check_titles = {} if several else _check_titles(graded)
     rows = [_make_row(each, titles, check_titles) for each in graded]
     units = [
         metric.unit
@@ -247,27 +242,20 @@ def _make_charts(digests: Sequence[Digest], parts: Sequence[float]) -> Iterator[
     source = " and ".join(
         sorted({digest.time_source.value for digest in timed if digest.time_source})
     )
-    markers = [*_make_markers(timed)]
     times = [digest.times_ms[OWN] for digest in timed]
-    yield (
-        "Time",
-        draw_log_histogram(
-            times, markers, title=f"Times of {len(times)} submissions", x_title=f"ms, {source}"
-        ),
-    )
+    yield "Time", _draw_histogram("Times", times, f"ms, {source}", [*_make_markers(timed)])
     for metric in _RATES:
         unit, title = metric.unit, metric.noun.capitalize()
         rates = [digest.rates[unit] for digest in timed if unit in digest.rates]
         if rates:
-            yield (
-                title,
-                draw_log_histogram(
-                    rates,
-                    [],
-                    title=f"{title} of {len(rates)} submissions",
-                    x_title=f"{unit}, {source}",
-                ),
-            )
+            yield title, _draw_histogram(title, rates, f"{unit}, {source}", [])
+
+
+def _draw_histogram(
+    noun: str, values: Sequence[float], x_title: str, markers: Sequence[Marker]
+) -> Markup:
+    title = f"{noun} of {len(values)} submissions"
+    return draw_log_histogram(values, markers, title=title, x_title=x_title)
 
 
 def _make_markers(timed: Sequence[Digest]) -> Iterator[Marker]:
@@ -291,40 +279,19 @@ def _make_rates(checked: Sequence[Digest]) -> Iterator[Cells]:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[str]) -> Row:
+def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Iterable[str]) -> Row:
     entry, digest, absent = graded.entry, graded.digest, ("", Badge.NONE.value, "")
-    row = Row(
-        student=entry.student,
-        page=graded.page,
-        exercise=titles.get(entry.exercise, entry.exercise),
-        status=entry.status.row.word if entry.status else NOT_GRADED,
-        checks=(absent,) * len(check_titles),
-        message=_describe(entry),
+    checks = digest.checks if digest else ()
+    shown = {title: _show_check(status, remark) for title, status, remark in checks}
+    fallback = entry.status.row.word if entry.status else NOT_GRADED
+    return Row(
+        graded,
+        titles.get(entry.exercise, entry.exercise),
+        digest.word if digest else fallback,
+        digest.badge.value if digest else Badge.NONE.value,
+        tuple(shown.get(title, absent) for title in check_titles),
+        _describe(entry),
     )
-    if digest is None:
-        return row
-    shown = {title: _show_check(status, remark) for title, status, remark in digest.checks}
-    row = replace(
-        row,
-        status=digest.word,
-        kind=digest.badge.value,
-        checks=tuple(shown.get(title, absent) for title in check_titles),
-    )
-    return _with_figures(row, digest)
-
-
-def _with_figures(row: Row, digest: Digest) -> Row:
-    if digest.status.has_points:
-        row = replace(
-            row,
-            points=f"{digest.points:g} / {digest.total:g}",
-            sort=f"{digest.points:g}",
-        )
-    if (time := digest.times_ms.get(OWN)) is not None:
-        row = replace(row, time=f"{time:.4g}", time_sort=f"{time:.9g}")
-    for unit, rate in [*digest.rates.items()][:1]:
-        row = replace(row, rate=f"{rate:,.4g} {unit}", rate_sort=f"{rate:.9g}")
-    return row
 
 
 def _describe(entry: BatchEntry) -> str:

@@ -62,6 +62,11 @@ def render_fragment(template: str, **values: object) -> str:
     return _environment().get_template(template).render(style=style, frame=FRAME, **values)
 
 
+def render_drawing(template: str, **values: object) -> Markup:
+    """An inline SVG."""
+    return Markup(_environment().get_template(template).render(**values))
+
+
 def _style() -> str:
     return "".join(map(_read, _STYLES))
 

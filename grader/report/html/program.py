@@ -13,7 +13,7 @@ from grader.report.html.kernel_run import MOST_FINDINGS
 from grader.report.html.pages import render_fragment, render_page
 from grader.report.html.source_table import make_lines
 from grader.report.html.timeline_chart import KEY, MOST_BARS, draw_timeline
-from grader.report.program_tables import list_files, list_program_tables
+from grader.report.program_page import list_files, list_program_tables
 from grader.report.text import clean_line, clean_text
 
 
