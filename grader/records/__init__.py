@@ -9,7 +9,6 @@ from grader.records.accesses import *
 from grader.records.class_results import *
 from grader.records.code import *
 from grader.records.counters import *
-from grader.records.counting import *
 from grader.records.devices import *
 from grader.records.facts import *
 from grader.records.grades import *
@@ -24,8 +23,6 @@ from grader.records.requests import *
 from grader.records.runs import *
 from grader.records.scores import *
 from grader.records.source_facts import *
-from grader.records.syntax import *
-from grader.records.textures import *
 from grader.records.tooling import *
 from grader.records.warp_cycles import *
 from grader.records.what_if import *

@@ -63,7 +63,7 @@ def _plain_score(score: Score) -> dict[str, object]:
     plain = {
         "submission": {"name": score.submission_name, "sha256": score.submission_sha256},
         "metrics": {
-            metric.name: {name: _plain(getattr(metric, name)) for name in _METRIC}
+            metric.name: {name: getattr(metric, name) for name in _METRIC}
             for metric in score.metrics
         },
         "cases": [
@@ -71,10 +71,10 @@ def _plain_score(score: Score) -> dict[str, object]:
             for case in score.cases
         ],
     }
-    ordered = {
-        name: plain[name] if name in plain else _plain(getattr(score, name))
-        for name in _ORDER.split()
-    }
+    ordered: dict[str, object] = {}
+    for name in _ORDER.split():
+        value = plain[name] if name in plain else getattr(score, name)
+        ordered[name] = value if isinstance(value, float) else _plain(value)  # points are finite
     if score.machine is not None and score.machine.lines:
         ordered["machine"] = plain_lines(score.machine)
     if score.what_if is not None:

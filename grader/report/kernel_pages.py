@@ -124,7 +124,9 @@ def plain_counted(record: KernelLaunch | ProgramKernel) -> dict[str, object]:
 
 
 def plain_counters(counters: Counters | None) -> dict[str, int | float | None] | None:
-    return counters and {name: getattr(counters, name) for name in COUNTER_NAMES}
+    if counters is None:
+        return None
+    return {name: getattr(counters, name) for name in COUNTER_NAMES}
 
 
 def _print_output(text: str, page: Page) -> None:

@@ -1,5 +1,5 @@
 """Two versions of a submission side by side: points, figures, differences, and the better version;
-as a table and as JSON."""
+as a table, as JSON, and in a line."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from grader.report.json import format_score
 from grader.report.terminal import Page
 
 _FIGURES = ("old", "new", "of", "new / old")
+NOTHING = "nothing that is graded has changed"
 
 
 class Change(StrEnum):
@@ -212,5 +213,73 @@ def _cells(row: Row) -> list[Text | str]:
     return [row.name, _value(row.old), _value(row.new), ratio, change, ", ".join(sources)]
 
 
-def _value(metric: MetricValue) -> str:
-    return "-" if metric.value is None else format_value(metric.name, metric.value)
+def _value(metric: MetricValue, missing: str = "-") -> str:
+    return missing if metric.value is None else format_value(metric.name, metric.value)
+
+
+# --- in a line ------------------------------------------------------------------------------------
+
+
+def describe_changes(old: Score, new: Score) -> str:
+    """`+15 points; Bank conflicts 4,063,232 → 0`."""
+    return "; ".join(_changes(Versions(old, new))) or NOTHING
+
+
+def style_of(old: Score, new: Score) -> str:
+    """The colour of the line."""
+    return "green" if new.score > old.score else "red" if new.score < old.score else ""
+
+
+def _changes(versions: Versions) -> Iterator[str]:
+    old, new = versions.old, versions.new
+    if gained := round(new.score - old.score, 2):
+        points = "point" if abs(gained) == 1 else "points"
+        yield f"{'+' if gained > 0 else '−'}{abs(gained):g} {points}"
+    if old.status is not new.status and (old.status.ended_early or new.status.ended_early):
+        yield f"{_ending_of(old)} → {_ending_of(new)}"
+    yield from _changed_cases(old, new)
+    rows = {row.name: row for row in compare_metrics(versions)}
+    for name, label in _label_metrics(new).items():
+        if (
+            name in rows
+            and name not in TIMED
+            and rows[name].change in (Change.BETTER, Change.WORSE)
+        ):
+            yield f"{label} {_both_values(rows[name])}"
+    if (time := rows.get("time_ms")) is not None and time.change in (
+        Change.BETTER,
+        Change.WORSE,
+        Change.UNCLEAR,
+    ):
+        unclear = " (no clear difference)" if time.change is Change.UNCLEAR else ""
+        yield f"time {_both_values(time)}{unclear}"
+
+
+def _ending_of(score: Score) -> str:
+    """The mistake that ended the grading, or a note that none did."""
+    return score.status.row.word if score.status.ended_early else "it runs"
+
+
+def _changed_cases(old: Score, new: Score) -> Iterator[str]:
+    """The number of wrong cases and of findings, where both gradings reached them."""
+    if old.status.ended_early or new.status.ended_early:
+        return
+    before, after = (sum(case.is_wrong for case in score.cases) for score in (old, new))
+    if before != after:
+        yield f"wrong cases {before} → {after}"
+    found, left = len(old.findings), len(new.findings)
+    if found != left:
+        yield f"findings {found} → {left}"
+
+
+def _label_metrics(score: Score) -> dict[str, str]:
+    """The exercise's names of the metrics that it grades."""
+    return {
+        check.metric: check.headline or check.title
+        for check in score.checks
+        if check.metric not in (CORRECTNESS, CHECKED_CASES) and check.status.has_points
+    }
+
+
+def _both_values(row: Row) -> str:
+    return f"{_value(row.old, '–')} → {_value(row.new, '–')}"
