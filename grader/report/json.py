@@ -12,7 +12,7 @@ import math
 from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cattrs import Converter
 
@@ -28,9 +28,6 @@ from grader.records import (
     Score,
     States,
 )
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 
 def format_score(score: Score) -> str:
@@ -60,20 +57,19 @@ _METRIC = ("value", "unit", "source", "reason", "interval")
 
 def _plain_score(score: Score) -> dict[str, object]:
     """The machine code is left out: it is long, and a compiler makes it again."""
-    plain = {
+    plain: dict[str, object] = vars(score) | {
         "submission": {"name": score.submission_name, "sha256": score.submission_sha256},
+        "pending_points": score.pending_points,
         "metrics": {
             metric.name: {name: getattr(metric, name) for name in _METRIC}
             for metric in score.metrics
         },
         "cases": [
-            _plain_fields(case) | {"sizes": None if case.hidden else case.sizes}
-            for case in score.cases
+            vars(case) | {"sizes": None if case.hidden else case.sizes} for case in score.cases
         ],
     }
-    ordered: dict[str, object] = {}
-    for name in _ORDER.split():
-        value = plain[name] if name in plain else getattr(score, name)
+    ordered = {name: plain[name] for name in _ORDER.split()}
+    for name, value in ordered.items():
         ordered[name] = value if isinstance(value, float) else _plain(value)  # points are finite
     if score.machine is not None and score.machine.lines:
         ordered["machine"] = plain_lines(score.machine)
@@ -82,14 +78,10 @@ def _plain_score(score: Score) -> dict[str, object]:
     return ordered
 
 
-def _plain_fields(record: DataclassInstance) -> dict[str, object]:
-    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
-
-
 def _plain(value: object) -> object:
     """A record, or a value in a record, as JSON types. A NamedTuple (Dim3) becomes a list."""
     if is_dataclass(value) and not isinstance(value, type):
-        return _plain_fields(value)
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float) and not math.isfinite(value):

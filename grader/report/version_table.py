@@ -4,7 +4,7 @@ as a table, as JSON, and in a line."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -77,20 +77,18 @@ def print_versions(versions: Versions, *, console: Console) -> None:
     """Print the results of both versions, the points of each check, the metrics, the summary, and
     the ending."""
     page = Page(console)
-    scores = (versions.old, versions.new)
-    for which, score in zip(("old", "new"), scores, strict=True):
+    scores: Mapping[str, Score] = vars(versions)
+    for which, score in scores.items():
         page.write(f"{which}: {score.submission_name}: {_outcome(score)}")
     device = versions.old.device or versions.new.device
     if device is not None:
         page.write(f"Device: {device.description}", style="dim")
     if sizes := versions.old.line_sizes or versions.new.line_sizes:
-        page.write(
-            "Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()),
-            style="dim",
-        )
+        listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        page.write(f"Counters: at {listed}", style="dim")
     page.console.print()
     page.write_table(("Check", "old", "new", "of"), _check_rows(versions), right=_FIGURES)
-    for which, score in zip(("old", "new"), scores, strict=True):
+    for which, score in scores.items():
         for check in (each for each in score.checks if each.in_doubt):
             page.write(f"{which}: {check.headline or check.title}: {format_remark(check)}")
     rows = compare_metrics(versions)
@@ -115,13 +113,9 @@ def format_versions(versions: Versions) -> str:
         }
         for row in compare_metrics(versions)
     }
-    scores = {
-        which: json.loads(format_score(score))
-        for which, score in (("old", versions.old), ("new", versions.new))
-    }
-    return (
-        json.dumps({"summary": summarise(versions), "metrics": metrics, **scores}, indent=2) + "\n"
-    )
+    scores = {which: json.loads(format_score(score)) for which, score in vars(versions).items()}
+    plain = {"summary": summarise(versions), "metrics": metrics, **scores}
+    return json.dumps(plain, indent=2) + "\n"
 
 
 # --- judging --------------------------------------------------------------------------------------
@@ -134,22 +128,15 @@ def _ratio(old: MetricValue, new: MetricValue) -> float | None:
 
 
 def _judge(old: MetricValue, new: MetricValue) -> Change:
-    if (
-        old.value is None
-        or new.value is None
-        or old.sizes != new.sizes
-        or not METRICS[old.name].is_goal
-    ):
+    metric = METRICS[old.name]
+    if old.value is None or new.value is None or old.sizes != new.sizes or not metric.is_goal:
         return Change.UNKNOWN
     if old.value == new.value:
         return Change.SAME
     if _overlap(old, new):
         return Change.UNCLEAR
-    return (
-        Change.BETTER
-        if (new.value > old.value) == (METRICS[old.name].better is Better.HIGHER)
-        else Change.WORSE
-    )
+    is_better = (new.value > old.value) == (metric.better is Better.HIGHER)
+    return Change.BETTER if is_better else Change.WORSE
 
 
 def _overlap(old: MetricValue, new: MetricValue) -> bool:
