@@ -189,18 +189,6 @@ def _figures(columns: Sequence[Column], counters: Counters) -> dict[str, float]:
 # --- the columns ----------------------------------------------------------------------------------
 
 
-def _wavefronts(c: Counters) -> float | None:
-    return c.shared_wavefronts or None
-
-
-def _excess(c: Counters) -> float | None:
-    return c.shared_wavefronts_excessive if c.shared_wavefronts else None
-
-
-def _active_lanes(c: Counters) -> float | None:
-    return _ratio(c.thread_instructions_executed, c.instructions_executed)
-
-
 def _ratio(value: int, by: int) -> float | None:
     return value / by if by else None
 
@@ -231,21 +219,21 @@ TERMINAL_COLUMNS = (
         "active_lanes",
         ("active", "lanes"),
         "threads that took part, of a warp's 32, on average",
-        _active_lanes,
+        lambda c: _ratio(c.thread_instructions_executed, c.instructions_executed),
         _format_ratio,
     ),
     Column(
         "wavefronts",
         ("wave-", "fronts"),
         "passes that accesses to shared memory took",
-        _wavefronts,
+        lambda c: c.shared_wavefronts or None,
         _format_count,
     ),
     Column(
         "excess",
         ("", "excess"),
         "of these, passes beyond the ideal: bank conflicts",
-        _excess,
+        lambda c: c.shared_wavefronts_excessive if c.shared_wavefronts else None,
         _format_count,
         lambda c: c.shared_wavefronts_excessive,
     ),
@@ -321,7 +309,7 @@ PAGE_COLUMNS = (
         "wavefronts",
         ("Shared wavefronts", ""),
         "passes that shared-memory accesses took",
-        _wavefronts,
+        lambda c: c.shared_wavefronts or None,
         _format_count,
     ),
     Column(

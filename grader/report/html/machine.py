@@ -35,12 +35,11 @@ class MachineLine:
 
 @dataclass(frozen=True)
 class Machine:
-    """Machine code on a page. `timed`: there are bars; `folded`: there is code. `legend` lists the
-    states with at least a hundredth of the cycles: class, share, name, meaning."""
+    """Machine code on a page. `timed`: there are bars. `legend` lists the states with at least a
+    hundredth of the cycles: class, share, name, meaning."""
 
     lines: Mapping[int | None, MachineLine]
     timed: bool
-    folded: bool
     legend: Sequence[tuple[str, str, str, str]]
     note: str
 
@@ -54,28 +53,18 @@ def make_machine(work: MachineWork | None) -> Machine | None:
     whole = sum(total.values())
     cycles = {line.line: line for line in work.lines}
     largest = max((line.cycles for line in work.lines), default=0.0)
-    numbers = dict.fromkeys(
-        [*cycles, *(group.line for kernel in kernels for group in kernel.groups)]
-    )
-    return Machine(
-        {
-            number: _make_line(number, cycles.get(number), kernels, whole, largest)
-            for number in numbers
-        },
-        timed=whole > 0,
-        folded=bool(kernels),
-        legend=[
-            (
-                state.value,
-                f"{100 * part / whole:.0f} %",
-                STATE_WORDS[state].name,
-                STATE_WORDS[state].meaning,
-            )
-            for state, part in total.items()
-            if part >= LEAST_SHARE * whole
-        ],
-        note=_describe(work),
-    )
+    listed = (group.line for kernel in kernels for group in kernel.groups)
+    lines = {
+        number: _make_line(number, cycles.get(number), kernels, whole, largest)
+        for number in dict.fromkeys([*cycles, *listed])
+    }
+    legend = [
+        (state.value, f"{100 * part / whole:.0f} %", words.name, words.meaning)
+        for state, part in total.items()
+        for words in [STATE_WORDS[state]]
+        if part >= LEAST_SHARE * whole
+    ]
+    return Machine(lines, timed=whole > 0, legend=legend, note=_describe(work))
 
 
 def _is_listed(work: MachineWork) -> bool:

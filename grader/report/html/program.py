@@ -51,20 +51,18 @@ def render_program_fragment(run: ProgramRun) -> str:
 
 def _view(run: ProgramRun) -> dict[str, Any]:
     annotations = [annotate_run(file, PAGE_COLUMNS) for file in list_files(run)]
-    errors = [clean_line(failure.message) for failure in run.failures]
-    found = [clean_line(describe_finding(finding)) for finding in run.findings]
-    hosts = [clean_line(describe_mistake(mistake)) for mistake in run.host_findings]
+    groups = {
+        "Errors of kernels": [failure.message for failure in run.failures],
+        "Found in kernels": [*map(describe_finding, run.findings)],
+        "Found in host code": [*map(describe_mistake, run.host_findings)],
+    }
     return {
         "device": clean_line(run.device),
         "result": describe_result(run),
         "advice": clean_line(advise_on_program(run)),
         "groups": [
-            (heading, lines[:MOST_FINDINGS])
-            for heading, lines in (
-                ("Errors of kernels", errors),
-                ("Found in kernels", found),
-                ("Found in host code", hosts),
-            )
+            (heading, [*map(clean_line, lines[:MOST_FINDINGS])])
+            for heading, lines in groups.items()
             if lines
         ],
         "tables": list_program_tables(run),
