@@ -254,11 +254,8 @@ class Counters:
     @figure("wavefronts", Shown.ON_PAGES)
     def shared_wavefronts(self) -> int:
         """Wavefronts of shared loads, stores and atomics together."""
-        return (
-            self.shared_load_wavefronts
-            + self.shared_store_wavefronts
-            + self.shared_atomic_wavefronts
-        )
+        loaded, stored = self.shared_load_wavefronts, self.shared_store_wavefronts
+        return loaded + stored + self.shared_atomic_wavefronts
 
     shared_wavefronts_ideal: int = counter_field(
         "wavefronts",
@@ -321,11 +318,8 @@ class Counters:
     @property
     def shared_instructions(self) -> int:
         """Instructions that load, store or change shared memory, in warps."""
-        return (
-            self.shared_load_instructions
-            + self.shared_store_instructions
-            + self.shared_atomic_instructions
-        )
+        loads, stores = self.shared_load_instructions, self.shared_store_instructions
+        return loads + stores + self.shared_atomic_instructions
 
     @property
     def shared_wavefronts_excessive(self) -> int:

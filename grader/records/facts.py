@@ -169,11 +169,8 @@ class Faulted:
     @property
     def status(self) -> Status:
         """The status of a grading that it ends."""
-        endless = (
-            FindingKind.INSTRUCTION_LIMIT,
-            FindingKind.WALL_LIMIT,
-            FindingKind.ENDLESS_WAIT,
-        )
+        limits = (FindingKind.INSTRUCTION_LIMIT, FindingKind.WALL_LIMIT)
+        endless = (*limits, FindingKind.ENDLESS_WAIT)
         return Status.TIMEOUT if self.observation.kind in endless else Status.RUNTIME_ERROR
 
     @property

@@ -79,15 +79,8 @@ class Traffic:
     l2: Lookups | None = None
 
     def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(
-            (
-                None
-                if self.dram_bytes is None or other.dram_bytes is None
-                else self.dram_bytes + other.dram_bytes
-            ),
-            None if self.l1 is None or other.l1 is None else self.l1 + other.l1,
-            None if self.l2 is None or other.l2 is None else self.l2 + other.l2,
-        )
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Traffic(*(None if None in (a, b) else a + b for a, b in pairs))
 
 
 @dataclass(frozen=True)

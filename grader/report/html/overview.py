@@ -16,6 +16,7 @@ from grader.records import (
     BatchEntry,
     BatchExercise,
     BatchSummary,
+    CheckResult,
     CheckStatus,
     Score,
     Source,
@@ -97,29 +98,23 @@ def digest_score(score: Score) -> Digest:
     """The part of a score that the report needs."""
     word, badge = describe_outcome(score)
     time = metric_value(score, "time_ms")
-    rates = ((metric.unit, metric_value(score, metric.name)) for metric in _RATES)
+    rates = {metric.unit: metric_value(score, metric.name) for metric in _RATES}
     return Digest(
         status=score.status,
         word=word,
         badge=badge,
         points=score.score,
         total=score.max_score,
-        checks=tuple(
-            (
-                check.headline or check.title,
-                check.status,
-                format_remark(check) if check.in_doubt else "",
-            )
-            for check in score.checks
-        ),
+        checks=tuple(map(_digest_check, score.checks)),
         times_ms=plan_times(score),
         time_source=time.source if time is not None else _source_of(score),
-        rates={
-            unit: metric.value
-            for unit, metric in rates
-            if metric is not None and metric.value is not None
-        },
+        rates={unit: each.value for unit, each in rates.items() if each and each.value is not None},
     )
+
+
+def _digest_check(check: CheckResult) -> tuple[str, CheckStatus, str]:
+    remark = format_remark(check) if check.in_doubt else ""
+    return check.headline or check.title, check.status, remark
 
 
 def _source_of(score: Score) -> Source | None:
@@ -169,20 +164,16 @@ def _name_device(batch: BatchSummary) -> str:
 
 
 def _check_titles(graded: Sequence[Graded]) -> dict[str, None]:
-    return dict.fromkeys(
-        title for each in graded if each.digest for title, *_ in each.digest.checks
-    )
+    digests = (each.digest for each in graded if each.digest)
+    return dict.fromkeys(title for digest in digests for title, *_ in digest.checks)
 
 
 def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
     parts = [*_parts(graded)]
-    ours = sum(each.digest is not None and not each.digest.status.has_points for each in graded)
-    missing = sum(each.digest is None for each in graded)
-    pending = sum(
-        each.entry.marks is not None and each.entry.points is None
-        for each in graded
-        if each.digest is not None
-    )
+    read = [(each.entry, each.digest) for each in graded if each.digest is not None]
+    ours = sum(not digest.status.has_points for _, digest in read)
+    missing = len(graded) - len(read)
+    pending = sum(entry.marks is not None and entry.points is None for entry, _ in read)
     yield f"{len(graded):,}", "submissions" if len(graded) != 1 else "submission"
     yield f"{100 * statistics.median(parts):.0f} %" if parts else "–", "median of the points"
     yield f"{sum(part >= 1 for part in parts):,}", "with full marks"
