@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -85,7 +85,7 @@ def batch_display(console: Console, *, quiet: bool = False) -> Iterator[ShowBatc
         yield lambda progress: _write_lines(page, progress)
 
 
-def _update(bar: ProgressBar, task: int, progress: BatchProgress) -> None:
+def _update(bar: ProgressBar, task: TaskID, progress: BatchProgress) -> None:
     for line in progress.finished:
         Page(bar.console).write_whole(line)
     description = None if progress.running is None else _running(progress.running)

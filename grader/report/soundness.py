@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rich.console import Console
+from rich.text import Text
 
 from grader.report.ending import write_ending
 from grader.report.terminal import Page
@@ -141,7 +142,9 @@ def _write_table(
     """A table of cells; the last cell has the colour of the proof."""
     if rows:
         page.write_whole(title, style="bold")
-        styled = [(*cells[:-1], page.text(cells[-1], _STYLES[proof])) for cells, proof in rows]
+        styled: list[list[str | Text]] = [
+            [*cells[:-1], page.text(cells[-1], _STYLES[proof])] for cells, proof in rows
+        ]
         page.write_table(titles, styled, right=())
         page.write_whole("")
 

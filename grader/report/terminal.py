@@ -117,9 +117,8 @@ class Page:
     def write_verbatim(self, text: str, *, style: str = "", indent: int = 0) -> None:
         """Write lines unchanged: a caret under a column must stay there."""
         for line in clean_text(text).rstrip("\n").split("\n"):
-            self.console.print(
-                Text(" " * indent) + Text(self.fold(line), style=style), soft_wrap=True
-            )
+            row = Text(" " * indent) + Text(self.fold(line), style=style)
+            self.console.print(row, soft_wrap=True)
 
     def write_heading(self, line: str, *, style: str = "bold") -> None:
         """Write a heading below an empty line."""
@@ -204,11 +203,10 @@ class _GradingBar(ProgressBar):
     def show_checks(self, checks: Sequence[CheckResult]) -> None:
         """Show the promised lines of the checks that have a verdict so far."""
         page = Page(self.console)
-        shown = [(status, line) for status, line in format_headlines(checks) if status.is_verdict]
-        self._lines = [
-            page.text("so far:", "dim"),
-            *(page.text(line, status.row.style) for status, line in shown),
-        ]
+        self._lines = [page.text("so far:", "dim")]
+        for status, line in format_headlines(checks):
+            if status.is_verdict:
+                self._lines.append(page.text(line, status.row.style))
         self.refresh()
 
 
