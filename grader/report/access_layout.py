@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+from rich.text import Text
 
 from grader.records import SECTOR_BYTES, Memory, WarpAccess
 
@@ -16,6 +19,7 @@ LANES = "0123456789abcdefghijklmnopqrstuv"
 """The signs of a warp's 32 lanes."""
 
 Lanes = tuple[int, ...]
+Drawn = TypeVar("Drawn", str, Text)
 SEVERAL, UNUSED = "*", "·"
 BANK_NUMBERS = "".join(f"{bank:<8}" for bank in range(0, BANKS, 8)).rstrip()
 ROW_WIDTH = {Memory.SHARED: BANKS, Memory.GLOBAL: ROW_WORDS + ROW_WORDS // SECTOR_WORDS - 1}
@@ -168,11 +172,11 @@ def _sign(lanes: Lanes) -> str:
     return LANES[lanes[0]] if len(lanes) == 1 else SEVERAL
 
 
-def shorten(rows: Sequence[str], most: int) -> Iterator[str]:
+def shorten(rows: Sequence[Drawn], most: int) -> Iterator[Drawn]:
     """The first rows and the last row where there are more than `most`."""
     if len(rows) <= most:
         yield from rows
         return
     yield from rows[: most - 2]
-    yield f"... {len(rows) - most + 1} more"
+    yield type(rows[0])(f"... {len(rows) - most + 1} more")
     yield rows[-1]

@@ -64,16 +64,12 @@ def _explain(kernel: KernelCode, sizes: Mapping[str, int]) -> Iterator[tuple[str
     if kernel.counted:
         yield "executed", f"warps that executed it{at}"
     if kernel.modelled:
-        yield (
-            "  cycles",
-            "its part of the modelled cycles of all warps: which wait at it or issue it",
-        )
+        part = "its part of the modelled cycles of all warps: which wait at it or issue it"
+        yield "  cycles", part
     yield "   stall", "cycles until the warp may issue its next instruction; Y: another warp first"
     yield "    sets", "scoreboards: W until its result is there, R until its registers are read"
-    yield (
-        "   waits",
-        "scoreboards that must be free before it is issued; <-: instructions that set them",
-    )
+    waits = "scoreboards that must be free before it is issued; <-: instructions that set them"
+    yield "   waits", waits
     if kernel.modelled:
         yield "       >", f"hot: at least {HOT_CYCLES:.0%} of the cycles"
     elif kernel.counted:
@@ -157,9 +153,8 @@ class _Layout:
             self._write_wrapped(Text(" " * indent), self.page.text(row.note, _HOT))
 
     def _write_row(self, cells: Iterable[str], text: Text, style: str, mark: str = " ") -> None:
-        start = "".join(
-            f"{cell:>{width}}  " for cell, width in zip(cells, self.widths, strict=True)
-        )
+        pairs = zip(cells, self.widths, strict=True)
+        start = "".join(f"{cell:>{width}}  " for cell, width in pairs)
         self._write_wrapped(Text(f"{mark} {start}", style=style), text)
 
     def _write_wrapped(self, head: Text, body: Text) -> None:
