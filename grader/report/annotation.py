@@ -96,11 +96,9 @@ def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Ann
     else:
         texts = number_lines(source)
     counted = {line.line: line.counters for line in score.lines} if score.line_sizes else {}
+    accesses = accesses_of_lines(score.accesses, score.lines, MOST_PICTURES)
     named = score.submission_name, score.line_sizes
-    annotation = _annotate(*named, texts, counted, score.findings, columns)
-    return replace(
-        annotation, accesses=accesses_of_lines(score.accesses, score.lines, MOST_PICTURES)
-    )
+    return replace(_annotate(*named, texts, counted, score.findings, columns), accesses=accesses)
 
 
 def annotate_run(run: KernelRun, columns: Sequence[Column]) -> Annotation:
@@ -165,20 +163,11 @@ def _annotate_line(
     named = any(number in (finding.line, finding.other_line) for finding in known)
     if counters is None:
         return AnnotatedLine(number, text, {}, {}, {}, findings, named)
-    costs = {
-        column.name: (column.cost(counters), column.cost(total))
-        for column in columns
-        if column.cost
-    }
-    return AnnotatedLine(
-        number,
-        text,
-        _figures(columns, counters),
-        {name: cost / whole for name, (cost, whole) in costs.items() if whole and cost},
-        {column.name: column.note(counters) for column in columns},
-        findings,
-        named,
-    )
+    costs = ((each.name, each.cost(counters), each.cost(total)) for each in columns if each.cost)
+    shares = {name: cost / whole for name, cost, whole in costs if whole and cost}
+    notes = {column.name: column.note(counters) for column in columns}
+    figures = _figures(columns, counters)
+    return AnnotatedLine(number, text, figures, shares, notes, findings, named)
 
 
 def _figures(columns: Sequence[Column], counters: Counters) -> dict[str, float]:

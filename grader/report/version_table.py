@@ -32,6 +32,9 @@ class Change(StrEnum):
     UNKNOWN = ""
 
 
+_CLEAR = (Change.BETTER, Change.WORSE)
+
+
 @dataclass(frozen=True)
 class Versions:
     """The scores of both versions, of the same exercise on the same device from the same seed."""
@@ -152,7 +155,7 @@ def _summary(versions: Versions) -> Iterator[str]:
         yield _format_speed(time.ratio, time.change)
     graded = dict.fromkeys(check.metric for check in (*old.checks, *new.checks))
     for row in (rows[name] for name in graded if name in rows and name not in TIMED):
-        if row.change in (Change.BETTER, Change.WORSE):
+        if row.change in _CLEAR:
             yield f"{row.name.replace('_', ' ')} {_value(row.old)} -> {_value(row.new)}"
     if old.score != new.score:
         yield f"{old.score:g} -> {new.score:g} of {new.max_score:g} points"
@@ -192,9 +195,7 @@ def _points(check: CheckResult | None) -> str:
 
 def _cells(row: Row) -> list[Text | str]:
     styles = {Change.BETTER: "green", Change.WORSE: "red"}
-    sources = dict.fromkeys(
-        each.source.value for each in (row.old, row.new) if each.source is not None
-    )
+    sources = dict.fromkeys(each.source.value for each in (row.old, row.new) if each.source)
     ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
     change = Text(row.change.value, style=styles.get(row.change, ""))
     return [row.name, _value(row.old), _value(row.new), ratio, change, ", ".join(sources)]
@@ -227,17 +228,10 @@ def _changes(versions: Versions) -> Iterator[str]:
     yield from _changed_cases(old, new)
     rows = {row.name: row for row in compare_metrics(versions)}
     for name, label in _label_metrics(new).items():
-        if (
-            name in rows
-            and name not in TIMED
-            and rows[name].change in (Change.BETTER, Change.WORSE)
-        ):
+        if name in rows and name not in TIMED and rows[name].change in _CLEAR:
             yield f"{label} {_both_values(rows[name])}"
-    if (time := rows.get("time_ms")) is not None and time.change in (
-        Change.BETTER,
-        Change.WORSE,
-        Change.UNCLEAR,
-    ):
+    time = rows.get("time_ms")
+    if time is not None and time.change in (*_CLEAR, Change.UNCLEAR):
         unclear = " (no clear difference)" if time.change is Change.UNCLEAR else ""
         yield f"time {_both_values(time)}{unclear}"
 

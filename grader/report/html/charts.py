@@ -87,15 +87,14 @@ def draw_log_histogram(
     counts = [0] * bins
     for value in values:
         counts[min(bins - 1, int(bins * axis.place(value) / PLOT_WIDTH))] += 1
+    tips = [" to ".join(map(format_short, ends)) for ends in itertools.pairwise(edges)]
     ordered = sorted(markers, key=lambda each: each.value)
     return _draw(
         title=title,
         x_title=x_title,
         ticks=[*_ticks_below(axis)],
         markers=[(axis.place(marker.value), marker.label) for marker in ordered],
-        **_stack(
-            counts, [" to ".join(map(format_short, ends)) for ends in itertools.pairwise(edges)]
-        ),
+        **_stack(counts, tips),
     )
 
 

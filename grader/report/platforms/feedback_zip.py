@@ -103,10 +103,8 @@ def pack_feedback(
         for suffix, text in _write(out, entry, titles[entry.exercise], content, note(entry)):
             files[_unused(f"{stem}{suffix}", files)] = text.encode("utf-8", "replace")
     if not files:
-        raise UsageError(
-            f"there is no feedback to pack: {left_out[0].reason if left_out else 'no submissions'}",
-            "Try --format folders.",
-        )
+        reason = left_out[0].reason if left_out else "no submissions"
+        raise UsageError(f"there is no feedback to pack: {reason}", "Try --format folders.")
     return PackedFeedback(_zip(files), len(students), len(files), tuple(left_out))
 
 
