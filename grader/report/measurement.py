@@ -41,8 +41,12 @@ def _make_figure(metric: MetricValue) -> Figure:
     return Figure(label, value, metric.source.value if metric.source else "", metric.reason or "")
 
 
-def format_measurement(score: Score) -> Iterator[str]:
+def format_measurement(score: Score) -> tuple[str, ...]:
     """The lines on times and on counters that are known; plain text."""
+    return tuple(_lines(score))
+
+
+def _lines(score: Score) -> Iterator[str]:
     if score.timings:
         own_first = sorted(score.timings, key=lambda timing: timing.plan != SUBMISSION)
         parts = (map(_format_time, own_first), _format_limits(score))
