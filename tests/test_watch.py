@@ -19,7 +19,7 @@ from grader.cli import main
 from grader.cli.watch import Saves, Stale, watch
 from grader.errors import GraderError
 from grader.records import Failure, Finding, FindingKind, MetricValue, Score, Source, Status
-from grader.report.changes import NOTHING, describe_changes
+from grader.report.version_table import NOTHING, describe_changes
 from tests.support.factories import CROOKED_LINES, make_case, make_failed, make_graded
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -133,7 +133,7 @@ class _Watcher:
 
     def end(self, score: Score) -> None:
         """Prints the changes since the last score, and the hint to save again."""
-        from grader.report.changes import describe_changes, style_of
+        from grader.report.version_table import describe_changes, style_of
 
         if not self.quiet:
             self._print("")

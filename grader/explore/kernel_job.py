@@ -191,7 +191,7 @@ def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
 
 
 def _render(run: KernelRun) -> str:
-    from grader.report.html.kernel_run import render_run
+    from grader.report.html.program import render_run
 
     return render_run(run)
 

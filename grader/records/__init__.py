@@ -8,9 +8,7 @@ here. Arrays travel beside these records (in dicts keyed by buffer name), never 
 from grader.records.accesses import *
 from grader.records.class_results import *
 from grader.records.code import *
-from grader.records.counter_row import *
 from grader.records.counters import *
-from grader.records.counting import *
 from grader.records.devices import *
 from grader.records.facts import *
 from grader.records.grades import *
@@ -25,8 +23,6 @@ from grader.records.requests import *
 from grader.records.runs import *
 from grader.records.scores import *
 from grader.records.source_facts import *
-from grader.records.syntax import *
-from grader.records.textures import *
 from grader.records.tooling import *
 from grader.records.warp_cycles import *
 from grader.records.what_if import *

@@ -59,11 +59,9 @@ class KernelParameter:
     def is_pointer(self) -> bool | None:
         """Whether the parameter points to data (`float*`, `float (*) [4]`); None when its type is
         not known."""
-        return (
-            None
-            if self.type is None
-            else re.search(r"(?:\*|\(\*+\)\s*(?:\[\d*\])+)\Z", self.type) is not None
-        )
+        if self.type is None:
+            return None
+        return re.search(r"(?:\*|\(\*+\)\s*(?:\[\d*\])+)\Z", self.type) is not None
 
 
 @dataclass(frozen=True)

@@ -6,23 +6,152 @@ Nsight Compute's answer, the JSON, the pages and the schema of scores follow `CO
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum, IntEnum
+from typing import Literal, Protocol, TypeVar, cast
 
-from grader.records.counter_row import (
-    Accesses,
-    Accessing,
-    Counter,
-    Shown,
-    Sum,
-    counter_field,
-    figure,
-    row_of,
-)
 from grader.sass import OPERANDS
 
 GLOBAL, SHARED = "global", "shared"
 EFFICIENCY = "useful bytes / moved bytes"
+Number = Literal["executed", "threads", "requests", "passes", "passes_ideal", "bytes"]
+Read = TypeVar("Read", bound=Callable[..., object])
+
+
+class Accesses(Protocol):
+    """Numbers of instructions that access memory alike, such as the emulator's
+    `InstructionCounts`, which explains the attributes."""
+
+    @property
+    def space(self) -> str | None: ...
+    @property
+    def load(self) -> bool: ...
+    @property
+    def atomic(self) -> bool: ...
+
+
+class Accessing(Enum):
+    """Kinds of accesses that a counter includes, as pairs of `load` and `atomic`. An atomic that
+    returns the old value (ATOMG, ATOM) is a fetch: `load` and `atomic` are both true."""
+
+    LOADS = ((True, False),)
+    STORES = ((False, False),)
+    FETCHES = ((True, True),)
+    ATOMICS = ((True, True), (False, True))
+    ALL = ((True, False), (False, False), (True, True), (False, True))
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A number of `InstructionCounts`, added over the instructions that access `space` in these
+    `ways`; over all instructions where `space` is None."""
+
+    number: Number
+    space: str | None = None
+    ways: Accessing = Accessing.ALL
+
+    def add(self, accesses: Accesses) -> int:
+        """The share of these instructions in the sum."""
+        kind = accesses.load, accesses.atomic
+        included = self.space in (None, accesses.space) and kind in self.ways.value
+        return cast(int, getattr(accesses, self.number)) if included else 0
+
+
+class Shown(IntEnum):
+    """Where `grade run` shows a counter; the JSON also has the counters of the pages."""
+
+    NOWHERE = 0
+    IN_JSON = 1
+    ON_PAGES = 2
+
+
+@dataclass(frozen=True)
+class Counter:
+    """A counter, or a figure that follows from counters and has neither `sums` nor
+    metrics.
+
+    The emulated device adds the `sums`. Nsight Compute's reader adds `metrics`, `copies`
+    (asynchronous copies to shared memory, LDGSTS, from sm_80 on) and, where the GPU has that
+    metric, `matrices` (LDSM, STSM); then it subtracts the counters that `less` names. A counter
+    without metrics is 0 in its answer.
+    """
+
+    unit: str
+    shown: Shown
+    sums: tuple[Sum, ...] = ()
+    metrics: tuple[str, ...] = ()
+    copies: str = ""
+    matrices: str = ""
+    less: tuple[str, ...] = ()
+    name: str = ""
+
+    def count(self, accesses: Accesses) -> int:
+        """The share of these instructions in the counter."""
+        return sum(each.add(accesses) for each in self.sums)
+
+
+def counter_field(
+    unit: str,
+    *sums: Sum,
+    metrics: tuple[str, ...] = (),
+    shown: Shown = Shown.NOWHERE,
+    copies: str = "",
+    matrices: str = "",
+    less: tuple[str, ...] = (),
+) -> int:
+    """A field of `Counters` with its row, 0 by default."""
+    row = Counter(unit, shown, sums, metrics, copies, matrices, less)
+    made: int = field(default=0, metadata={"row": row})
+    return made
+
+
+def figure(unit: str, shown: Shown) -> Callable[[Read], Read]:
+    """A property of `Counters` with its row."""
+
+    def mark(read: Read) -> Read:
+        vars(read)["row"] = Counter(unit, shown)
+        return read
+
+    return mark
+
+
+def row_of(member: object) -> Counter | None:
+    """The row of a property of `Counters`, if it has one."""
+    row: Counter | None = vars(getattr(member, "fget", row_of)).get("row")
+    return row
+
+
+_GLOBAL_METRICS: Mapping[Number, tuple[str, str]] = {
+    "requests": ("requests", "l1tex__t_requests_pipe_lsu_mem_global_op_{}.sum"),
+    "passes": ("sectors", "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_{}.sum"),
+    "bytes": ("bytes", "smsp__sass_data_bytes_mem_global_op_{}.sum"),
+}
+"""By number the unit, and the metrics of the operations in `_OPERATIONS`."""
+_OPERATIONS = {
+    Accessing.LOADS: ("ld",),
+    Accessing.STORES: ("st",),
+    Accessing.FETCHES: ("atom",),
+    Accessing.ATOMICS: ("atom", "red"),
+}
+
+
+def _global(
+    number: Number, ways: Accessing, *, shown: Shown = Shown.NOWHERE, copied: bool = False
+) -> int:
+    """A field for accesses to global memory; `copied`: asynchronous copies are added."""
+    unit, metric = _GLOBAL_METRICS[number]
+    return counter_field(
+        unit,
+        Sum(number, GLOBAL, ways),
+        metrics=tuple(map(metric.format, _OPERATIONS[ways])),
+        copies=metric.format("ldgsts") if copied else "",
+        shown=shown,
+    )
+
+
+def _global_ideal(ways: Accessing, *metrics: str) -> int:
+    return counter_field("sectors", Sum("passes_ideal", GLOBAL, ways), metrics=metrics)
 
 
 @dataclass(frozen=True)
@@ -125,11 +254,8 @@ class Counters:
     @figure("wavefronts", Shown.ON_PAGES)
     def shared_wavefronts(self) -> int:
         """Wavefronts of shared loads, stores and atomics together."""
-        return (
-            self.shared_load_wavefronts
-            + self.shared_store_wavefronts
-            + self.shared_atomic_wavefronts
-        )
+        loaded, stored = self.shared_load_wavefronts, self.shared_store_wavefronts
+        return loaded + stored + self.shared_atomic_wavefronts
 
     shared_wavefronts_ideal: int = counter_field(
         "wavefronts",
@@ -148,19 +274,8 @@ class Counters:
 
     # Hardware counters of loads include asynchronous copies; the software-patched counters have
     # them apart.
-    global_load_requests: int = counter_field(
-        "requests",
-        Sum("requests", GLOBAL, Accessing.LOADS),
-        metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",),
-        shown=Shown.IN_JSON,
-    )
-    global_load_sectors: int = counter_field(
-        "sectors",
-        Sum("passes", GLOBAL, Accessing.LOADS),
-        metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",),
-        copies="smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
-        shown=Shown.ON_PAGES,
-    )
+    global_load_requests: int = _global("requests", Accessing.LOADS, shown=Shown.IN_JSON)
+    global_load_sectors: int = _global("passes", Accessing.LOADS, copied=True, shown=Shown.ON_PAGES)
 
     @property
     @figure(EFFICIENCY, Shown.ON_PAGES)
@@ -169,29 +284,12 @@ class Counters:
         return self.global_reads.efficiency
 
     # Nsight Compute has the ideal sectors of all global accesses together only: they are here then.
-    global_load_sectors_ideal: int = counter_field(
-        "sectors",
-        Sum("passes_ideal", GLOBAL, Accessing.LOADS),
-        metrics=("memory_l2_theoretical_sectors_global_ideal",),
+    global_load_sectors_ideal: int = _global_ideal(
+        Accessing.LOADS, "memory_l2_theoretical_sectors_global_ideal"
     )
-    global_load_bytes: int = counter_field(
-        "bytes",
-        Sum("bytes", GLOBAL, Accessing.LOADS),
-        metrics=("smsp__sass_data_bytes_mem_global_op_ld.sum",),
-        copies="smsp__sass_data_bytes_mem_global_op_ldgsts.sum",
-    )
-    global_store_requests: int = counter_field(
-        "requests",
-        Sum("requests", GLOBAL, Accessing.STORES),
-        metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",),
-        shown=Shown.IN_JSON,
-    )
-    global_store_sectors: int = counter_field(
-        "sectors",
-        Sum("passes", GLOBAL, Accessing.STORES),
-        metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_st.sum",),
-        shown=Shown.ON_PAGES,
-    )
+    global_load_bytes: int = _global("bytes", Accessing.LOADS, copied=True)
+    global_store_requests: int = _global("requests", Accessing.STORES, shown=Shown.IN_JSON)
+    global_store_sectors: int = _global("passes", Accessing.STORES, shown=Shown.ON_PAGES)
 
     @property
     @figure(EFFICIENCY, Shown.ON_PAGES)
@@ -199,61 +297,16 @@ class Counters:
         """Useful bytes over moved bytes of global writes, 0 to 1; None without any."""
         return self.global_writes.efficiency
 
-    global_store_sectors_ideal: int = counter_field(
-        "sectors", Sum("passes_ideal", GLOBAL, Accessing.STORES)
-    )
-    global_store_bytes: int = counter_field(
-        "bytes",
-        Sum("bytes", GLOBAL, Accessing.STORES),
-        metrics=("smsp__sass_data_bytes_mem_global_op_st.sum",),
-    )
-    global_atomic_requests: int = counter_field(
-        "requests",
-        Sum("requests", GLOBAL, Accessing.ATOMICS),
-        metrics=(
-            "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",
-            "l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
-        ),
-        shown=Shown.ON_PAGES,
-    )
-    global_atomic_sectors: int = counter_field(
-        "sectors",
-        Sum("passes", GLOBAL, Accessing.ATOMICS),
-        metrics=(
-            "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum",
-            "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_red.sum",
-        ),
-        shown=Shown.ON_PAGES,
-    )
-    global_atomic_sectors_ideal: int = counter_field(
-        "sectors", Sum("passes_ideal", GLOBAL, Accessing.ATOMICS)
-    )
-    global_atomic_bytes: int = counter_field(
-        "bytes",
-        Sum("bytes", GLOBAL, Accessing.ATOMICS),
-        metrics=(
-            "smsp__sass_data_bytes_mem_global_op_atom.sum",
-            "smsp__sass_data_bytes_mem_global_op_red.sum",
-        ),
-    )
-    global_fetch_requests: int = counter_field(
-        "requests",
-        Sum("requests", GLOBAL, Accessing.FETCHES),
-        metrics=("l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum",),
-    )
-    global_fetch_sectors: int = counter_field(
-        "sectors",
-        Sum("passes", GLOBAL, Accessing.FETCHES),
-        metrics=("smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_atom.sum",),
-    )
-    global_fetch_sectors_ideal: int = counter_field(
-        "sectors", Sum("passes_ideal", GLOBAL, Accessing.FETCHES)
-    )
-    global_fetch_bytes: int = counter_field(
-        "bytes",
-        Sum("bytes", GLOBAL, Accessing.FETCHES),
-        metrics=("smsp__sass_data_bytes_mem_global_op_atom.sum",),
-    )
+    global_store_sectors_ideal: int = _global_ideal(Accessing.STORES)
+    global_store_bytes: int = _global("bytes", Accessing.STORES)
+    global_atomic_requests: int = _global("requests", Accessing.ATOMICS, shown=Shown.ON_PAGES)
+    global_atomic_sectors: int = _global("passes", Accessing.ATOMICS, shown=Shown.ON_PAGES)
+    global_atomic_sectors_ideal: int = _global_ideal(Accessing.ATOMICS)
+    global_atomic_bytes: int = _global("bytes", Accessing.ATOMICS)
+    global_fetch_requests: int = _global("requests", Accessing.FETCHES)
+    global_fetch_sectors: int = _global("passes", Accessing.FETCHES)
+    global_fetch_sectors_ideal: int = _global_ideal(Accessing.FETCHES)
+    global_fetch_bytes: int = _global("bytes", Accessing.FETCHES)
 
     def __add__(self, other: Counters) -> Counters:
         return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
@@ -265,11 +318,8 @@ class Counters:
     @property
     def shared_instructions(self) -> int:
         """Instructions that load, store or change shared memory, in warps."""
-        return (
-            self.shared_load_instructions
-            + self.shared_store_instructions
-            + self.shared_atomic_instructions
-        )
+        loads, stores = self.shared_load_instructions, self.shared_store_instructions
+        return loads + stores + self.shared_atomic_instructions
 
     @property
     def shared_wavefronts_excessive(self) -> int:
@@ -284,31 +334,22 @@ class Counters:
     @property
     def global_reads(self) -> GlobalAccesses:
         """Accesses that move data from global memory to a multiprocessor: loads and fetches."""
-        return GlobalAccesses(
-            self.global_load_requests + self.global_fetch_requests,
-            self.global_load_sectors + self.global_fetch_sectors,
-            self.global_load_sectors_ideal + self.global_fetch_sectors_ideal,
-            self.global_load_bytes + self.global_fetch_bytes,
-        )
+        return self._accesses("load", "fetch")
 
     @property
     def global_atomics(self) -> GlobalAccesses:
         """Atomics, as stores of their bytes."""
-        return GlobalAccesses(
-            self.global_atomic_requests,
-            self.global_atomic_sectors,
-            self.global_atomic_sectors_ideal,
-            self.global_atomic_bytes,
-        )
+        return self._accesses("atomic")
 
     @property
     def global_writes(self) -> GlobalAccesses:
         """Accesses that move data from a multiprocessor to global memory: stores and atomics."""
+        return self._accesses("store", "atomic")
+
+    def _accesses(self, *ways: str) -> GlobalAccesses:
+        names = (field.name for field in fields(GlobalAccesses))
         return GlobalAccesses(
-            self.global_store_requests + self.global_atomic_requests,
-            self.global_store_sectors + self.global_atomic_sectors,
-            self.global_store_sectors_ideal + self.global_atomic_sectors_ideal,
-            self.global_store_bytes + self.global_atomic_bytes,
+            *(sum(getattr(self, f"global_{way}_{name}") for way in ways) for name in names)
         )
 
     @property
@@ -320,11 +361,8 @@ class Counters:
     def global_sectors_excessive(self) -> int:
         """Sectors beyond the ideal number:
         `derived__memory_l2_theoretical_sectors_global_excessive` of Nsight Compute."""
-        ideal = (
-            self.global_load_sectors_ideal
-            + self.global_store_sectors_ideal
-            + self.global_atomic_sectors_ideal
-        )
+        ideal = self.global_load_sectors_ideal
+        ideal += self.global_store_sectors_ideal + self.global_atomic_sectors_ideal
         return self.global_sectors - ideal
 
 

@@ -6,13 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import ClassVar, Self
 
 from grader.records.outcomes import FindingKind
 from grader.records.requests import Dim3
 from grader.records.source_facts import CompileMistake, SourceMistake
-from grader.records.syntax import Syntax
 from grader.statuses import Status
 
 
@@ -170,11 +169,8 @@ class Faulted:
     @property
     def status(self) -> Status:
         """The status of a grading that it ends."""
-        endless = (
-            FindingKind.INSTRUCTION_LIMIT,
-            FindingKind.WALL_LIMIT,
-            FindingKind.ENDLESS_WAIT,
-        )
+        limits = (FindingKind.INSTRUCTION_LIMIT, FindingKind.WALL_LIMIT)
+        endless = (*limits, FindingKind.ENDLESS_WAIT)
         return Status.TIMEOUT if self.observation.kind in endless else Status.RUNTIME_ERROR
 
     @property
@@ -255,6 +251,40 @@ class Obstacle(StrEnum):
     TOO_MANY_LAUNCHES = "too_many_launches"
     TOO_MANY_BYTES = "too_many_bytes"
     NO_LAUNCH = "no_launch"
+
+
+class Syntax(Enum):
+    """A mistake in the text of a launch line or an expression; `messages.syntax` has a row for
+    each."""
+
+    ADDRESS_OPERATOR = auto()
+    BUFFER_AS_INTEGER = auto()
+    DIM3_ARGUMENTS = auto()
+    ELEMENT = auto()
+    FUNCTION_ARGUMENTS = auto()
+    GROUP_AS_INTEGER = auto()
+    MISSING_SIZE = auto()
+    NESTED_TOO_DEEP = auto()
+    NOT_A_CHARACTER = auto()
+    NOT_A_CONDITION = auto()
+    NOT_A_NUMBER = auto()
+    NOT_A_POINTER = auto()
+    NOT_AN_ADDRESS = auto()
+    NOT_AN_INTEGER = auto()
+    NOT_CONVERTIBLE = auto()
+    NOT_FINITE = auto()
+    NUMBERS_ONLY = auto()
+    ROUNDED_UP = auto()
+    SHIFT_COUNT = auto()
+    TEXT_TOO_LONG = auto()
+    TOO_DEEP = auto()
+    UNCALLABLE = auto()
+    UNEXPECTED = auto()
+    UNKNOWN_NAME = auto()
+    UNKNOWN_TYPE = auto()
+    VOID_POINTER = auto()
+    WITHOUT_FLOATS = auto()
+    WRONG_OPERAND = auto()
 
 
 Problem = Obstacle | Syntax

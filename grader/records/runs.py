@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum, auto
 from typing import Annotated
 
 from grader.records.accesses import WarpAccess
@@ -78,15 +79,8 @@ class Traffic:
     l2: Lookups | None = None
 
     def __add__(self, other: Traffic) -> Traffic:
-        return Traffic(
-            (
-                None
-                if self.dram_bytes is None or other.dram_bytes is None
-                else self.dram_bytes + other.dram_bytes
-            ),
-            None if self.l1 is None or other.l1 is None else self.l1 + other.l1,
-            None if self.l2 is None or other.l2 is None else self.l2 + other.l2,
-        )
+        pairs = zip(vars(self).values(), vars(other).values(), strict=True)
+        return Traffic(*(None if None in (a, b) else a + b for a, b in pairs))
 
 
 @dataclass(frozen=True)
@@ -198,3 +192,34 @@ class Execution:
     def ran_whole(self) -> bool:
         """Whether all blocks of all launches ran."""
         return self.failure is None and all(launch.sample is None for launch in self.launches)
+
+
+class Uncountable(Enum):
+    """The reason why Nsight Compute counted nothing; `messages.counting` has a row for each."""
+
+    FAILED = auto()
+    FAILED_PLAN = auto()
+    FAILED_REPLAY = auto()
+    FILLED_OUTPUTS = auto()
+    MISSING_COUNT = auto()
+    MISSING_METRIC = auto()
+    NOT_INSTALLED = auto()
+    NOT_PERMITTED = auto()
+    NO_DRIVER = auto()
+    NO_LAUNCH = auto()
+    NO_OUTPUT = auto()
+    OTHER_LAUNCHES = auto()
+    OTHER_PROFILER = auto()
+    OVER_LIMIT = auto()
+    UNKNOWN_GPU = auto()
+    UNREADABLE_COUNT = auto()
+    UNREADABLE_UNIT = auto()
+    UNWRITTEN_REQUEST = auto()
+
+
+@dataclass(frozen=True)
+class NotCounted:
+    """Nsight Compute counted nothing; `figures`: the values of the reason's sentence."""
+
+    why: Uncountable
+    figures: Mapping[str, int | str | float] = field(default_factory=dict)

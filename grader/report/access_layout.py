@@ -6,6 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
+
+from rich.text import Text
 
 from grader.records import SECTOR_BYTES, Memory, WarpAccess
 
@@ -16,6 +19,7 @@ LANES = "0123456789abcdefghijklmnopqrstuv"
 """The signs of a warp's 32 lanes."""
 
 Lanes = tuple[int, ...]
+Drawn = TypeVar("Drawn", str, Text)
 SEVERAL, UNUSED = "*", "·"
 BANK_NUMBERS = "".join(f"{bank:<8}" for bank in range(0, BANKS, 8)).rstrip()
 ROW_WIDTH = {Memory.SHARED: BANKS, Memory.GLOBAL: ROW_WORDS + ROW_WORDS // SECTOR_WORDS - 1}
@@ -72,14 +76,9 @@ def line_rows(addresses: Sequence[int | None], width_bytes: int) -> list[Row]:
     rows = []
     for number, line in enumerate(lines, start=1):
         words = range(line * ROW_WORDS, (line + 1) * ROW_WORDS)
-        rows.append(
-            Row(
-                number,
-                tuple(readers.get(word, ()) for word in words),
-                tuple(words),
-                tuple(word // SECTOR_WORDS in sectors for word in words),
-            )
-        )
+        lanes = tuple(readers.get(word, ()) for word in words)
+        moved = tuple(word // SECTOR_WORDS in sectors for word in words)
+        rows.append(Row(number, lanes, tuple(words), moved))
     return rows
 
 
@@ -123,10 +122,9 @@ def busiest_bank(access: WarpAccess) -> tuple[int, tuple[int, ...]]:
 
 
 def _bank_row(number: int, readers: Mapping[int, Lanes]) -> Row:
-    by_bank: dict[int, list[int]] = {}
+    found: list[list[int]] = [[] for _ in range(BANKS)]
     for word in sorted(readers):
-        by_bank.setdefault(word % BANKS, []).append(word)
-    found = [by_bank.get(bank, []) for bank in range(BANKS)]
+        found[word % BANKS].append(word)
     return Row(
         number,
         tuple(tuple(lane for word in words for lane in readers[word]) for words in found),
@@ -162,9 +160,8 @@ def format_row(row: Row, memory: Memory) -> str:
     sectors that are not moved."""
     if memory is Memory.SHARED:
         return "".join(_sign(lanes) for lanes in row.lanes)
-    signs = [
-        _sign(lanes) if moved else " " for lanes, moved in zip(row.lanes, row.moved, strict=True)
-    ]
+    pairs = zip(row.lanes, row.moved, strict=True)
+    signs = [_sign(lanes) if moved else " " for lanes, moved in pairs]
     starts = range(0, ROW_WORDS, SECTOR_WORDS)
     return "|".join("".join(signs[start : start + SECTOR_WORDS]) for start in starts)
 
@@ -175,11 +172,11 @@ def _sign(lanes: Lanes) -> str:
     return LANES[lanes[0]] if len(lanes) == 1 else SEVERAL
 
 
-def shorten(rows: Sequence[str], most: int) -> Iterator[str]:
+def shorten(rows: Sequence[Drawn], most: int) -> Iterator[Drawn]:
     """The first rows and the last row where there are more than `most`."""
     if len(rows) <= most:
         yield from rows
         return
     yield from rows[: most - 2]
-    yield f"... {len(rows) - most + 1} more"
+    yield type(rows[0])(f"... {len(rows) - most + 1} more")
     yield rows[-1]

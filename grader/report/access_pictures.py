@@ -22,7 +22,6 @@ from grader.report.access_layout import (
     ROW_WORDS,
     SEVERAL,
     UNUSED,
-    Row,
     format_row,
     line_rows,
     shorten,
@@ -96,24 +95,24 @@ def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) ->
     width = min(console.width, TEXT_WIDTH)
 
     def write(text: str, *, style: str = "", indent: str = "") -> None:
-        for line in textwrap.wrap(
-            clean_line(text), width, initial_indent=indent, subsequent_indent=indent
-        ):
-            console.print(Text(_fold(page, line), style=style), soft_wrap=True)
+        for line in textwrap.wrap(clean_line(text), width - len(indent)):
+            write_line(indent + line, style)
+
+    def write_line(line: str, style: str = "") -> None:
+        """Write the line in characters that the stream can print, with its spaces."""
+        left = len(line) - len(line.lstrip())
+        console.print(Text(line[:left] + page.fold(line[left:]), style=style), soft_wrap=True)
 
     write(_LEGENDS[gallery.memory], style="dim")
     for exhibit in gallery.exhibits:
         console.print()
         console.print(Text(exhibit.name, style="bold"))
         write(exhibit.title, indent="  ")
-        for line in (
-            [*gallery.helpers.splitlines(), "", *exhibit.kernel.splitlines()]
-            if whole
-            else [exhibit.access]
-        ):
-            console.print(Text(_fold(page, f"    {line}".rstrip()), style="cyan"), soft_wrap=True)
+        kernel = [*gallery.helpers.splitlines(), "", *exhibit.kernel.splitlines()]
+        for line in kernel if whole else [exhibit.access]:
+            write_line(f"    {line}".rstrip(), "cyan")
         for line in draw(exhibit, gallery.memory):
-            console.print(Text(_fold(page, f"  {line}")), soft_wrap=True)
+            write_line(f"  {line}")
         write(format_counts(exhibit, gallery.memory), indent="  ")
     console.print()
     write(f"Executed and counted on {gallery.device}", style="dim")
@@ -139,17 +138,13 @@ def format_gallery(gallery: Gallery) -> str:
 def format_counts(exhibit: Exhibit, memory: Memory) -> str:
     """Sectors or wavefronts per request, and the used fraction of the moved bytes."""
     passes, ideal = exhibit.passes / exhibit.requests, exhibit.passes_ideal / exhibit.requests
-    used = (
-        f"{exhibit.bytes_used // exhibit.requests:,} of {exhibit.bytes_moved // exhibit.requests:,}"
-        " bytes used"
-    )
-    share = f"({100 * exhibit.bytes_used / exhibit.bytes_moved:.3g} %)"
+    used, moved = (each // exhibit.requests for each in (exhibit.bytes_used, exhibit.bytes_moved))
+    share = f"{100 * exhibit.bytes_used / exhibit.bytes_moved:.3g} %"
+    figures = f"{used:,} of {moved:,} bytes used ({share})"
     if memory is Memory.SHARED:
-        return f"{_count(passes, 'wavefront')} a request ({ideal:g} would do), {used} {share}"
-    return (
-        f"{_count(passes, 'sector')} a request, {used} {share},"
-        f" {_count(exhibit.lines_touched, 'line')} of 128 bytes"
-    )
+        return f"{_count(passes, 'wavefront')} a request ({ideal:g} would do), {figures}"
+    lines = _count(exhibit.lines_touched, "line")
+    return f"{_count(passes, 'sector')} a request, {figures}, {lines} of 128 bytes"
 
 
 def _count(number: float, what: str) -> str:
@@ -168,27 +163,17 @@ def _draw_lines(exhibit: Exhibit) -> Iterator[str]:
     """A row for each touched line of 128 bytes, its sectors between bars; lines are numbered from
     the first."""
     rows = line_rows(exhibit.warp, exhibit.element_bytes)
-    yield from shorten(
-        [f"line {_distance(rows[0], row):<4} |{format_row(row, Memory.GLOBAL)}|" for row in rows],
-        MOST_ROWS,
-    )
-
-
-def _distance(first: Row, row: Row) -> int:
-    """Lines between the first line and this line."""
-    return ((row.words[0] or 0) - (first.words[0] or 0)) // ROW_WORDS
+    numbers = [(row.words[0] or 0) // ROW_WORDS for row in rows]
+    drawn = [
+        f"line {number - numbers[0]:<4} |{format_row(row, Memory.GLOBAL)}|"
+        for number, row in zip(numbers, rows, strict=True)
+    ]
+    yield from shorten(drawn, MOST_ROWS)
 
 
 def _draw_banks(exhibit: Exhibit) -> Iterator[str]:
     """A row for each wavefront."""
     yield f"bank {BANK_NUMBERS}"
     rows = stacked_rows(exhibit.warp, exhibit.element_bytes)
-    yield from shorten(
-        [f"{row.number:<4} {format_row(row, Memory.SHARED)}" for row in rows], MOST_ROWS
-    )
-
-
-def _fold(page: Page, line: str) -> str:
-    """The line in characters that the stream can print, with its spaces."""
-    indent = len(line) - len(line.lstrip())
-    return line[:indent] + page.fold(line[indent:])
+    drawn = [f"{row.number:<4} {format_row(row, Memory.SHARED)}" for row in rows]
+    yield from shorten(drawn, MOST_ROWS)

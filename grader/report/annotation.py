@@ -96,11 +96,9 @@ def annotate(score: Score, source: str | None, columns: Sequence[Column]) -> Ann
     else:
         texts = number_lines(source)
     counted = {line.line: line.counters for line in score.lines} if score.line_sizes else {}
+    accesses = accesses_of_lines(score.accesses, score.lines, MOST_PICTURES)
     named = score.submission_name, score.line_sizes
-    annotation = _annotate(*named, texts, counted, score.findings, columns)
-    return replace(
-        annotation, accesses=accesses_of_lines(score.accesses, score.lines, MOST_PICTURES)
-    )
+    return replace(_annotate(*named, texts, counted, score.findings, columns), accesses=accesses)
 
 
 def annotate_run(run: KernelRun, columns: Sequence[Column]) -> Annotation:
@@ -165,20 +163,11 @@ def _annotate_line(
     named = any(number in (finding.line, finding.other_line) for finding in known)
     if counters is None:
         return AnnotatedLine(number, text, {}, {}, {}, findings, named)
-    costs = {
-        column.name: (column.cost(counters), column.cost(total))
-        for column in columns
-        if column.cost
-    }
-    return AnnotatedLine(
-        number,
-        text,
-        _figures(columns, counters),
-        {name: cost / whole for name, (cost, whole) in costs.items() if whole and cost},
-        {column.name: column.note(counters) for column in columns},
-        findings,
-        named,
-    )
+    costs = ((each.name, each.cost(counters), each.cost(total)) for each in columns if each.cost)
+    shares = {name: cost / whole for name, cost, whole in costs if whole and cost}
+    notes = {column.name: column.note(counters) for column in columns}
+    figures = _figures(columns, counters)
+    return AnnotatedLine(number, text, figures, shares, notes, findings, named)
 
 
 def _figures(columns: Sequence[Column], counters: Counters) -> dict[str, float]:
@@ -187,18 +176,6 @@ def _figures(columns: Sequence[Column], counters: Counters) -> dict[str, float]:
 
 
 # --- the columns ----------------------------------------------------------------------------------
-
-
-def _wavefronts(c: Counters) -> float | None:
-    return c.shared_wavefronts or None
-
-
-def _excess(c: Counters) -> float | None:
-    return c.shared_wavefronts_excessive if c.shared_wavefronts else None
-
-
-def _active_lanes(c: Counters) -> float | None:
-    return _ratio(c.thread_instructions_executed, c.instructions_executed)
 
 
 def _ratio(value: int, by: int) -> float | None:
@@ -231,21 +208,21 @@ TERMINAL_COLUMNS = (
         "active_lanes",
         ("active", "lanes"),
         "threads that took part, of a warp's 32, on average",
-        _active_lanes,
+        lambda c: _ratio(c.thread_instructions_executed, c.instructions_executed),
         _format_ratio,
     ),
     Column(
         "wavefronts",
         ("wave-", "fronts"),
         "passes that accesses to shared memory took",
-        _wavefronts,
+        lambda c: c.shared_wavefronts or None,
         _format_count,
     ),
     Column(
         "excess",
         ("", "excess"),
         "of these, passes beyond the ideal: bank conflicts",
-        _excess,
+        lambda c: c.shared_wavefronts_excessive if c.shared_wavefronts else None,
         _format_count,
         lambda c: c.shared_wavefronts_excessive,
     ),
@@ -321,7 +298,7 @@ PAGE_COLUMNS = (
         "wavefronts",
         ("Shared wavefronts", ""),
         "passes that shared-memory accesses took",
-        _wavefronts,
+        lambda c: c.shared_wavefronts or None,
         _format_count,
     ),
     Column(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn
 from rich.progress import Progress as ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -85,22 +85,20 @@ def batch_display(console: Console, *, quiet: bool = False) -> Iterator[ShowBatc
         yield lambda progress: _write_lines(page, progress)
 
 
-def _update(bar: ProgressBar, task: int, progress: BatchProgress) -> None:
+def _update(bar: ProgressBar, task: TaskID, progress: BatchProgress) -> None:
     for line in progress.finished:
         Page(bar.console).write_whole(line)
-    changes: dict[str, str] = (
-        {} if progress.running is None else {"description": _running(progress.running)}
+    description = None if progress.running is None else _running(progress.running)
+    rate = _pace(progress)
+    bar.update(
+        task, completed=progress.done, total=progress.total, rate=rate, description=description
     )
-    bar.update(task, completed=progress.done, total=progress.total, rate=_pace(progress), **changes)  # type: ignore[arg-type]
 
 
 def _running(names: tuple[str, ...]) -> str:
     shown = ", ".join(clean_line(name)[:24] for name in names[:_MOST_NAMES])
-    return (
-        f"{len(names)} running: {shown}{', ...' if len(names) > _MOST_NAMES else ''}"
-        if names
-        else ""
-    )
+    more = ", ..." if len(names) > _MOST_NAMES else ""
+    return f"{len(names)} running: {shown}{more}" if names else ""
 
 
 def _pace(progress: BatchProgress) -> str:
@@ -112,9 +110,8 @@ def _pace(progress: BatchProgress) -> str:
 
 def _duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
-    return (
-        f"{minutes // 60}:{minutes % 60:02}:{rest:02}" if minutes >= 60 else f"{minutes}:{rest:02}"
-    )
+    hours, minutes_left = divmod(minutes, 60)
+    return f"{hours}:{minutes_left:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
 def _write_lines(page: Page, progress: BatchProgress) -> None:
@@ -133,15 +130,11 @@ def print_summary(summary: BatchSummary, *, console: Console, quiet: bool = Fals
         console.print()
     for exercise in summary.exercises:
         entries = [entry for entry in summary.entries if entry.exercise == exercise.id]
-        counts = Counter(entry.status.value if entry.status else "not graded" for entry in entries)
+        counts = Counter(map(_name_status, entries))
         words = ", ".join(f"{count} {name}" for name, count in counts.most_common())
-        scores = [entry.points for entry in entries if entry.points is not None]
-        mean = (
-            f"; mean {sum(scores) / len(scores):.1f} of {exercise.max_score:g} points"
-            if scores
-            else ""
-        )
-        page.write_whole(f"{exercise.id}: {len(entries)} submissions: {words}{mean}")
+        mean = _format_mean(entries)
+        of_points = f"; mean {mean} of {exercise.max_score:g} points" if mean else ""
+        page.write_whole(f"{exercise.id}: {len(entries)} submissions: {words}{of_points}")
         if not quiet:
             _write_causes(page, entries)
 
@@ -151,13 +144,20 @@ def print_class_ending(summary: BatchSummary, folder: Path, *, console: Console)
     means = []
     for exercise in summary.exercises:
         entries = [entry for entry in summary.entries if entry.exercise == exercise.id]
-        scores = [entry.points for entry in entries if entry.points is not None]
-        mean = f"{sum(scores) / len(scores):.1f}" if scores else "no grade"
+        mean = _format_mean(entries) or "no grade"
         means.append(f"{exercise.id}: mean {mean} of {exercise.max_score:g} points")
+    step = _find_next_step(summary, folder)
     details = f"{folder}/report.html has a page for each submission"
-    write_ending(
-        Page(console), f"Score: {'; '.join(means)}", _find_next_step(summary, folder), details
-    )
+    write_ending(Page(console), f"Score: {'; '.join(means)}", step, details)
+
+
+def _format_mean(entries: Iterable[BatchEntry]) -> str:
+    scores = [entry.points for entry in entries if entry.points is not None]
+    return f"{sum(scores) / len(scores):.1f}" if scores else ""
+
+
+def _name_status(entry: BatchEntry) -> str:
+    return entry.status.value if entry.status else "not graded"
 
 
 def _find_next_step(summary: BatchSummary, folder: Path) -> str:
@@ -186,31 +186,19 @@ def _write_causes(page: Page, entries: Sequence[BatchEntry]) -> None:
 
 
 def _make_table(summary: BatchSummary, page: Page) -> Table:
+    several = len(summary.exercises) > 1
     table = page.make_table(framed=page.console.is_terminal)
     table.add_column("Student", overflow="fold", min_width=12, max_width=32)
-    if len(summary.exercises) > 1:
+    if several:
         table.add_column("Exercise")
     table.add_column("Points", justify="right", no_wrap=True, min_width=9)
     table.add_column("Result", no_wrap=True, min_width=13)
     table.add_column("Why", overflow="fold", min_width=20)
     for entry in summary.entries:
-        exercise = [page.text(entry.exercise)] if len(summary.exercises) > 1 else []
-        status = entry.status.value if entry.status else "not graded"
-        style = entry.status.row.style if entry.status else "dim"
-        table.add_row(
-            page.text(entry.student),
-            *exercise,
-            _points(entry),
-            Text(status, style=style),
-            page.text(_why(entry)),
-        )
+        names = (entry.student, entry.exercise) if several else (entry.student,)
+        points = "" if entry.marks is None else f"{entry.score:g} / {entry.marks.total:g}"
+        status = Text(_name_status(entry), style=entry.status.row.style if entry.status else "dim")
+        same = f"same file as {entry.duplicate_of}; " if entry.duplicate_of else ""
+        why = page.text(f"{same}{entry.reason}")
+        table.add_row(*map(page.text, names), points, status, why)
     return table
-
-
-def _points(entry: BatchEntry) -> str:
-    return "" if entry.marks is None else f"{entry.score:g} / {entry.marks.total:g}"
-
-
-def _why(entry: BatchEntry) -> str:
-    same = f"same file as {entry.duplicate_of}; " if entry.duplicate_of else ""
-    return f"{same}{entry.reason}"

@@ -3,7 +3,7 @@ bits, and the hot instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -64,16 +64,12 @@ def _explain(kernel: KernelCode, sizes: Mapping[str, int]) -> Iterator[tuple[str
     if kernel.counted:
         yield "executed", f"warps that executed it{at}"
     if kernel.modelled:
-        yield (
-            "  cycles",
-            "its part of the modelled cycles of all warps: which wait at it or issue it",
-        )
+        part = "its part of the modelled cycles of all warps: which wait at it or issue it"
+        yield "  cycles", part
     yield "   stall", "cycles until the warp may issue its next instruction; Y: another warp first"
     yield "    sets", "scoreboards: W until its result is there, R until its registers are read"
-    yield (
-        "   waits",
-        "scoreboards that must be free before it is issued; <-: instructions that set them",
-    )
+    waits = "scoreboards that must be free before it is issued; <-: instructions that set them"
+    yield "   waits", waits
     if kernel.modelled:
         yield "       >", f"hot: at least {HOT_CYCLES:.0%} of the cycles"
     elif kernel.counted:
@@ -81,11 +77,27 @@ def _explain(kernel: KernelCode, sizes: Mapping[str, int]) -> Iterator[tuple[str
 
 
 @dataclass(frozen=True)
-class _Cells:
-    """The cells of a row before its text; `named` are the same in words, for narrow terminals."""
+class _Column:
+    """A column before the instruction; `named` is its cell in words, for narrow terminals."""
 
-    cells: tuple[str, ...]
-    named: tuple[str, ...]
+    title: str
+    cell: Callable[[CodeRow], str]
+    named: str
+
+
+_COLUMNS = (
+    _Column("executed", lambda row: _format_count(row.code.executed), "executed {}"),
+    _Column("cycles", lambda row: row.percent, "{} of the cycles"),
+    _Column("stall", lambda row: str(row.code.control.stall_cycles), "stall {}"),
+    _Column("", lambda row: row.yields, "{}"),
+    _Column("sets", lambda row: row.sets, "sets {}"),
+    _Column("waits", lambda row: row.waits, "waits {}"),
+    _Column("at", lambda row: f"{row.code.offset:04x}", ""),
+)
+
+
+def _format_count(executed: int | None) -> str:
+    return "" if executed is None else f"{executed:,}"
 
 
 class _Layout:
@@ -94,15 +106,14 @@ class _Layout:
 
     def __init__(self, page: Page, kernel: KernelCode) -> None:
         self.page = page
-        self.kernel = kernel
+        absent = {"executed": not kernel.counted, "cycles": not kernel.modelled}
+        self.columns = [each for each in _COLUMNS if not absent.get(each.title)]
+        self.titles = [column.title for column in self.columns]
         rows = [row for group in kernel.groups for row in group.rows]
-        titles = self._titles()
-        table = [titles, *(self._cells(row).cells for row in rows)]
+        table = [self.titles, *map(self._cells, rows)]
         self.widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        self.titles = titles
-        self.width = min(page.console.width, MOST_WIDTH)
         self.start = 2 + sum(width + 2 for width in self.widths)
-        self.narrow = self.width - self.start < LEAST_TEXT
+        self.narrow = min(page.console.width, MOST_WIDTH) - self.start < LEAST_TEXT
 
     def write_titles(self) -> None:
         """The columns' titles."""
@@ -131,46 +142,24 @@ class _Layout:
             text.append(f"  <- {row.waits_for}", style="dim")
         mark = ">" if row.hot else " "
         if self.narrow:
+            pairs = zip(self.columns, cells, strict=True)
+            named = ", ".join(column.named.format(cell) for column, cell in pairs if cell)
             self._write_wrapped(Text(f"{mark} {row.code.offset:04x}  ", style=style), text)
-            self._write_wrapped(Text(" " * 8), Text(", ".join(cells.named), style="dim"))
+            self._write_wrapped(Text(" " * 8), Text(named.removesuffix(", "), style="dim"))
         else:
-            self._write_row(cells.cells, text, style, mark)
+            self._write_row(cells, text, style, mark)
         if row.note:
             indent = 8 if self.narrow else self.start
             self._write_wrapped(Text(" " * indent), self.page.text(row.note, _HOT))
 
     def _write_row(self, cells: Iterable[str], text: Text, style: str, mark: str = " ") -> None:
-        start = "".join(
-            f"{cell:>{width}}  " for cell, width in zip(cells, self.widths, strict=True)
-        )
+        pairs = zip(cells, self.widths, strict=True)
+        start = "".join(f"{cell:>{width}}  " for cell, width in pairs)
         self._write_wrapped(Text(f"{mark} {start}", style=style), text)
 
     def _write_wrapped(self, head: Text, body: Text) -> None:
         """Text beside its head; further lines start below the first."""
-        width = max(20, self.width - len(head))
-        for number, part in enumerate(body.wrap(self.page.console, width)):
-            part.rstrip()
-            line = (head if number == 0 else Text(" " * len(head))) + part
-            self.page.console.print(line, soft_wrap=True)
+        self.page.write_parts(head, Text(" " * len(head)), body, MOST_WIDTH)
 
-    def _titles(self) -> tuple[str, ...]:
-        counted = ("executed",) if self.kernel.counted else ()
-        modelled = ("cycles",) if self.kernel.modelled else ()
-        return (*counted, *modelled, "stall", "", "sets", "waits", "at")
-
-    def _cells(self, row: CodeRow) -> _Cells:
-        code, control = row.code, row.code.control
-        cells: list[str] = []
-        named: list[str] = []
-        if self.kernel.counted:
-            cells.append(f"{code.executed:,}" if code.executed is not None else "")
-            named.append(f"executed {cells[-1]}")
-        if self.kernel.modelled:
-            cells.append(row.percent)
-            named += [f"{cells[-1]} of the cycles"] if cells[-1] else []
-        cells += [str(control.stall_cycles), row.yields, row.sets, row.waits]
-        named.append(f"stall {control.stall_cycles}")
-        named += [row.yields] if row.yields else []
-        named += [f"sets {row.sets}"] if row.sets else []
-        named += [f"waits {row.waits}"] if row.waits else []
-        return _Cells((*cells, f"{code.offset:04x}"), tuple(named))
+    def _cells(self, row: CodeRow) -> list[str]:
+        return [column.cell(row) for column in self.columns]

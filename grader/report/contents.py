@@ -48,12 +48,8 @@ def print_metrics(*, console: Console) -> None:
     """Print every metric: unit, better direction, source on each kind of device, and meaning."""
     page = Page(console)
     for metric in METRICS.values():
-        ways = sources(metric)
-        devices = ", ".join(f"{device}: {how}" for device, how in ways.items())
+        devices = ", ".join(f"{device}: {how}" for device, how in sources(metric).items())
         page.write(metric.name, style="bold")
-        page.write(
-            f"{unit_words(metric)}, {metric.better.value} is better; {devices}", indent=4, hanging=2
-        )
-        page.write(metric.meaning, indent=4, hanging=2)
-        if metric.comment:
-            page.write(metric.comment, indent=4, hanging=2)
+        form = f"{unit_words(metric)}, {metric.better.value} is better; {devices}"
+        for text in filter(None, (form, metric.meaning, metric.comment)):
+            page.write(text, indent=4, hanging=2)

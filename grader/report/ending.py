@@ -35,9 +35,8 @@ def print_run_ending(run: KernelRun | Failure, *, console: Console) -> None:
         write_ending(page, result, advise_on_findings(run.findings), DETAILS_OF_FAILURE)
     else:
         result = f"Result: ran {_count(len(run.launches), 'kernel')}"
-        write_ending(
-            page, result, "compare the outputs with your own; --save writes them", DETAILS_OF_RUN
-        )
+        step = "compare the outputs with your own; --save writes them"
+        write_ending(page, result, step, DETAILS_OF_RUN)
 
 
 def _count(number: int, noun: str) -> str:

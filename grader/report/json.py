@@ -6,13 +6,13 @@ JSON has no NaN and no infinity: a figure that is not finite becomes the string 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import json
 import math
+from dataclasses import asdict, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from cattrs import Converter
 
@@ -23,15 +23,11 @@ from grader.records import (
     CodeInstruction,
     CodeListing,
     Dim3,
-    LineCycles,
     MachineWork,
     MetricValue,
     Score,
     States,
 )
-
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
 
 
 def format_score(score: Score) -> str:
@@ -49,72 +45,43 @@ def write_score(score: Score, path: Path) -> None:
     write_file(path, format_score(score).encode("ascii"), "the score")
 
 
+_ORDER = (
+    "schema_version exercise submission status message detail advice score max_score judged_points"
+    " pending_points device checks metrics cases timings lines line_sizes findings host_findings"
+    " resources printed model counted causes why hidden_left_out predictions accesses environment"
+    " seed"
+)
+"""The keys of a score in JSON; after them come the parts that exist on request."""
+_METRIC = ("value", "unit", "source", "reason", "interval")
+
+
 def _plain_score(score: Score) -> dict[str, object]:
-    return {
-        "schema_version": score.schema_version,
-        "exercise": score.exercise,
+    """The machine code is left out: it is long, and a compiler makes it again."""
+    plain: dict[str, object] = vars(score) | {
         "submission": {"name": score.submission_name, "sha256": score.submission_sha256},
-        "status": score.status.value,
-        "message": score.message,
-        "detail": score.detail,
-        "advice": score.advice,
-        "score": score.score,
-        "max_score": score.max_score,
-        "judged_points": score.judged_points,
         "pending_points": score.pending_points,
-        "device": _plain(score.device),
-        "checks": _plain(score.checks),
         "metrics": {
-            metric.name: {
-                "value": _plain(metric.value),
-                "unit": metric.unit,
-                "source": _plain(metric.source),
-                "reason": metric.reason,
-                "interval": _plain(metric.interval),
-            }
+            metric.name: {name: getattr(metric, name) for name in _METRIC}
             for metric in score.metrics
         },
-        "cases": [_plain_case(case) for case in score.cases],
-        "timings": _plain(score.timings),
-        "lines": _plain(score.lines),
-        "line_sizes": score.line_sizes,
-        "findings": _plain(score.findings),
-        "host_findings": _plain(score.host_findings),
-        "resources": _plain(score.resources),
-        "printed": _plain(score.printed),
-        "model": _plain(score.model),
-        "counted": _plain(score.counted),
-        "causes": _plain(score.causes),
-        "why": score.why,
-        "hidden_left_out": score.hidden_left_out,
-        "predictions": _plain(score.predictions),
-        "accesses": _plain(score.accesses),
-        "environment": score.environment,
-        "seed": score.seed,
-        **_plain_machine(score),
-        **({"what_if": _plain(score.what_if)} if score.what_if is not None else {}),
+        "cases": [
+            vars(case) | {"sizes": None if case.hidden else case.sizes} for case in score.cases
+        ],
     }
-
-
-def _plain_machine(score: Score) -> dict[str, object]:
-    """The modelled cycles by line; empty where they were not requested. The machine code is left
-    out: it is long, and a compiler makes it again."""
-    machine = score.machine
-    return {"machine": plain_lines(machine)} if machine is not None and machine.lines else {}
-
-
-def _plain_case(case: CaseResult) -> dict[str, object]:
-    return _plain_fields(case) | {"sizes": None if case.hidden else case.sizes}
-
-
-def _plain_fields(record: DataclassInstance) -> dict[str, object]:
-    return {field.name: _plain(getattr(record, field.name)) for field in dataclasses.fields(record)}
+    ordered = {name: plain[name] for name in _ORDER.split()}
+    for name, value in ordered.items():
+        ordered[name] = value if isinstance(value, float) else _plain(value)  # points are finite
+    if score.machine is not None and score.machine.lines:
+        ordered["machine"] = plain_lines(score.machine)
+    if score.what_if is not None:
+        ordered["what_if"] = _plain(score.what_if)
+    return ordered
 
 
 def _plain(value: object) -> object:
     """A record, or a value in a record, as JSON types. A NamedTuple (Dim3) becomes a list."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return _plain_fields(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, float) and not math.isfinite(value):
@@ -137,7 +104,7 @@ def plain_machine(work: MachineWork) -> dict[str, object]:
 
 def plain_lines(work: MachineWork) -> dict[str, object]:
     """The cycles of each source line, and the sizes at which they were modelled."""
-    lines = [_plain_line(each) for each in work.lines]
+    lines = [{"line": each.line, "states": _plain_states(each.states)} for each in work.lines]
     return {"modelled_sizes": dict(work.modelled_sizes), "lines": lines}
 
 
@@ -148,27 +115,14 @@ def plain_code(listing: CodeListing) -> list[dict[str, object]]:
 
 
 def _plain_instruction(each: CodeInstruction) -> dict[str, object]:
-    control = each.control
-    plain: dict[str, object] = {
-        "offset": each.offset,
-        "text": each.text,
-        "line": each.line,
-        "stall_cycles": control.stall_cycles,
-        "yields": control.yields,
-        "writes": control.writes,
-        "reads": control.reads,
-        "waits": list(control.waits),
-        "waits_for": list(each.waits_for),
-    }
+    plain = {"offset": each.offset, "text": each.text, "line": each.line, **asdict(each.control)}
+    del plain["reuse"]
+    plain["waits_for"] = each.waits_for
     if each.executed is not None:
         plain["executed"] = each.executed
     if each.states or each.awaited:
         plain |= {"states": _plain_states(each.states), "awaited": round(each.awaited)}
     return plain
-
-
-def _plain_line(each: LineCycles) -> dict[str, object]:
-    return {"line": each.line, "states": _plain_states(each.states)}
 
 
 def _plain_states(states: States) -> dict[str, int]:
@@ -191,13 +145,8 @@ def parse_score(text: str) -> Score:
     plain: dict[str, Any] = json.loads(text)
     submission = plain.pop("submission")
     metrics = [{"name": name, **metric} for name, metric in plain.pop("metrics").items()]
-    fields = {
-        **plain,
-        "submission_name": submission["name"],
-        "submission_sha256": submission["sha256"],
-        "metrics": metrics,
-    }
-    return _converter().structure(fields, Score)
+    plain |= {f"submission_{name}": value for name, value in submission.items()}
+    return _converter().structure({**plain, "metrics": metrics}, Score)
 
 
 @functools.cache

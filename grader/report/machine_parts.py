@@ -43,7 +43,14 @@ def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
     """Print the parts, the effect and the repair of each missing part, and whether this machine can
     grade."""
     page = Page(console)
-    console.print(_make_table(parts, page))
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    for part in parts:
+        glyph = page.text(_GLYPHS[part.condition], _STYLES[part.condition])
+        table.add_row(glyph, Text(part.name, style="bold"), page.text(part.what))
+    console.print(table)
     for part in parts:
         if part.condition is not Condition.FOUND:
             console.print()
@@ -51,25 +58,8 @@ def print_doctor(parts: Sequence[Part], *, console: Console) -> None:
             console.print(page.text(line, _STYLES[part.condition]))
             console.print(page.text(part.fix))
     console.print()
+    line = "The emulated device can work here: counters are exact, times are modelled."
     missing = [part.name for part in parts if part.condition is Condition.MISSING]
     if missing:
         line = f"The emulated device cannot work here. Missing: {', '.join(missing)}."
-        console.print(page.text(line, "bold red"))
-    else:
-        line = "The emulated device can work here: counters are exact, times are modelled."
-        console.print(Text(line, style="bold green"))
-
-
-def _make_table(parts: Sequence[Part], page: Page) -> Table:
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True)
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    for part in parts:
-        style = _STYLES[part.condition]
-        table.add_row(
-            page.text(_GLYPHS[part.condition], style),
-            Text(part.name, style="bold"),
-            page.text(part.what),
-        )
-    return table
+    console.print(page.text(line, "bold red" if missing else "bold green"))

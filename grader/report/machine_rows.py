@@ -110,13 +110,12 @@ def _group(listing: CodeListing, whole: float) -> KernelCode:
     while kept > 1 and _is_padding(code[kept - 1]):
         kept -= 1
     executed = sum(each.executed or 0 for each in code) / max(1, kept)
-    groups: dict[int | None, list[CodeRow]] = {}
+    rows: dict[int | None, list[CodeRow]] = {}
     for each in code[:kept]:
-        groups.setdefault(each.line, []).append(_make_row(each, code, whole, executed))
-    ordered = sorted(groups, key=lambda line: (line is None, line or 0))
-    return KernelCode(
-        listing, tuple(CodeGroup(line, tuple(groups[line])) for line in ordered), len(code) - kept
-    )
+        rows.setdefault(each.line, []).append(_make_row(each, code, whole, executed))
+    ordered = sorted(rows, key=lambda line: (line is None, line or 0))
+    groups = tuple(CodeGroup(line, tuple(rows[line])) for line in ordered)
+    return KernelCode(listing, groups, len(code) - kept)
 
 
 def _is_padding(each: CodeInstruction) -> bool:
@@ -128,10 +127,8 @@ def _make_row(
     each: CodeInstruction, code: tuple[CodeInstruction, ...], whole: float, average: float
 ) -> CodeRow:
     share = each.cycles / whole if whole else None
-    if share is None:
-        hot = bool(each.executed) and (each.executed or 0) >= HOT_EXECUTED * average
-    else:
-        hot = share >= HOT_CYCLES
+    often = bool(each.executed) and (each.executed or 0) >= HOT_EXECUTED * average
+    hot = often if share is None else share >= HOT_CYCLES
     causes = ", ".join(_name(code[index], each) for index in each.waits_for[-MOST_CAUSES:])
     if len(each.waits_for) > MOST_CAUSES:
         causes = f"{len(each.waits_for) - MOST_CAUSES} more, {causes}"

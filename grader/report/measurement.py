@@ -48,18 +48,9 @@ def format_measurement(score: Score) -> tuple[str, ...]:
 
 def _lines(score: Score) -> Iterator[str]:
     if score.timings:
-        others = (
-            f"{timing.plan} {_ms(timing.median_ms)} ms"
-            for timing in score.timings
-            if timing.plan != SUBMISSION
-        )
-        times = [
-            *(_format_own(timing) for timing in score.timings if timing.plan == SUBMISSION),
-            *others,
-        ]
-        yield "Time: " + "; ".join(
-            ", ".join(part) for part in (times, [*_format_limits(score)]) if part
-        )
+        own_first = sorted(score.timings, key=lambda timing: timing.plan != SUBMISSION)
+        parts = (map(_format_time, own_first), _format_limits(score))
+        yield "Time: " + "; ".join(filter(None, map(", ".join, parts)))
     if figures := list_figures(score):
         yield _format_figures(figures)
     if score.model:
@@ -79,19 +70,16 @@ def _format_figures(figures: Sequence[Figure]) -> str:
     }
     sources = " and ".join(dict.fromkeys(figure.source for figure in figures if figure.source))
     unknown = [f"{' and '.join(labels)} ({reason})" for reason, labels in missing.items()]
-    return f"Figures ({sources}): {', '.join(known)}" + (
-        f"; not known: {', '.join(unknown)}" if unknown else ""
-    )
+    rest = f"; not known: {', '.join(unknown)}" if unknown else ""
+    return f"Figures ({sources}): {', '.join(known)}{rest}"
 
 
 def _format_model(score: Score) -> str:
     """The bound of the longest launch on the timing model, and the blocks that were run for it."""
     longest = max(score.model, key=lambda launch: launch.time_ms)
     first, rest = longest.bounds[0], list_uses(longest)
-    ran, blocks = (
-        sum(launch.blocks_run for launch in score.model),
-        sum(launch.blocks for launch in score.model),
-    )
+    ran = sum(launch.blocks_run for launch in score.model)
+    blocks = sum(launch.blocks for launch in score.model)
     sample = f"from a sample of {ran:,} of {blocks:,} blocks" if ran < blocks else "from all blocks"
     return f"bound by {first.resource} ({rest}), {sample}; the times are modelled, not measured"
 
@@ -101,14 +89,15 @@ def _format_limits(score: Score) -> Iterator[str]:
     if "copy_bandwidth" in score.environment:
         yield f"copy kernel {score.environment['copy_bandwidth']}"
     if score.device is not None:
-        yield (
-            f"peak {score.device.peak_bandwidth_gbps:,.0f} GB/s"
-            f" ({score.device.peak_source.partition(';')[0]})"
-        )
+        source = score.device.peak_source.partition(";")[0]
+        yield f"peak {score.device.peak_bandwidth_gbps:,.0f} GB/s ({source})"
 
 
-def _format_own(timing: Timing) -> str:
+def _format_time(timing: Timing) -> str:
+    """The submission's time has its interval."""
     low, high = timing.interval_ms
+    if timing.plan != SUBMISSION:
+        return f"{timing.plan} {_ms(timing.median_ms)} ms"
     return f"{_ms(timing.median_ms)} ms ({_ms(low)} to {_ms(high)})"
 
 

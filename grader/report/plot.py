@@ -69,12 +69,6 @@ def format_short(value: float, *, digits: int = 3) -> str:
     return f"{value:.{max(digits, 4) if value >= 1000 else digits}g}"
 
 
-def draw_text(attributes: Mapping[str, str], text: str) -> str:
-    """A text element; the text is escaped."""
-    listed = " ".join(f'{name}="{value}"' for name, value in attributes.items())
-    return f"<text {listed}>{escape(text, _QUOTES)}</text>"
-
-
 _QUOTES = {'"': "&#34;", "'": "&#39;"}
 
 
@@ -94,29 +88,21 @@ def format_svg(panels: Sequence[Panel], *, title: str, x_title: str, subtitle: s
     legend = max(LEGEND, math.ceil(SAMPLE + CHARACTER * max(map(len, names))))
     width = len(panels) * (LEFT + WIDTH + RIGHT) + legend
     height = max(TOP + HEIGHT + BOTTOM, TOP + 24 * len(names) + 10)
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"'
+    font = 'font-family="sans-serif" font-size="12" fill="#222"'
     parts = [
-        (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0'
-            f' 0 {width} {height}" font-family="sans-serif" font-size="12" fill="#222">'
-        ),
+        f'{head} viewBox="0 0 {width} {height}" {font}>',
         f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
         _text(LEFT, 22, title, size=15, weight="bold"),
         _text(LEFT, 42, subtitle),
     ]
     for index, panel in enumerate(panels):
         left = index * (LEFT + WIDTH + RIGHT) + LEFT
-        parts += [
-            f'<g transform="translate({left},{TOP})">',
-            *_draw_panel(panel, names, x_title),
-            "</g>",
-        ]
+        start = f'<g transform="translate({left},{TOP})">'
+        parts += [start, *_draw_panel(panel, names, x_title), "</g>"]
     left = len(panels) * (LEFT + WIDTH + RIGHT) + 8
-    parts += [
-        f'<g transform="translate({left},{TOP + 8})">',
-        *_draw_legend(names),
-        "</g>",
-        "</svg>",
-    ]
+    start = f'<g transform="translate({left},{TOP + 8})">'
+    parts += [start, *_draw_legend(names), "</g>", "</svg>"]
     return "\n".join(parts) + "\n"
 
 
@@ -153,34 +139,25 @@ def _draw_panel(panel: Panel, names: Sequence[str], x_title: str) -> list[str]:
 
 
 def _draw_line(number: int, places: Sequence[tuple[float, float]]) -> list[str]:
-    colour, dash, mark = (
-        COLOURS[number % len(COLOURS)],
-        DASHES[number % len(DASHES)],
-        MARKS[number % len(MARKS)],
-    )
+    colour, dash, mark = (each[number % len(each)] for each in (COLOURS, DASHES, MARKS))
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     line = (
         f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="2"'
         f' stroke-dasharray="{dash}"/>'
     )
-    return [
-        line,
-        *(
-            f'<path d="{mark}" transform="translate({x:.1f},{y:.1f})" fill="{colour}"/>'
-            for x, y in places
-        ),
-    ]
+    marks = (
+        f'<path d="{mark}" transform="translate({x:.1f},{y:.1f})" fill="{colour}"/>'
+        for x, y in places
+    )
+    return [line, *marks]
 
 
 def _draw_legend(names: Sequence[str]) -> list[str]:
     parts = []
     for number, name in enumerate(names):
         y = 24 * number
-        parts += [
-            *_draw_line(number, [(0, y), (17, y), (34, y)])[:1],
-            _draw_line(number, [(17, y)])[1],
-            _text(42, y + 4, name),
-        ]
+        line, _, mark, _ = _draw_line(number, [(0, y), (17, y), (34, y)])
+        parts += [line, mark, _text(42, y + 4, name)]
     return parts
 
 
@@ -191,5 +168,7 @@ def _axis(values: Sequence[float], length: float, *, margin: float) -> LogAxis:
 def _text(
     x: float, y: float, text: str, *, anchor: str = "start", size: int = 12, weight: str = "normal"
 ) -> str:
-    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}
-    return draw_text({**place, "font-size": str(size), "font-weight": weight}, text)
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-size="{size}"'
+        f' font-weight="{weight}">{escape(text, _QUOTES)}</text>'
+    )

@@ -3,17 +3,14 @@ track per stream, and a track for the host's waits."""
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from grader.plumbing.atomic import write_file
 from grader.records.program_run import ProgramRun
 from grader.records.timeline import TimelineEntry
 from grader.report.text import clean_line
-from grader.report.trace import Event, make_slice, name_track
+from grader.report.trace import Event, format_events, make_slice, name_track, write_events
 
 _DEVICES = 64
 """Most devices of a process in the numbers of tracks."""
@@ -22,9 +19,7 @@ _DEVICES = 64
 def write_program_trace(path: Path, run: ProgramRun) -> None:
     """Write the trace, compressed where the file is a `.gz`. Raises UsageError."""
     about = {"source": "modelled" if run.modelled else "wall clock", "device": run.device}
-    plain = {"traceEvents": [*_trace(run)], "displayTimeUnit": "ns", "otherData": about}
-    content = (json.dumps(plain, separators=(",", ":")) + "\n").encode()
-    write_file(path, gzip.compress(content, 6) if path.suffix == ".gz" else content, "the trace")
+    write_events(path, format_events([*_trace(run)], about))
 
 
 def _trace(run: ProgramRun) -> Iterator[Event]:

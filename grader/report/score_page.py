@@ -56,9 +56,9 @@ def print_body(score: Score, *, console: Console) -> None:
         if wrong is not None:
             _print_wrong_case(wrong, page)
         _print_predictions(score.predictions, page)
-        _print_findings(score, wrong.message if wrong is not None else "", page)
+        _print_findings(score, wrong.message if wrong else "", page)
         _print_mistakes(score, page)
-        _print_hints(score.checks, describe_case(wrong) if wrong is not None else "", page)
+        _print_hints(score.checks, describe_case(wrong) if wrong else "", page)
         print_score_pictures(score, accesses_of_checks(score), page)
     for block in format_printed(score):
         page.write_heading(block.heading)
@@ -81,24 +81,17 @@ def _make_table(checks: Sequence[CheckResult], page: Page) -> Table:
     figures = ("Value", "Goal", "Points")
     table = page.make_table("Check", *figures, "Result", right=figures)
     for check in checks:
-        style = check.status.row.style
-        table.add_row(
-            page.text(_label(check)),
-            page.text(_value(check)),
-            page.text(check.threshold),
-            _points(check),
-            page.text(_verdict(check), style),
-        )
+        texts = map(page.text, (_label(check), format_check_value(check), check.threshold))
+        verdict = page.text(_verdict(check), check.status.row.style)
+        table.add_row(*texts, _points(check), verdict)
     return table
 
 
 def _print_check(check: CheckResult, page: Page) -> None:
-    page.write(
-        f"{check.status.row.glyph} {_label(check)}: {_verdict(check)[2:]}",
-        style=check.status.row.style,
-        hanging=2,
-    )
-    value = f"{_value(check)}, goal" if check.value is not None else "goal"
+    row = check.status.row
+    line = f"{row.glyph} {_label(check)}: {_verdict(check)[2:]}"
+    page.write(line, style=row.style, hanging=2)
+    value = f"{format_check_value(check)}, goal" if check.value is not None else "goal"
     page.write(f"{value} {check.threshold}; points {_points(check)}", indent=2)
 
 
@@ -107,14 +100,9 @@ def _label(check: CheckResult) -> str:
     return check.headline or check.title
 
 
-def _value(check: CheckResult) -> str:
-    return format_check_value(check)
-
-
 def _points(check: CheckResult) -> str:
-    if not check.status.has_points:
-        return f"- / {check.max_points:g}"
-    return f"{check.points:g} / {check.max_points:g}"
+    points = f"{check.points:g}" if check.status.has_points else "-"
+    return f"{points} / {check.max_points:g}"
 
 
 def _verdict(check: CheckResult) -> str:
@@ -154,10 +142,8 @@ def _print_failure(score: Score, page: Page) -> None:
         page.console.print()
         page.write_verbatim("\n".join(lines[:_DETAIL_LINES]))
     if len(lines) > _DETAIL_LINES:
-        page.write(
-            f"... and {len(lines) - _DETAIL_LINES} more lines: --json FILE keeps them all",
-            style="dim",
-        )
+        more = f"... and {len(lines) - _DETAIL_LINES} more lines: --json FILE keeps them all"
+        page.write(more, style="dim")
     texts = {line.line: line.text for line in score.lines}
     for finding in score.findings:
         _print_finding(finding, score.message, texts, page)
@@ -177,11 +163,8 @@ def _print_findings(score: Score, known: str, page: Page) -> None:
         _print_finding(finding, known, texts, page)
     if len(score.findings) > _SHOWN_FINDINGS:
         page.console.print()
-        page.write(
-            f"... and {len(score.findings) - _SHOWN_FINDINGS} more: --json FILE keeps them all",
-            indent=2,
-            style="dim",
-        )
+        more = f"... and {len(score.findings) - _SHOWN_FINDINGS} more: --json FILE keeps them all"
+        page.write(more, indent=2, style="dim")
 
 
 def _print_mistakes(score: Score, page: Page) -> None:
@@ -250,25 +233,24 @@ def format_printed(score: Score) -> tuple[PrintedBlock, ...]:
     first case that did."""
     if score.printed:
         return tuple(_format(printed, "the run that failed") for printed in score.printed)
-    talkative = sorted((case for case in score.cases if case.printed), key=lambda case: case.passed)
-    return tuple(
-        _format(printed, f"case {case.name}") for case in talkative[:1] for printed in case.printed
-    )
+    talkative = (case for case in score.cases if case.printed)
+    case = min(talkative, key=lambda case: case.passed, default=None)
+    if case is None:
+        return ()
+    return tuple(_format(printed, f"case {case.name}") for printed in case.printed)
 
 
 def _format(printed: Printed, where: str) -> PrintedBlock:
     lines = escape_controls(printed.text.removesuffix("\n")).split("\n")
     shown = [
-        line if len(line) <= _COLUMNS else line[: _COLUMNS - 1] + "…" for line in lines[:_LINES]
+        f"| {line if len(line) <= _COLUMNS else line[: _COLUMNS - 1] + '…'}"
+        for line in lines[:_LINES]
     ]
     more = len(lines) - len(shown)
-    rest = (
-        ("... more than is kept",)
-        if printed.cut
-        else (f"... {more:,} more lines: --json FILE has them",)
-        if more
-        else ()
-    )
+    if printed.cut:
+        shown.append("... more than is kept")
+    elif more:
+        shown.append(f"... {more:,} more lines: --json FILE has them")
     kernel = f"kernel {printed.kernel}, " if printed.kernel else ""
     heading = f"Printed by the submission itself, not by the grader ({kernel}{where})"
-    return PrintedBlock(heading, (*(f"| {line}" for line in shown), *rest))
+    return PrintedBlock(heading, tuple(shown))

@@ -22,22 +22,17 @@ def percent(part: float) -> str:
 def format_comparison(found: Comparison) -> str:
     """The comparison as indented JSON; lines are 1-based, both ends included, and similarities 0 to
     1."""
-    return (
-        json.dumps(
-            {
-                "schema_version": 1,
-                "threshold": found.threshold,
-                "starter": found.starter,
-                "files": [
-                    {"name": file.name, "tokens": file.tokens, "own_tokens": file.own_tokens}
-                    for file in found.files
-                ],
-                "pairs": [_plain_pair(found, pair) for pair in found.pairs],
-            },
-            indent=2,
-        )
-        + "\n"
-    )
+    plain = {
+        "schema_version": 1,
+        "threshold": found.threshold,
+        "starter": found.starter,
+        "files": [
+            {"name": file.name, "tokens": file.tokens, "own_tokens": file.own_tokens}
+            for file in found.files
+        ],
+        "pairs": [_plain_pair(found, pair) for pair in found.pairs],
+    }
+    return json.dumps(plain, indent=2) + "\n"
 
 
 def _plain_pair(found: Comparison, pair: SimilarPair) -> dict[str, object]:

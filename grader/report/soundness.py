@@ -104,18 +104,12 @@ def print_soundness(found: Soundness, *, console: Console, all_mutants: bool = T
     """Print the claims, the margins of the thresholds, the mutants, and the verdict."""
     page = Page(console)
     margins = [
-        (
-            *(each.check, each.goal, each.reference, each.starter),
-            page.text(each.margin, _STYLES[each.proof]),
-        )
+        ((each.check, each.goal, each.reference, each.starter, each.margin), each.proof)
         for each in found.margins
     ]
     _write_table(page, "Margins of the goals", _MARGIN_TITLES, margins)
     mutants = [
-        (
-            *(str(each.line), each.mistake, each.change, each.fate.value),
-            page.text(each.why, _STYLES[_FATES[each.fate]]),
-        )
+        ((str(each.line), each.mistake, each.change, each.fate.value, each.why), _FATES[each.fate])
         for each in found.mutants or ()
         if all_mutants or each.fate not in (Fate.CAUGHT, Fate.NO_PROGRAM)
     ]
@@ -140,11 +134,18 @@ def _write_ending(found: Soundness, page: Page) -> None:
 
 
 def _write_table(
-    page: Page, title: str, titles: Sequence[str], rows: Sequence[Sequence[str | Text]]
+    page: Page,
+    title: str,
+    titles: Sequence[str],
+    rows: Sequence[tuple[tuple[str, ...], Proof]],
 ) -> None:
+    """A table of cells; the last cell has the colour of the proof."""
     if rows:
         page.write_whole(title, style="bold")
-        page.write_table(titles, rows, right=())
+        styled: list[list[str | Text]] = [
+            [*cells[:-1], page.text(cells[-1], _STYLES[proof])] for cells, proof in rows
+        ]
+        page.write_table(titles, styled, right=())
         page.write_whole("")
 
 

@@ -33,7 +33,7 @@ def print_annotation(
     rows = _Rows(annotation, page)
     console.print()
     for words, style in _explain(annotation):
-        page.write(words.strip(), style=style, indent=2 if style == "dim" else 0, hanging=2)
+        page.write(words, style=style, indent=2 if style == "dim" else 0, hanging=2)
     console.print()
     rows.write_headings()
     folded = {number for fold in annotation.folds for number in range(fold.first, fold.last + 1)}
@@ -63,22 +63,19 @@ def _explain(annotation: Annotation) -> Iterator[tuple[str, str]]:
         yield f"{name}: no line was counted, because no counted run came to its end", "bold"
         return
     sizes = f" at {list_sizes(annotation.sizes)}" if annotation.sizes else ""
-    yield (
-        f"{name}: the cost of each line in all launches, counted by the emulated device{sizes}",
-        "bold",
-    )
-    meanings = (
-        f"  {' '.join(column.titles).replace('- ', '').strip()}: {column.meaning}"
+    cost = "the cost of each line in all launches, counted by the emulated device"
+    yield f"{name}: {cost}{sizes}", "bold"
+    meanings = [
+        f"{' '.join(column.titles).replace('- ', '').strip()}: {column.meaning}"
         for column in annotation.columns
-    )
+    ]
+    costs = "all instructions, of the excess, or of the sectors beyond the ideal"
+    meanings += [
+        f">: at least {HOT_SHARE:.0%} of {costs}",
+        "A line without figures has no machine code, or its code counts at another line.",
+    ]
     for meaning in dict.fromkeys(meanings):
         yield meaning, "dim"
-    yield (
-        f"  >: at least {HOT_SHARE:.0%} of all instructions, of the excess, or of the sectors"
-        " beyond the ideal",
-        "dim",
-    )
-    yield "  A line without figures has no machine code, or its code counts at another line.", "dim"
 
 
 class _Rows:
@@ -126,7 +123,8 @@ class _Rows:
         beside = bool(line.figures) and not self.stacked
         width = self.source_width if beside else self.text_width
         matters = line.hot or line.named or not beside
-        first, *more = self._wrap(line.text, width) if matters else [self._fit(line.text, width)]
+        text = clean_text(line.text.expandtabs(4))
+        first, *more = self._wrap(text, width) if matters else [self.page.fit(text, width)]
         style = "bold" if line.hot else ""
         source = Text.assemble((start, _HOTTEST if line.hot else "dim"), (first, style))
         cells = self._cells(line.figures, line.shares) if line.figures else ()
@@ -139,19 +137,14 @@ class _Rows:
     def write_fold(self, fold: Fold) -> None:
         """A kernel that was not launched, in one line."""
         lines = fold.last - fold.first + 1
-        self.page.write(
-            f"... {lines} lines: kernel {fold.kernel} was not launched",
-            style="dim",
-            indent=self.margin,
-            hanging=4,
-        )
+        text = f"... {lines} lines: kernel {fold.kernel} was not launched"
+        self.page.write(text, style="dim", indent=self.margin, hanging=4)
 
     def write_total(self) -> None:
         """The figures of all lines together."""
         title = set_cell_size(" " * self.margin + "all lines", self.margin + self.source_width)
-        self._write_cells(
-            Text.assemble((title, "bold")), self._cells(self.annotation.total, {}), "bold"
-        )
+        cells = self._cells(self.annotation.total, {})
+        self._write_cells(Text.assemble((title, "bold")), cells, "bold")
 
     def _cells(self, figures: Mapping[str, float], shares: Mapping[str, float]) -> list[Text]:
         return [
@@ -163,24 +156,19 @@ class _Rows:
         ]
 
     def _write_cells(self, start: Text, cells: Sequence[Text], style: str = "") -> None:
-        row = start + Text.assemble(
-            *((self.gap + cell.plain, style or cell.style) for cell in cells)
-        )
-        row.rstrip()
-        self.page.console.print(row, soft_wrap=True)
+        figures = ((self.gap + cell.plain, style or cell.style) for cell in cells)
+        row = start + Text.assemble(*figures)
+        self.page.write_row(row)
 
     def _width(self, column: Column) -> int:
-        texts = [
-            *column.titles,
-            *(_format(column, line.figures) for line in self.annotation.lines),
-            _format(column, self.annotation.total),
-        ]
+        rows = (self.annotation.total, *(line.figures for line in self.annotation.lines))
+        texts = (*column.titles, *(_format(column, figures) for figures in rows))
         return max(map(len, texts))
 
     def _wrap(self, source: str, width: int) -> list[str]:
         """A source line in pieces that fit; all but the first are indented further than the
         line."""
-        text = self.page.fold(clean_text(source.expandtabs(4)))
+        text = self.page.fold(source)
         if cell_len(text) <= width:
             return [set_cell_size(text, width)]
         own = len(text) - len(text.lstrip())
@@ -189,14 +177,6 @@ class _Rows:
         shown = [f"{indent}{piece.plain.rstrip()}" for piece in pieces]
         shown[0] = " " * min(own, width // 2) + shown[0].lstrip()
         return [set_cell_size(shown[0], width), *shown[1:]]
-
-    def _fit(self, source: str, width: int) -> str:
-        """A source line, cut with an ellipsis where it is too long."""
-        text = self.page.fold(clean_text(source.expandtabs(4)))
-        if cell_len(text) <= width:
-            return set_cell_size(text, width)
-        dots = self.page.fold("…")
-        return set_cell_size(text, width - len(dots)) + dots
 
 
 def _format(column: Column, figures: Mapping[str, float]) -> str:

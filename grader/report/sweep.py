@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from rich.console import Console
@@ -82,24 +82,35 @@ class Sweep:
 _VERDICTS = {True: "✓ right", False: "✗ wrong"}
 _STYLES = {True: "green", False: "red"}
 
-_Figure = Callable[[SweepRow], float | None]
-_TIMES: Mapping[str, _Figure] = {
-    "ms": lambda row: row.time_ms,
-    "GFLOP/s": lambda row: row.gflops,
-    "GB/s": lambda row: row.bandwidth_gbps,
-    "× naive": lambda row: row.speedup_over_naive,
-    "× C loop": lambda row: row.speedup_over_cpu,
-    "× NumPy": lambda row: row.speedup_over_numpy,
-}
 _NONE = "–"
-_COUNTS: Mapping[str, _Figure] = {
-    "load %": lambda row: _percent(row.counters.global_load_efficiency) if row.counters else None,
-    "store %": lambda row: _percent(row.counters.global_store_efficiency) if row.counters else None,
-    "conflicts": lambda row: row.counters.shared_wavefronts_excessive if row.counters else None,
-    "sectors": lambda row: row.counters.global_sectors if row.counters else None,
-    "instructions": lambda row: row.counters.instructions_executed if row.counters else None,
+_TIMES = {
+    "ms": "time_ms",
+    "GFLOP/s": "gflops",
+    "GB/s": "bandwidth_gbps",
+    "× naive": "speedup_over_naive",
+    "× C loop": "speedup_over_cpu",
+    "× NumPy": "speedup_over_numpy",
 }
+"""The fields of SweepRow by the titles of their columns."""
+_COUNTS = {
+    "load %": "global_load_efficiency",
+    "store %": "global_store_efficiency",
+    "conflicts": "shared_wavefronts_excessive",
+    "sectors": "global_sectors",
+    "instructions": "instructions_executed",
+}
+"""The same of Counters."""
 _SHARES = ("load %", "store %")
+_PANELS = {
+    "Time": ("ms", "ms"),
+    "Arithmetic rate": ("GFLOP/s", "GFLOP/s"),
+    "Bandwidth": ("GB/s", "GB/s"),
+    "Speed-up": ("× the naive kernel", "× naive"),
+    "Bank conflicts": ("wavefronts beyond the ideal", "conflicts"),
+    "Global memory traffic": ("sectors of 32 bytes", "sectors"),
+    "Work": ("warp instructions", "instructions"),
+}
+"""By title the unit, and the column of the figures."""
 _MAY_BE_ZERO = ("Bank conflicts",)
 """The panels in which 0 is a usual value."""
 
@@ -108,12 +119,9 @@ def print_sweep(sweep: Sweep, *, console: Console) -> None:
     """Print a block of times for each size, the counters of all sizes, and the notes."""
     page = Page(console)
     times, counts = _present(_TIMES, sweep), _present(_COUNTS, sweep)
-    widths = {
-        title: max(len(_format(title, figure(row))) for row in _rows(sweep))
-        for title, figure in times.items()
-    }
+    widths = {title: max(len(_cell(row, title)) for row in _rows(sweep)) for title in times}
     for point in sweep.points:
-        console.print(_times_table(point, times, page, widths))
+        console.print(_times_table(point, widths, page))
         for row in filter(lambda row: row.note, point.rows):
             console.print(page.text(f"{row.program}: {row.note}"))
         console.print()
@@ -145,36 +153,32 @@ def _write_ending(sweep: Sweep, page: Page) -> None:
     write_ending(page, result, f"{place}: {row.note or 'compare the outputs'}", details)
 
 
-def _present(figures: Mapping[str, _Figure], sweep: Sweep) -> Mapping[str, _Figure]:
-    """The figures that any row has."""
-    return {
-        title: figure
-        for title, figure in figures.items()
-        if any(figure(row) is not None for row in _rows(sweep))
-    }
+def _present(titles: Iterable[str], sweep: Sweep) -> list[str]:
+    """The columns in which any row has a figure."""
+    return [title for title in titles if any(_read(row, title) is not None for row in _rows(sweep))]
+
+
+def _read(row: SweepRow, title: str) -> float | None:
+    if title in _TIMES:
+        own: float | None = getattr(row, _TIMES[title])
+        return own
+    value: float | None = getattr(row.counters, _COUNTS[title], None)
+    return value if value is None or title not in _SHARES else 100 * value
 
 
 def _rows(sweep: Sweep) -> list[SweepRow]:
     return [row for point in sweep.points for row in point.rows]
 
 
-def _times_table(
-    point: SweepPoint,
-    figures: Mapping[str, _Figure],
-    page: Page,
-    widths: Mapping[str, int],
-) -> Table:
+def _times_table(point: SweepPoint, widths: Mapping[str, int], page: Page) -> Table:
     """The times at one size: first the processor's rows, then the kernels', each with the source of
-    its times."""
-    table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), figures, page, widths)
+    its times. The columns have equal widths at all sizes."""
+    table = _make_table(format_sizes(point.sizes).ljust(len(C_LOOP) + 1), widths, page)
     for rows in _by_kind(point.rows):
         source = next((row.source for row in rows if row.time_ms is not None), None)
         table.add_row(Text(f"{source}:" if source else "without a time:", style="dim"))
         for row in rows:
-            table.add_row(
-                _name(row, page),
-                *(page.clean(_format(title, figure(row))) for title, figure in figures.items()),
-            )
+            table.add_row(_name(row, page), *(page.clean(_cell(row, title)) for title in widths))
     return table
 
 
@@ -186,52 +190,35 @@ def _by_kind(rows: Sequence[SweepRow]) -> Iterator[list[SweepRow]]:
             yield some
 
 
-def _counts_table(sweep: Sweep, figures: Mapping[str, _Figure], page: Page) -> Table:
+def _counts_table(sweep: Sweep, titles: Iterable[str], page: Page) -> Table:
     """The counters of every program at every size; `~` marks values that are estimated from a
     sample of the blocks."""
-    table = _make_table("counted", figures, page)
+    table = _make_table("counted", dict.fromkeys(titles), page)
     for point in sweep.points:
         table.add_row(Text(f"{format_sizes(point.sizes)}:", style="dim"))
         for row in filter(lambda row: row.counters is not None, point.rows):
-            about = "~" if row.is_sampled else ""
-            cells = ((title, _format(title, figure(row))) for title, figure in figures.items())
-            table.add_row(
-                _name(row, page),
-                *(
-                    page.clean(cell if title in _SHARES or cell == _NONE else about + cell)
-                    for title, cell in cells
-                ),
-            )
+            cells = {title: _cell(row, title) for title in titles}
+            if row.is_sampled:
+                exact = {title for title in cells if title in _SHARES or cells[title] == _NONE}
+                cells |= {title: f"~{cells[title]}" for title in cells if title not in exact}
+            table.add_row(_name(row, page), *map(page.clean, cells.values()))
     return table
 
 
-def _make_table(
-    title: str,
-    figures: Mapping[str, _Figure],
-    page: Page,
-    widths: Mapping[str, int] | None = None,
-) -> Table:
-    """An empty table; `widths` are the minimum widths of its columns, so that the tables of all
-    sizes are aligned."""
+def _make_table(title: str, widths: Mapping[str, int | None], page: Page) -> Table:
+    """An empty table; `widths` are the minimum widths of its columns by title."""
     table = page.make_table(framed=False)
     table.add_column(title, no_wrap=True)
-    for figure in figures:
-        table.add_column(
-            page.clean(figure),
-            justify="right",
-            overflow="fold",
-            min_width=(widths or {}).get(figure),
-        )
+    for figure, width in widths.items():
+        table.add_column(page.clean(figure), justify="right", overflow="fold", min_width=width)
     return table
 
 
 def _name(row: SweepRow, page: Page) -> Text:
     name = Text(f" {page.clean(row.program)}")
-    return (
-        name
-        if row.right is None
-        else name + Text(f" {page.clean(_VERDICTS[row.right])}", style=_STYLES[row.right])
-    )
+    if row.right is None:
+        return name
+    return name + Text(f" {page.clean(_VERDICTS[row.right])}", style=_STYLES[row.right])
 
 
 def format_sweep(sweep: Sweep) -> str:
@@ -242,11 +229,9 @@ def format_sweep(sweep: Sweep) -> str:
 def format_sizes(sizes: Mapping[str, int]) -> str:
     """`1,024` where all sizes are the same, else `rows=512,cols=1024`."""
     values = set(sizes.values())
-    return (
-        f"{values.pop():,}"
-        if len(values) == 1
-        else ",".join(f"{name}={size}" for name, size in sizes.items())
-    )
+    if len(values) == 1:
+        return f"{values.pop():,}"
+    return ",".join(f"{name}={size}" for name, size in sizes.items())
 
 
 def title_plot(sweep: Sweep) -> tuple[str, str]:
@@ -274,36 +259,25 @@ def make_panels(sweep: Sweep) -> tuple[list[Panel], str]:
     square = all(len(set(point.sizes.values())) == 1 for point in sweep.points)
     names = ", ".join(sweep.points[0].sizes)
     axis = f"size ({names})" if square else "useful bytes"
-    wanted = {
-        "Time": ("ms", _TIMES["ms"]),
-        "Arithmetic rate": ("GFLOP/s", _TIMES["GFLOP/s"]),
-        "Bandwidth": ("GB/s", _TIMES["GB/s"]),
-        "Speed-up": ("× the naive kernel", _TIMES["× naive"]),
-        "Bank conflicts": ("wavefronts beyond the ideal", _COUNTS["conflicts"]),
-        "Global memory traffic": ("sectors of 32 bytes", _COUNTS["sectors"]),
-        "Work": ("warp instructions", _COUNTS["instructions"]),
-    }
     panels = []
-    for title, (unit, figure) in wanted.items():
+    for title, (unit, column) in _PANELS.items():
         series: dict[str, list[tuple[float, float]]] = {}
         for point in sweep.points:
             x = next(iter(point.sizes.values())) if square else point.useful_bytes
             for row in point.rows:
-                if (value := figure(row)) is not None and (value > 0 or title in _MAY_BE_ZERO):
+                if (value := _read(row, column)) is not None and (
+                    value > 0 or title in _MAY_BE_ZERO
+                ):
                     series.setdefault(row.program, []).append((x, value))
         if series:
-            panels.append(
-                Panel(title, unit, {name: sorted(places) for name, places in series.items()})
-            )
+            ordered = {name: sorted(places) for name, places in series.items()}
+            panels.append(Panel(title, unit, ordered))
     return panels, axis
 
 
-def _percent(fraction: float | None) -> float | None:
-    return None if fraction is None else 100 * fraction
-
-
-def _format(title: str, value: float | None) -> str:
+def _cell(row: SweepRow, title: str) -> str:
     """Four significant digits, of a speed-up three."""
+    value = _read(row, title)
     if value is None:
         return _NONE
     if title.startswith("×") and value < 1000:

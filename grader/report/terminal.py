@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Literal, TextIO
 
 from rich import box
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn
 from rich.progress import Progress as ProgressBar
@@ -72,20 +73,34 @@ class Page:
 
     def write(self, line: str, *, style: str = "", indent: int = 0, hanging: int = 0) -> None:
         """Write a paragraph, wrapped; its further lines are indented by `hanging` more columns."""
-        width = max(20, min(self.console.width, TEXT_WIDTH) - indent - hanging)
-        for number, part in enumerate(self.text(line, style).wrap(self.console, width)):
-            part.rstrip()
-            self.console.print(
-                Text(" " * (indent + (hanging if number else 0))) + part, soft_wrap=True
-            )
+        start, below = Text(" " * indent), Text(" " * (indent + hanging))
+        self.write_parts(start, below, self.text(line, style), TEXT_WIDTH)
 
     def write_beside(self, head: str, line: str, *, style: str = "") -> None:
         """Write a paragraph beside its head, which is not wrapped."""
-        width = max(20, min(self.console.width, TEXT_WIDTH) - len(head))
-        for number, part in enumerate(self.text(line, style).wrap(self.console, width)):
+        start, below = Text(head, style=style), Text(" " * len(head), style=style)
+        self.write_parts(start, below, self.text(line, style), TEXT_WIDTH)
+
+    def write_parts(self, start: Text, below: Text, body: Text, most: int) -> None:
+        """Write a text, wrapped to at most `most` columns: after `start`, its further lines after
+        `below`, which is at least as wide."""
+        width = max(20, min(self.console.width, most) - len(below))
+        for number, part in enumerate(body.wrap(self.console, width)):
             part.rstrip()
-            start = Text(head if number == 0 else " " * len(head), style=style)
-            self.console.print(start + part, soft_wrap=True)
+            self.console.print((below if number else start) + part, soft_wrap=True)
+
+    def write_row(self, row: Text) -> None:
+        """Write a row without spaces at its end, however wide."""
+        row.rstrip()
+        self.console.print(row, soft_wrap=True)
+
+    def fit(self, source: str, width: int) -> str:
+        """A source line in `width` columns, cut with an ellipsis where it is too long."""
+        text = self.fold(source)
+        if cell_len(text) <= width:
+            return set_cell_size(text, width)
+        dots = self.fold("…")
+        return set_cell_size(text, width - len(dots)) + dots
 
     def write_cut(self, line: str, *, style: str = "") -> None:
         """Write a row; a line that is wider than the page ends in `...`."""
@@ -102,9 +117,8 @@ class Page:
     def write_verbatim(self, text: str, *, style: str = "", indent: int = 0) -> None:
         """Write lines unchanged: a caret under a column must stay there."""
         for line in clean_text(text).rstrip("\n").split("\n"):
-            self.console.print(
-                Text(" " * indent) + Text(self.fold(line), style=style), soft_wrap=True
-            )
+            row = Text(" " * indent) + Text(self.fold(line), style=style)
+            self.console.print(row, soft_wrap=True)
 
     def write_heading(self, line: str, *, style: str = "bold") -> None:
         """Write a heading below an empty line."""
@@ -189,11 +203,10 @@ class _GradingBar(ProgressBar):
     def show_checks(self, checks: Sequence[CheckResult]) -> None:
         """Show the promised lines of the checks that have a verdict so far."""
         page = Page(self.console)
-        shown = [(status, line) for status, line in format_headlines(checks) if status.is_verdict]
-        self._lines = [
-            page.text("so far:", "dim"),
-            *(page.text(line, status.row.style) for status, line in shown),
-        ]
+        self._lines = [page.text("so far:", "dim")]
+        for status, line in format_headlines(checks):
+            if status.is_verdict:
+                self._lines.append(page.text(line, status.row.style))
         self.refresh()
 
 

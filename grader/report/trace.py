@@ -59,8 +59,7 @@ def write_trace(path: Path, work: MachineWork, texts: Mapping[int, str]) -> tupl
     source lines by number. Returns a sentence on the trace. UsageError where it cannot be
     written."""
     trace = format_trace(work, texts)
-    content = trace.text.encode()
-    write_file(path, gzip.compress(content, 6) if path.suffix == ".gz" else content, "the trace")
+    write_events(path, trace.text)
     return trace.notes
 
 
@@ -86,8 +85,19 @@ def format_trace(work: MachineWork, texts: Mapping[int, str]) -> Trace:
         "sizes": dict(work.modelled_sizes),
         "source": "modelled",
     }
+    return Trace(format_events(events, about), tuple(notes))
+
+
+def format_events(events: Sequence[Event], about: Mapping[str, object]) -> str:
+    """The text of a trace."""
     plain = {"traceEvents": events, "displayTimeUnit": "ns", "otherData": about}
-    return Trace(json.dumps(plain, separators=(",", ":")) + "\n", tuple(notes))
+    return json.dumps(plain, separators=(",", ":")) + "\n"
+
+
+def write_events(path: Path, text: str) -> None:
+    """Write the text of a trace, compressed where the file is a `.gz`. Raises UsageError."""
+    content = text.encode()
+    write_file(path, gzip.compress(content, 6) if path.suffix == ".gz" else content, "the trace")
 
 
 def _describe(number: int, launch: SimulatedLaunch, end: int) -> str:
@@ -170,13 +180,12 @@ def _trace_instruction(
     if code.line is not None:
         what |= {"line": code.line, "source": clean_line(texts.get(code.line, ""))}
     length = last.end - first.start
-    yield make_slice(
-        code.opcode, "instruction", process, thread, offset + first.start, length, what
-    )
+    at = offset + first.start
+    yield make_slice(code.opcode, "instruction", process, thread, at, length, what)
     for span in spans:
+        at = offset + span.start
         if span.state == _SELECTED:
             issued = what | {"warp": span.warp}
-            at = offset + span.start
             yield make_slice(code.opcode, "issued", process, 0, at, span.length, issued)
             continue
         words = STATE_WORDS[_STATES[span.state]]
@@ -184,9 +193,7 @@ def _trace_instruction(
         if span.cause >= 0:
             cause = listing.instructions[span.cause]
             why |= {"waits for": cause.text, "of line": cause.line}
-        yield make_slice(
-            words.name, "stall", process, thread, offset + span.start, span.length, why
-        )
+        yield make_slice(words.name, "stall", process, thread, at, span.length, why)
 
 
 def _track_of(number: int, warp: int) -> tuple[int, int]:

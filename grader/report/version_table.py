@@ -1,10 +1,10 @@
 """Two versions of a submission side by side: points, figures, differences, and the better version;
-as a table and as JSON."""
+as a table, as JSON, and in a line."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -19,6 +19,7 @@ from grader.report.json import format_score
 from grader.report.terminal import Page
 
 _FIGURES = ("old", "new", "of", "new / old")
+NOTHING = "nothing that is graded has changed"
 
 
 class Change(StrEnum):
@@ -29,6 +30,9 @@ class Change(StrEnum):
     SAME = "same"
     UNCLEAR = "no clear difference"
     UNKNOWN = ""
+
+
+_CLEAR = (Change.BETTER, Change.WORSE)
 
 
 @dataclass(frozen=True)
@@ -76,20 +80,18 @@ def print_versions(versions: Versions, *, console: Console) -> None:
     """Print the results of both versions, the points of each check, the metrics, the summary, and
     the ending."""
     page = Page(console)
-    scores = (versions.old, versions.new)
-    for which, score in zip(("old", "new"), scores, strict=True):
+    scores: Mapping[str, Score] = vars(versions)
+    for which, score in scores.items():
         page.write(f"{which}: {score.submission_name}: {_outcome(score)}")
     device = versions.old.device or versions.new.device
     if device is not None:
         page.write(f"Device: {device.description}", style="dim")
     if sizes := versions.old.line_sizes or versions.new.line_sizes:
-        page.write(
-            "Counters: at " + ", ".join(f"{name} = {size}" for name, size in sizes.items()),
-            style="dim",
-        )
+        listed = ", ".join(f"{name} = {size}" for name, size in sizes.items())
+        page.write(f"Counters: at {listed}", style="dim")
     page.console.print()
     page.write_table(("Check", "old", "new", "of"), _check_rows(versions), right=_FIGURES)
-    for which, score in zip(("old", "new"), scores, strict=True):
+    for which, score in scores.items():
         for check in (each for each in score.checks if each.in_doubt):
             page.write(f"{which}: {check.headline or check.title}: {format_remark(check)}")
     rows = compare_metrics(versions)
@@ -114,13 +116,9 @@ def format_versions(versions: Versions) -> str:
         }
         for row in compare_metrics(versions)
     }
-    scores = {
-        which: json.loads(format_score(score))
-        for which, score in (("old", versions.old), ("new", versions.new))
-    }
-    return (
-        json.dumps({"summary": summarise(versions), "metrics": metrics, **scores}, indent=2) + "\n"
-    )
+    scores = {which: json.loads(format_score(score)) for which, score in vars(versions).items()}
+    plain = {"summary": summarise(versions), "metrics": metrics, **scores}
+    return json.dumps(plain, indent=2) + "\n"
 
 
 # --- judging --------------------------------------------------------------------------------------
@@ -133,22 +131,15 @@ def _ratio(old: MetricValue, new: MetricValue) -> float | None:
 
 
 def _judge(old: MetricValue, new: MetricValue) -> Change:
-    if (
-        old.value is None
-        or new.value is None
-        or old.sizes != new.sizes
-        or not METRICS[old.name].is_goal
-    ):
+    metric = METRICS[old.name]
+    if old.value is None or new.value is None or old.sizes != new.sizes or not metric.is_goal:
         return Change.UNKNOWN
     if old.value == new.value:
         return Change.SAME
     if _overlap(old, new):
         return Change.UNCLEAR
-    return (
-        Change.BETTER
-        if (new.value > old.value) == (METRICS[old.name].better is Better.HIGHER)
-        else Change.WORSE
-    )
+    is_better = (new.value > old.value) == (metric.better is Better.HIGHER)
+    return Change.BETTER if is_better else Change.WORSE
 
 
 def _overlap(old: MetricValue, new: MetricValue) -> bool:
@@ -164,7 +155,7 @@ def _summary(versions: Versions) -> Iterator[str]:
         yield _format_speed(time.ratio, time.change)
     graded = dict.fromkeys(check.metric for check in (*old.checks, *new.checks))
     for row in (rows[name] for name in graded if name in rows and name not in TIMED):
-        if row.change in (Change.BETTER, Change.WORSE):
+        if row.change in _CLEAR:
             yield f"{row.name.replace('_', ' ')} {_value(row.old)} -> {_value(row.new)}"
     if old.score != new.score:
         yield f"{old.score:g} -> {new.score:g} of {new.max_score:g} points"
@@ -204,13 +195,72 @@ def _points(check: CheckResult | None) -> str:
 
 def _cells(row: Row) -> list[Text | str]:
     styles = {Change.BETTER: "green", Change.WORSE: "red"}
-    sources = dict.fromkeys(
-        each.source.value for each in (row.old, row.new) if each.source is not None
-    )
+    sources = dict.fromkeys(each.source.value for each in (row.old, row.new) if each.source)
     ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
     change = Text(row.change.value, style=styles.get(row.change, ""))
     return [row.name, _value(row.old), _value(row.new), ratio, change, ", ".join(sources)]
 
 
-def _value(metric: MetricValue) -> str:
-    return "-" if metric.value is None else format_value(metric.name, metric.value)
+def _value(metric: MetricValue, missing: str = "-") -> str:
+    return missing if metric.value is None else format_value(metric.name, metric.value)
+
+
+# --- in a line ------------------------------------------------------------------------------------
+
+
+def describe_changes(old: Score, new: Score) -> str:
+    """`+15 points; Bank conflicts 4,063,232 → 0`."""
+    return "; ".join(_changes(Versions(old, new))) or NOTHING
+
+
+def style_of(old: Score, new: Score) -> str:
+    """The colour of the line."""
+    return "green" if new.score > old.score else "red" if new.score < old.score else ""
+
+
+def _changes(versions: Versions) -> Iterator[str]:
+    old, new = versions.old, versions.new
+    if gained := round(new.score - old.score, 2):
+        points = "point" if abs(gained) == 1 else "points"
+        yield f"{'+' if gained > 0 else '−'}{abs(gained):g} {points}"
+    if old.status is not new.status and (old.status.ended_early or new.status.ended_early):
+        yield f"{_ending_of(old)} → {_ending_of(new)}"
+    yield from _changed_cases(old, new)
+    rows = {row.name: row for row in compare_metrics(versions)}
+    for name, label in _label_metrics(new).items():
+        if name in rows and name not in TIMED and rows[name].change in _CLEAR:
+            yield f"{label} {_both_values(rows[name])}"
+    time = rows.get("time_ms")
+    if time is not None and time.change in (*_CLEAR, Change.UNCLEAR):
+        unclear = " (no clear difference)" if time.change is Change.UNCLEAR else ""
+        yield f"time {_both_values(time)}{unclear}"
+
+
+def _ending_of(score: Score) -> str:
+    """The mistake that ended the grading, or a note that none did."""
+    return score.status.row.word if score.status.ended_early else "it runs"
+
+
+def _changed_cases(old: Score, new: Score) -> Iterator[str]:
+    """The number of wrong cases and of findings, where both gradings reached them."""
+    if old.status.ended_early or new.status.ended_early:
+        return
+    before, after = (sum(case.is_wrong for case in score.cases) for score in (old, new))
+    if before != after:
+        yield f"wrong cases {before} → {after}"
+    found, left = len(old.findings), len(new.findings)
+    if found != left:
+        yield f"findings {found} → {left}"
+
+
+def _label_metrics(score: Score) -> dict[str, str]:
+    """The exercise's names of the metrics that it grades."""
+    return {
+        check.metric: check.headline or check.title
+        for check in score.checks
+        if check.metric not in (CORRECTNESS, CHECKED_CASES) and check.status.has_points
+    }
+
+
+def _both_values(row: Row) -> str:
+    return f"{_value(row.old, '–')} → {_value(row.new, '–')}"

@@ -21,6 +21,7 @@ from grader.report.access_layout import (
     busiest_bank,
     format_row,
     ideal_rows,
+    shorten,
 )
 from grader.report.terminal import Page
 from grader.report.text import clean_line
@@ -90,9 +91,7 @@ def _print_picture(access: WarpAccess, page: Page, text: str) -> None:
             page.write(f"{words[0].upper()}{words[1:]}.", indent=2)
     page.console.print()
     for row in draw_access(access, width=page.console.width - 2):
-        folded = Text("  ") + _fold(row, page)
-        folded.rstrip()
-        page.console.print(folded, soft_wrap=True)
+        page.write_row(Text("  ") + _fold(row, page))
     page.console.print()
     page.write(f"{describe_warp(access).capitalize()}.", indent=2, style=_QUIET)
 
@@ -108,18 +107,13 @@ def draw_access(access: WarpAccess, *, width: int = 80) -> Iterator[Text]:
         numbers = BANK_NUMBERS.ljust(row_width)
         banks = " " * _LABEL + numbers + (_GAP + BANK_NUMBERS if beside else "")
         yield Text(banks, style=_QUIET)
-    left = [(f"{row.number:<{_LABEL}}", _style_row(row, access, actual=True)) for row in actual]
-    right = [_style_row(row, access, actual=False) for row in ideal] if beside else []
-    shown = len(left) <= MOST_ROWS
-    for index, (label, row) in enumerate(left):
-        if not shown and MOST_ROWS - 2 <= index < len(left) - 1:
-            if index == MOST_ROWS - 2:
-                yield Text(f"... {len(left) - MOST_ROWS + 1} more")
-            continue
-        line = Text(label, style=_QUIET) + row
-        if index < len(right):
-            line += Text(_GAP) + right[index]
-        yield line
+    rows = [
+        Text(f"{row.number:<{_LABEL}}", style=_QUIET) + _style_row(row, access, actual=True)
+        for row in actual
+    ]
+    for index, row in enumerate(ideal[: len(rows)] if beside else ()):
+        rows[index] += Text(_GAP) + _style_row(row, access, actual=False)
+    yield from shorten(rows, MOST_ROWS)
 
 
 def _head(access: WarpAccess, row_width: int, *, beside: bool) -> Text:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -86,32 +85,21 @@ class _Rows:
 
     def write_headings(self) -> None:
         title = f"{'Line':>{self.number_width}}  {'Source':<{self.source_width}}"
-        self._print(Text(f"{title}  {'cycles':>{_SHARE_WIDTH}}", style="bold"))
+        self.page.write_row(Text(f"{title}  {'cycles':>{_SHARE_WIDTH}}", style="bold"))
 
     def write(self, line: LineCycles, text: str, whole: float, largest: float) -> None:
         """A line; the longest bar belongs to the line with the most cycles."""
         number = "" if line.line is None else str(line.line)
         share = f"{100 * line.cycles / whole:.0f} %"
         row = Text(f"{number:>{self.number_width}}  ", style="dim")
-        row.append(self._fit(text), style="none")
+        source = clean_text(text).strip().expandtabs(4)
+        row.append(self.page.fit(source, self.source_width), style="none")
         row.append(f"  {share:>{_SHARE_WIDTH}}  ", style="none")
         for state, count in make_bar(
             line.states, max(1, round(self.bar_width * line.cycles / largest))
         ):
             row.append(STATE_WORDS[state].letter * count, style=COLOURS[state])
-        self._print(row)
-
-    def _fit(self, source: str) -> str:
-        """A source line without its indentation, cut with an ellipsis where it is too long."""
-        text = self.page.fold(clean_text(source).strip().expandtabs(4))
-        if cell_len(text) <= self.source_width:
-            return set_cell_size(text, self.source_width)
-        dots = self.page.fold("…")
-        return set_cell_size(text, self.source_width - len(dots)) + dots
-
-    def _print(self, row: Text) -> None:
-        row.rstrip()
-        self.page.console.print(row, soft_wrap=True)
+        self.page.write_row(row)
 
 
 def _explain(total: States) -> Iterator[tuple[str, str]]:

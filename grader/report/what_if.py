@@ -79,11 +79,10 @@ def _print_table(what_if: WhatIf, checks: Sequence[CheckResult], page: Page) -> 
     for label in label_effects(what_if.effects, checks):
         table.add_column(page.text(label), justify="right", overflow="fold", max_width=18)
     table.add_column("Points", justify="right")
-    table.add_row(
-        AS_IT_IS, *(page.text(format_effect(effect)) for effect in what_if.effects), "", style="dim"
-    )
+    effects = map(page.text, map(format_effect, what_if.effects))
+    table.add_row(AS_IT_IS, *effects, "", style="dim")
     for fix in shown_fixes(what_if):
-        effects = (page.text(format_effect(effect)) for effect in fix.effects)
+        effects = map(page.text, map(format_effect, fix.effects))
         table.add_row(page.text(name_fix(fix)), *effects, format_gain(fix.gain))
     page.console.print(table)
 

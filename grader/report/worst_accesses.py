@@ -99,13 +99,10 @@ def _worst(
     """The worst access of this kind at the line with the largest loss of that kind."""
     memory, operations = access_class
     loses = _LOSES[access_class]
-    named = [line for line in lines if line.line is not None]
+    named = (line for line in lines if line.line is not None)
     worst = max(named, key=lambda line: loses(line.counters), default=None)
     if worst is None or not loses(worst.counters):
         return None
-    there = [
-        each
-        for each in accesses
-        if each.line == worst.line and each.memory is memory and each.operation in operations
-    ]
+    at_line = (each for each in accesses if each.line == worst.line)
+    there = (each for each in at_line if each.memory is memory and each.operation in operations)
     return max(there, key=lambda each: each.excess, default=None)

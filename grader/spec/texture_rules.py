@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from grader.records import Addressing, Role, TensorMap, Texture
-from grader.records.textures import MOST_AXES
+from grader.records.requests import MOST_AXES
 from grader.spec.schema import Json, Problem, fields
 
 _MOST_AXES = 3

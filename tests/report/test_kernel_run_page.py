@@ -21,9 +21,9 @@ from grader.records import (
     LineCounters,
     Source,
 )
-from grader.report.html.kernel_run import render_run
 from grader.report.html.pages import scope_style
-from grader.report.run_tables import MOST_LAUNCHES, list_launch_tables
+from grader.report.html.program import render_run
+from grader.report.kernel_pages import MOST_LAUNCHES, list_launch_tables
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m&\"'"
 TIME = LaunchTime(0.5, (0.4, 0.6), "DRAM", Source.MODELLED)

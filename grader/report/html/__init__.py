@@ -6,8 +6,8 @@ All texts may be hostile; `pages` makes them harmless.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path, PurePosixPath
 
 from grader.errors import GraderError, UsageError
@@ -43,35 +43,29 @@ def write_report(out: Path, batch: BatchSummary) -> None:
 def read_digests(out: Path, batch: BatchSummary) -> dict[tuple[str, str], Digest]:
     """What reports need of the scores in a batch's folder, by student and exercise, of those that
     can be read."""
-    found = {}
-    for entry in batch.entries:
-        if entry.score_path is not None:
-            with contextlib.suppress(GraderError):
-                score = read_score(out / entry.score_path)
-                found[entry.student, entry.exercise] = digest_score(score)
-    return found
+    scores = ((entry, read_entry_score(out, entry)) for entry in batch.entries)
+    return {
+        (entry.student, entry.exercise): digest_score(score)
+        for entry, score in scores
+        if score is not None
+    }
 
 
 def _write_pages(out: Path, batch: BatchSummary) -> Iterator[Graded]:
     titles = {exercise.id: exercise.title for exercise in batch.exercises}
     taken: set[str] = set()
     for entry in batch.entries:
-        if entry.score_path is None:
-            yield Graded(entry, None, None)
-            continue
-        try:
-            score = read_score(out / entry.score_path)
-        except GraderError:
+        score = read_entry_score(out, entry)
+        if score is None or entry.score_path is None:
             yield Graded(entry, None, None)
             continue
         page = _name_page(entry.score_path, taken)
         back = "../" * page.count("/") + REPORT_FILE
-        title, source = titles[entry.exercise], read_source(out, entry)
         text = render_submission(
             score,
             student=entry.student,
-            title=title,
-            source=source,
+            title=titles[entry.exercise],
+            source=read_source(out, entry),
             back=back,
             duplicate_of=entry.duplicate_of,
             notes=describe_grade(entry),
@@ -90,12 +84,21 @@ def write_page(path: Path, score: Score, *, title: str, source: str | None) -> N
 def _name_page(score_path: str, taken: set[str]) -> str:
     """`scores/jane.json` -> `pages/jane.html`: the name of the score is already safe and unique."""
     parts = PurePosixPath(score_path).with_suffix("").parts[1:]
-    name, number = "/".join((PAGES_FOLDER, *parts)), 1
-    while f"{name}.html" in taken:
-        number += 1
-        name = f"{'/'.join((PAGES_FOLDER, *parts))}-{number}"
-    taken.add(f"{name}.html")
-    return f"{name}.html"
+    stem = "/".join((PAGES_FOLDER, *parts))
+    names = (f"{stem}-{number}.html" if number > 1 else f"{stem}.html" for number in count(1))
+    name = next(name for name in names if name not in taken)
+    taken.add(name)
+    return name
+
+
+def read_entry_score(out: Path, entry: BatchEntry) -> Score | None:
+    """The score of an entry; None where there is none, or it cannot be read."""
+    if entry.score_path is None:
+        return None
+    try:
+        return read_score(out / entry.score_path)
+    except GraderError:
+        return None
 
 
 def read_source(out: Path, entry: BatchEntry) -> str | None:

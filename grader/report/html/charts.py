@@ -3,14 +3,16 @@ style sheet."""
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
-from grader.report.html.labels import LETTER_WIDTH, Box, boxes_along, place_labels, text_box
-from grader.report.plot import LogAxis, draw_text, format_short
+from grader.report.html.labels import LETTER_WIDTH, Box, Placed, boxes_along, place_labels, text_box
+from grader.report.html.pages import render_drawing
+from grader.report.plot import LogAxis, format_short
 
 WIDTH, HEIGHT = 460, 220
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 40
@@ -63,17 +65,15 @@ def draw_score_histogram(parts: Sequence[float], *, title: str) -> Markup:
     counts = [0] * 11
     for part in parts:
         counts[10 if part >= 1 else max(0, int(10 * part))] += 1
-    labels = [f"{10 * tenth}" for tenth in range(10)] + ["full"]
-    body = _draw_bars(
-        counts,
-        [f"{10 * tenth} to under {10 * tenth + 10} %" for tenth in range(10)] + ["full marks"],
-    )
+    tips = [f"{10 * tenth} to under {10 * tenth + 10} %" for tenth in range(10)]
+    labels = [*(f"{10 * tenth}" for tenth in range(10)), "full"]
     step = PLOT_WIDTH / 11
-    body += [
-        _text(step * (index + 0.5), PLOT_HEIGHT + 15, label, anchor="middle")
-        for index, label in enumerate(labels)
-    ]
-    return _frame(body, title=title, x_title="per cent of the points, from")
+    return _draw(
+        title=title,
+        x_title="per cent of the points, from",
+        ticks=[(step * (index + 0.5), label, False) for index, label in enumerate(labels)],
+        **_stack(counts, [*tips, "full marks"]),
+    )
 
 
 def draw_log_histogram(
@@ -87,59 +87,52 @@ def draw_log_histogram(
     counts = [0] * bins
     for value in values:
         counts[min(bins - 1, int(bins * axis.place(value) / PLOT_WIDTH))] += 1
-    body = _draw_bars(
-        counts,
-        [
-            f"{format_short(edges[index])} to {format_short(edges[index + 1])}"
-            for index in range(bins)
-        ],
+    tips = [" to ".join(map(format_short, ends)) for ends in itertools.pairwise(edges)]
+    ordered = sorted(markers, key=lambda each: each.value)
+    return _draw(
+        title=title,
+        x_title=x_title,
+        ticks=[*_ticks_below(axis)],
+        markers=[(axis.place(marker.value), marker.label) for marker in ordered],
+        **_stack(counts, tips),
     )
-    body += _ticks_below(axis)
-    for index, marker in enumerate(sorted(markers, key=lambda each: each.value)):
-        x = axis.place(marker.value)
-        anchor = "end" if x > PLOT_WIDTH * 0.7 else "start"
-        body.append(f'<path class="marker" d="M{x:.1f},0V{PLOT_HEIGHT}"/>')
-        body.append(
-            _text(
-                x + (-5 if anchor == "end" else 5),
-                10 + 14 * index,
-                marker.label,
-                anchor=anchor,
-                kind="label",
-            )
-        )
-    return _frame(body, title=title, x_title=x_title)
 
 
 def draw_roofline(roof: Roof, points: Sequence[Point], *, title: str) -> Markup:
     """Attained rates below the roof of bandwidth and peak, over logarithmic axes; at least one
     point."""
-    ridge = roof.ceiling / roof.slope
+    ridge, height = roof.ceiling / roof.slope, PLOT_HEIGHT + 60
     xs = [*(point.x for point in points), ridge]
     across = LogAxis(min(xs) / 4, max(xs) * 4, PLOT_WIDTH)
     low = min([roof.ceiling / 30, *(point.y / 2.5 for point in points)])
-    up = LogAxis(low, max([roof.ceiling, *(point.y for point in points)]) * 2.2, PLOT_HEIGHT + 60)
-    height = PLOT_HEIGHT + 60
+    up = LogAxis(low, max([roof.ceiling, *(point.y for point in points)]) * 2.2, height)
 
     def at(x: float, y: float) -> tuple[float, float]:
         return across.place(x), height - up.place(y)
 
-    body = [_grid_line(height - up.place(tick), format_short(tick)) for tick in up.ticks()]
-    body += _ticks_below(across, height)
     start = max(across.low, low / roof.slope)
-    (x0, y0), (x1, y1), (x2, y2) = (
-        at(start, start * roof.slope),
-        at(ridge, roof.ceiling),
-        at(across.high, roof.ceiling),
-    )
-    body.append(f'<path class="roof" d="M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}H{x2:.1f}"/>')
+    corners = at(start, start * roof.slope), at(ridge, roof.ceiling), at(across.high, roof.ceiling)
+    (x0, y0), (x1, y1), (x2, y2) = corners
     ceiling = text_box(x2 - 4, y2 - 8, roof.ceiling_label, "end")
-    body.append(_text(x2 - 4, y2 - 8, roof.ceiling_label, anchor="end", kind="note"))
-    slope_label, slope = _draw_slope_label(roof.slope_label, (x0, y0), (x1, y1), ceiling)
-    body.append(slope_label)
+    along, slope = _place_slope_label(roof.slope_label, *corners[:2], ceiling)
     around = [ceiling, *slope, *boxes_along(x0, y0, x1, y1, 4), *boxes_along(x1, y1, x2, y2, 4)]
-    body += _draw_points([(point, *at(point.x, point.y)) for point in points], height, around)
-    return _frame(body, title=title, x_title=roof.x_title, y_title=roof.y_title, height=height)
+    return _draw(
+        title=title,
+        x_title=roof.x_title,
+        y_title=roof.y_title,
+        height=height,
+        levels=[(height - up.place(tick), format_short(tick)) for tick in up.ticks()],
+        ticks=[*_ticks_below(across)],
+        roof={
+            "path": f"M{x0:.1f},{y0:.1f}L{x1:.1f},{y1:.1f}H{x2:.1f}",
+            "x": x2 - 4,
+            "y": y2 - 8,
+            "ceiling": roof.ceiling_label,
+            "slope": roof.slope_label,
+            "along": along,
+        },
+        points=_place_points([(point, *at(point.x, point.y)) for point in points], height, around),
+    )
 
 
 def draw_stacked_bar(parts: Mapping[str, int]) -> Markup:
@@ -159,20 +152,25 @@ def draw_stacked_bar(parts: Mapping[str, int]) -> Markup:
 # --- pieces ---------------------------------------------------------------------------------------
 
 
-def _draw_bars(counts: Sequence[int], tips: Sequence[str]) -> list[str]:
-    top = max(1, *counts)
-    step = PLOT_WIDTH / len(counts)
-    body = [_grid_line(PLOT_HEIGHT * (1 - tick / top), f"{tick:,}") for tick in _count_ticks(top)]
-    for index, (count, tip) in enumerate(zip(counts, tips, strict=True)):
-        if not count:
-            continue
-        height = max(1.5, PLOT_HEIGHT * count / top)
-        body.append(
-            f'<rect class="column" x="{index * step + 1:.1f}" y="{PLOT_HEIGHT - height:.1f}"'
-            f' width="{step - 2:.1f}" height="{height:.1f}" rx="1.5"><title>{escape(tip)}:'
-            f" {count:,}</title></rect>"
-        )
-    return body
+def _draw(**values: object) -> Markup:
+    """The chart with these parts; the template has the sizes above, too."""
+    parts = ("levels", "bars", "ticks", "markers", "points")
+    usual: dict[str, object] = {"roof": None, "y_title": "", "height": PLOT_HEIGHT}
+    usual |= dict.fromkeys(parts, ())
+    shift = 14 if "y_title" in values else 0
+    return render_drawing("chart.svg", **(usual | values), shift=shift, marks=MARKS)
+
+
+def _stack(counts: Sequence[int], tips: Sequence[str]) -> dict[str, object]:
+    """The grid and the bars of a histogram."""
+    top, step = max(1, *counts), PLOT_WIDTH / len(counts)
+    levels = [(PLOT_HEIGHT * (1 - tick / top), f"{tick:,}") for tick in _count_ticks(top)]
+    bars = [
+        (index * step + 1, step - 2, max(1.5, PLOT_HEIGHT * count / top), f"{tip}: {count:,}")
+        for index, (count, tip) in enumerate(zip(counts, tips, strict=True))
+        if count
+    ]
+    return {"levels": levels, "bars": bars}
 
 
 def _count_ticks(top: int) -> list[int]:
@@ -183,11 +181,11 @@ def _count_ticks(top: int) -> list[int]:
     return list(range(0, top + 1, step))
 
 
-def _draw_slope_label(
+def _place_slope_label(
     text: str, start: tuple[float, float], end: tuple[float, float], ceiling: Box
 ) -> tuple[str, list[Box]]:
-    """A text along the slope of the roof and above it, nearer to its start where it would meet the
-    ceiling's label; with the box that it covers."""
+    """The place of a text along the slope of the roof and above it, nearer to its start where it
+    would meet the ceiling's label; with the boxes that it covers."""
     (x0, y0), (x1, y1) = start, end
     angle = math.atan2(y1 - y0, x1 - x0)
     half = LETTER_WIDTH * len(text) / 2
@@ -198,14 +196,13 @@ def _draw_slope_label(
         if not any(box.overlaps(ceiling) for box in boxes):
             break
     along = f"translate({x:.1f},{y:.1f}) rotate({math.degrees(angle):.1f})"
-    note = {"class": "note", "text-anchor": "middle", "transform": along}
-    return draw_text(note, text), boxes
+    return along, boxes
 
 
-def _draw_points(
+def _place_points(
     places: Sequence[tuple[Point, float, float]], height: float, around: Sequence[Box]
-) -> list[str]:
-    """The points and their labels, with a line where a label stands apart from its point."""
+) -> list[tuple[Point, float, float, Placed]]:
+    """The points with the places of their labels, in the order of drawing."""
     ordered = sorted(places, key=lambda place: (place[0].hollow, place[2]))
     labels = place_labels(
         [(x, y, point.label) for point, x, y in ordered],
@@ -213,58 +210,14 @@ def _draw_points(
         around=around,
         size=14,
     )
-    body = []
-    for (point, x, y), label in zip(ordered, labels, strict=True):
-        kind = f"point {point.kind}" + (" hollow" if point.hollow else "")
-        if label.moved:
-            there = f"{label.x:.1f},{label.middle:.1f}"
-            body.append(f'<path class="grid" d="M{x:.1f},{y:.1f}L{there}"/>')
-        body.append(
-            f'<path class="{kind}" d="{MARKS[point.kind]}" transform="translate({x:.1f},{y:.1f})"/>'
-        )
-        body.append(_text(label.x, label.baseline, point.label, anchor=label.anchor, kind="label"))
-    return body
+    return [(*place, label) for place, label in zip(ordered, labels, strict=True)]
 
 
-def _ticks_below(axis: LogAxis, height: float = PLOT_HEIGHT) -> list[str]:
-    body, last = [], -math.inf
+def _ticks_below(axis: LogAxis) -> Iterator[tuple[float, str, bool]]:
+    """Place, label, and whether there is a line; no label covers the one before."""
+    last = -math.inf
     for tick in axis.ticks():
         x = axis.place(tick)
-        body.append(f'<path class="grid" d="M{x:.1f},0V{height}"/>')
-        if x - last > 30:
-            body.append(_text(x, height + 15, format_short(tick), anchor="middle"))
-            last = x
-    return body
-
-
-def _grid_line(y: float, label: str) -> str:
-    return f'<path class="grid" d="M0,{y:.1f}H{PLOT_WIDTH}"/>' + _text(
-        -7, y + 4, label, anchor="end"
-    )
-
-
-def _frame(
-    body: Sequence[str], *, title: str, x_title: str, y_title: str = "", height: float = PLOT_HEIGHT
-) -> Markup:
-    left = LEFT + (14 if y_title else 0)
-    whole_width, whole_height = WIDTH + (left - LEFT), TOP + height + BOTTOM
-    parts = [
-        (
-            f'<svg class="chart" role="img" aria-label="{escape(title)}" viewBox="0 0 {whole_width}'
-            f' {whole_height:g}">'
-        ),
-        f'<g transform="translate({left},{TOP})">',
-        *body,
-        f'<path class="axis" d="M0,{height}H{PLOT_WIDTH}"/>',
-        _text(PLOT_WIDTH / 2, height + 33, x_title, anchor="middle", kind="note"),
-    ]
-    if y_title:
-        turned = f"translate(-46,{height / 2:g}) rotate(-90)"
-        note = {"class": "note", "text-anchor": "middle", "transform": turned}
-        parts.append(draw_text(note, y_title))
-    return Markup("".join([*parts, "</g></svg>"]))
-
-
-def _text(x: float, y: float, text: str, *, anchor: str = "start", kind: str = "tick") -> str:
-    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor}
-    return draw_text({"class": kind, **place}, text)
+        is_free = x - last > 30
+        yield x, format_short(tick) if is_free else "", True
+        last = x if is_free else last

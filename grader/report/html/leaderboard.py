@@ -34,9 +34,8 @@ def render_leaderboard(
 
 def _place(
     found: Sequence[tuple[BatchEntry, Digest]], handles: Mapping[str, str]
-) -> Iterator[tuple[int, str, str, str, str]]:
-    """Rank, name, points, time and rate. Equal points and times share a rank, in the order of their
-    names."""
+) -> Iterator[tuple[int, str, BatchEntry, Digest]]:
+    """Rank, name and results. Equal points and times share a rank, in the order of their names."""
 
     def key(each: tuple[BatchEntry, Digest]) -> tuple[float, float]:
         entry, digest = each
@@ -47,13 +46,4 @@ def _place(
     for number, each in enumerate(ordered, start=1):
         if number == 1 or key(each) != key(ordered[number - 2]):
             rank = number
-        entry, digest = each
-        time = digest.times_ms.get(OWN)
-        rate = next(iter(digest.rates.items()), None)
-        yield (
-            rank,
-            handles[entry.student],
-            f"{entry.points:g}",
-            "" if time is None else f"{time:.4g}",
-            "" if rate is None else f"{rate[1]:,.4g} {rate[0]}",
-        )
+        yield rank, handles[each[0].student], *each

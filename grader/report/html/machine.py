@@ -53,27 +53,18 @@ def make_machine(work: MachineWork | None) -> Machine | None:
     whole = sum(total.values())
     cycles = {line.line: line for line in work.lines}
     largest = max((line.cycles for line in work.lines), default=0.0)
-    numbers = dict.fromkeys(
-        [*cycles, *(group.line for kernel in kernels for group in kernel.groups)]
-    )
-    return Machine(
-        {
-            number: _make_line(number, cycles.get(number), kernels, whole, largest)
-            for number in numbers
-        },
-        timed=whole > 0,
-        legend=[
-            (
-                state.value,
-                f"{100 * part / whole:.0f} %",
-                STATE_WORDS[state].name,
-                STATE_WORDS[state].meaning,
-            )
-            for state, part in total.items()
-            if part >= LEAST_SHARE * whole
-        ],
-        note=_describe(work),
-    )
+    listed = (group.line for kernel in kernels for group in kernel.groups)
+    lines = {
+        number: _make_line(number, cycles.get(number), kernels, whole, largest)
+        for number in dict.fromkeys([*cycles, *listed])
+    }
+    legend = [
+        (state.value, f"{100 * part / whole:.0f} %", words.name, words.meaning)
+        for state, part in total.items()
+        for words in [STATE_WORDS[state]]
+        if part >= LEAST_SHARE * whole
+    ]
+    return Machine(lines, timed=whole > 0, legend=legend, note=_describe(work))
 
 
 def _is_listed(work: MachineWork) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
 
 from grader.messages.headlines import format_remark
 from grader.metrics import FIGURES, METRICS, TIMED
@@ -14,6 +16,7 @@ from grader.records import (
     BatchEntry,
     BatchExercise,
     BatchSummary,
+    CheckResult,
     CheckStatus,
     Score,
     Source,
@@ -68,21 +71,14 @@ class Graded:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table; `sort`, `time_sort` and `rate_sort` are plain numbers, or empty."""
+    """A row of the table; `checks` has words, kind and glyph of each column."""
 
-    student: str
-    page: str | None
+    graded: Graded
     exercise: str
     status: str
+    kind: str
     checks: tuple[tuple[str, str, str], ...]
     message: str
-    kind: str = "none"
-    points: str = "–"
-    sort: str = ""
-    time: str = ""
-    time_sort: str = ""
-    rate: str = ""
-    rate_sort: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,29 +98,23 @@ def digest_score(score: Score) -> Digest:
     """The part of a score that the report needs."""
     word, badge = describe_outcome(score)
     time = metric_value(score, "time_ms")
-    rates = ((metric.unit, metric_value(score, metric.name)) for metric in _RATES)
+    rates = {metric.unit: metric_value(score, metric.name) for metric in _RATES}
     return Digest(
         status=score.status,
         word=word,
         badge=badge,
         points=score.score,
         total=score.max_score,
-        checks=tuple(
-            (
-                check.headline or check.title,
-                check.status,
-                format_remark(check) if check.in_doubt else "",
-            )
-            for check in score.checks
-        ),
+        checks=tuple(map(_digest_check, score.checks)),
         times_ms=plan_times(score),
         time_source=time.source if time is not None else _source_of(score),
-        rates={
-            unit: metric.value
-            for unit, metric in rates
-            if metric is not None and metric.value is not None
-        },
+        rates={unit: each.value for unit, each in rates.items() if each and each.value is not None},
     )
+
+
+def _digest_check(check: CheckResult) -> tuple[str, CheckStatus, str]:
+    remark = format_remark(check) if check.in_doubt else ""
+    return check.headline or check.title, check.status, remark
 
 
 def _source_of(score: Score) -> Source | None:
@@ -136,7 +126,7 @@ def render_overview(batch: BatchSummary, graded: Sequence[Graded]) -> str:
     """The page; `graded` are the batch's entries in its order."""
     titles = {exercise.id: exercise.title for exercise in batch.exercises}
     several = len(batch.exercises) > 1
-    check_titles = [] if several else [*_check_titles(graded)]
+    check_titles = {} if several else _check_titles(graded)
     rows = [_make_row(each, titles, check_titles) for each in graded]
     units = [
         metric.unit
@@ -174,20 +164,16 @@ def _name_device(batch: BatchSummary) -> str:
 
 
 def _check_titles(graded: Sequence[Graded]) -> dict[str, None]:
-    return dict.fromkeys(
-        title for each in graded if each.digest for title, *_ in each.digest.checks
-    )
+    digests = (each.digest for each in graded if each.digest)
+    return dict.fromkeys(title for digest in digests for title, *_ in digest.checks)
 
 
 def _make_tiles(graded: Sequence[Graded]) -> Iterator[tuple[str, str]]:
     parts = [*_parts(graded)]
-    ours = sum(each.digest is not None and not each.digest.status.has_points for each in graded)
-    missing = sum(each.digest is None for each in graded)
-    pending = sum(
-        each.entry.marks is not None and each.entry.points is None
-        for each in graded
-        if each.digest is not None
-    )
+    read = [(each.entry, each.digest) for each in graded if each.digest is not None]
+    ours = sum(not digest.status.has_points for _, digest in read)
+    missing = len(graded) - len(read)
+    pending = sum(entry.marks is not None and entry.points is None for entry, _ in read)
     yield f"{len(graded):,}", "submissions" if len(graded) != 1 else "submission"
     yield f"{100 * statistics.median(parts):.0f} %" if parts else "–", "median of the points"
     yield f"{sum(part >= 1 for part in parts):,}", "with full marks"
@@ -247,27 +233,20 @@ def _make_charts(digests: Sequence[Digest], parts: Sequence[float]) -> Iterator[
     source = " and ".join(
         sorted({digest.time_source.value for digest in timed if digest.time_source})
     )
-    markers = [*_make_markers(timed)]
     times = [digest.times_ms[OWN] for digest in timed]
-    yield (
-        "Time",
-        draw_log_histogram(
-            times, markers, title=f"Times of {len(times)} submissions", x_title=f"ms, {source}"
-        ),
-    )
+    yield "Time", _draw_histogram("Times", times, f"ms, {source}", [*_make_markers(timed)])
     for metric in _RATES:
         unit, title = metric.unit, metric.noun.capitalize()
         rates = [digest.rates[unit] for digest in timed if unit in digest.rates]
         if rates:
-            yield (
-                title,
-                draw_log_histogram(
-                    rates,
-                    [],
-                    title=f"{title} of {len(rates)} submissions",
-                    x_title=f"{unit}, {source}",
-                ),
-            )
+            yield title, _draw_histogram(title, rates, f"{unit}, {source}", [])
+
+
+def _draw_histogram(
+    noun: str, values: Sequence[float], x_title: str, markers: Sequence[Marker]
+) -> Markup:
+    title = f"{noun} of {len(values)} submissions"
+    return draw_log_histogram(values, markers, title=title, x_title=x_title)
 
 
 def _make_markers(timed: Sequence[Digest]) -> Iterator[Marker]:
@@ -291,40 +270,19 @@ def _make_rates(checked: Sequence[Digest]) -> Iterator[Cells]:
 # --- the table ------------------------------------------------------------------------------------
 
 
-def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Sequence[str]) -> Row:
+def _make_row(graded: Graded, titles: Mapping[str, str], check_titles: Iterable[str]) -> Row:
     entry, digest, absent = graded.entry, graded.digest, ("", Badge.NONE.value, "")
-    row = Row(
-        student=entry.student,
-        page=graded.page,
-        exercise=titles.get(entry.exercise, entry.exercise),
-        status=entry.status.row.word if entry.status else NOT_GRADED,
-        checks=(absent,) * len(check_titles),
-        message=_describe(entry),
+    checks = digest.checks if digest else ()
+    shown = {title: _show_check(status, remark) for title, status, remark in checks}
+    fallback = entry.status.row.word if entry.status else NOT_GRADED
+    return Row(
+        graded,
+        titles.get(entry.exercise, entry.exercise),
+        digest.word if digest else fallback,
+        digest.badge.value if digest else Badge.NONE.value,
+        tuple(shown.get(title, absent) for title in check_titles),
+        _describe(entry),
     )
-    if digest is None:
-        return row
-    shown = {title: _show_check(status, remark) for title, status, remark in digest.checks}
-    row = replace(
-        row,
-        status=digest.word,
-        kind=digest.badge.value,
-        checks=tuple(shown.get(title, absent) for title in check_titles),
-    )
-    return _with_figures(row, digest)
-
-
-def _with_figures(row: Row, digest: Digest) -> Row:
-    if digest.status.has_points:
-        row = replace(
-            row,
-            points=f"{digest.points:g} / {digest.total:g}",
-            sort=f"{digest.points:g}",
-        )
-    if (time := digest.times_ms.get(OWN)) is not None:
-        row = replace(row, time=f"{time:.4g}", time_sort=f"{time:.9g}")
-    for unit, rate in [*digest.rates.items()][:1]:
-        row = replace(row, rate=f"{rate:,.4g} {unit}", rate_sort=f"{rate:.9g}")
-    return row
 
 
 def _describe(entry: BatchEntry) -> str:

@@ -48,11 +48,8 @@ def render_page(template: str, *, script: bool = False, **values: object) -> str
     code = _read("table.js") if script else ""
     sources = [f"style-src '{_hash(style)}'", *([f"script-src '{_hash(code)}'"] if script else [])]
     policy = "; ".join(["default-src 'none'", *sources, "base-uri 'none'", "form-action 'none'"])
-    return (
-        _environment()
-        .get_template(template)
-        .render(policy=policy, style=Markup(style), script=Markup(code), **values)
-    )
+    own = {"policy": policy, "style": Markup(style), "script": Markup(code)}
+    return _environment().get_template(template).render(**own, **values)
 
 
 def render_fragment(template: str, **values: object) -> str:
@@ -60,6 +57,11 @@ def render_fragment(template: str, **values: object) -> str:
     there is no script."""
     style = Markup(_scoped_style())
     return _environment().get_template(template).render(style=style, frame=FRAME, **values)
+
+
+def render_drawing(template: str, **values: object) -> Markup:
+    """An inline SVG."""
+    return Markup(_environment().get_template(template).render(**values))
 
 
 def _style() -> str:
@@ -73,9 +75,8 @@ def _scoped_style() -> str:
 
 @functools.cache
 def _environment() -> Environment:
-    loader = PackageLoader("grader.report.html", _FOLDER)
     return Environment(
-        loader=loader,
+        loader=PackageLoader("grader.report.html", _FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

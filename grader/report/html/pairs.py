@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
-from grader.records import Comparison, Lines, SimilarPair
+from grader.records import ComparedFile, Comparison, Lines, SimilarPair
 from grader.report.html.pages import render_page
 from grader.report.shared_code import percent
 from grader.report.text import clean_text
@@ -16,34 +15,14 @@ MAX_LINES = 2000
 _SHADES = 4
 
 
-@dataclass(frozen=True)
-class Side:
-    """One file of a pair; `lines`: number, text, and the shade of its passage, which is the same in
-    both files."""
-
-    name: str
-    shared: str
-    lines: tuple[tuple[int, str, str], ...]
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A pair on the page; `anchor` is None where only the table has it."""
-
-    number: int
-    similarity: str
-    left: Side
-    right: Side
-    identical: bool
-    shown: bool
-
-
 def format_similar_page(found: Comparison) -> str:
     """The page: a table of the pairs that links to the files side by side."""
     return render_page(
         "similar.html",
         script=True,
-        pairs=[_make_pair(found, pair, number) for number, pair in enumerate(found.pairs)],
+        pairs=[(pair, _list_sides(found, pair)) for pair in found.pairs],
+        mark=_mark,
+        percent=percent,
         files=len(found.files),
         threshold=percent(found.threshold),
         starter=found.starter,
@@ -52,28 +31,18 @@ def format_similar_page(found: Comparison) -> str:
     )
 
 
-def _make_pair(found: Comparison, pair: SimilarPair, number: int) -> Pair:
-    shown = number < MAX_PAIRS
+def _list_sides(
+    found: Comparison, pair: SimilarPair
+) -> list[tuple[ComparedFile, float, list[Lines]]]:
+    """Both files with their shared parts and passages."""
     left = [passage.left for passage in pair.passages]
     right = [passage.right for passage in pair.passages]
-    return Pair(
-        number,
-        percent(pair.similarity),
-        _make_side(found, pair.left, pair.left_shared, left, shown=shown),
-        _make_side(found, pair.right, pair.right_shared, right, shown=shown),
-        pair.identical,
-        shown,
-    )
-
-
-def _make_side(
-    found: Comparison, index: int, shared: float, passages: Sequence[Lines], *, shown: bool
-) -> Side:
-    file = found.files[index]
-    return Side(file.name, percent(shared), tuple(_mark(file.text, passages)) if shown else ())
+    files = found.files[pair.left], found.files[pair.right]
+    return [(files[0], pair.left_shared, left), (files[1], pair.right_shared, right)]
 
 
 def _mark(text: str, passages: Sequence[Lines]) -> Iterator[tuple[int, str, str]]:
+    """Number, text, and the shade of its passage, which is the same in both files."""
     shades = {
         line: f"s{number % _SHADES}"
         for number, each in enumerate(passages)

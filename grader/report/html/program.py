@@ -1,20 +1,42 @@
-"""A run of a program as HTML: a page of its own, or a fragment for a notebook."""
+"""A run of kernels or of a program as HTML: a page of its own, or a fragment for a notebook."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from grader.messages.findings import describe_finding
+from grader.messages.findings import describe_finding, describe_place
 from grader.messages.host_findings import describe_mistake
 from grader.messages.programs import advise_on_program, describe_clock, describe_result
+from grader.records import KernelRun
 from grader.records.program_run import ProgramRun
 from grader.report.annotation import PAGE_COLUMNS, annotate_run
-from grader.report.html.kernel_run import MOST_FINDINGS
+from grader.report.html.machine import make_machine
 from grader.report.html.pages import render_fragment, render_page
 from grader.report.html.source_table import make_lines
 from grader.report.html.timeline_chart import KEY, MOST_BARS, draw_timeline
-from grader.report.program_tables import list_files, list_program_tables
+from grader.report.html.warp_charts import make_figures
+from grader.report.kernel_pages import list_launch_tables, list_output_table
+from grader.report.program_page import list_files, list_program_tables
 from grader.report.text import clean_line, clean_text
+
+MOST_FINDINGS = 50
+
+
+def render_run(run: KernelRun) -> str:
+    """The run as markup: launches, times, counters, outputs, findings, and the source with the cost
+    of each line. All texts are escaped; there is no script."""
+    annotation = annotate_run(run, PAGE_COLUMNS)
+    return render_fragment(
+        "kernel_run.html",
+        run=run,
+        tables=[*list_launch_tables(run), *list_output_table(run)],
+        findings=[(each, describe_place(each)) for each in run.findings[:MOST_FINDINGS]],
+        counted=bool(annotation.columns),
+        columns=[(column.titles[0], column.meaning) for column in annotation.columns],
+        machine=make_machine(run.machine),
+        source=make_lines(annotation) if run.source else (),
+        pictures=make_figures(annotation),
+    )
 
 
 def render_program_page(run: ProgramRun, title: str) -> str:
@@ -29,20 +51,18 @@ def render_program_fragment(run: ProgramRun) -> str:
 
 def _view(run: ProgramRun) -> dict[str, Any]:
     annotations = [annotate_run(file, PAGE_COLUMNS) for file in list_files(run)]
-    errors = [clean_line(failure.message) for failure in run.failures]
-    found = [clean_line(describe_finding(finding)) for finding in run.findings]
-    hosts = [clean_line(describe_mistake(mistake)) for mistake in run.host_findings]
+    groups = {
+        "Errors of kernels": [failure.message for failure in run.failures],
+        "Found in kernels": [*map(describe_finding, run.findings)],
+        "Found in host code": [*map(describe_mistake, run.host_findings)],
+    }
     return {
         "device": clean_line(run.device),
         "result": describe_result(run),
         "advice": clean_line(advise_on_program(run)),
         "groups": [
-            (heading, lines[:MOST_FINDINGS])
-            for heading, lines in (
-                ("Errors of kernels", errors),
-                ("Found in kernels", found),
-                ("Found in host code", hosts),
-            )
+            (heading, [*map(clean_line, lines[:MOST_FINDINGS])])
+            for heading, lines in groups.items()
             if lines
         ],
         "tables": list_program_tables(run),

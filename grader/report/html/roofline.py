@@ -59,12 +59,8 @@ def plan_times(score: Score) -> dict[str, float]:
         metric = metric_value(score, name)
         if metric is not None and metric.value:
             times.setdefault(plan, metric.value)
-    order = (OWN, REFERENCE, NAIVE)
-    return dict(
-        sorted(
-            times.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order)
-        )
-    )
+    first = [plan for plan in (OWN, REFERENCE, NAIVE) if plan in times]
+    return {plan: times[plan] for plan in dict.fromkeys([*first, *times])}
 
 
 def _find_work(score: Score) -> _Work | None:
@@ -88,9 +84,8 @@ def _value(score: Score, name: str) -> float | None:
 def _find_points(score: Score, work: _Work, own_ms: float) -> Iterator[Point]:
     for plan, time in plan_times(score).items():
         kind = plan if plan in (OWN, NAIVE, REFERENCE) else "other"
-        yield Point(
-            "this submission" if plan == OWN else plan, kind, work.x, work.rate * own_ms / time
-        )
+        label = "this submission" if plan == OWN else plan
+        yield Point(label, kind, work.x, work.rate * own_ms / time)
     if work.dram_x:
         yield Point("by DRAM bytes", OWN, work.dram_x, work.rate, hollow=True)
 
@@ -101,28 +96,16 @@ def _make_roof(device: DeviceInfo, work: _Work) -> Roof:
     if work.peak is not None:
         tflops = work.peak / 1000
         units = "fp32" if isclose(tflops, device.peak_fp32_tflops, rel_tol=1e-3) else "tensor cores"
-        return Roof(
-            bandwidth,
-            work.peak,
-            label,
-            f"{tflops:.4g} TFLOP/s ({units})",
-            "useful operations per byte",
-            "GFLOP/s",
-        )
-    return Roof(
-        bandwidth,
-        bandwidth,
-        "the bandwidth of DRAM",
-        label,
-        "useful bytes per byte that DRAM moved",
-        "useful GB/s",
-    )
+        ceiling = f"{tflops:.4g} TFLOP/s ({units})"
+        titles = ("useful operations per byte", "GFLOP/s")
+        return Roof(bandwidth, work.peak, label, ceiling, *titles)
+    titles = ("useful bytes per byte that DRAM moved", "useful GB/s")
+    return Roof(bandwidth, bandwidth, "the bandwidth of DRAM", label, *titles)
 
 
 def _describe(points: list[Point]) -> str:
-    return "Roofline: " + "; ".join(
-        f"{point.label} at {point.y:,.4g}" for point in points if not point.hollow
-    )
+    filled = (point for point in points if not point.hollow)
+    return "Roofline: " + "; ".join(f"{point.label} at {point.y:,.4g}" for point in filled)
 
 
 def _explain(work: _Work, source: str) -> str:
@@ -133,5 +116,6 @@ def _explain(work: _Work, source: str) -> str:
         "Filled: placed by the useful bytes, as if DRAM moved no others, so that all programs stand"
         " above one another."
     )
-    parts.append("Hollow: by the bytes that DRAM moved." if work.dram_x else "")
-    return " ".join(part for part in parts if part)
+    if work.dram_x:
+        parts.append("Hollow: by the bytes that DRAM moved.")
+    return " ".join(parts)

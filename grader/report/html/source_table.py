@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from grader.report.annotation import Annotation
+from grader.report.annotation import AnnotatedLine, Annotation, Column
 from grader.report.text import clean_text
 
 MAX_LINES = 4000
@@ -45,16 +45,7 @@ def make_lines(annotation: Annotation) -> list[Line]:
         Line(
             line.number or 0,
             _show(line.text),
-            tuple(
-                Cell("")
-                if column.name not in line.figures
-                else _make_cell(
-                    column.format(line.figures[column.name]),
-                    line.figures[column.name] / largest[column.name],
-                    line.notes[column.name],
-                )
-                for column in annotation.columns
-            ),
+            tuple(_make_cell(line, each, largest[each.name]) for each in annotation.columns),
             line.named,
             line.number in pictured,
         )
@@ -62,9 +53,13 @@ def make_lines(annotation: Annotation) -> list[Line]:
     ]
 
 
-def _make_cell(text: str, share: float, tip: str) -> Cell:
+def _make_cell(line: AnnotatedLine, column: Column, largest: float) -> Cell:
+    figure = line.figures.get(column.name)
+    if figure is None:
+        return Cell("")
+    share, tip = figure / largest, line.notes[column.name]
     shade = "h3" if share > 0.5 else "h2" if share > 0.1 else "h1"
-    return Cell(text, f"{shade} worse" if tip else shade, tip)
+    return Cell(column.format(figure), f"{shade} worse" if tip else shade, tip)
 
 
 def _show(line: str) -> str:

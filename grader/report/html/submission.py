@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from grader.messages.findings import describe_place, format_finding
@@ -21,11 +21,11 @@ from grader.messages.what_if import (
     name_fix,
 )
 from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, FixEffect, Score, TriedFix
+from grader.records import CaseResult, Score
 from grader.report.annotation import PAGE_COLUMNS, annotate
 from grader.report.html.machine import make_machine
 from grader.report.html.pages import describe_outcome, render_page
-from grader.report.html.roofline import OWN, make_roofline, plan_times
+from grader.report.html.roofline import make_roofline, plan_times
 from grader.report.html.source_table import MAX_LINES, make_lines
 from grader.report.html.warp_charts import make_figures
 from grader.report.measurement import list_figures
@@ -55,7 +55,6 @@ def render_submission(
     """
     word, badge = describe_outcome(score)
     annotation = annotate(score, source or None, PAGE_COLUMNS)
-    times = plan_times(score)
     points, words = _describe_points(score)
     return render_page(
         "submission.html",
@@ -77,8 +76,9 @@ def render_submission(
         ],
         what_if=make_what_if(score),
         roofline=make_roofline(score),
-        figures=[*_list_figures(score)],
-        times=[*_make_times(score, times)],
+        figures=list_figures(score),
+        times=plan_times(score),
+        intervals={timing.plan: timing.interval_ms for timing in score.timings},
         times_note=_make_times_note(score),
         predictions=[(each, MARKS[each.verdict]) for each in score.predictions],
         findings=[(each, format_finding(each), describe_place(each)) for each in score.findings],
@@ -90,14 +90,8 @@ def render_submission(
         source_note=_make_source_note(score, source),
         cases=[(case, list_sizes(case.sizes), _draw(case)) for case in score.cases],
         metrics=[*_list_metrics(score)],
-        resources=[*_list_resources(score)],
-        environment=_list_environment(score, handed_back=handed_back),
+        environment=score.environment | ({} if handed_back else {"seed": str(score.seed)}),
     )
-
-
-def _list_environment(score: Score, *, handed_back: bool) -> list[tuple[str, str]]:
-    seed = {} if handed_back else {"seed": str(score.seed)}
-    return [*{**score.environment, **seed}.items()]
 
 
 def _describe_points(score: Score) -> tuple[str, str]:
@@ -110,20 +104,6 @@ def _describe_points(score: Score) -> tuple[str, str]:
 def _draw(case: CaseResult) -> str:
     """The map of a wrong case."""
     return "\n".join(draw_mismatch(case.mismatch)[:-1]) if case.mismatch is not None else ""
-
-
-def _make_times(score: Score, times: Mapping[str, float]) -> Iterator[tuple[str, ...]]:
-    """Name, time, interval, and ratio to this submission's time."""
-    intervals = {timing.plan: timing.interval_ms for timing in score.timings}
-    own = times.get(OWN)
-    for plan, time in times.items():
-        low, high = intervals.get(plan, (None, None))
-        yield (
-            "this submission" if plan == OWN else plan,
-            f"{time:.4g} ms",
-            f"{low:.4g} to {high:.4g}" if low is not None and high is not None else "",
-            f"{time / own:.3g} ×" if own else "",
-        )
 
 
 def _make_times_note(score: Score) -> str:
@@ -150,11 +130,6 @@ def _make_source_note(score: Score, source: str | None) -> str:
     return " ".join(notes)
 
 
-def _list_figures(score: Score) -> Iterator[tuple[str, str, str]]:
-    for figure in list_figures(score):
-        yield figure.label, figure.value or "–", figure.source or figure.reason
-
-
 def _list_metrics(score: Score) -> Iterator[tuple[str, str]]:
     for metric in score.metrics:
         meaning = METRICS[metric.name].meaning
@@ -165,24 +140,14 @@ def _list_metrics(score: Score) -> Iterator[tuple[str, str]]:
             yield metric.name, f"{format_value(metric.name, metric.value)}{source}: {meaning}"
 
 
-def _list_resources(score: Score) -> Iterator[tuple[str, str]]:
-    for each in score.resources:
-        words = (
-            f"{each.registers} registers a thread, {each.shared_bytes:,} bytes of shared memory a"
-            " block"
-        )
-        local = f", {each.local_bytes:,} bytes of local memory a thread" if each.local_bytes else ""
-        yield each.kernel, f"{words}{local}, occupancy {100 * each.occupancy:.3g} %"
-
-
 @dataclass(frozen=True)
 class WhatIfSection:
     """`fixes`: the name, the effects, the gain and the code of each fix."""
 
     best: str
-    labels: Sequence[str]
-    fixes: Sequence[tuple[str, Sequence[str], str, str]]
     note: str
+    labels: Sequence[str] = ()
+    fixes: Sequence[tuple[str, Sequence[str], str, str]] = ()
 
 
 def make_what_if(score: Score) -> WhatIfSection | None:
@@ -192,22 +157,11 @@ def make_what_if(score: Score) -> WhatIfSection | None:
         return None
     others = describe_other_fixes(what_if)
     if not what_if.fixes:
-        return WhatIfSection(describe_no_fix(what_if), (), (), others)
-    rows = [
-        (AS_IT_IS, _format(what_if.effects), "", ""),
-        *(
-            (name_fix(each), _format(each.effects), format_gain(each.gain), _join_code(each))
-            for each in shown_fixes(what_if)
-        ),
-    ]
-    labels = label_effects(what_if.effects, score.checks)
+        return WhatIfSection(describe_no_fix(what_if), others)
+    rows = [(AS_IT_IS, [*map(format_effect, what_if.effects)], "", "")]
+    for fix in shown_fixes(what_if):
+        effects = [*map(format_effect, fix.effects)]
+        rows.append((name_fix(fix), effects, format_gain(fix.gain), "\n".join(list_code(fix))))
     best = describe_best(what_if, score.checks)
-    return WhatIfSection(best, labels, rows, f"{EXPLANATION} {others}")
-
-
-def _join_code(fix: TriedFix) -> str:
-    return "\n".join(list_code(fix))
-
-
-def _format(effects: Sequence[FixEffect]) -> list[str]:
-    return [format_effect(effect) for effect in effects]
+    labels = label_effects(what_if.effects, score.checks)
+    return WhatIfSection(best, f"{EXPLANATION} {others}", labels, rows)

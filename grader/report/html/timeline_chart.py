@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from grader.metrics import format_value
 from grader.records.timeline import ActivityKind, TimelineEntry
-from grader.report.plot import draw_text, format_short
+from grader.report.html.pages import render_drawing
+from grader.report.plot import format_short
 from grader.report.program_trace import name_stream
 from grader.report.text import clean_line
 
 WIDTH, LABEL, LANE, HEAD = 1000, 150, 22, 20
+"""In pixels, as in `templates/timeline.svg`."""
 MOST_BARS = 2000
 _STYLES = {
     ActivityKind.KERNEL: "used",
@@ -33,18 +35,17 @@ def draw_timeline(entries: Sequence[TimelineEntry]) -> Markup:
     end_ms = max((entry.end_ms for entry in shown), default=0.0)
     if not end_ms:
         return Markup("")
-    lanes = {lane: number for number, lane in enumerate(sorted(set(map(_lane, shown))))}
-    several = len({lane[:2] for lane in lanes}) > 1
-    height = HEAD + LANE * len(lanes) + 4
-    body = [*_axis(end_ms, height)]
-    for (process, device, stream), number in lanes.items():
-        name = name_stream(None if stream < 0 else stream)
-        name = f"{process + 1}.{device} {name}" if several else name
-        body.append(_text(LABEL - 8, HEAD + LANE * number + 15, name, "end"))
-    body += [_bar(entry, lanes[_lane(entry)], end_ms) for entry in shown]
-    return Markup(
-        '<svg class="chart timeline" role="img" aria-label="timeline"'
-        f' viewBox="0 0 {WIDTH} {height}">' + "".join(body) + "</svg>"
+    length = WIDTH - LABEL - 40
+    lanes = sorted(set(map(_lane, shown)))
+    tops = {lane: HEAD + LANE * number for number, lane in enumerate(lanes)}
+    parts = [tick / _TICKS for tick in range(_TICKS + 1)]
+    return render_drawing(
+        "timeline.svg",
+        width=WIDTH,
+        height=HEAD + LANE * len(lanes) + 4,
+        ticks=[(LABEL + length * part, format_value("time_ms", end_ms * part)) for part in parts],
+        lanes=[(y, _name(lane, lanes)) for lane, y in tops.items()],
+        bars=[_bar(entry, tops[_lane(entry)], length / end_ms) for entry in shown],
     )
 
 
@@ -52,29 +53,17 @@ def _lane(entry: TimelineEntry) -> Lane:
     return entry.process, entry.device, -1 if entry.stream is None else entry.stream
 
 
-def _axis(end_ms: float, height: int) -> list[str]:
-    """Lines and times."""
-    parts = []
-    for tick in range(_TICKS + 1):
-        x = LABEL + (WIDTH - LABEL - 40) * tick / _TICKS
-        parts.append(f'<path class="grid" d="M{x:.1f},{HEAD - 4}V{height}"/>')
-        time = format_value("time_ms", end_ms * tick / _TICKS)
-        parts.append(_text(x, HEAD - 8, time, "middle"))
-    return parts
+def _name(lane: Lane, lanes: Sequence[Lane]) -> str:
+    process, device, stream = lane
+    name = name_stream(None if stream < 0 else stream)
+    several = len({each[:2] for each in lanes}) > 1
+    return f"{process + 1}.{device} {name}" if several else name
 
 
-def _bar(entry: TimelineEntry, lane: int, end_ms: float) -> str:
-    scale = (WIDTH - LABEL - 40) / end_ms
-    x, width = LABEL + entry.start_ms * scale, max(0.5, entry.ms * scale)
+def _bar(entry: TimelineEntry, y: int, scale: float) -> tuple[str, float, int, float, str]:
+    """Style, left and top edges, length, and the text under the pointer."""
     size = f", {format_short(entry.bytes)}B" if entry.bytes is not None else ""
     time = format_value("time_ms", entry.ms)
-    tip = escape(clean_line(f"{entry.name}{size}: {time} from {entry.start_ms:.4g} ms"))
-    y, style = HEAD + LANE * lane + 3, _STYLES[entry.kind]
-    return (
-        f'<rect class="{style}" x="{x:.2f}" y="{y}" width="{width:.2f}" height="{LANE - 6}">'
-        f"<title>{tip}</title></rect>"
-    )
-
-
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    return draw_text({"class": "tick", "x": f"{x:.1f}", "y": f"{y:g}", "text-anchor": anchor}, text)
+    tip = clean_line(f"{entry.name}{size}: {time} from {entry.start_ms:.4g} ms")
+    start, length = LABEL + entry.start_ms * scale, max(0.5, entry.ms * scale)
+    return _STYLES[entry.kind], start, y, length, tip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from grader.messages.sizes import list_sizes
 from grader.messages.warp_accesses import (
@@ -28,145 +28,119 @@ from grader.report.access_layout import (
     ideal_rows,
 )
 from grader.report.annotation import Annotation
-from grader.report.plot import draw_text
+from grader.report.html.pages import render_drawing
 from grader.report.text import clean_line
 
 CELL, LABEL, HEAD, FOOT, SECTOR_GAP = 14, 24, 18, 20, 6
-DescribeCell = Callable[[Row, int, Lanes], str] | None
-"""The text of a cell, by its place in the row and its lanes."""
+"""In pixels, as in `templates/warp.svg`."""
 
 
 @dataclass(frozen=True)
 class _Cell:
-    """Neighbouring words with the same lanes."""
+    """Neighbouring words with the same lanes; `words` is the text under the pointer."""
 
-    place: int
-    words: int
-    lanes: Lanes
+    x: int
+    width: int
+    sign: str
+    words: str
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """A row of a picture. `sectors`: the left edge of each sector of a line, and the words of it
+    that lanes request; None for a sector that is not moved."""
+
+    number: int
+    y: int
+    kind: str
+    sectors: Sequence[tuple[int, int | None]]
+    cells: Sequence[_Cell]
 
 
 def draw_actual(access: WarpAccess) -> Markup:
     """The access as executed."""
-
-    def describe(row: Row, place: int, lanes: Lanes) -> str:
-        where = f"bank {place}" if access.memory is Memory.SHARED else f"sector {place // 8}"
-        return clean_line(f"{describe_lanes(access, lanes)}, {where}")
-
     lost_from = access.passes_ideal if access.memory is Memory.SHARED else None
-    return _draw(access, actual_rows(access), describe, lost_from=lost_from)
+    return _draw(access, actual_rows(access), tips=True, lost_from=lost_from)
 
 
 def draw_ideal(access: WarpAccess) -> Markup:
     """The same words, laid side by side."""
-    return _draw(access, ideal_rows(access), None, lost_from=None)
+    return _draw(access, ideal_rows(access), tips=False, lost_from=None)
 
 
-def _draw(
-    access: WarpAccess, rows: Sequence[Row], describe: DescribeCell, *, lost_from: int | None
-) -> Markup:
-    width = _x(access.memory, ROW_WORDS - 1) + CELL + 2
-    height = HEAD + CELL * len(rows) + (FOOT if describe else 2)
-    body = [*_head(access.memory, len(rows))]
-    for index, row in enumerate(rows):
-        y = HEAD + CELL * index
-        body.append(_text(LABEL - 5, y + 11, str(row.number), "end"))
-        if access.memory is Memory.GLOBAL:
-            body += _sectors(row, y)
-        lost = lost_from is not None and index >= lost_from
-        for cell in _cells(row):
-            body.append(_draw_cell(access, row, cell, y, describe, lost=lost, foot=height - 6))
-    label = "executed" if describe else "ideal"
-    role = f'role="group" aria-label="{label}, word by word"' if describe else 'aria-hidden="true"'
-    return Markup(
-        f'<svg class="warp" {role} viewBox="0 0 {width} {height}" width="{width}">'
-        + "".join(body)
-        + "</svg>"
+def _draw(access: WarpAccess, rows: Sequence[Row], *, tips: bool, lost_from: int | None) -> Markup:
+    memory, bottom = access.memory, HEAD + CELL * len(rows)
+    drawn = [
+        _Drawn(
+            row.number,
+            HEAD + CELL * index,
+            "used" if lost_from is None or index < lost_from else "lost",
+            [*_sectors(row)] if memory is Memory.GLOBAL else (),
+            [*_cells(row, access)],
+        )
+        for index, row in enumerate(rows)
+    ]
+    return render_drawing(
+        "warp.svg",
+        width=_x(memory, ROW_WORDS - 1) + CELL + 2,
+        height=bottom + (FOOT if tips else 2),
+        tips=tips,
+        heads=[*_heads(memory)],
+        grid=_grid(bottom) if memory is Memory.SHARED else "",
+        rows=drawn,
     )
 
 
-def _head(memory: Memory, rows: int) -> Iterator[str]:
-    """Numbers of banks, or of sectors, and the background of the cells."""
-    step = 8 if memory is Memory.SHARED else SECTOR_WORDS
-    for place in range(0, BANKS, step):
-        x = _x(memory, place)
-        label = f"bank {place}" if memory is Memory.SHARED else f"sector {place // SECTOR_WORDS}"
-        yield _text(x, HEAD - 6, label, "start")
-    if memory is Memory.SHARED:
-        bottom = HEAD + CELL * rows
-        lines = "".join(f"M{LABEL + CELL * bank},{HEAD}V{bottom}" for bank in range(BANKS + 1))
-        lines += "".join(
-            f"M{LABEL},{HEAD + CELL * row}H{LABEL + CELL * BANKS}" for row in range(rows + 1)
-        )
-        yield f'<path class="grid" d="{lines}"/>'
+def _heads(memory: Memory) -> Iterator[tuple[int, str]]:
+    """Numbers of banks, or of sectors, with their places."""
+    for place in range(0, BANKS, SECTOR_WORDS):
+        sector = f"sector {place // SECTOR_WORDS}"
+        yield _x(memory, place), f"bank {place}" if memory is Memory.SHARED else sector
 
 
-def _sectors(row: Row, y: int) -> Iterator[str]:
-    """The sectors of a line: the moved sectors with their used fraction, and the others."""
+def _grid(bottom: int) -> str:
+    """The path of the lines between cells."""
+    lines = [f"M{LABEL + CELL * bank},{HEAD}V{bottom}" for bank in range(BANKS + 1)]
+    lines += [f"M{LABEL},{y}H{LABEL + CELL * BANKS}" for y in range(HEAD, bottom + 1, CELL)]
+    return "".join(lines)
+
+
+def _sectors(row: Row) -> Iterator[tuple[int, int | None]]:
     for start in range(0, ROW_WORDS, SECTOR_WORDS):
-        moved = row.moved[start]
         used = sum(bool(lanes) for lanes in row.lanes[start : start + SECTOR_WORDS])
-        kind = "wasted" if moved else "unmoved"
-        tip = f"<title>{used} of {SECTOR_WORDS} words asked for</title>" if moved else ""
-        yield (
-            f'<rect class="{kind}" x="{_x(Memory.GLOBAL, start)}" y="{y + 1}"'
-            f' width="{CELL * SECTOR_WORDS}" height="{CELL - 2}">{tip}</rect>'
-        )
+        yield _x(Memory.GLOBAL, start), used if row.moved[start] else None
 
 
-def _cells(row: Row) -> Iterator[_Cell]:
+def _cells(row: Row, access: WarpAccess) -> Iterator[_Cell]:
     """Neighbouring words with the same lanes; a sector ends them."""
-    place = 0
+    place, shared = 0, access.memory is Memory.SHARED
     groups = groupby(enumerate(row.lanes), key=lambda each: (each[1], each[0] // SECTOR_WORDS))
     for (lanes, _), words in groups:
         count = len([*words])
         if lanes:
-            yield _Cell(place, count, lanes)
+            where = f"bank {place}" if shared else f"sector {place // SECTOR_WORDS}"
+            yield _Cell(
+                _x(access.memory, place),
+                _width(access, count, lanes),
+                str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×",
+                clean_line(f"{describe_lanes(access, lanes)}, {where}"),
+            )
         place += count
 
 
-def _draw_cell(
-    access: WarpAccess,
-    row: Row,
-    cell: _Cell,
-    y: int,
-    describe: DescribeCell,
-    *,
-    lost: bool,
-    foot: int,
-) -> str:
-    x, width = _x(access.memory, cell.place), CELL * cell.words - 1
-    if access.memory is Memory.GLOBAL and access.width_bytes < WORD_BYTES:
-        width = max(3, width * _bytes_asked(access, cell.lanes) // WORD_BYTES)
-    kind = "lost" if lost else "used"
-    drawn = (
-        f'<rect class="{kind}" x="{x + 0.5:g}" y="{y + 1}" width="{width}" height="{CELL - 2}"'
-        ' rx="2"/>'
-    )
-    drawn += _text(x + width / 2, y + 10.5, _sign(cell.lanes), "middle", "sign")
-    if describe is None:
-        return drawn
-    words = describe(row, cell.place, cell.lanes)
-    tip = _text(LABEL, foot, words, "start", "tip")
-    return f'<g class="cell" tabindex="0" role="img"><title>{escape(words)}</title>{drawn}{tip}</g>'
-
-
-def _bytes_asked(access: WarpAccess, lanes: Lanes) -> int:
-    """Distinct bytes that are read of one word."""
+def _width(access: WarpAccess, words: int, lanes: Lanes) -> int:
+    """The width of a cell: of a word of global memory, the part that lanes request."""
+    width = CELL * words - 1
+    if access.memory is Memory.SHARED or access.width_bytes >= WORD_BYTES:
+        return width
     starts = {access.addresses[lane] for lane in lanes}
-    return min(WORD_BYTES, access.width_bytes * len(starts))
-
-
-def _sign(lanes: Lanes) -> str:
-    return str(lanes[0]) if len(lanes) == 1 else f"{len(lanes)}×"
+    asked = min(WORD_BYTES, access.width_bytes * len(starts))
+    return max(3, width * asked // WORD_BYTES)
 
 
 def _x(memory: Memory, place: int) -> int:
     gap = SECTOR_GAP * (place // SECTOR_WORDS) if memory is Memory.GLOBAL else 0
     return LABEL + CELL * place + gap
-
-
-def _text(x: float, y: float, text: str, anchor: str, kind: str = "tick") -> str:
-    return draw_text({"class": kind, "x": f"{x:g}", "y": f"{y:g}", "text-anchor": anchor}, text)
 
 
 @dataclass(frozen=True)

@@ -15,14 +15,14 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 
-from grader.errors import GraderError, UsageError
-from grader.records import BatchEntry, BatchSummary, Score
+from grader.errors import UsageError
+from grader.records import BatchEntry, BatchSummary
 from grader.report.feedback import format_feedback, format_nothing
-from grader.report.html import read_source
+from grader.report.html import read_entry_score, read_source
 from grader.report.html.submission import render_submission
-from grader.report.json import read_score
 from grader.report.platforms.gradebooks import FindRow
 
 
@@ -103,10 +103,8 @@ def pack_feedback(
         for suffix, text in _write(out, entry, titles[entry.exercise], content, note(entry)):
             files[_unused(f"{stem}{suffix}", files)] = text.encode("utf-8", "replace")
     if not files:
-        raise UsageError(
-            f"there is no feedback to pack: {left_out[0].reason if left_out else 'no submissions'}",
-            "Try --format folders.",
-        )
+        reason = left_out[0].reason if left_out else "no submissions"
+        raise UsageError(f"there is no feedback to pack: {reason}", "Try --format folders.")
     return PackedFeedback(_zip(files), len(students), len(files), tuple(left_out))
 
 
@@ -124,36 +122,23 @@ def _write(
     out: Path, entry: BatchEntry, title: str, content: Content, notes: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """Endings and texts of an entry's files."""
-    score = _read_score(out, entry)
+    score = read_entry_score(out, entry)
     if score is None:
-        yield (
-            ".md",
-            format_nothing(entry.message, student=entry.student, title=title, notes=notes),
-        )
+        text = format_nothing(entry.message, student=entry.student, title=title, notes=notes)
+        yield ".md", text
         return
     if content is not Content.MARKDOWN:
-        yield (
-            ".html",
-            render_submission(
-                score,
-                student=entry.student,
-                title=title,
-                source=read_source(out, entry),
-                notes=notes,
-                handed_back=True,
-            ),
+        text = render_submission(
+            score,
+            student=entry.student,
+            title=title,
+            source=read_source(out, entry),
+            notes=notes,
+            handed_back=True,
         )
+        yield ".html", text
     if content is not Content.PAGE:
         yield ".md", format_feedback(score, student=entry.student, title=title, notes=notes)
-
-
-def _read_score(out: Path, entry: BatchEntry) -> Score | None:
-    if entry.score_path is None:
-        return None
-    try:
-        return read_score(out / entry.score_path)
-    except GraderError:
-        return None
 
 
 def _name_stem(entry: BatchEntry, packing: Packing, find_row: FindRow) -> str | None:
@@ -184,11 +169,8 @@ def _safe(name: str) -> str:
 
 def _unused(name: str, files: Mapping[str, bytes]) -> str:
     stem, dot, suffix = name.rpartition(".")
-    number, unused = 1, name
-    while unused in files:
-        number += 1
-        unused = f"{stem}-{number}{dot}{suffix}"
-    return unused
+    further = (f"{stem}-{number}{dot}{suffix}" for number in count(2))
+    return next(each for each in chain([name], further) if each not in files)
 
 
 def _zip(files: Mapping[str, bytes]) -> bytes:

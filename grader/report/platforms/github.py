@@ -53,15 +53,15 @@ def _plain_check(score: Score, check: CheckResult, points: float) -> dict[str, A
 def _plain_test(
     score: Score, name: str, status: str, points: float, message: str
 ) -> dict[str, Any]:
+    file = clean_line(score.submission_name)
+    lines = (finding.line for finding in score.findings if finding.line is not None)
     return {
         "name": name,
         "status": status,
         "score": points,
         "message": message,
-        "test_code": f"grade {score.exercise} {clean_line(score.submission_name)}",
-        "filename": clean_line(score.submission_name),
-        "line_no": next(
-            (finding.line for finding in score.findings if finding.line is not None), 0
-        ),
+        "test_code": f"grade {score.exercise} {file}",
+        "filename": file,
+        "line_no": next(lines, 0),
         "duration": 0,
     }

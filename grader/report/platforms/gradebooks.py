@@ -63,27 +63,17 @@ def format_canvas(batch: BatchSummary, find_row: FindRow, titles: Mapping[str, s
     for entry in batch.entries:
         students.setdefault(entry.student, {})[entry.exercise] = entry
     ids = [exercise.id for exercise in batch.exercises]
+    most = (f"{exercise.max_score:g}" for exercise in batch.exercises)
     rows: list[Sequence[str]] = [[*CANVAS_COLUMNS, *(titles[each] for each in ids)]]
-    rows.append(
-        [
-            "    Points Possible",
-            "",
-            "",
-            "",
-            "",
-            *(f"{exercise.max_score:g}" for exercise in batch.exercises),
-        ]
-    )
+    rows.append(["    Points Possible", "", "", "", "", *most])
     for entries in students.values():
         first = next(iter(entries.values()))
         found = find_row(first.student, first.student_id)
         own_id = first.student_id if first.platform == "canvas" and first.student_id else ""
-        who = [
-            found.get("Student") or found.get("Full name") or first.student,
-            found.get("ID") or own_id,
-        ]
-        who += [found.get(column, "") for column in CANVAS_COLUMNS[2:]]
-        rows.append([*who, *(_grade(entries.get(each)) for each in ids)])
+        name = found.get("Student") or found.get("Full name") or first.student
+        others = (found.get(column, "") for column in CANVAS_COLUMNS[2:])
+        grades = (_grade(entries.get(each)) for each in ids)
+        rows.append([name, found.get("ID") or own_id, *others, *grades])
     return _format_csv(rows)
 
 
@@ -99,27 +89,14 @@ def format_moodle(
         if entry.exercise != exercise.id:
             continue
         found = find_row(entry.student, entry.student_id)
-        own = (
-            f"Participant {entry.student_id}"
-            if entry.platform == "moodle" and entry.student_id
-            else ""
-        )
+        known = entry.platform == "moodle" and entry.student_id
+        own = f"Participant {entry.student_id}" if known else ""
         grade = _grade(entry, at_most=exercise.max_score)
         email = found.get("Email address") or found.get("Email", "")
         status = "Submitted for grading" if entry.submission else "No submission"
         who = [found.get("Identifier") or own, found.get("Full name") or entry.student, email]
-        rows.append(
-            [
-                *who,
-                status,
-                grade,
-                f"{exercise.max_score:g}",
-                "Yes",
-                "-",
-                "-",
-                _comment(entry),
-            ]
-        )
+        most = f"{exercise.max_score:g}"
+        rows.append([*who, status, grade, most, "Yes", "-", "-", _comment(entry)])
     return _format_csv(rows)
 
 

@@ -28,23 +28,14 @@ def format_junit(score: Score, rule: PendingRule | None = None) -> str:
     }
     totals = {name: str(int(count)) for name, count in counts.items()}
     root = ET.Element("testsuites", {"name": score.exercise, **totals, "time": "0"})
-    suite = ET.SubElement(
-        root,
-        "testsuite",
-        {"name": f"{score.exercise}: {_clean(score.submission_name)}", **totals, "time": "0"},
-    )
+    name = f"{score.exercise}: {_clean(score.submission_name)}"
+    suite = ET.SubElement(root, "testsuite", {"name": name, **totals, "time": "0"})
     properties = ET.SubElement(suite, "properties")
     for name, value in _list_properties(score, rule).items():
         ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
     if ended:
-        case = _add_case(suite, score, "grading")
-        _add_outcome(
-            case,
-            "error" if ours else "failure",
-            score.status.value,
-            score.message,
-            describe_score(score),
-        )
+        case, tag = _add_case(suite, score, "grading"), "error" if ours else "failure"
+        _add_outcome(case, tag, score.status.value, score.message, describe_score(score))
     for check, kind in zip(score.checks, kinds, strict=True):
         _add_check(suite, score, check, kind)
     ET.indent(root)
@@ -89,15 +80,13 @@ def _add_check(suite: ET.Element, score: Score, check: CheckResult, kind: str) -
 
 
 def _add_case(suite: ET.Element, score: Score, name: str) -> ET.Element:
-    return ET.SubElement(
-        suite, "testcase", {"name": name, "classname": score.exercise, "time": "0"}
-    )
+    named = {"name": name, "classname": score.exercise, "time": "0"}
+    return ET.SubElement(suite, "testcase", named)
 
 
 def _add_outcome(case: ET.Element, tag: str, kind: str, message: str, text: str) -> None:
-    ET.SubElement(case, tag, {"type": kind, "message": _clean(message)}).text = _allowed(
-        clean_text(text)
-    )
+    outcome = ET.SubElement(case, tag, {"type": kind, "message": _clean(message)})
+    outcome.text = _allowed(clean_text(text))
 
 
 def _clean(text: str) -> str:

@@ -38,11 +38,8 @@ def format_markdown(score: Score, rule: PendingRule | None = None) -> str:
 
 
 def _format_table(score: Score) -> str:
-    cells = [
-        _HEAD,
-        ("---", "---", "---:", "---"),
-        *(_cells(score, check) for check in score.checks),
-    ]
+    rows = (_cells(score, check) for check in score.checks)
+    cells = [_HEAD, ("---", "---", "---:", "---"), *rows]
     return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
