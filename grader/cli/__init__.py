@@ -15,8 +15,6 @@ from grader.cli.common import (
     ParserEndedError,
     check_first_word,
     drop_stdout,
-    ending_on_signals,
-    interrupted_code,
     parse_arguments,
     printing,
 )
@@ -29,6 +27,7 @@ from grader.cli.grade_one import GRADE_ONE
 from grader.cli.help import add_commands, format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
 from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
+from grader.cli.signals import ending_on_signals, interrupted_code
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError
 from grader.plumbing.shortages import machine_fault

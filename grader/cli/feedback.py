@@ -6,7 +6,14 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from grader.cli.common import Command, add_new_file, make_parser, new_file, printing
+from grader.cli.common import (
+    Command,
+    add_new_file,
+    add_results,
+    add_value,
+    new_file,
+    print_lines,
+)
 from grader.cli.formats import print_pending
 from grader.errors import UsageError
 
@@ -51,27 +58,15 @@ exit codes: 0 written, 2 bad usage
 """
 
 
-def _feedback_parser() -> argparse.ArgumentParser:
-    parser = make_parser("feedback", FEEDBACK_DESCRIPTION, FEEDBACK_EPILOG)
-    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
-    parser.add_argument(
-        "--format",
-        choices=("moodle", "canvas", "folders"),
-        help="names of the files; see below",
-    )
-    parser.add_argument(
-        "--content",
-        choices=("both", "page", "markdown"),
-        default="both",
-        help="files for each student (default: both)",
-    )
-    parser.add_argument(
-        "--roster",
-        metavar="FILE.csv",
-        help="Moodle's participants, if the submissions are not from Moodle",
-    )
+def _add_feedback(parser: argparse.ArgumentParser) -> None:
+    add_results(parser)
+    forms, contents = ("moodle", "canvas", "folders"), ("both", "page", "markdown")
+    parser.add_argument("--format", choices=forms, help="names of the files; see below")
+    text = "files for each student (default: both)"
+    parser.add_argument("--content", choices=contents, default="both", help=text)
+    text = "Moodle's participants, if the submissions are not from Moodle"
+    add_value(parser, "--roster", "FILE.csv", text)
     add_new_file(parser, "FILE.zip", "the feedback")
-    return parser
 
 
 def run_feedback(options: argparse.Namespace) -> int:
@@ -101,13 +96,17 @@ def run_feedback(options: argparse.Namespace) -> int:
         ),
     )
     write_file(target, packed.content, "the feedback")
-    with printing():
-        students = f"{packed.students:,} student{'' if packed.students == 1 else 's'}"
-        print(f"{target}: {packed.files:,} files for {students}, as {packing.value}.")
-        for left in packed.left_out[:MOST_LISTED]:
-            print(f"left out: {clean_line(left.entry.student)}: {clean_line(left.reason)}")
-        if len(packed.left_out) > MOST_LISTED:
-            print(f"left out: {len(packed.left_out) - MOST_LISTED:,} more")
+    students = f"{packed.students:,} student{'' if packed.students == 1 else 's'}"
+    left_out = [
+        f"{clean_line(left.entry.student)}: {clean_line(left.reason)}"
+        for left in packed.left_out[:MOST_LISTED]
+    ]
+    if len(packed.left_out) > MOST_LISTED:
+        left_out.append(f"{len(packed.left_out) - MOST_LISTED:,} more")
+    print_lines(
+        f"{target}: {packed.files:,} files for {students}, as {packing.value}.",
+        *(f"left out: {each}" for each in left_out),
+    )
     return 0
 
 
@@ -115,19 +114,11 @@ def _leaderboard_note(name: str | None) -> tuple[str, ...]:
     return (f"Your name on the class's leaderboard, if it has one: {name}.",) if name else ()
 
 
-FEEDBACK = Command(_feedback_parser, run_feedback)
-
-
-def _leaderboard_parser() -> argparse.ArgumentParser:
-    parser = make_parser("leaderboard", LEADERBOARD_DESCRIPTION, LEADERBOARD_EPILOG)
-    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
-    parser.add_argument(
-        "--students",
-        metavar="FILE.csv",
-        help="only these students, by names or ids as in a roster (default: all)",
-    )
+def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
+    add_results(parser)
+    text = "only these students, by names or ids as in a roster (default: all)"
+    add_value(parser, "--students", "FILE.csv", text)
     add_new_file(parser, "FILE.html", "the page")
-    return parser
 
 
 def run_leaderboard(options: argparse.Namespace) -> int:
@@ -155,10 +146,12 @@ def run_leaderboard(options: argparse.Namespace) -> int:
     shown = {student: handles[student] for student in willing}
     page = render_leaderboard(batch, read_digests(out, batch), shown)
     write_file(target, page.encode(), "the leaderboard")
-    with printing():
-        print(f"{target}: {len(shown):,} names. {out / HANDLES} lists the students: keep it.")
-        print_pending(batch)
+    print_lines(f"{target}: {len(shown):,} names. {out / HANDLES} lists the students: keep it.")
+    print_pending(batch)
     return 0
 
 
-LEADERBOARD = Command(_leaderboard_parser, run_leaderboard)
+FEEDBACK = Command("feedback", run_feedback, FEEDBACK_DESCRIPTION, FEEDBACK_EPILOG, _add_feedback)
+LEADERBOARD = Command(
+    "leaderboard", run_leaderboard, LEADERBOARD_DESCRIPTION, LEADERBOARD_EPILOG, _add_leaderboard
+)

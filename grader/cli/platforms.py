@@ -11,10 +11,12 @@ from grader.cli.common import (
     Command,
     add_exercise,
     add_new_file,
+    add_results,
+    add_value,
+    add_values,
     find_exercise,
-    make_parser,
     new_file,
-    printing,
+    print_lines,
 )
 from grader.cli.formats import add_pending, decide, pending_rule, print_pending
 from grader.errors import UsageError
@@ -68,12 +70,10 @@ Username, Full name or Student. Its rows are matched with the names in `grade sh
 """
 
 
-def _zip_parser() -> argparse.ArgumentParser:
-    parser = make_parser("gradescope-zip", ZIP_DESCRIPTION, ZIP_EPILOG)
+def _add_zip(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
     add_pending(parser)
     add_new_file(parser, "FILE.zip", "the autograder")
-    return parser
 
 
 def run_gradescope_zip(options: argparse.Namespace) -> int:
@@ -86,29 +86,21 @@ def run_gradescope_zip(options: argparse.Namespace) -> int:
     exercise = read_exercise(find_exercise(options.exercise))
     content = make_autograder(exercise, pending_rule(options))
     write_file(target, content, "the autograder")
-    with printing():
-        print(
-            f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming"
-            f" assignment. Points: {exercise.max_score:g}."
-        )
+    print_lines(
+        f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming"
+        f" assignment. Points: {exercise.max_score:g}."
+    )
     return 0
 
 
-def _workflow_parser() -> argparse.ArgumentParser:
-    parser = make_parser("classroom-workflow", WORKFLOW_DESCRIPTION, WORKFLOW_EPILOG)
+def _add_workflow(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
-    parser.add_argument(
-        "--repository",
-        required=True,
-        metavar="OWNER/NAME",
-        help="the course's copy of this grader, a private repository on GitHub",
-    )
-    parser.add_argument(
-        "--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)"
-    )
+    text = "the course's copy of this grader, a private repository on GitHub"
+    add_value(parser, "--repository", "OWNER/NAME", text, required=True)
+    text = "its branch, tag or commit (default: main)"
+    add_value(parser, "--ref", "REF", text, default="main")
     add_pending(parser)
     add_new_file(parser, "FILE.yml", "the workflow")
-    return parser
 
 
 def run_classroom_workflow(options: argparse.Namespace) -> int:
@@ -124,31 +116,21 @@ def run_classroom_workflow(options: argparse.Namespace) -> int:
         exercise, repository=options.repository, ref=options.ref, pending=pending_rule(options)
     )
     write_file(target, text.encode(), "the workflow")
-    with printing():
-        print(
-            f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
-            f" or the only .cu file of a repository. Keep {options.repository} private, and let the"
-            " organisation's secret COURSE_TOKEN read only this repository: students can read"
-            " everything that the token can read."
-        )
+    print_lines(
+        f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
+        f" or the only .cu file of a repository. Keep {options.repository} private, and let the"
+        " organisation's secret COURSE_TOKEN read only this repository: students can read"
+        " everything that the token can read."
+    )
     return 0
 
 
-def _gradebook_parser() -> argparse.ArgumentParser:
-    parser = make_parser("gradebook", GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG)
-    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
-    parser.add_argument(
-        "--roster", metavar="FILE.csv", help="the class: for example an export of the platform"
-    )
-    parser.add_argument(
-        "--assignment",
-        action="append",
-        default=[],
-        metavar="[EXERCISE=]TITLE",
-        help="the platform's title of the assignment",
-    )
+def _add_gradebook(parser: argparse.ArgumentParser) -> None:
+    add_results(parser)
+    add_value(parser, "--roster", "FILE.csv", "the class: for example an export of the platform")
+    text = "the platform's title of the assignment"
+    add_values(parser, "--assignment", "[EXERCISE=]TITLE", text)
     add_pending(parser)
-    return parser
 
 
 def run_gradebook(options: argparse.Namespace) -> int:
@@ -164,9 +146,8 @@ def run_gradebook(options: argparse.Namespace) -> int:
     written = write_gradebooks(
         folder, batch, roster.find, assignments=titles, moodle_columns=roster.moodle_columns
     )
-    with printing():
-        print(*written, sep="\n")
-        print_pending(batch)
+    print_lines(*written)
+    print_pending(batch)
     return 0
 
 
@@ -188,6 +169,16 @@ def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str
     return titles
 
 
-GRADESCOPE_ZIP = Command(_zip_parser, run_gradescope_zip)
-CLASSROOM_WORKFLOW = Command(_workflow_parser, run_classroom_workflow)
-GRADEBOOK = Command(_gradebook_parser, run_gradebook)
+GRADESCOPE_ZIP = Command(
+    "gradescope-zip", run_gradescope_zip, ZIP_DESCRIPTION, ZIP_EPILOG, _add_zip
+)
+CLASSROOM_WORKFLOW = Command(
+    "classroom-workflow",
+    run_classroom_workflow,
+    WORKFLOW_DESCRIPTION,
+    WORKFLOW_EPILOG,
+    _add_workflow,
+)
+GRADEBOOK = Command(
+    "gradebook", run_gradebook, GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG, _add_gradebook
+)

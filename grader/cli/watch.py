@@ -15,7 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.common import TerminatedError, printing
+from grader.cli.common import printing
+from grader.cli.results import prints_document
+from grader.cli.signals import TerminatedError
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 
@@ -43,7 +45,7 @@ class SupersededError(Exception):
 def refuse_watching(options: argparse.Namespace) -> None:
     """Raises UsageError for options that print a single document, because a watch prints many
     reports."""
-    if options.json == "-" or (options.format and options.output is None):
+    if prints_document(options):
         raise UsageError(
             "--watch prints a report at each save, and the other option prints only its document",
             "Name a file: --json FILE, or -o FILE with --format.",
