@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from jinja2 import Environment, StrictUndefined
+
 from grader.cpp.declarations import find_macros
 from grader.cpp.lexer import find_names
 from grader.cpp.tree import Value
@@ -37,6 +39,16 @@ MARKER = "// Written by `grade host`, which replaces this file when it is asked 
 MAIN_AS = "submission_main"
 
 _HALF = "float16"
+_INCLUDE = r"^[ \t]*#[ \t]*include\b.*"
+_ENVIRONMENT = Environment(
+    variable_start_string="@",
+    variable_end_string="@",
+    block_start_string="@%",
+    block_end_string="%@",
+    trim_blocks=True,
+    keep_trailing_newline=True,
+    undefined=StrictUndefined,
+)
 _DEFAULT_LINE = "the exercise's own launch line"
 
 
@@ -68,18 +80,18 @@ class HostProgram:
 def format_program(program: HostProgram) -> str:
     """The whole file."""
     template = _read_template("host.cu")
-    head, _, tail = template.partition("@submission@")
-    head = _fill(head, _head_fields(program))
-    fields = _tail_fields(program, taken=find_names(re.sub(r"//.*", "", template)))
-    undefined = _undefine(program, _fill(tail, fields | {"undefined": ""}))
-    tail = _fill(tail, fields | {"undefined": undefined})
-    before = f"{_rename_main(program.submission_text)}#line 1 {_quote(program.submission_path)}\n"
+    fields = _fields(program, taken=find_names(re.sub(r"//.*|@%.*", "", template)))
+    head, tail = map(_ENVIRONMENT.from_string, template.split("@submission@"))
+    before = head.render(fields)
+    before += f"{_rename_main(program.submission_text)}#line 1 {_quote(program.submission_path)}\n"
     # Of the two line ends a backslash at the end of the submission takes one.
-    after = program.submission_text.rstrip("\n") + "\n\n"
-    if MAIN_AS in before:
-        after += "#undef main\n"
-    number = (head + before + after).count("\n") + 2
-    return f"{head}{before}{after}#line {number} {_quote(program.file)}{tail}"
+    before += program.submission_text.rstrip("\n") + "\n\n"
+    if "main" in find_names(program.submission_text):
+        before += "#undef main\n"
+    undefined = _undefine(program, tail.render(fields, undefined=""))
+    number = before.count("\n") + 2
+    after = tail.render(fields, undefined=undefined)
+    return f"{before}#line {number} {_quote(program.file)}{after}"
 
 
 def _read_template(name: str) -> str:
@@ -88,57 +100,15 @@ def _read_template(name: str) -> str:
 
 
 @cache
-def read_parts() -> Mapping[str, str]:
-    """The parts that only some programs need, or that occur several times, by name."""
-    parts = re.split(r"^//@ (\w+)\n", _read_template("host_parts.cu"), flags=re.MULTILINE)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
-
-
-def _part(part: str, **fields: object) -> str:
-    return _fill(read_parts()[part], fields)
-
-
-def _fill(template: str, fields: Mapping[str, object]) -> str:
-    return re.sub(r"@(\w+)@", lambda match: str(fields[match[1]]), template)
+def read_fills() -> Mapping[str, str]:
+    """The functions that fill an input, by name."""
+    parts = re.split(r"^//@ (\w+)\n", _read_template("host_fills.cu"), flags=re.MULTILINE)
+    return {name: text.strip() for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
 def _quote(path: str) -> str:
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-# --- before and around the submission -------------------------------------------------------------
-
-
-def _head_fields(program: HostProgram) -> dict[str, object]:
-    halves = any(buffer.dtype == _HALF for buffer in program.buffers)
-    return {
-        "marker": MARKER,
-        "submission_name": program.submission_path,
-        "exercise": program.exercise.id,
-        "arch": program.arch,
-        "program": program.program,
-        "usage": _usage(program),
-        "includes": "#include <cuda_fp16.h>\n" if halves else "",
-        "cpu": _format_cpu(program.cpu) if program.cpu is not None else "",
-    }
-
-
-def _usage(program: HostProgram) -> str:
-    if program.cpu is None:
-        return "[--once] [--no-verify]"
-    sizes = " ".join(f"[{name}" for name in program.sizes) + "]" * len(program.sizes)
-    return f"{sizes} [--once] [--no-verify]"
-
-
-def _format_cpu(text: str) -> str:
-    """cpu.c in a namespace, and its includes before that."""
-    includes = re.findall(r"^[ \t]*#[ \t]*include\b.*\n", text, re.MULTILINE)
-    code = re.sub(r"^[ \t]*#[ \t]*include\b.*\n\n?", "", text, flags=re.MULTILINE)
-    sums, end = "", ""
-    if SUM_TYPE in text:
-        sums, end = _part("double_sums", sum_type=SUM_TYPE), f"\n#undef {SUM_TYPE}"
-    return _part("cpu", includes="".join(includes), sums=sums, code=code, end=end)
 
 
 def _rename_main(text: str) -> str:
@@ -157,52 +127,75 @@ def _undefine(program: HostProgram, tail: str) -> str:
     return f"{title}{''.join(lines)}\n" if lines else ""
 
 
-# --- the program ----------------------------------------------------------------------------------
-
-
-def _tail_fields(program: HostProgram, taken: frozenset[str]) -> dict[str, object]:
-    has_cpu, sizes = program.cpu is not None, program.sizes
-    names = [buffer.name for buffer in program.buffers]
-    pointers = [f"{CPP_NAMES[buffer.dtype]} *{buffer.name}" for buffer in program.buffers]
-    written = [buffer.name for buffer in program.buffers if buffer.role is not Role.INPUT]
+def _fields(program: HostProgram, taken: frozenset[str]) -> dict[str, object]:
+    """The values of the template."""
+    exercise, sizes, macros = program.exercise, program.sizes, program.macros
+    has_cpu = program.cpu is not None
+    inputs = [buffer for buffer in exercise.buffers if buffer.role is Role.INPUT]
+    outputs = [buffer for buffer in exercise.buffers if buffer.role is Role.OUTPUT]
+    buffers = {buffer.name: buffer for buffer in program.buffers}
+    shapes = {
+        buffer.name: [format_expression(extent, macros) for extent in buffer.shape]
+        for buffer in (*exercise.buffers, *program.plan.scratch)
+    }
+    pairs = zip(program.plan.launches, program.kernels, strict=True)
+    rates = {"GB/s of useful bytes": exercise.useful_bytes, "GFLOP/s": exercise.useful_flops}
     return {
+        "marker": MARKER,
+        "path": program.submission_path,
+        "exercise": exercise,
+        "arch": program.arch,
         "program": program.program,
         "usage": _usage(program),
-        "seed": "constexpr int seed = 1;\n" if has_cpu else "",
-        "options": "".join(f"    Size {name} = {value};\n" for name, value in sizes.items()),
-        "settable_sizes": ", ".join(f"&options.{name}" for name in sizes) if has_cpu else "",
-        "helpers": "".join(_helpers(program)),
-        "plan_parameters": ", ".join([*pointers, *(f"Size {name}" for name in sizes)]),
-        "plan_arguments": ", ".join([*names, *sizes]),
-        "launches": "".join(f"    {line}\n" for line in _launches(program, taken)),
-        "compared": "the plain loop on the processor" if has_cpu else "NumPy's result",
-        "sizes": "".join(f"    const Size {name} = options.{name};\n" for name in sizes),
-        "allocations": "".join(_allocations(program)).rstrip("\n"),
-        "inputs": "".join(_inputs(program)),
-        "spoiling": "".join(_part("spoil", name=name) for name in written),
-        "rates": "".join(_rates(program)),
-        "verification": "".join(_verification(program)),
-        "cleanup": "".join(f"    CHECK(cudaFree({name}));\n" for name in names),
+        "dtypes": {buffer.dtype for buffer in program.buffers},
+        "elements": CPP_NAMES,
+        "sizes": sizes,
+        "settable": [f"&options.{name}" for name in sizes] if has_cpu else [],
+        "buffers": program.buffers,
+        "inputs": inputs,
+        "outputs": outputs,
+        "shapes": shapes,
+        "extents": {name: " * ".join(map(_parenthesised, each)) for name, each in shapes.items()},
+        "init_of": _init_of,
+        "fills": [read_fills()[f"fill_{init}"] for init in dict.fromkeys(map(_init_of, inputs))],
+        "has_half_outputs": any(buffer.dtype == _HALF for buffer in outputs),
+        "any_pointer": ANY_POINTER,
+        "has_any_pointer": any(needs_any_pointer(*pair, buffers) for pair in pairs),
+        "plan_parameters": [
+            *(f"{CPP_NAMES[buffer.dtype]} *{buffer.name}" for buffer in program.buffers),
+            *(f"Size {name}" for name in sizes),
+        ],
+        "plan_arguments": [*buffers, *sizes],
+        "launches": list(_launches(program, taken)),
+        "rates": {
+            unit: format_expression(formula, macros)
+            for unit, formula in rates.items()
+            if formula is not None
+        },
+        **_cpu_fields(program),
+        **_tolerance(exercise, macros),
     }
 
 
-def _helpers(program: HostProgram) -> Iterator[str]:
-    """The functions and types that only some programs need."""
-    buffers = {buffer.name: buffer for buffer in program.buffers}
-    pairs = zip(program.plan.launches, program.kernels, strict=True)
+def _usage(program: HostProgram) -> str:
     if program.cpu is None:
-        yield _part("read_array", program=program.program)
-    else:
-        inits = dict.fromkeys(map(_init_of, _buffers(program, Role.INPUT)))
-        yield from (_part(f"fill_{init.value}") for init in inits)
-    if any(buffer.dtype == _HALF for buffer in _buffers(program, Role.OUTPUT)):
-        yield _part("to_floats")
-    if any(needs_any_pointer(launch, kernel, buffers) for launch, kernel in pairs):
-        yield _part("any_pointer", any_pointer=ANY_POINTER)
+        return "[--once] [--no-verify]"
+    sizes = " ".join(f"[{name}" for name in program.sizes) + "]" * len(program.sizes)
+    return f"{sizes} [--once] [--no-verify]"
 
 
-def _buffers(program: HostProgram, role: Role) -> list[BufferSpec]:
-    return [buffer for buffer in program.exercise.buffers if buffer.role is role]
+def _cpu_fields(program: HostProgram) -> dict[str, object]:
+    """cpu.c in two parts, its includes and the rest, and the arguments of its function."""
+    text = program.cpu or ""
+    return {
+        "has_cpu": program.cpu is not None,
+        "cpu_includes": "".join(re.findall(rf"{_INCLUDE}\n", text, re.MULTILINE)),
+        "cpu_code": re.sub(rf"{_INCLUDE}\n\n?", "", text, flags=re.MULTILINE),
+        "has_sums": SUM_TYPE in text,
+        "sum_type": SUM_TYPE,
+        "cpu_function": CPU_FUNCTION,
+        "cpu_arguments": list(map(_cpu_argument, cpu_parameters(program.exercise))),
+    }
 
 
 def _init_of(buffer: BufferSpec) -> Initialisation:
@@ -221,60 +214,8 @@ def _launches(program: HostProgram, taken: frozenset[str]) -> Iterator[str]:
         yield from format_statement(statement, kernels, scope)
 
 
-def _allocations(program: HostProgram) -> Iterator[str]:
-    shapes = {buffer.name: buffer.shape for buffer in program.exercise.buffers}
-    shapes |= {buffer.name: buffer.shape for buffer in program.plan.scratch}
-    for buffer in program.buffers:
-        named = {"name": buffer.name, "element": CPP_NAMES[buffer.dtype]}
-        extents = (format_expression(extent, program.macros) for extent in shapes[buffer.name])
-        yield _part("count", extents=" * ".join(map(_parenthesised, extents)), **named)
-        if buffer.role is not Role.SCRATCH:
-            yield _part("host", **named)
-        if buffer.role is Role.OUTPUT:
-            yield _part("expected", **named)
-        yield _part("device", **named)
-
-
 def _parenthesised(text: str) -> str:
     return text if re.fullmatch(r"\w+|\w+\([^()]*\)", text) else f"({text})"
-
-
-def _inputs(program: HostProgram) -> Iterator[str]:
-    """Statements that make the inputs, and the expected outputs where these come from a file."""
-    inputs, outputs = _buffers(program, Role.INPUT), _buffers(program, Role.OUTPUT)
-    if program.cpu is not None:
-        yield "    std::mt19937 random(seed);\n"
-        for buffer in inputs:
-            yield f"    fill_{_init_of(buffer).value}(host_{buffer.name}, random);\n"
-    else:
-        yield _part("open")
-        yield from (f"    read_array(file, host_{buffer.name});\n" for buffer in inputs)
-        yield from (f"    read_array(file, expected_{buffer.name});\n" for buffer in outputs)
-        yield "    std::fclose(file);\n"
-    yield from (_part("copy_in", name=buffer.name) for buffer in inputs)
-
-
-def _rates(program: HostProgram) -> Iterator[str]:
-    exercise = program.exercise
-    rates = {"GB/s of useful bytes": exercise.useful_bytes, "GFLOP/s": exercise.useful_flops}
-    for unit, formula in rates.items():
-        if formula is not None:
-            yield _part("rate", unit=unit, formula=format_expression(formula, program.macros))
-
-
-def _verification(program: HostProgram) -> Iterator[str]:
-    exercise, macros = program.exercise, program.macros
-    if program.cpu is not None:
-        arguments = ", ".join(map(_cpu_argument, cpu_parameters(exercise)))
-        yield f"        {CPU_FUNCTION}({arguments});\n"
-    yield from _tolerance(exercise, macros)
-    for buffer in _buffers(program, Role.OUTPUT):
-        shape = ", ".join(format_expression(extent, macros) for extent in buffer.shape)
-        got, expected = (f"{which}_{buffer.name}" for which in ("host", "expected"))
-        if buffer.dtype == _HALF:
-            got, expected = f"to_floats({got})", f"to_floats({expected})"
-        yield _part("copy_out", name=buffer.name, got=got, expected=expected, shape=shape)
-    yield from (_part("unchanged", name=buffer.name) for buffer in _buffers(program, Role.INPUT))
 
 
 def _cpu_argument(parameter: BufferSpec | str) -> str:
@@ -283,24 +224,23 @@ def _cpu_argument(parameter: BufferSpec | str) -> str:
     return f"{'expected' if parameter.role is Role.OUTPUT else 'host'}_{parameter.name}.data()"
 
 
-def _tolerance(exercise: Exercise, macros: Mapping[str, Value]) -> Iterator[str]:
+def _tolerance(exercise: Exercise, macros: Mapping[str, Value]) -> dict[str, object]:
     """The grader's own tolerance (`spec.tolerance`), for all sizes of the program."""
     rule = exercise.tolerance
     if isinstance(rule, Tolerance):
-        yield _part("given_tolerance", absolute=rule.absolute, relative=rule.relative)
-        return
+        return {"tolerance": rule}
     factors = [
         each for each in exercise.buffers if each.role is Role.INPUT and "int" not in each.dtype
     ]
     kinds = set(map(_init_of, factors))
-    deviation = max(PRODUCT_DEVIATION[kind] for kind in kinds)
-    terms = format_expression(rule.terms, macros)
-    yield _part("sum_tolerance", spread=f"{deviation:g}", terms=terms)
-    exact = ""
-    if kinds <= LARGEST_PRODUCT.keys():
-        largest = max(LARGEST_PRODUCT[kind] for kind in kinds)
-        yield _part("exact", largest=largest, most=MAX_EXACT_INTEGER)
-        exact = "exact ? 0.0 : "
-    yield _part(
-        "sum_bounds", exact=exact, factor=SUM_FACTOR, deviation=deviation, places=LAST_PLACES
-    )
+    exact = kinds <= LARGEST_PRODUCT.keys()
+    return {
+        "tolerance": rule,
+        "deviation": max(PRODUCT_DEVIATION[kind] for kind in kinds),
+        "terms": format_expression(rule.terms, macros),
+        "largest": max(LARGEST_PRODUCT[kind] for kind in kinds) if exact else None,
+        "exact": "exact ? 0.0 : " if exact else "",
+        "most_exact": MAX_EXACT_INTEGER,
+        "sum_factor": SUM_FACTOR,
+        "last_places": LAST_PLACES,
+    }
