@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -59,28 +60,27 @@ def default_submissions(folder: Path) -> Path:
 def check_exercise(folder: Path, scope: Scope) -> Soundness:
     """All claims about the exercise in `folder`. UsageError and GraderError as in
     `pipeline.grade`."""
+    device = str(scope.options.device)
     exercise, problems = read_problems(folder)
     found = "its schema, names, formulas, cases, points and thresholds agree"
     spec = make_claim("spec", "has no mistakes", problems, found)
     if exercise is None:
         claims = (spec, *_check_the_rest(folder, scope))
-        return Soundness(folder.absolute().name, str(scope.options.device), claims)
-    promises = handout_problems(exercise)
-    handout = make_claim(
-        "handout", "agrees with the spec", promises, "the same headlines, points, goals and sizes"
-    )
+        return Soundness(folder.absolute().name, device, claims)
+    found = "the same headlines, points, goals and sizes"
+    handout = make_claim("handout", "agrees with the spec", handout_problems(exercise), found)
     wrong = oracle_problems(exercise, scope.options.fixed_seed)
     claims = (spec, handout, _claim_oracle(wrong))
     if wrong:
-        return Soundness(exercise.id, str(scope.options.device), claims)
+        return Soundness(exercise.id, device, claims)
     try:
         return _check_programs(exercise, scope, claims)
     except SpecError as error:  # the exercise's programs, which gradings compare with
-        own = make_claim("programs", "compile, run and are right", list(error.problems), "")
-        return Soundness(exercise.id, str(scope.options.device), (*claims, own))
+        own = make_claim("programs", "compile, run and are right", error.problems, "")
+        return Soundness(exercise.id, device, (*claims, own))
 
 
-def _claim_oracle(problems: list[SpecProblem]) -> Claim:
+def _claim_oracle(problems: Sequence[SpecProblem]) -> Claim:
     found = "shapes, dtypes and finite values as the spec says"
     return make_claim("oracle", "computes every case", problems, found)
 

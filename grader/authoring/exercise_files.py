@@ -6,8 +6,8 @@ import json
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from grader.errors import SpecError, SpecProblem
@@ -33,10 +33,9 @@ _LEFT_OUT = ("useful_flops", "comparisons", "parts", "max_score")
 def read_problems(folder: Path) -> tuple[Exercise | None, list[SpecProblem]]:
     """The exercise, None where its files are wrong, and all mistakes of its spec."""
     try:
-        exercise = read_exercise(folder)
+        return read_exercise(folder), []
     except SpecError as error:
         return None, list(error.problems)
-    return exercise, []
 
 
 @contextmanager
@@ -49,7 +48,9 @@ def salvage(folder: Path) -> Iterator[Exercise | None]:
         try:
             shutil.copytree(folder, copy)
             for place in ("starter", "solutions"):
-                _copy_if_there(root_of(folder) / place / f"{id_}.cu", root / place)
+                (root / place).mkdir()
+                with suppress(FileNotFoundError):
+                    shutil.copy(root_of(folder) / place / f"{id_}.cu", root / place)
             document = json.loads((copy / SPEC_FILE).read_text(encoding="utf-8"))
             kept = {field: value for field, value in document.items() if field not in _LEFT_OUT}
             (copy / SPEC_FILE).write_text(json.dumps(kept | dict(_STAND_INS)), encoding="utf-8")
@@ -75,13 +76,13 @@ def _program_problems(exercise: Exercise, program: WholeProgram, seed: int) -> l
     if program.expected is not ExpectedFrom.ORACLE:
         return []
     runs = [(program.runs[case.name], case.sizes) for case in draw_cases(exercise, seed)]
-    found: dict[SpecProblem, None] = {}
+    found: list[SpecProblem] = []
     for run, sizes in (*runs, (program.measured, program.measured_sizes)):
         try:
             ask_oracle(exercise.folder, run.input_at(sizes), program.outputs)
         except SpecError as error:
-            found |= dict.fromkeys(error.problems)
-    return list(found)
+            found += error.problems
+    return list(dict.fromkeys(found))
 
 
 def _task_problems(
@@ -92,24 +93,22 @@ def _task_problems(
         oracle = load_oracle(exercise, part)
     except SpecError as error:
         return list(error.problems)
-    places = list(_cases(part or exercise, path, seed))
+    task = part or exercise
+    places = list(_cases(task, path, seed))
     if part is None:
-        places.append(
-            ("$.benchmark.emulated", Case(BENCHMARK, exercise.benchmark["emulated"], hidden=False))
-        )
+        timed = Case(BENCHMARK, exercise.benchmark["emulated"], hidden=False)
+        places.append(("$.benchmark.emulated", timed))
     for place, case in places:
         try:
-            oracle.check(make_inputs(part or exercise, case, seed), case.sizes)
+            oracle.check(make_inputs(task, case, seed), case.sizes)
         except SpecError as error:
             for problem in error.problems:
-                found.setdefault(
-                    re.sub(r"\d+", "", problem.message),
-                    SpecProblem(problem.file, "", f"{problem.message} (at {place})"),
-                )
+                placed = SpecProblem(problem.file, "", f"{problem.message} (at {place})")
+                found.setdefault(re.sub(r"\d+", "", problem.message), placed)
     return list(found.values())
 
 
-def make_claim(subject: str, claim: str, problems: list[SpecProblem], found: str) -> Claim:
+def make_claim(subject: str, claim: str, problems: Sequence[SpecProblem], found: str) -> Claim:
     """The claim that there are no problems; `found` describes the valid files."""
     if not problems:
         return Claim(subject, claim, Proof.HOLDS, found)
@@ -123,12 +122,6 @@ def _cases(task: Task, path: str, seed: int) -> Iterator[tuple[str, Case]]:
     for index, case in enumerate(draw_cases(task, seed)):
         place = f"hidden[{index - public}]" if case.hidden else f"public[{index}]"
         yield f"{path}.cases.{place}", case
-
-
-def _copy_if_there(path: Path, folder: Path) -> None:
-    if path.is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copy(path, folder)
 
 
 def relocated(problem: SpecProblem, exercise: Exercise, folder: Path) -> SpecProblem:

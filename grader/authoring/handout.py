@@ -94,12 +94,7 @@ def _collect(exercise: Exercise) -> dict[str, bytes]:
         for name, content in public_files(exercise.folder).items()
         if name not in shown
     }
-    return {
-        "test.py": _fill("test.py", exercise),
-        **_sources(exercise),
-        **inner,
-        **shown,
-    }
+    return {"test.py": _fill("test.py", exercise), **_sources(exercise), **inner, **shown}
 
 
 def _fill(name: str, exercise: Exercise, **fields: str) -> bytes:

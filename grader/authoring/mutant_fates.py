@@ -118,12 +118,9 @@ def _fingerprints(
     tools = find_toolchain(prefer_wheel=reference.device.kind == EMULATED, cache=where)
     texts = [source.text, *(mutant.text for mutant in mutants)]
     grading.options.show(Progress("compiling mutants of the reference"))
+    sources = [replace(source, text=text) for text in texts]
     with ThreadPoolExecutor(grading.jobs) as pool:
-        return list(
-            pool.map(
-                lambda text: _fingerprint(replace(source, text=text), exercise, tools, arch), texts
-            )
-        )
+        return list(pool.map(lambda each: _fingerprint(each, exercise, tools, arch), sources))
 
 
 def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch: str) -> object:
@@ -160,16 +157,17 @@ def _fate(mutant: Mutant, fate: Fate, why: str) -> MutantFate:
 
 def _shorten(before: str, after: str) -> str:
     """The difference between the two lines, with a few characters around it."""
-    start = next(
-        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
-        min(len(before), len(after)),
-    )
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    start = _count_equal(before, after)
+    end = _count_equal(before[start:][::-1], after[start:][::-1])
     first = max(0, start - 14)
     old, new = (text[first : min(len(text), len(text) - end + 10)] for text in (before, after))
     return f"{old} → {new}" if len(old) + len(new) <= 110 else f"{old[:52]}… → {new[:52]}…"
+
+
+def _count_equal(first: str, second: str) -> int:
+    """The length of the common beginning."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def judge_mutants(
@@ -183,9 +181,8 @@ def judge_mutants(
     tried = len(fates) - counts[Fate.NO_PROGRAM] - counts[Fate.IDENTICAL]
     sample = " of a sample (--quick)" if quick else ""
     words = [f"{counts[Fate.CAUGHT]} of {tried}{sample} are"]
-    words += [
-        f"{counts[fate]} {fate.value}" for fate in (Fate.ACCEPTED, Fate.UNKNOWN) if counts[fate]
-    ]
+    others = (Fate.ACCEPTED, Fate.UNKNOWN)
+    words += [f"{counts[fate]} {fate.value}" for fate in others if counts[fate]]
     survivors = [each for each in fates if each.fate is Fate.SURVIVED]
     if not survivors:
         proof = Proof.HOLDS if counts[Fate.CAUGHT] else Proof.OPEN

@@ -139,9 +139,8 @@ def _move_bounds(code: str) -> Iterator[Edit]:
     headers = [(match.end(), _closing(code, match.end() - 1)) for match in _HEADER.finditer(code)]
     for match in _COMPARISON.finditer(code):
         start, end = match.span()
-        if code[start - 1] == code[end] == " " or any(
-            first <= start < last for first, last in headers
-        ):
+        in_header = any(first <= start < last for first, last in headers)
+        if in_header or code[start - 1] == code[end] == " ":
             yield Edit(start, end, _OFF_BY_ONE[match[0]])
 
 
@@ -195,9 +194,8 @@ def _skip_tails(code: str) -> Iterator[Edit]:
 def _remove_guards(code: str) -> Iterator[Edit]:
     """Each operand of && in the condition of an if or of a `? :` is replaced by true."""
     for start, end in (*_conditions(code, "if"), *_choices(code)):
-        for first, last in _split(code, *_inside(code, start, end), "&&"):
-            leading = len(code[first:last]) - len(code[first:last].lstrip())
-            yield Edit(first + leading, first + len(code[first:last].rstrip()), "true")
+        for span in _split(code, *_inside(code, start, end), "&&"):
+            yield Edit(*_strip(code, *span), "true")
 
 
 def _drop_calls(code: str, call: re.Pattern[str]) -> Iterator[Edit]:
@@ -260,13 +258,15 @@ def _choices(code: str) -> Iterator[tuple[int, int]]:
 
 def _inside(code: str, start: int, end: int) -> tuple[int, int]:
     """The stretch without the parentheses that enclose all of it."""
-    first = start + len(code[start:end]) - len(code[start:end].lstrip())
-    last = start + len(code[start:end].rstrip())
-    return (
-        (first + 1, last - 1)
-        if code[first] == "(" and _closing(code, first) == last - 1
-        else (start, end)
-    )
+    first, last = _strip(code, start, end)
+    encloses = code[first] == "(" and _closing(code, first) == last - 1
+    return (first + 1, last - 1) if encloses else (start, end)
+
+
+def _strip(code: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch without white space at its ends."""
+    text = code[start:end]
+    return end - len(text.lstrip()), start + len(text.rstrip())
 
 
 def _assigns(code: str, at: int) -> bool:
@@ -295,6 +295,6 @@ def _statement_end(code: str, start: int) -> int:
     depth = 0
     for at in range(start, len(code)):
         depth += (code[at] in _OPENING) - (code[at] in _CLOSING)
-        if depth == 0 and (code[at] == ";" or code[at] == "}"):
+        if depth == 0 and code[at] in ";}":
             return at + 1
     return len(code)

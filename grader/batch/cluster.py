@@ -189,14 +189,12 @@ def open_cluster(name: str) -> Iterator[Client]:
             "Install the extra: pip install 'cuda-exercise-grader[cluster]'.",
         ) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # `_watch` reports lost workers
-    local = _LOCAL.fullmatch(name)
+    address: Any = name
     with contextlib.ExitStack() as stack:
-        if local:
-            address: Any = stack.enter_context(
+        if local := _LOCAL.fullmatch(name):
+            address = stack.enter_context(
                 LocalCluster(n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None)
             )
-        else:
-            address = name
         try:
             client = stack.enter_context(Client(address, timeout=30, set_as_default=False))
         except (OSError, ValueError, TimeoutError) as error:
@@ -217,15 +215,15 @@ def open_cluster(name: str) -> Iterator[Client]:
 def find_gpu_model(client: Client) -> str | None:
     """The GPU model of the workers that declare a GPU; None if no worker does. Raises UsageError if
     the models differ."""
-    addresses = _gpu_workers(client)
+    workers = _list_workers(client)
+    addresses = [address for address, worker in workers.items() if worker["resources"].get(GPU)]
     if not addresses:
         return None
-    models = client.gather(
-        [
-            client.submit(_ask_gpu_model, workers=[address], resources={GPU: 1}, pure=False)
-            for address in addresses
-        ]
-    )
+    asked = [
+        client.submit(_ask_gpu_model, workers=[address], resources={GPU: 1}, pure=False)
+        for address in addresses
+    ]
+    models = client.gather(asked)
     if len(set(models)) > 1:
         raise UsageError(
             f"the workers' GPUs have different models: {', '.join(sorted(set(models)))}",
@@ -239,11 +237,6 @@ def _ask_gpu_model() -> str:
 
     with RemoteDevice("gpu:0") as device:
         return device.info.name
-
-
-def _gpu_workers(client: Client) -> list[str]:
-    workers = _list_workers(client)
-    return [address for address, worker in workers.items() if worker["resources"].get(GPU)]
 
 
 def _list_workers(client: Client) -> dict[str, Any]:

@@ -67,13 +67,12 @@ def make_items(
     names = pseudonyms or {each.student: each.student for each in hand_ins}
     places = _file_names([names[each.student] for each in hand_ins])
     chosen = choose_students(only, hand_ins, names)
+    folders = {exercise: f"{exercise}/" if len(ids) > 1 else "" for exercise in ids}
     items = []
     for each in hand_ins:
         shown = names[each.student]
         for exercise, matched in match_files(each, ids).items():
-            sha256, problem = (
-                (None, matched.problem) if matched.path is None else _keep(matched.path, out)
-            )
+            sha256, problem = _keep(matched.path, out) if matched.path else (None, matched.problem)
             items.append(
                 Item(
                     student=shown,
@@ -86,9 +85,7 @@ def make_items(
                     handed_in_as=None if pseudonyms else _exported_name(each, matched),
                     submission=matched.name and (f"{exercise}.cu" if pseudonyms else matched.name),
                     key=key_of(exercise, sha256) if sha256 else None,
-                    score_path=(
-                        f"{SCORES}/{exercise + '/' if len(ids) > 1 else ''}{places[shown]}.json"
-                    ),
+                    score_path=f"{SCORES}/{folders[exercise]}{places[shown]}.json",
                 )
             )
     return sorted(
@@ -149,29 +146,20 @@ def choose_students(
     """
     if not patterns:
         return {each.student for each in hand_ins}
-    names = {
-        each.student: _fold_all((each.student, shown[each.student], each.student_id))
-        for each in hand_ins
-    }
+    names = {}
+    for each in hand_ins:
+        own = (each.student, shown[each.student], each.student_id)
+        names[each.student] = {name.casefold() for name in own if name}
     chosen: set[str] = set()
     for pattern in patterns:
         wanted = pattern.casefold()
         found = {student for student, own in names.items() if wanted in own}
-        found = found or {
-            student
-            for student, own in names.items()
-            if any(fnmatch.fnmatchcase(name, wanted) for name in own)
-        }
+        found = found or {student for student, own in names.items() if fnmatch.filter(own, wanted)}
         if not found:
-            raise UsageError(
-                f"--only {pattern!r} matches no student", _advise(wanted, shown.values())
-            )
+            advice = _advise(wanted, shown.values())
+            raise UsageError(f"--only {pattern!r} matches no student", advice)
         chosen |= found
     return chosen
-
-
-def _fold_all(names: Iterable[str | None]) -> set[str]:
-    return {name.casefold() for name in names if name}
 
 
 def _advise(wanted: str, shown: Iterable[str]) -> str:
@@ -212,9 +200,7 @@ def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]
 
 def _claim(name: str, exercises: Sequence[str]) -> str | None:
     plain = _plain(Path(name).name)
-    return max(
-        (exercise for exercise in exercises if _plain(exercise) in plain), key=len, default=None
-    )
+    return max((each for each in exercises if _plain(each) in plain), key=len, default=None)
 
 
 def _plain(name: str) -> str:
@@ -229,22 +215,16 @@ def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bo
         return Matched(latest[0], hand_in.files[latest[0]])
     if latest:
         shown = ", ".join(latest[:5]) + (", ..." if len(latest) > 5 else "")
-        return Matched(
-            None,
-            None,
-            f"several files could be for {exercise}: {shown}; keep only one, or name it"
-            f" {exercise}.cu",
-        )
+        problem = f"several files could be for {exercise}: {shown}; keep only one, or name it"
+        return Matched(None, None, f"{problem} {exercise}.cu")
     return Matched(None, None, _why_none(hand_in, exercise))
 
 
 def _why_none(hand_in: HandIn, exercise: str) -> str:
     if hand_in.absent:
         return "nothing was handed in"
-    if hand_in.set_aside:
-        return "; ".join(
-            f"{name} was set aside: {reason}" for name, reason in [*hand_in.set_aside.items()][:5]
-        )
+    if first := [*hand_in.set_aside.items()][:5]:
+        return "; ".join(f"{name} was set aside: {reason}" for name, reason in first)
     return "no .cu file" if not hand_in.files else f"no file named after {exercise}"
 
 

@@ -100,18 +100,7 @@ class Journal:
         """Writes all results or none. After the return they survive the process; a power cut loses
         the results of the last second."""
         now = datetime.now(UTC).isoformat(timespec="seconds")
-        results = [
-            Result(
-                key=each.key,
-                exercise=each.exercise,
-                sha256=each.sha256,
-                seconds=each.seconds,
-                attempts=each.attempts,
-                finished=now,
-                **each.fields(),  # type: ignore[arg-type]
-            )
-            for each in graded
-        ]
+        results = [Result(**each.fields(), finished=now) for each in graded]
         rows = [
             (*astuple(result), zlib.compress(each.text.encode(), 1))
             for result, each in zip(results, graded, strict=True)
@@ -197,10 +186,8 @@ class Journal:
             row = self._database.execute(_META, (name,)).fetchone()
         return None if row is None else str(row[0])
 
-    @contextlib.contextmanager
-    def _handling_faults(self) -> Iterator[None]:
-        with _handling_faults(self._folder):
-            yield
+    def _handling_faults(self) -> contextlib.AbstractContextManager[None]:
+        return _handling_faults(self._folder)
 
 
 @contextlib.contextmanager
@@ -219,19 +206,15 @@ def open_journal(folder: Path) -> Iterator[Journal]:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
             database.executescript(_SCHEMA)
-            _add_digest(database)
+            if "digest" not in {row[1] for row in database.execute("PRAGMA table_info(results)")}:
+                # the table of an earlier version
+                database.execute("ALTER TABLE results ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
             database.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
             database.commit()
             _check_version(database, path)
             yield Journal(folder, database)
         finally:
             database.close()
-
-
-def _add_digest(database: sqlite3.Connection) -> None:
-    """Adds the column `digest` to a table of an earlier version."""
-    if "digest" not in {row[1] for row in database.execute("PRAGMA table_info(results)")}:
-        database.execute("ALTER TABLE results ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
 
 
 def _check_version(database: sqlite3.Connection, path: Path) -> None:

@@ -77,11 +77,8 @@ class LocalPool:
         until_limit = min(slot.started for slot in busy) + self._seconds - self._clock()
         timeout = max(0.0, min(seconds, until_limit))
         wait([slot.connection for slot in busy], timeout=timeout)
-        return [
-            outcome
-            for slot in busy
-            if (outcome := slot.poll(self._clock(), self._seconds)) is not None
-        ]
+        polled = [slot.poll(self._clock(), self._seconds) for slot in busy]
+        return [outcome for outcome in polled if outcome is not None]
 
     def close(self) -> None:
         for slot in self._slots:
@@ -144,9 +141,8 @@ class _Slot:
             return Outcome(task, seconds, lost=f"its {who} ended with exit code {code}")
         if seconds >= limit:
             self.stop()
-            return Outcome(
-                task, seconds, lost=f"it had not ended after {limit:g} s", out_of_time=True
-            )
+            lost = f"it had not ended after {limit:g} s"
+            return Outcome(task, seconds, lost=lost, out_of_time=True)
         return None
 
     def stop(self) -> None:

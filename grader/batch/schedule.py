@@ -107,11 +107,8 @@ def _settle(
         raise UsageError(f"{task.exercise} cannot be graded: {answer.message}", answer.advice)
     if answer is not None and answer.text is not None:
         result = Graded(task.key, task.exercise, task.sha256, answer.text, outcome.seconds, tried)
-        return (
-            None
-            if Status(str(result.fields()["status"])).is_worth_a_retry and tried < ATTEMPTS
-            else result
-        )
+        again = Status(result.fields()["status"]).is_worth_a_retry and tried < ATTEMPTS
+        return None if again else result
     if not (outcome.out_of_time and limit_is_verdict) and tried < ATTEMPTS:
         return None
     text = make_failed(task, _explain(outcome, tried, limit_is_verdict=limit_is_verdict))

@@ -22,6 +22,8 @@ from grader.plumbing.shortages import keep_temporary_folder, machine_fault
 from grader.records import Options
 
 SEED_BITS = 53  # a JSON number represents these exactly
+_OWN_FIELDS = ("key", "exercise", "sha256", "seconds", "attempts")
+_SCORE_FIELDS = ("status", "score", "max_score", "judged_points", "message")
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class Graded:
     seconds: float
     attempts: int = 1
 
-    def fields(self) -> dict[str, object]:
-        """The score's fields for the gradebook. Raises GraderError if the text is no score."""
+    def fields(self) -> dict[str, Any]:
+        """The fields of a journal's result. Raises GraderError if the text is no score."""
         try:
             score = json.loads(self.text)
             device = score["device"]["name"] if score["device"] else None
@@ -57,10 +59,9 @@ class Graded:
                 "causes": score.get("causes", []),
                 "checks": [_digest_check(check) for check in score["checks"]],
             }
-            return {
-                name: score[name]
-                for name in ("status", "score", "max_score", "judged_points", "message")
-            } | {"device": device, "digest": json.dumps(digest)}
+            own = {name: getattr(self, name) for name in _OWN_FIELDS}
+            found = {name: score[name] for name in _SCORE_FIELDS}
+            return own | found | {"device": device, "digest": json.dumps(digest)}
         except (ValueError, KeyError, TypeError) as error:
             raise GraderError(f"the answer of a worker is not a score: {error!r}") from error
 
@@ -72,17 +73,15 @@ def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
 
 def make_key(*, sha256: str, exercise_hash: str, device: str, grader: str, seed: str) -> str:
     """The key of a result: a hash of everything that the result depends on."""
-    return hashlib.sha256(
-        json.dumps([sha256, exercise_hash, device, grader, seed]).encode()
-    ).hexdigest()
+    parts = json.dumps([sha256, exercise_hash, device, grader, seed])
+    return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def draw_seed(secret: bytes, sha256: str) -> int:
     """The seed of a submission if the user gave none: the same for the same file, and not
     predictable from another file's score."""
-    return int.from_bytes(hmac.digest(secret, sha256.encode(), "sha256")[:8], "big") >> (
-        64 - SEED_BITS
-    )
+    drawn = hmac.digest(secret, sha256.encode(), "sha256")[:8]
+    return int.from_bytes(drawn, "big") >> (64 - SEED_BITS)
 
 
 @dataclass(frozen=True)
@@ -128,9 +127,8 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
         fault = error if isinstance(error, GraderError) else machine_fault(error)
         if fault is not None:
             return Answer(None, str(fault), fault.advice, fault.detail)
-        return Answer(
-            None, f"unexpected {type(error).__name__}: {error}", detail=traceback.format_exc()
-        )
+        message = f"unexpected {type(error).__name__}: {error}"
+        return Answer(None, message, detail=traceback.format_exc())
 
 
 def grade_task(task: Task) -> str:
