@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -11,12 +11,13 @@ import numpy as np
 
 from grader.devices.base import Arrays, Device
 from grader.explore.kernel_data import KernelData
-from grader.explore.launch_times import Times, explain_unsure, explain_untimed, modelled_times
 from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.machine_work import combine_machine_work
+from grader.judging.timing import is_known, model_timing
+from grader.messages.doubt import describe_unmodelled, describe_unsure
 from grader.messages.findings import advise
 from grader.messages.hidden import describe_findings, describe_mistake
 from grader.messages.observations import describe_order
@@ -44,9 +45,11 @@ from grader.records import (
     Program,
     RunLimits,
     ShowProgress,
+    Source,
     Status,
     Stop,
     Submission,
+    Timing,
     ToolLimits,
 )
 from grader.spec.exercise import Case
@@ -58,6 +61,9 @@ COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
 FACTOR, LEAST_INSTRUCTIONS = 4, 1_000_000
 """The opposite order may execute FACTOR times the warp instructions of the first, plus
 LEAST_INSTRUCTIONS: where blocks wait for earlier blocks, it never ends."""
+MOST_NAMED = 6
+"""Most launches that a note names by their numbers."""
+Times = tuple[LaunchTime | None, ...]
 PUBLIC = Case("run", {}, hidden=False)
 """A run without an exercise has no secrets."""
 
@@ -226,6 +232,64 @@ def _input_failure(modified: Sequence[Finding]) -> Failure:
         advice=advice,
         findings=tuple(modified),
     )
+
+
+def modelled_times(execution: Execution) -> Times:
+    """The modelled time of each launch with its interval; None where the model has no time."""
+    times: list[LaunchTime | None] = []
+    for launch in execution.launches:
+        timing = model_timing(launch.kernel, Execution((launch,)))
+        if timing is None or launch.modelled is None:
+            times.append(None)
+            continue
+        bounds = launch.modelled.bounds
+        bound = bounds[0].resource if bounds else None
+        times.append(
+            LaunchTime(timing.median_ms, timing.interval_ms, bound, Source.MODELLED, timing.kind)
+        )
+    return tuple(times)
+
+
+def explain_untimed(execution: Execution) -> tuple[str, ...]:
+    """A sentence for the launches without a modelled time for the same reason."""
+    untimed = (
+        (number, describe_unmodelled(launch.unmodelled))
+        for number, launch in enumerate(execution.launches, start=1)
+        if launch.modelled is None
+    )
+    return tuple(
+        f"{_name_launches(same)} {'has' if len(same) == 1 else 'have'} no modelled time: {why}."
+        for why, same in _by_words(untimed).items()
+    )
+
+
+def explain_unsure(times: Times) -> tuple[str, ...]:
+    """A sentence for the launches whose modelled times are hardly known for the same reason."""
+    modelled = (
+        (number, Timing(SUBMISSION, time.ms, time.interval_ms, (), time.kind))
+        for number, time in enumerate(times, start=1)
+        if time is not None and time.source is Source.MODELLED
+    )
+    unsure = (
+        (number, describe_unsure([timing])) for number, timing in modelled if not is_known(timing)
+    )
+    return tuple(f"{_name_launches(numbers)}: {why}." for why, numbers in _by_words(unsure).items())
+
+
+def _by_words(reasons: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    numbers: dict[str, list[int]] = {}
+    for number, words in reasons:
+        numbers.setdefault(words, []).append(number)
+    return numbers
+
+
+def _name_launches(numbers: Sequence[int]) -> str:
+    """`Launch 3`, `Launches 3, 4`; of many only the first, and their number."""
+    if len(numbers) == 1:
+        return f"Launch {numbers[0]}"
+    named = ", ".join(map(str, numbers[:MOST_NAMED]))
+    more = f", ... ({len(numbers)} in all)" if len(numbers) > MOST_NAMED else ""
+    return f"Launches {named}{more}"
 
 
 def find_order(

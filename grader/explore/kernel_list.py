@@ -61,12 +61,9 @@ def inspect(
     for file in files:
         try:
             kernels += _list_file(file, tools, arch, code=code)
-        except SubmissionError as error:
-            detail = error.failure.detail
-            errors.append(UnlistedFile(str(file), error.message, detail, error.advice))
         except ToolMissing:
             raise
-        except GraderError as error:
+        except (SubmissionError, GraderError) as error:
             errors.append(UnlistedFile(str(file), str(error), error.detail, error.advice))
     return KernelList(tuple(kernels), tuple(errors))
 

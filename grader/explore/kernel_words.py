@@ -44,11 +44,6 @@ class Use:
     parameter: Parameter
     line: int | None
 
-    @property
-    def is_buffer(self) -> bool:
-        """Whether the name is an array."""
-        return self.parameter.is_pointer
-
 
 Uses = Mapping[str, Use]
 
@@ -81,7 +76,7 @@ def check_given(uses: Uses, given: Collection[str], sizes: Mapping[str, int]) ->
     """Raises UsageError for an array of the launch lines that is not given, with the options that
     would give it."""
     missing = {name: use for name, use in uses.items() if name not in given}
-    arrays = [name for name, use in missing.items() if use.is_buffer]
+    arrays = [name for name, use in missing.items() if use.parameter.is_pointer]
     if not arrays:
         return
     use = missing[arrays[0]]
@@ -110,18 +105,16 @@ def parse_sizes(words: Iterable[str]) -> dict[str, int]:
         try:
             sizes[name] = parse_expression(text).evaluate(sizes)
         except LanguageError as error:
-            raise UsageError(
-                f"--size {name}={text}: {describe_error(error)}", "Give an integer: --size n=65536."
-            ) from None
+            message = f"--size {name}={text}: {describe_error(error)}"
+            raise UsageError(message, "Give an integer: --size n=65536.") from None
     return sizes
 
 
 def parse_scalars(words: Iterable[str]) -> dict[str, int | float]:
     """The scalars of `NAME=NUMBER`: integers, and floats where there is a point or an exponent.
     Raises UsageError."""
-    return {
-        name: _parse_number(name, text) for name, text in split_names("--scalar", words).items()
-    }
+    named = split_names("--scalar", words)
+    return {name: _parse_number(name, text) for name, text in named.items()}
 
 
 def read_inputs(
@@ -173,15 +166,10 @@ def parse_maps(words: Iterable[str], sizes: Mapping[str, int]) -> dict[str, dict
                     f"{word}: {quote(other)} is no FIELD=VALUE",
                     f"Write {name}=BOX:FIELD=VALUE, for example {name}=8,32:swizzle=128.",
                 )
-            maps[name][field] = _parse_field(word, field, value)
+            is_number = value.isascii() and value.isdecimal()
+            plain = int(value) if is_number else value
+            maps[name][field] = _parse_shape(word, value) if field == "steps" else plain
     return maps
-
-
-def _parse_field(word: _Word, field: str, text: str) -> object:
-    """The value of a map's field: an integer, a word, or a list of numbers for steps."""
-    if field == "steps":
-        return _parse_shape(word, text)
-    return int(text) if text.isascii() and text.isdecimal() else text
 
 
 def split_names(option: str, words: Iterable[str], *, bare: bool = False) -> dict[str, str]:
@@ -259,14 +247,13 @@ def _read_contents(word: _Word, seed: int) -> np.ndarray:
 
 
 def _read_file(what: str, path: Path) -> np.ndarray:
+    advice = "Write it with numpy.save."
     try:
         array = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise UsageError(
-            f"{what}: the file cannot be read: {error}", "Write it with numpy.save."
-        ) from error
+        raise UsageError(f"{what}: the file cannot be read: {error}", advice) from error
     if not isinstance(array, np.ndarray):
-        raise UsageError(f"{what}: the file holds no single array", "Write it with numpy.save.")
+        raise UsageError(f"{what}: the file holds no single array", advice)
     return array
 
 

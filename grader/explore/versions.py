@@ -42,21 +42,17 @@ def find_common_exercise(root: Path, old: Path, new: Path) -> Path:
     found = [
         folder
         for folder in folders
-        if all(_is_for(folder, path, kernels[path]) for path in (old, new))
+        if all(
+            path.stem == folder.name or _default_kernels(folder) & own
+            for path, own in kernels.items()
+        )
     ]
     if len(found) == 1:
         return found[0]
-    names = ", ".join(folder.name for folder in found)
-    which = (
-        f"may be for any of {names}"
-        if found
-        else f"have no kernel in common that an exercise in {root} launches"
-    )
+    which = f"have no kernel in common that an exercise in {root} launches"
+    if found:
+        which = f"may be for any of {', '.join(folder.name for folder in found)}"
     raise UsageError(f"{old} and {new} {which}", ADVICE)
-
-
-def _is_for(folder: Path, path: Path, kernels: frozenset[str]) -> bool:
-    return path.stem == folder.name or bool(_default_kernels(folder) & kernels)
 
 
 def _named(path: Path, show: ShowProgress) -> ShowProgress:
@@ -68,9 +64,8 @@ def _kernels_of(path: Path) -> frozenset[str]:
     try:
         return frozenset(find_kernels(path.read_text(encoding="utf-8", errors="replace")))
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read: {error.strerror}", "Name two .cu files."
-        ) from error
+        message = f"{path} cannot be read: {error.strerror}"
+        raise UsageError(message, "Name two .cu files.") from error
 
 
 def _default_kernels(folder: Path) -> frozenset[str]:

@@ -12,7 +12,7 @@ import pytest
 
 from grader.cli import main
 from grader.cpp.lexer import find_names
-from grader.explore.host_text import read_fills
+from grader.explore.host_program import read_fills
 from grader.spec.exercise import Case, Initialisation
 from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at

@@ -62,10 +62,8 @@ class LoopTimer:
         """The loop's row; without a time where it would take longer than MOST_SECONDS."""
         expected_ms = self._foretell(sizes)
         if expected_ms > 1000 * MOST_SECONDS:
-            note = (
-                f"more than {MOST_SECONDS:.0f} s, so it was not run: about"
-                f" {expected_ms / 1000:,.0f} s, going by a smaller size"
-            )
+            about = f"about {expected_ms / 1000:,.0f} s, going by a smaller size"
+            note = f"more than {MOST_SECONDS:.0f} s, so it was not run: {about}"
             return SweepRow(C_LOOP, None, note=note)
         inputs = make_inputs(self.exercise, sweep_case(sizes), self.seed)
         if not self.known:
@@ -111,16 +109,13 @@ def load_loop(exercise: Exercise, cache: Path) -> Operation | None:
             for buffer in outputs
         }
         arrays = {**inputs, **made}
-        function(
-            *(
-                (
-                    ctypes.c_int(sizes[each])
-                    if isinstance(each, str)
-                    else ctypes.c_void_p(arrays[each.name].ctypes.data)
-                )
-                for each in cpu_parameters(exercise)
-            )
+        arguments = (
+            ctypes.c_int(sizes[each])
+            if isinstance(each, str)
+            else ctypes.c_void_p(arrays[each.name].ctypes.data)
+            for each in cpu_parameters(exercise)
         )
+        function(*arguments)
         return made
 
     return loop
@@ -130,14 +125,11 @@ def check_loop(exercise: Exercise, loop: Operation, inputs: Arrays, sizes: Sizes
     """Raise SpecError where the loop and the oracle differ."""
     case, got = sweep_case(sizes), loop(inputs, sizes)
     expected = load_oracle(exercise)(inputs, sizes)
-    result = judge_case(
-        case, device_buffers(exercise, sizes), expected, got, tolerance_at(exercise, case)
-    )
+    buffers, tolerance = device_buffers(exercise, sizes), tolerance_at(exercise, case)
+    result = judge_case(case, buffers, expected, got, tolerance)
     if not result.passed:
-        raise _loop_error(
-            find_cpu_file(exercise),
-            f"{CPU_FUNCTION} differs from the oracle: {result.message}",
-        )
+        message = f"{CPU_FUNCTION} differs from the oracle: {result.message}"
+        raise _loop_error(find_cpu_file(exercise), message)
 
 
 def _compile(path: Path, cache: Path) -> Path:
