@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.authoring.exercise_files import (
+    handout_problems,
     make_claim,
     oracle_problems,
     read_problems,
     relocated,
     salvage,
 )
-from grader.authoring.handout_claims import handout_problems
 from grader.authoring.margins import find_margins
 from grader.authoring.mutant_fates import judge_mutants, try_mutants
 from grader.authoring.verdicts import (

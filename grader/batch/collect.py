@@ -56,10 +56,8 @@ def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[H
         root = _unwrap(folder)
         entries = sorted(root.iterdir())
         metadata = _read_metadata(root)
-        found = [
-            _without(each, set_aside or {})
-            for each in (*_folders(entries, metadata), *_files(entries))
-        ]
+        every = (*_folders(entries, metadata), *_files(entries))
+        found = [_without(each, set_aside or {}) for each in every]
     except OSError as error:
         raise UsageError(f"{folder} cannot be read: {error.strerror}", _ADVICE) from error
     if not any(each.files or each.set_aside for each in found):
@@ -71,9 +69,8 @@ def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
     """Moves the files that cannot be graded to `set_aside`."""
     reasons = {name: set_aside.get(path) or _refuse(path) for name, path in hand_in.files.items()}
     good = {name: path for name, path in hand_in.files.items() if not reasons[name]}
-    return replace(
-        hand_in, files=good, set_aside={name: why for name, why in reasons.items() if why}
-    )
+    bad = {name: why for name, why in reasons.items() if why}
+    return replace(hand_in, files=good, set_aside=bad)
 
 
 def _refuse(path: Path) -> str:
@@ -122,13 +119,13 @@ def _folders(entries: list[Path], metadata: Mapping[str, str]) -> Iterator[HandI
             if files or not reason.startswith("its name"):  # not the folders of git and editors
                 yield HandIn(entry.name.lstrip("."), files={entry.name: entry})
             continue
-        if moodle := _MOODLE.fullmatch(entry.name):
-            yield HandIn(moodle["student"], moodle["id"], "moodle", files, exported_as=entry.name)
-        elif gradescope := _GRADESCOPE.fullmatch(entry.name):
-            names = metadata.get(entry.name) or entry.name
-            yield HandIn(names, gradescope["id"], "gradescope", files)
+        name = entry.name
+        if moodle := _MOODLE.fullmatch(name):
+            yield HandIn(moodle["student"], moodle["id"], "moodle", files, exported_as=name)
+        elif gradescope := _GRADESCOPE.fullmatch(name):
+            yield HandIn(metadata.get(name) or name, gradescope["id"], "gradescope", files)
         else:
-            yield HandIn(entry.name, files=files)
+            yield HandIn(name, files=files)
 
 
 def _files(entries: list[Path]) -> Iterator[HandIn]:
@@ -160,11 +157,10 @@ def _read_metadata(root: Path) -> dict[str, str]:
     if not path.is_file() or path.is_symlink():
         return {}
     blocks = _BLOCK.findall(path.read_text(encoding="utf-8", errors="replace"))
-    return {folder: _parse_names(block) for folder, block in blocks}
-
-
-def _parse_names(block: str) -> str:
-    return ", ".join(name.strip().strip("\"'") for name in _NAME.findall(block))
+    return {
+        folder: ", ".join(name.strip().strip("\"'") for name in _NAME.findall(block))
+        for folder, block in blocks
+    }
 
 
 def name_uniquely(found: list[HandIn]) -> list[HandIn]:

@@ -22,11 +22,16 @@ from grader.cli.completion import ASKED, COMPLETION, answer_shell
 from grader.cli.course import DOCTOR, LIST, METRICS, START
 from grader.cli.exec import EXEC
 from grader.cli.explore import COMPARE, GALLERY, HOST, SWEEP
-from grader.cli.feedback import FEEDBACK, LEADERBOARD
 from grader.cli.grade_one import GRADE_ONE
 from grader.cli.help import add_commands, format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
-from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
+from grader.cli.platforms import (
+    CLASSROOM_WORKFLOW,
+    FEEDBACK,
+    GRADEBOOK,
+    GRADESCOPE_ZIP,
+    LEADERBOARD,
+)
 from grader.cli.signals import ending_on_signals, interrupted_code
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError

@@ -210,12 +210,8 @@ def _expand(code: Sequence[Token], names: _Names, within: frozenset[str]) -> Ite
     while place < len(code):
         token, place = code[place], place + 1
         macro = names.macros.get(token.text) if token.kind is Kind.NAME else None
-        if (
-            macro is None
-            or token.text in within
-            or len(within) >= _DEEPEST
-            or names.tokens_left <= 0
-        ):
+        is_over = len(within) >= _DEEPEST or names.tokens_left <= 0
+        if macro is None or token.text in within or is_over:
             yield token
             continue
         arguments: Sequence[Sequence[Token]] = ()

@@ -107,19 +107,17 @@ def compare_files(
         for left, right in _find_candidates(files, threshold)
         if (pair := _compare(files, left, right)).similarity >= threshold
     ]
-    pairs.sort(
-        key=lambda pair: (
-            -pair.similarity,
-            -sum(passage.tokens for passage in pair.passages),
-            pair.left,
-            pair.right,
-        )
-    )
-    shown = zip(texts.items(), files, strict=True)
+    pairs.sort(key=_rank)
     compared = tuple(
-        ComparedFile(name, text, len(file.tokens), file.own_tokens) for (name, text), file in shown
+        ComparedFile(name, text, len(file.tokens), file.own_tokens)
+        for (name, text), file in zip(texts.items(), files, strict=True)
     )
     return Comparison(compared, tuple(pairs), threshold, starter)
+
+
+def _rank(pair: SimilarPair) -> tuple[float, ...]:
+    tokens = sum(passage.tokens for passage in pair.passages)
+    return -pair.similarity, -tokens, pair.left, pair.right
 
 
 # --- fingerprints ---------------------------------------------------------------------------------
@@ -134,9 +132,8 @@ def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
     with np.errstate(over="ignore"):
         for offset in range(GRAM):
             hashes = hashes * _FACTOR + codes[offset : offset + count]
-        return hashes ^ (
-            hashes >> np.uint64(29)
-        )  # the low bits alone would depend on the last tokens only
+        # The low bits alone would depend on the last tokens only.
+        return hashes ^ (hashes >> np.uint64(29))
 
 
 def _choose_starter(
@@ -144,18 +141,13 @@ def _choose_starter(
 ) -> tuple[str | None, Hashes]:
     """The starter that the files share the most with, and its grams; empty if no file shares
     any."""
-    held: dict[str, float] = {}
-    hashes = {
-        name: np.unique(_hash_grams(read_tokens(text).codes)) for name, text in starters.items()
-    }
-    for name, own in hashes.items():
-        held[name] = float(sum(np.isin(own, each).mean() for each in grams)) if len(own) else 0.0
-    best = max(held, key=lambda name: held[name], default=None)
-    return (
-        (best, hashes[best])
-        if best is not None and held[best] > 0
-        else (None, np.zeros(0, np.uint64))
-    )
+    best: tuple[float, str | None, Hashes] = 0.0, None, np.zeros(0, np.uint64)
+    for name, text in starters.items():
+        own = np.unique(_hash_grams(read_tokens(text).codes))
+        held = float(sum(np.isin(own, each).mean() for each in grams)) if len(own) else 0.0
+        if held > best[0]:
+            best = held, name, own
+    return best[1:]
 
 
 def _count_grams(grams: Sequence[Hashes], starter: Hashes) -> _Grams:
@@ -237,21 +229,16 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
     """Runs of equal tokens: (place in the first, place in the second, length); no token of either
     is in two of them."""
     shared = first.prints.keys() & second.prints.keys()
+    places = [(a, b) for key in shared for a in first.prints[key] for b in second.prints[key]]
     grown = set()
-    reached: dict[
-        int, int
-    ] = {}  # by diagonal, the end of the last run: places inside it have the same run
-    for a, b in sorted(
-        (a, b) for key in shared for a in first.prints[key] for b in second.prints[key]
-    ):
+    # By diagonal, the end of the last run: places inside it have the same run.
+    reached: dict[int, int] = {}
+    for a, b in sorted(places):
         if a >= reached.get(a - b, 0):
             run = _grow(first.tokens.codes, second.tokens.codes, a, b)
             reached[a - b] = run[0] + run[2]
             grown.add(run)
-    free_left, free_right = (
-        np.ones(len(first.tokens), np.bool_),
-        np.ones(len(second.tokens), np.bool_),
-    )
+    free_left, free_right = (np.ones(len(file.tokens), np.bool_) for file in (first, second))
     taken = []
     for a, b, length in sorted(grown, key=lambda run: -run[2]):
         free = free_left[a : a + length] & free_right[b : b + length]
@@ -271,11 +258,8 @@ def _grow(
     back = min(a, b)
     before = _equal_from_start(left[a - back : a][::-1], right[b - back : b][::-1])
     ahead = min(len(left) - a, len(right) - b)
-    return (
-        a - before,
-        b - before,
-        before + _equal_from_start(left[a : a + ahead], right[b : b + ahead]),
-    )
+    after = _equal_from_start(left[a : a + ahead], right[b : b + ahead])
+    return a - before, b - before, before + after
 
 
 def _equal_from_start(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> int:
