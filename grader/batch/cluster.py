@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,40 +75,34 @@ def grade_parcel(parcel: Parcel, grade: GradeTask, seconds: float) -> Outcome:
         return replace(grade_once(here, grade, seconds=seconds), task=parcel.task)
 
 
+@dataclass
 class ClusterPool:
     """Workers of one scheduler. `client`: a connected `distributed.Client`; `needs_gpu`: use only
     workers with the resource GPU; `notice` receives a sentence when workers are lost."""
 
-    def __init__(
-        self,
-        client: Client,
-        grade: GradeTask,
-        exercises: Mapping[str, Mapping[str, bytes]],
-        *,
-        needs_gpu: bool,
-        seconds: float,
-        notice: Callable[[str], None] = print,
-    ) -> None:
-        self._client = client
-        self._grade = grade
-        self._exercises = exercises
-        self._resources = {GPU: 1} if needs_gpu else None
-        self._seconds = seconds
-        self._running: dict[Future, Task] = {}
-        self._ended = threading.Event()
-        self._notice = notice
+    client: Client
+    grade: GradeTask
+    exercises: Mapping[str, Mapping[str, bytes]]
+    needs_gpu: bool
+    seconds: float
+    notice: Callable[[str], None] = print
+    _running: dict[Future, Task] = field(default_factory=dict, init=False)
+    _ended: threading.Event = field(default_factory=threading.Event, init=False)
+    _lost_since: float | None = field(default=None, init=False)
+    _reported: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
         self._threads = self._count_threads()
-        self._lost_since: float | None = None
-        self._reported = 0.0
 
     @property
     def free(self) -> int:
         return max(0, _QUEUED * self._count_threads() - len(self._running))
 
     def submit(self, task: Task) -> None:
-        parcel = Parcel(task, task.source.read_bytes(), self._exercises[task.exercise])
-        future = self._client.submit(
-            grade_parcel, parcel, self._grade, self._seconds, pure=False, resources=self._resources
+        parcel = Parcel(task, task.source.read_bytes(), self.exercises[task.exercise])
+        resources = {GPU: 1} if self.needs_gpu else None
+        future = self.client.submit(
+            grade_parcel, parcel, self.grade, self.seconds, pure=False, resources=resources
         )
         future.add_done_callback(lambda _: self._ended.set())
         self._running[future] = task
@@ -130,7 +124,7 @@ class ClusterPool:
         """Reports lost workers at once; without any worker, again every minute."""
         threads = self._count_threads()
         if 0 < threads < self._threads:
-            self._notice(f"the cluster lost workers: {threads} of {self._threads} threads are left")
+            self.notice(f"the cluster lost workers: {threads} of {self._threads} threads are left")
         self._threads = threads
         if threads:
             self._lost_since = None
@@ -138,30 +132,29 @@ class ClusterPool:
         if self._lost_since is None:
             self._lost_since, self._reported = now, -math.inf
         left = self._lost_since + LOST_SECONDS - now
-        what = "worker" if self._client.status == "running" else "scheduler"
-        if left <= 0 or self._client.status == "closed":
+        what = "worker" if self.client.status == "running" else "scheduler"
+        if left <= 0 or self.client.status == "closed":
             raise GraderError(
                 f"the cluster has no {what} any more",
                 "All results are kept. Start the cluster again and repeat the command.",
             )
         if now >= self._reported + _REPORT_SECONDS:
             self._reported = now
-            self._notice(
+            self.notice(
                 f"the cluster has no {what} any more: waiting for a new {what}, at most"
                 f" {left / 60:.0f} minutes"
             )
 
     def _count_threads(self) -> int:
-        needs_gpu = self._resources is not None
         return sum(
             worker["nthreads"]
-            for worker in _list_workers(self._client).values()
-            if not needs_gpu or worker["resources"].get(GPU)
+            for worker in _list_workers(self.client).values()
+            if not self.needs_gpu or worker["resources"].get(GPU)
         )
 
     def close(self) -> None:
-        if self._client.status == "running":
-            self._client.cancel(list(self._running))
+        if self.client.status == "running":
+            self.client.cancel(list(self._running))
         self._running.clear()
 
 

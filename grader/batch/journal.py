@@ -7,6 +7,7 @@ logging). Score files, gradebook and reports are derived from the journal and ca
 from __future__ import annotations
 
 import contextlib
+import json
 import secrets
 import sqlite3
 import time
@@ -15,8 +16,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from grader.batch.tasks import Graded
+from grader.batch.tasks import Task
 from grader.errors import GraderError, UsageError
 from grader.plumbing.locks import hold_lock
 
@@ -69,6 +71,37 @@ class Result:
         return self.judged_points < self.max_score
 
 
+def read_result(task: Task, text: str, *, seconds: float, attempts: int) -> Result:
+    """The result of a task with this score as JSON text. Raises GraderError if the text is no
+    score."""
+    try:
+        score = json.loads(text)
+        digest = {
+            "why": score.get("why", ""),
+            "causes": score.get("causes", []),
+            "checks": [_digest_check(check) for check in score["checks"]],
+        }
+        return Result(
+            task.key,
+            task.exercise,
+            task.sha256,
+            **{name: score[name] for name in _OF_SCORE},
+            device=score["device"]["name"] if score["device"] else None,
+            seconds=seconds,
+            attempts=attempts,
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+            digest=json.dumps(digest),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise GraderError(f"the answer of a worker is not a score: {error!r}") from error
+
+
+def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
+    own = {name: check[name] for name in ("status", "points", "max_points", "bonus")}
+    return {"name": check["headline"] or check["title"], **own}
+
+
+_OF_SCORE = ("status", "score", "max_score", "judged_points", "message")
 _COLUMNS = tuple(field.name for field in fields(Result))
 
 
@@ -96,15 +129,10 @@ class Journal:
             ).fetchone()
             return zlib.decompress(text).decode()
 
-    def add(self, graded: Sequence[Graded]) -> list[Result]:
-        """Writes all results or none. After the return they survive the process; a power cut loses
-        the results of the last second."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        results = [Result(**each.fields(), finished=now) for each in graded]
-        rows = [
-            (*astuple(result), zlib.compress(each.text.encode(), 1))
-            for result, each in zip(results, graded, strict=True)
-        ]
+    def add(self, graded: Sequence[tuple[Result, str]]) -> None:
+        """Writes all results, with their scores as JSON texts, or none. After the return they
+        survive the process; a power cut loses the results of the last second."""
+        rows = [(*astuple(result), zlib.compress(text.encode(), 1)) for result, text in graded]
         # SQLite continues to write to a deleted file.
         if self._read_identity() != self._identity:
             raise GraderError(
@@ -119,10 +147,9 @@ class Journal:
                 rows,
             )
             self._database.executemany(
-                "DELETE FROM redo WHERE key = ?", [(result.key,) for result in results]
+                "DELETE FROM redo WHERE key = ?", [(result.key,) for result, _ in graded]
             )
         self._sync()
-        return results
 
     def _read_identity(self) -> tuple[int, int] | None:
         """Device and inode of the journal's file; None if it is deleted."""

@@ -7,9 +7,9 @@ import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 
-from grader.batch.journal import Journal, Result
+from grader.batch.journal import Journal, Result, read_result
 from grader.batch.pool import Outcome, Pool
-from grader.batch.tasks import Graded, Task
+from grader.batch.tasks import Task
 from grader.errors import UsageError
 from grader.records import GivenUp, OverBatchLimit, Status
 
@@ -95,24 +95,25 @@ def run_tasks(
             else:
                 graded.append(result)
         if graded:
-            on_results(journal.add(graded))
+            journal.add(graded)
+            on_results([result for result, _ in graded])
 
 
 def _settle(
     outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_verdict: bool
-) -> Graded | None:
-    """The result; None if the task has to be repeated."""
+) -> tuple[Result, str] | None:
+    """The result and its score as JSON text; None if the task has to be repeated."""
     task, answer = outcome.task, outcome.answer
     if answer is not None and answer.broken:
         raise UsageError(f"{task.exercise} cannot be graded: {answer.message}", answer.advice)
     if answer is not None and answer.text is not None:
-        result = Graded(task.key, task.exercise, task.sha256, answer.text, outcome.seconds, tried)
-        again = Status(result.fields()["status"]).is_worth_a_retry and tried < ATTEMPTS
-        return None if again else result
+        result = read_result(task, answer.text, seconds=outcome.seconds, attempts=tried)
+        again = Status(result.status).is_worth_a_retry and tried < ATTEMPTS
+        return None if again else (result, answer.text)
     if not (outcome.out_of_time and limit_is_verdict) and tried < ATTEMPTS:
         return None
     text = make_failed(task, _explain(outcome, tried, limit_is_verdict=limit_is_verdict))
-    return Graded(task.key, task.exercise, task.sha256, text, outcome.seconds, tried)
+    return read_result(task, text, seconds=outcome.seconds, attempts=tried), text
 
 
 def _explain(outcome: Outcome, tried: int, *, limit_is_verdict: bool) -> Ungraded:

@@ -15,15 +15,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from grader.errors import GraderError, SpecError, UsageError
 from grader.plumbing.shortages import keep_temporary_folder, machine_fault
 from grader.records import Options
 
 SEED_BITS = 53  # a JSON number represents these exactly
-_OWN_FIELDS = ("key", "exercise", "sha256", "seconds", "attempts")
-_SCORE_FIELDS = ("status", "score", "max_score", "judged_points", "message")
 
 
 @dataclass(frozen=True)
@@ -36,39 +33,6 @@ class Task:
     sha256: str
     source: Path
     options: Options
-
-
-@dataclass(frozen=True)
-class Graded:
-    """The result of a task: the score as JSON text, the time in seconds and the attempts."""
-
-    key: str
-    exercise: str
-    sha256: str
-    text: str
-    seconds: float
-    attempts: int = 1
-
-    def fields(self) -> dict[str, Any]:
-        """The fields of a journal's result. Raises GraderError if the text is no score."""
-        try:
-            score = json.loads(self.text)
-            device = score["device"]["name"] if score["device"] else None
-            digest = {
-                "why": score.get("why", ""),
-                "causes": score.get("causes", []),
-                "checks": [_digest_check(check) for check in score["checks"]],
-            }
-            own = {name: getattr(self, name) for name in _OWN_FIELDS}
-            found = {name: score[name] for name in _SCORE_FIELDS}
-            return own | found | {"device": device, "digest": json.dumps(digest)}
-        except (ValueError, KeyError, TypeError) as error:
-            raise GraderError(f"the answer of a worker is not a score: {error!r}") from error
-
-
-def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
-    own = {name: check[name] for name in ("status", "points", "max_points", "bonus")}
-    return {"name": check["headline"] or check["title"], **own}
 
 
 def make_key(*, sha256: str, exercise_hash: str, device: str, grader: str, seed: str) -> str:

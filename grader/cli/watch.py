@@ -189,7 +189,7 @@ class Saves:
         while True:
             before = self._stamp()
             if before is None:
-                if missing_since is not None and _is_over(missing_since):
+                if missing_since is not None and time.monotonic() - missing_since >= GONE_SECONDS:
                     self.on_missing()
                     missing_since = None
             else:
@@ -230,7 +230,3 @@ class Saves:
             return None
         self._seen = stamp, content
         return content
-
-
-def _is_over(since: float) -> bool:
-    return time.monotonic() - since >= GONE_SECONDS
