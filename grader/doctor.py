@@ -261,10 +261,8 @@ def _probe_ncu(machine: Machine) -> Part:
 
 def _probe_counter_permission(machine: Machine) -> Part:
     """Whether this process may read GPU counters: by the driver's RmProfilingAdminOnly (1: only the
-    administrator).
-
-    For the driver, root without capabilities (in most containers) is no administrator.
-    """
+    administrator). For the driver, root without capabilities (in containers) is no
+    administrator."""
     name = "GPU counters"
     costs = (
         "Without this permission ncu fails with ERR_NVGPUCTRPERM; the emulated device counts"
@@ -286,8 +284,7 @@ def _probe_counter_permission(machine: Machine) -> Part:
 
 
 def _has_driver(machine: Machine) -> bool:
-    """Whether there is a driver: the kernel's, or in WSL the Windows driver, which provides
-    nvidia-smi."""
+    """Whether there is a driver: the kernel's, or in WSL the one of Windows."""
     return (machine.proc / DRIVER_VERSION).exists() or (
         _is_wsl(machine) and machine.which("nvidia-smi") is not None
     )

@@ -1,10 +1,5 @@
-"""Makes the files for grading on platforms: the autograder zip for Gradescope (setup.sh,
-run_autograder, this grader as a wheel, and the exercise without its reference), and the workflow of
-a GitHub Classroom assignment.
-
-The wheel is made of the installed package, so that the zip grades in the same way as this machine,
-also from a checkout.
-"""
+"""Makes the autograder zip for Gradescope, with this grader as a wheel made of the installed
+package, and the workflow of a GitHub Classroom assignment."""
 
 from __future__ import annotations
 

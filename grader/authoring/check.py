@@ -58,8 +58,7 @@ def default_submissions(folder: Path) -> Path:
 
 
 def check_exercise(folder: Path, scope: Scope) -> Soundness:
-    """All claims about the exercise in `folder`. UsageError and GraderError as in
-    `pipeline.grade`."""
+    """All claims about the exercise. UsageError and GraderError as in `grade`."""
     device = str(scope.options.device)
     exercise, problems = read_problems(folder)
     found = "its schema, names, formulas, cases, points and thresholds agree"
@@ -86,8 +85,7 @@ def _claim_oracle(problems: Sequence[SpecProblem]) -> Claim:
 
 
 def _check_the_rest(folder: Path, scope: Scope) -> list[Claim]:
-    """For an exercise with a wrong spec: whether its oracle computes, and whether its reference is
-    right."""
+    """For a wrong spec: whether the oracle computes, and whether the reference is right."""
     with salvage(folder) as exercise:
         if exercise is None:
             return []

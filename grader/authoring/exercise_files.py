@@ -46,8 +46,7 @@ def read_problems(folder: Path) -> tuple[Exercise | None, list[SpecProblem]]:
 
 @contextmanager
 def salvage(folder: Path) -> Iterator[Exercise | None]:
-    """The exercise with stand-ins for the parts of its spec that the computation does not need;
-    None where the rest is wrong too."""
+    """The exercise with stand-ins for unneeded parts of its spec; None if the rest is wrong too."""
     with tempfile.TemporaryDirectory(prefix="grade-check-") as name:
         root, id_ = Path(name), folder.absolute().name
         copy = root / "exercises" / id_
@@ -67,8 +66,7 @@ def salvage(folder: Path) -> Iterator[Exercise | None]:
 
 
 def oracle_problems(exercise: Exercise, seed: int) -> list[SpecProblem]:
-    """The mistakes when the oracle computes all cases and the emulated benchmark: each once, at its
-    first place."""
+    """The mistakes in all cases and the emulated benchmark: each once, at its first place."""
     if exercise.program is not None:
         return _program_problems(exercise, exercise.program, seed)
     problems = _task_problems(exercise, None, "$", seed)
@@ -163,8 +161,7 @@ def _compare_headlines(text: str, exercise: Exercise, path: str) -> Iterator[Spe
 
 
 def _find_differences(text: str, exercise: Exercise) -> Iterator[str]:
-    """Messages about the section "Points". A handout without a table of points promises nothing
-    there."""
+    """Messages about the section "Points". Without a table of points it promises nothing."""
     found = _POINTS.search(text)
     rows = _ROW.findall(found[1]) if found else []
     if not found or not rows:

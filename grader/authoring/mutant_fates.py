@@ -37,8 +37,7 @@ QUICK_EACH = 2
 def try_mutants(
     exercise: Exercise, reference: Score, grading: Grading, *, quick: bool = False
 ) -> tuple[MutantFate, ...]:
-    """Grade every mutant of the reference, whose score is `reference`, or a `quick` sample of them;
-    returns their fates."""
+    """The fates of all mutants of the reference, or of a `quick` sample of them."""
     assert exercise.reference_source is not None
     source = read_submission(exercise.reference_source)
     assert isinstance(source, Submission)
@@ -82,8 +81,7 @@ def sample_mutants(mutants: Sequence[Mutant], seed: int) -> tuple[Mutant, ...]:
 
 
 def limit_mutants(limits: Limits, reference: Score) -> Limits:
-    """The limits of a mutant: a multiple of the reference's use that no mutant exceeds if it
-    ends."""
+    """The limits of a mutant: a multiple of the reference's use."""
     count = next(
         (each.value for each in reference.metrics if each.name == "instructions_executed"), None
     )
@@ -109,8 +107,7 @@ def _fingerprints(
     reference: Score,
     grading: Grading,
 ) -> list[object]:
-    """The fingerprint of the reference, then of each mutant; None where it is unknown, as for whole
-    programs."""
+    """The fingerprint of the reference, then of each mutant; None for whole programs."""
     if exercise.program is not None:
         return [None] * (1 + len(mutants))
     assert reference.device is not None

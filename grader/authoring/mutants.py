@@ -34,8 +34,7 @@ class Mistake(StrEnum):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one mistake in its 1-based `line`: the text of the line `before` and
-    `after`."""
+    """A source with a mistake in its 1-based `line`: its text `before` and `after`."""
 
     mistake: Mistake
     line: int
@@ -87,8 +86,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 def make_mutants(source: str) -> tuple[Mutant, ...]:
-    """All mutants of a source, in the order of their lines, without equal texts and without the
-    source itself."""
+    """All mutants in the order of their lines, without equal texts and the source itself."""
     code = blank_out(source)
     found: dict[str, Mutant] = {}
     for mistake, find in _FINDERS.items():
@@ -242,8 +240,7 @@ def _conditions(code: str, word: str) -> Iterator[tuple[int, int]]:
 
 
 def _choices(code: str) -> Iterator[tuple[int, int]]:
-    """The condition of each `? :`: back to the start of its expression, a bracket or an
-    assignment."""
+    """The condition of each `? :`: back to a bracket or an assignment."""
     for match in _QUESTION.finditer(code):
         depth, start = 0, match.start()
         while start > 0:
@@ -274,8 +271,7 @@ def _assigns(code: str, at: int) -> bool:
 
 
 def _closing(code: str, opening: int) -> int:
-    """The offset of the closing bracket for the bracket at `opening`; the end of the code where
-    there is none."""
+    """The offset of the closing bracket for the bracket at `opening`, or the code's end."""
     depth = 0
     for at in range(opening, len(code)):
         depth += (code[at] in _OPENING) - (code[at] in _CLOSING)

@@ -140,8 +140,7 @@ def list_missed(score: Score) -> str:
 
 
 def _complaints(exercise: Exercise, score: Score) -> list[str]:
-    """The checks that the reference misses, each with its file and JSON path, and the place of the
-    loss."""
+    """The checks that the reference misses, each with its file, JSON path, and place."""
     file, spec = exercise.reference_source, exercise.folder / SPEC_FILE
     if score.status is not Status.FAILED:
         return [f"{file}: {line}" for line in _first_lines(score.detail)]

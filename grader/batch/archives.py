@@ -61,11 +61,8 @@ class _BadMemberError(Exception):
 
 
 def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
-    """Unpacks the wanted files of `archive` into `target`, an empty folder; returns the members
-    that were left out.
-
-    Raises UsageError if the file is no zip, has too many files, or the target cannot be written.
-    """
+    """Unpacks the wanted files into `target`, an empty folder; returns the members that were left
+    out. UsageError if the file is no zip, has too many files, or the target cannot be written."""
     try:
         with zipfile.ZipFile(archive) as opened:
             members = [member for member in opened.infolist() if _is_wanted(member)]
@@ -157,8 +154,7 @@ def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
 
 
 def _stand_in(target: Path, name: str, number: int) -> Path | None:
-    """Writes an empty file with this or a similar name. None for a path outside the archive, and
-    for other types than .cu."""
+    """Writes an empty .cu file with this or a similar name; None for any other path."""
     try:
         parts = _parts(name)
     except _BadMemberError:

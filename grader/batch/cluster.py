@@ -1,9 +1,6 @@
-"""A pool of Dask workers on this or other machines. It sends file contents and receives scores; the
-machines share no folder.
-
-The journal stays with the batch. Dask moves the tasks of a lost worker to other workers; a task
-that fails on several workers is lost, and the batch tries it again. Only this module imports dask.
-"""
+"""A pool of Dask workers, which share no folder: it sends file contents and receives scores. Dask
+moves the tasks of a lost worker to other workers; a task that fails on several workers is lost, and
+the batch tries it again. Only this module imports dask."""
 
 from __future__ import annotations
 
@@ -41,8 +38,7 @@ _LOCAL = re.compile(r"local:(\d{1,3})")
 
 @dataclass(frozen=True)
 class Parcel:
-    """A task for another machine: with the submission's content, and the exercise's files by their
-    relative paths."""
+    """A task for another machine: the submission's content, and the exercise's files by path."""
 
     task: Task
     content: bytes
@@ -169,11 +165,9 @@ def _outcome(future: Future, task: Task) -> Outcome:
 
 @contextlib.contextmanager
 def open_cluster(name: str) -> Iterator[Client]:
-    """A client of the scheduler at an address. For `local:N` it starts a cluster of N processes.
-
-    Raises ToolMissing without dask.distributed, UsageError if no scheduler answers, GraderError if
-    no worker joins.
-    """
+    """A client of the scheduler at an address; `local:N` starts a cluster of N processes.
+    ToolMissing without dask.distributed, UsageError without a scheduler, GraderError without a
+    worker."""
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:

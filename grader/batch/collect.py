@@ -29,12 +29,9 @@ _NAME = re.compile(r"^[ \t]*-?[ \t]*:name:[ \t]*(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class HandIn:
-    """The files of one student: `files` maps shown names to paths, `set_aside` maps the names of
-    files that cannot be graded to reasons.
-
-    `exported_as`: the name of the student's folder in the platform's export. `absent`: the student
-    is in the roster but handed in nothing.
-    """
+    """The files of one student: `files` maps shown names to paths, `set_aside` names of files that
+    cannot be graded to reasons. `exported_as`: the student's folder in the platform's export.
+    `absent`: the student is in the roster but handed in nothing."""
 
     student: str
     student_id: str | None = None
@@ -46,12 +43,9 @@ class HandIn:
 
 
 def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
-    """All students of a folder in order of their unique names, each with zero or more .cu files.
-
-    `set_aside`: the empty files of members that were not unpacked, with reasons (archives). Links,
-    pipes and hidden files are set aside too. Raises UsageError if the folder cannot be read or has
-    no .cu file.
-    """
+    """All students of a folder in order of their unique names. `set_aside`: the empty files of
+    members that were not unpacked, with reasons (archives). Links, pipes and hidden files are set
+    aside too. Raises UsageError if the folder cannot be read or has no .cu file."""
     try:
         root = _unwrap(folder)
         entries = sorted(root.iterdir())
@@ -151,8 +145,7 @@ def _is_source(path: Path) -> bool:
 
 
 def _read_metadata(root: Path) -> dict[str, str]:
-    """Gradescope's submitters by folder. Reads only these entries of the YAML file, line by
-    line."""
+    """Gradescope's submitters by folder. Reads only these entries, line by line."""
     path = root / METADATA
     if not path.is_file() or path.is_symlink():
         return {}

@@ -65,8 +65,7 @@ def give_handles(out: Path, students: Sequence[str]) -> Mapping[str, str]:
 
 
 def _guard(student: str) -> str:
-    """The name with control characters as Python escapes, in a form that spreadsheets do not
-    evaluate as a formula."""
+    """The name with control characters as escapes; no spreadsheet evaluates it as a formula."""
     plain = "".join(
         each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
         for each in student

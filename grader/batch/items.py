@@ -29,11 +29,8 @@ _RESUBMITTED = re.compile(r"(?:-(\d+)| \((\d+)\))(?=\.cu\Z)", re.IGNORECASE)
 @dataclass(frozen=True)
 class Item:
     """A student and an exercise. Without a file `sha256` and `key` are None and `problem` is the
-    reason.
-
-    `student` and `submission` are the shown names. `score_path`: the score's path in the batch's
-    folder. `handed_in_as`: the platform's name of the file or of the student's folder.
-    """
+    reason. `student` and `submission` are the shown names. `handed_in_as`: the platform's name of
+    the file or of the student's folder."""
 
     student: str
     student_id: str | None
@@ -58,11 +55,8 @@ def make_items(
     pseudonyms: dict[str, str] | None = None,
 ) -> list[Item]:
     """All pairs of student and exercise, ordered by shown name. Copies the files to `out`, because
-    the originals may disappear.
-
-    `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: names and patterns of the
-    selected students; raises UsageError if a pattern matches no student.
-    """
+    the originals may disappear. `key_of` makes a key of an exercise's id and a file's SHA-256.
+    `only`: as for `choose_students`."""
     ids = [exercise.id for exercise in exercises]
     names = pseudonyms or {each.student: each.student for each in hand_ins}
     places = _file_names([names[each.student] for each in hand_ins])
@@ -137,13 +131,9 @@ def _file_names(students: Iterable[str]) -> dict[str, str]:
 def choose_students(
     patterns: Sequence[str], hand_ins: Sequence[HandIn], shown: Mapping[str, str]
 ) -> set[str]:
-    """The students that the patterns select; without patterns all. `shown`: their names in the
-    results.
-
-    A pattern that equals a name or an id selects this student. Else `*`, `?` and `[...]` match as
-    in file names. Case is ignored. Raises UsageError, with similar names, if a pattern matches no
-    student.
-    """
+    """The students whose name, shown name or id equals a pattern, or else matches it as in file
+    names; without patterns all. Case is ignored. Raises UsageError, with similar names, if a
+    pattern matches no student."""
     if not patterns:
         return {each.student for each in hand_ins}
     names = {}
@@ -183,11 +173,8 @@ class Matched:
 
 
 def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]:
-    """The student's file for each exercise.
-
-    A single file belongs to a single exercise. Else a file belongs to the
-    longest exercise id in its name. Of several versions of a name the last submitted is taken.
-    """
+    """The student's file for each exercise. A file belongs to the longest exercise id in its name;
+    without such names, to a single exercise. Of several versions the last submitted is taken."""
     claimed: dict[str, list[str]] = {exercise: [] for exercise in exercises}
     for name in hand_in.files:
         if (owner := _claim(name, exercises)) is not None:

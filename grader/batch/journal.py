@@ -1,8 +1,5 @@
-"""The journal of a batch: an SQLite file with all results.
-
-A result is written completely or not at all, even if the process is killed (SQLite, write-ahead
-logging). Score files, gradebook and reports are derived from the journal and can be written again.
-"""
+"""The journal of a batch: an SQLite file with all results. A result is written completely or not at
+all, even if the process is killed. All other files are derived from the journal."""
 
 from __future__ import annotations
 
@@ -72,8 +69,7 @@ class Result:
 
 
 def read_result(task: Task, text: str, *, seconds: float, attempts: int) -> Result:
-    """The result of a task with this score as JSON text. Raises GraderError if the text is no
-    score."""
+    """The result of a task with this score as JSON text. GraderError if the text is no score."""
     try:
         score = json.loads(text)
         digest = {
@@ -106,8 +102,7 @@ _COLUMNS = tuple(field.name for field in fields(Result))
 
 
 class Journal:
-    """The open journal of a folder, for one process at a time. Methods raise GraderError if the
-    disk fails."""
+    """The open journal of a folder. Methods raise GraderError if the disk fails."""
 
     def __init__(self, folder: Path, database: sqlite3.Connection) -> None:
         self._folder = folder
@@ -219,12 +214,9 @@ class Journal:
 
 @contextlib.contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
-    """The journal in `folder`, created if necessary. Only the owner may read it, because it
-    contains the secret of the seeds.
-
-    Raises UsageError if another batch uses it, if the folder cannot be written, or if the file is
-    no journal.
-    """
+    """The journal in `folder`, created if necessary. Only the owner may read the secret of the
+    seeds. UsageError if another batch uses it, the folder cannot be written, or the file is no
+    journal."""
     with _locked(folder), _handling_faults(folder):
         path = folder / NAME
         path.touch(mode=0o600)

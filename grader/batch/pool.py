@@ -16,8 +16,7 @@ from grader.plumbing.children import Child
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a task. `lost`: the reason why there is no answer; `out_of_time`: the reason is
-    the time limit."""
+    """The end of a task. `lost`: why there is no answer; `out_of_time`: by the time limit."""
 
     task: Task
     seconds: float
@@ -99,8 +98,7 @@ def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
 
 
 class _Slot:
-    """A slot for one worker process, which carries out many tasks. `quiet`: its output is
-    discarded."""
+    """A slot for a worker process, which carries out many tasks; `quiet`: without output."""
 
     def __init__(self, grade: GradeTask, device: str, *, quiet: bool = False) -> None:
         self._grade = grade

@@ -160,12 +160,9 @@ def read_summary(out: Path) -> BatchSummary:
 
 
 def format_gradebook(summary: BatchSummary) -> str:
-    """A row per student, ordered by name: points and status by exercise, then the sum of the
-    points. A column for each check has the points that it gave.
-
-    A cell of points is empty where there is no final grade (`BatchEntry.points`). So is then the
-    sum.
-    """
+    """A row per student, ordered by name: points, status and points of each check by exercise, then
+    the sum. Points without a final grade (`BatchEntry.points`) are empty, and so is then the
+    sum."""
     columns = ("", " judged", " of", " status", " why")
     checks = _list_checks(summary)
     head = [
@@ -233,7 +230,6 @@ def _figure(value: float | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """The text on one line, without control characters, in a form that spreadsheets do not evaluate
-    as a formula."""
+    """The text on one line; no spreadsheet evaluates it as a formula."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return f"'{plain}" if _FORMULA.match(plain) else plain

@@ -38,8 +38,7 @@ DEVICE_NOTE = "device"
 
 
 class Rerun(StrEnum):
-    """The known results to grade again. CHANGED: none; FAILED: results with a status that is worth
-    a retry; ALL: all."""
+    """The known results to grade again: none, those worth a retry, or all."""
 
     CHANGED = "changed"
     FAILED = "failed"
@@ -85,11 +84,8 @@ def run_batch(
     reports: Reports,
 ) -> BatchSummary:
     """Grades the selected submissions without a result, and writes all results to `settings.out`.
-    Starts the pool only if there is work.
-
-    After an interruption or on a full disk, the journal still has all results; scores, gradebook
-    and summary are written as far as possible.
-    """
+    Starts the pool only if there is work. After an interruption or on a full disk, the journal
+    still has all results; other files are written as far as possible."""
     started = _now()
     items = plan_items(settings, hand_ins, journal)
     results = journal.read_results()
@@ -209,8 +205,7 @@ def _ask_again(
 
 
 def _failed_on(item: Item, results: Mapping[str, Result]) -> bool:
-    """Whether the grader or the machine failed on a selected submission, which is always graded
-    again."""
+    """Whether the grader or the machine failed: the submission is always graded again."""
     result = results.get(item.key or "")
     return item.selected and result is not None and result.status == Status.GRADER_ERROR
 

@@ -67,13 +67,10 @@ def run_tasks(
     on_results: Callable[[Sequence[Result]], None],
     on_change: Callable[[Sequence[Task]], None],
 ) -> None:
-    """Grades every task and journals its result; returns after the last.
-
-    `limit_is_verdict`: the user set the time limit, and a task that exceeds it gets `timeout`; else
-    this counts as a failure of the machine. `on_results` receives journaled results, `on_change`
-    the running tasks. Raises UsageError if an exercise is broken, and GraderError if the journal
-    cannot be written.
-    """
+    """Grades every task and journals its result. `limit_is_verdict`: a task that exceeds the time
+    limit gets `timeout`; else this is a failure of the machine. `on_results` receives journaled
+    results, `on_change` the running tasks. UsageError if an exercise is broken, GraderError if the
+    journal cannot be written."""
     pending, running, attempts = Queue(tasks), dict[str, Task](), Counter[str]()
     while pending or running:
         while pending and pool.free:

@@ -1,8 +1,5 @@
-"""Tasks of a batch, and the worker process that grades them until the batch ends.
-
-A result can be reused while submission, exercise, device, grader and seed are the same: the key of
-a result is their hash.
-"""
+"""Tasks of a batch, and the worker process that grades them until the batch ends. The key of a
+result is the hash of submission, exercise, device, grader and seed."""
 
 from __future__ import annotations
 
@@ -50,10 +47,8 @@ def draw_seed(secret: bytes, sha256: str) -> int:
 
 @dataclass(frozen=True)
 class Answer:
-    """A worker's result of a task: the score as JSON text, or an error message.
-
-    `broken`: the exercise or the command causes the error, so every submission would fail.
-    """
+    """A worker's result of a task: the score as JSON text, or an error message. `broken`: the
+    exercise or the command causes the error, so every submission would fail."""
 
     text: str | None
     message: str = ""

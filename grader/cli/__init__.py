@@ -68,8 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Runs the subcommand. Converts a SystemExit from inside, whose code 0 or 1 would look like a
-    verdict."""
+    """Runs the subcommand. The code of a SystemExit from inside would look like a verdict."""
     if sys.stdout is None:
         raise GraderError(
             "standard output is closed",

@@ -90,8 +90,7 @@ PENDING = "pending"
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 if all were graded, 3 if the grader failed
-    on some."""
+    """`grade batch`: 0 if all were graded, 3 if the grader failed on some."""
     out = Path(options.out)
     from grader.batch.journal import open_journal
     from grader.batch.roster import Roster, read_roster, with_absent
@@ -232,8 +231,7 @@ def _find_hand_ins(submissions: Path, work: Path, out: Path) -> list[HandIn]:
 
 
 def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
-    """The folder of the submissions. A zip is unpacked into the work folder, without members that
-    cannot be unpacked."""
+    """The folder of the submissions, and the members of a zip that cannot be unpacked."""
     if submissions.is_dir():
         return submissions, ()
     if not submissions.exists():

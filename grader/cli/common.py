@@ -159,8 +159,7 @@ def add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def read_options(options: argparse.Namespace) -> Options:
-    """The options of a grading among a command's arguments. An argument that the command does not
-    have gets its default."""
+    """The options of a grading. An argument that the command does not have gets its default."""
     given = vars(options)
     return Options(
         given.get("device", "auto"),
@@ -256,8 +255,7 @@ def local_exercises() -> tuple[Path, ...]:
 
 
 class ParserEndedError(Exception):
-    """argparse has printed its text and ends the program: 0 after --help and --version, 2 after a
-    usage error."""
+    """argparse has printed its text: 0 after --help and --version, 2 after a usage error."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -267,8 +265,7 @@ class ParserEndedError(Exception):
 def parse_arguments(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> argparse.Namespace:
-    """The parsed arguments, with the whole command line as `command`. Raises ParserEndedError after
-    --help and bad usage."""
+    """The parsed arguments, with the whole command line as `command`."""
     try:
         options = parser.parse_args(arguments)
         options.command = shlex.join([*parser.prog.split(), *arguments])
@@ -295,8 +292,7 @@ def check_target(target: str | None, what: str = "the JSON") -> None:
 
 
 def refuse_annotated_json(options: argparse.Namespace) -> None:
-    """Raises UsageError if two outputs would go to standard output: JSON, and source or machine
-    code."""
+    """Raises UsageError for JSON and a source or machine code on standard output."""
     page = "--annotate" if options.annotate else "--sass" if options.sass else ""
     if page and options.json == "-":
         raise UsageError(
@@ -326,8 +322,7 @@ def _find_trouble(target: str) -> str:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Flushes the printed text. Raises GraderError if it cannot be written, for example on a full
-    disk."""
+    """Flushes the printed text. Raises GraderError if it cannot be written."""
     try:
         try:
             yield

@@ -1,9 +1,6 @@
 """Completion in a shell: `grade completion` prints code for the shell. At each press of Tab, this
-code calls `grade`, which answers with completions.
-
-The library argcomplete implements the protocol. `common.complete_with` sets the completions of an
-argument.
-"""
+code calls `grade`, which answers with completions (`common.add_value`). argcomplete implements the
+protocol."""
 
 from __future__ import annotations
 

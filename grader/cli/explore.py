@@ -210,8 +210,7 @@ def _add_host(parser: argparse.ArgumentParser) -> None:
 
 
 def run_host(options: argparse.Namespace) -> int:
-    """`grade host EXERCISE SUBMISSION -o FILE.cu`: 0 if the file was written, 1 if the submission
-    fails."""
+    """`grade host`: 0 if the file was written, 1 if the submission fails."""
     target, submission = Path(options.output), Path(options.submission)
     if not _ARCH.fullmatch(options.arch):
         raise UsageError(

@@ -159,8 +159,7 @@ def run_grade(options: argparse.Namespace) -> int:
 def _grade_one(
     options: argparse.Namespace, exercise: Path, submission: Path, stale: Stale | None = None
 ) -> Score:
-    """The score. The compiler starts while the rest of the grader loads. `stale` is called at each
-    step and can end the grading."""
+    """The score. `stale` is called at each step and can end the grading."""
     from grader.grading.early import begin_early
 
     with begin_early(read_options(options), exercise, submission) as begun:

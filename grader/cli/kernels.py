@@ -188,8 +188,7 @@ def _print_ending(run: KernelRun | Failure, json: str | None) -> None:
 
 
 def _is_program(options: argparse.Namespace) -> bool:
-    """Whether the file is a program and not kernels with launch lines: it has a `main`, no launch
-    line, and no data is given."""
+    """Whether the file is a program: it has a `main`, no launch line, and no data is given."""
     from grader.cpp.declarations import has_main
     from grader.records import Submission
     from grader.submission.plan import read_plan
@@ -210,8 +209,7 @@ def _as_exec(options: argparse.Namespace) -> list[str]:
 
 
 def _read_given(options: argparse.Namespace) -> KernelData:
-    """The data. Raises UsageError for a bad option, and for a name in the launch lines without an
-    option."""
+    """The data. Raises UsageError for a bad option, and for an array without an option."""
     from grader.explore.kernel_data import read_data
     from grader.explore.kernel_words import (
         check_given,

@@ -143,8 +143,7 @@ def _add_workflow(parser: argparse.ArgumentParser) -> None:
 
 
 def run_classroom_workflow(options: argparse.Namespace) -> int:
-    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 if the file was
-    written."""
+    """`grade classroom-workflow EXERCISE`: 0 if the file was written."""
     target = new_file(options, "the file")
     from grader.authoring.autograder import make_workflow
     from grader.plumbing.atomic import write_file

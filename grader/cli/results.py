@@ -165,8 +165,7 @@ def add_machine_code(parser: argparse.ArgumentParser) -> None:
 
 
 def detail_of(options: argparse.Namespace, *, pages: bool) -> Detail:
-    """The detail of machine code that the arguments need. `pages`: the source is shown with bars of
-    time."""
+    """The detail of machine code that the arguments need. `pages`: a page shows the source."""
     from grader.records import Detail
     from grader.report.trace import TRACED_SPANS
 

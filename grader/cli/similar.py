@@ -127,8 +127,7 @@ def _print_left_out(archive: str, left_out: Sequence[SetAside]) -> None:
 
 
 def _read_folder(folder: Path) -> Iterator[tuple[str, str]]:
-    """The `.cu` files in the folder and its subfolders, without hidden files and macOS's extra
-    files."""
+    """The `.cu` files in the folder and its subfolders, without hidden files."""
     for path in sorted(folder.rglob("*.cu")):
         name = path.relative_to(folder)
         if not path.is_file() or _is_hidden(name):

@@ -43,8 +43,7 @@ class SupersededError(Exception):
 
 
 def refuse_watching(options: argparse.Namespace) -> None:
-    """Raises UsageError for options that print a single document, because a watch prints many
-    reports."""
+    """Raises UsageError for options that print a single document."""
     if prints_document(options):
         raise UsageError(
             "--watch prints a report at each save, and the other option prints only its document",

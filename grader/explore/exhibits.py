@@ -105,10 +105,8 @@ def read_sketches(gallery: str) -> dict[str, Sketch]:
 
 
 def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path) -> Gallery:
-    """Execute all kernels of a gallery, or the named kernel, on the emulated GPU with this id.
-
-    UsageError where there is no such gallery or kernel; GraderError where a kernel does not run.
-    """
+    """Executes the kernels of a gallery, or the named kernel, on the emulated GPU with this id.
+    UsageError for an unknown gallery or kernel; GraderError if a kernel does not run."""
     sketches = read_sketches(gallery)
     if name is not None and name not in sketches:
         message = f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, sketches)}"
@@ -126,8 +124,7 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
 
 
 def _read_helpers(gallery: str) -> str:
-    """The functions that all kernels of a gallery use: the text of its file between the first
-    comment and the first kernel."""
+    """The functions of all kernels: the text between first comment and first kernel."""
     text = _read_text(gallery)
     first = _KERNEL.search(text)
     assert first is not None, gallery
@@ -225,8 +222,7 @@ def _count_global(launch: LaunchResult) -> tuple[int, int, int]:
 
 
 def _count_shared(launch: LaunchResult) -> tuple[int, int, int]:
-    """The counters of the line that reads: the ideal of the stores that filled the tile is in the
-    same counter."""
+    """The counters of the reading line: stores that fill the tile have the same counter."""
     reading = (line.counters for line in launch.lines if line.counters.shared_load_instructions)
     counters = sum(reading, Counters())
     return (

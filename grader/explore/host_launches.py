@@ -1,8 +1,5 @@
-"""The launch language in CUDA C++: launch lines and integer expressions for a host program.
-
-A host program has the sizes as variables of 64 bits, the submission's macros unchanged, and
-functions ceil_div, min and max of 64 bits.
-"""
+"""The launch language in CUDA C++ for a host program, which has the sizes as variables of 64 bits,
+the submission's macros, and functions ceil_div, min and max of 64 bits."""
 
 from __future__ import annotations
 
@@ -193,8 +190,7 @@ def _format_dim3(extents: Sequence[Expression], scope: Scope) -> str:
 
 
 def _format_argument(argument: Expression, parameter: KernelParameter, scope: Scope) -> str:
-    """An address is cast where the parameter's type is not the buffer's element type, such as
-    float4."""
+    """Casts an address if the parameter's type is not the buffer's, such as float4."""
     text = format_expression(argument, scope.macros)
     if isinstance(argument.tree, Braces):
         return _format_structure(argument.tree, parameter, scope)
@@ -233,8 +229,7 @@ def _format_members(items: deque[Node], layout: Layout, scope: Scope) -> Iterato
 
 
 def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:
-    """The kernel's whole name; with the template arguments of the launch line, where they are valid
-    C++."""
+    """The kernel's whole name, if possible with the launch line's template arguments."""
     base, bracket, rest = kernel.name.replace(_ANONYMOUS, "").partition("<")
     qualified = f"::{base}" if base.split("::")[0] in scope.taken else base
     written = launch.kernel.template_arguments

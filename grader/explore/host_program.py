@@ -78,14 +78,10 @@ _DEFAULT_LINE = "the exercise's own launch line"
 
 @dataclass(frozen=True)
 class HostProgram:
-    """The parts of a host program.
-
-    `launches` are the plan's kernels in order; `buffers` are the exercise's, then the scratch
-    buffers of the plan. `cpu` is the text of the exercise's cpu.c; without it, inputs and outputs
-    are read from a file beside the program. `submission_path` is the name for the submission's
-    lines in compilers' messages, `file` the host program's own path, `program` the name of its
-    executable.
-    """
+    """The parts of a host program. `kernels`: of the plan's launches in order. `cpu`: the text of
+    cpu.c; without it, inputs and outputs are read from a file beside the program.
+    `submission_path`: the file name of the submission's lines. `file`: the path of the program.
+    `program`: its executable."""
 
     exercise: Exercise
     submission_path: str
@@ -103,8 +99,7 @@ class HostProgram:
 
 @dataclass(frozen=True)
 class Written:
-    """The files to write: the program's text, and the bytes of its `.expected` file if it needs
-    one."""
+    """The program's text, and the bytes of its `.expected` file if it needs one."""
 
     text: str
     expected: bytes | None
@@ -114,10 +109,7 @@ def make_host_program(
     folder: Path, submission: Path, target: Path, *, arch: str = NATIVE
 ) -> Written | Failure:
     """The host program of a submission, for `target`; a Failure where grading would fail before
-    anything runs.
-
-    UsageError and SpecError as in `pipeline.grade`.
-    """
+    anything runs. UsageError and SpecError as of `grade`."""
     exercise = draw_scalars(read_kernel_exercise(folder, "grade host"), SEED)
     source = read_submission(submission)
     if not isinstance(source, Submission):
@@ -190,8 +182,7 @@ def next_commands(target: Path, submission: Path, *, arch: str) -> tuple[str, ..
 
 
 def _compute_expected(exercise: Exercise) -> bytes:
-    """Inputs, then outputs, each kind in the order of the spec, with elements in the machine's byte
-    order."""
+    """Inputs, then outputs, in the order of the spec and the machine's byte order."""
     case = Case("host program", exercise.benchmark[SIZES], hidden=False)
     inputs = make_inputs(exercise, case, SEED)
     outputs = load_oracle(exercise)(inputs, case.sizes)
@@ -240,8 +231,7 @@ def _rename_main(text: str) -> str:
 
 
 def _undefine(program: HostProgram, tail: str) -> str:
-    """Lines that undefine the submission's macros that would change the rest: all but the macros of
-    its plan."""
+    """Lines that undefine macros of the submission, not of its plan, that change the rest."""
     defined = dict.fromkeys(macro.name for macro in find_macros(program.submission_text))
     in_plan = program.plan.names - program.sizes.keys()
     changing = find_names(tail) - in_plan - {"CHECK"}

@@ -191,8 +191,7 @@ def _read_scalar(name: str, scalar: object) -> Scalar:
 def with_maps(
     buffers: Sequence[DeviceBuffer], maps: Mapping[str, TensorMapFields]
 ) -> tuple[DeviceBuffer, ...]:
-    """The buffers with their tensor maps. Raises UsageError for a map without a buffer, and for
-    values that the driver would refuse."""
+    """The buffers with their tensor maps. Raises UsageError for a wrong map."""
     names = [buffer.name for buffer in buffers]
     for name in maps:
         if name not in names:

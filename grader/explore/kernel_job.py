@@ -105,8 +105,7 @@ class KernelJob:
 
 @dataclass(frozen=True)
 class Emulated:
-    """The result of a run on the emulated device; no outputs where a finding ended it. `notes` are
-    about times."""
+    """The result of a run; no outputs if a finding ended it. `notes` are about times."""
 
     execution: Execution
     outputs: Arrays

@@ -48,12 +48,10 @@ def inspect(
     isolated: bool = True,
     code: bool = False,
 ) -> KernelList:
-    """The kernels of `.cu` files, which are compiled for `arch` (`sm_90`) or else for the device,
-    and of `.cubin` files. No kernel runs.
-
-    `code`: with their machine code. A file that does not compile, or cannot be read, is among the
-    `errors`. Raises UsageError for an unknown device or architecture, and ToolMissing.
-    """
+    """The kernels of `.cu` files, compiled for `arch` (`sm_90`) or else for the device, and of
+    `.cubin` files; `code`: with their machine code. No kernel runs. A file that does not compile,
+    or cannot be read, is among the `errors`. UsageError for an unknown device or architecture;
+    ToolMissing."""
     arch = _check_arch(arch or _find_arch(device))
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ), isolated=isolated)
     kernels: list[ListedKernel] = []

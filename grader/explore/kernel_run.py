@@ -145,8 +145,7 @@ def _read_source(source: Path | str) -> Submission | NoSource:
 
 
 def is_path(source: Path | str) -> bool:
-    """Whether a source is a path: the text is the name of an existing file, or looks like a file
-    name."""
+    """Whether a source is a path: an existing file, or text that looks like a file name."""
     if isinstance(source, Path):
         return True
     try:

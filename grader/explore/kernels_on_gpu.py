@@ -94,8 +94,7 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
 
 
 def _emulate(job: KernelJob, gpu_id: str, built: Built | None) -> Emulated | str:
-    """The result of the emulated device, or the reason why there is none. It compiles the source
-    unless `built` has code that it can execute."""
+    """The result of the emulated device, or the reason why there is none."""
     job = replace(job, options=replace(job.options, model=False))
     try:
         with RemoteDevice(f"emulated:{gpu_id}", isolated=job.options.isolated) as device:
@@ -203,8 +202,7 @@ def _describe_whole(timing: Timing, launches: int) -> str:
 
 
 def added_times(timings: Sequence[Timing]) -> Times:
-    """The time that each launch adds, from the times of the first launch, the first two, and so
-    on."""
+    """The time that each launch adds, from the times of the first, the first two, and so on."""
     times, before, (least, most) = [], 0.0, (0.0, 0.0)
     for timing in timings:
         low, high = timing.interval_ms

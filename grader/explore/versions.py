@@ -17,8 +17,7 @@ ADVICE = "Name the exercise: grade compare EXERCISE OLD.cu NEW.cu"
 
 
 def compare_versions(folder: Path, old: Path, new: Path, options: Options) -> Versions:
-    """Both scores, from the same seed, which is new if the options have none. Errors as of
-    `grade`."""
+    """Both scores, from the same seed. Errors as of `grade`."""
     seed = secrets.randbits(SEED_BITS) if options.seed is None else options.seed
     before, after = (
         grade_with(replace(options, seed=seed, show=_named(path, options.show)), folder, path)
@@ -28,12 +27,8 @@ def compare_versions(folder: Path, old: Path, new: Path, options: Options) -> Ve
 
 
 def find_common_exercise(root: Path, old: Path, new: Path) -> Path:
-    """The exercise below `root` after which both files are named; else the only exercise whose
-    default kernel both define.
-
-    A file of the exercise's name counts as a definition of the kernel. UsageError where there is
-    none, or more than one.
-    """
+    """The exercise below `root` after which both files are named; else the only exercise for which
+    each file has the name or defines the default kernel. UsageError if there is none or several."""
     folders = sorted(path.parent for path in root.glob(f"*/{SPEC_FILE}"))
     for folder in folders:
         if folder.name == old.stem == new.stem:
@@ -69,8 +64,7 @@ def _kernels_of(path: Path) -> frozenset[str]:
 
 
 def _default_kernels(folder: Path) -> frozenset[str]:
-    """The last names of the kernels that the exercise launches by default; none for an exercise
-    with mistakes."""
+    """The last names of the kernels that the exercise launches; none for a wrong spec."""
     try:
         plan = read_exercise(folder).default_plan
     except SpecError:

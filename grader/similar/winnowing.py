@@ -51,8 +51,7 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Grams:
-    """All grams of a class, sorted: how many files have each, and which are foreign: a starter's,
-    or everybody's."""
+    """All grams of a class, sorted; how many files have each; which are a starter's or common."""
 
     hashes: Hashes
     files: NDArray[np.int64]
@@ -92,11 +91,8 @@ class _File:
 def compare_files(
     texts: Mapping[str, str], *, starters: Mapping[str, str], threshold: float = DEFAULT_THRESHOLD
 ) -> Comparison:
-    """Compare all texts, by their names, with each other.
-
-    The starter's code in the files is subtracted: of `starters`, the one that the files share the
-    most with.
-    """
+    """Compares all texts, by their names, with each other. The code of one of the `starters` is
+    subtracted: of the starter that the files share the most with."""
     tokens = [read_tokens(text) for text in texts.values()]
     grams = [_hash_grams(each.codes) for each in tokens]
     starter, given = _choose_starter(grams, starters)
@@ -139,8 +135,7 @@ def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
 def _choose_starter(
     grams: Sequence[Hashes], starters: Mapping[str, str]
 ) -> tuple[str | None, Hashes]:
-    """The starter that the files share the most with, and its grams; empty if no file shares
-    any."""
+    """The starter that the files share the most with, and its grams; or none."""
     best: tuple[float, str | None, Hashes] = 0.0, None, np.zeros(0, np.uint64)
     for name, text in starters.items():
         own = np.unique(_hash_grams(read_tokens(text).codes))
@@ -172,8 +167,7 @@ def _prepare(tokens: TokenText, grams: Hashes, held: _Grams) -> _File:
 
 
 def _winnow(grams: Hashes) -> Places:
-    """The places of the fingerprints: in each window the smallest hash, the last of equal
-    hashes."""
+    """The places of the fingerprints: the last smallest hash of each window."""
     if len(grams) <= WINDOW:
         return np.arange(len(grams))
     windows = sliding_window_view(grams, WINDOW)
@@ -253,8 +247,7 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
 def _grow(
     left: NDArray[np.uint32], right: NDArray[np.uint32], a: int, b: int
 ) -> tuple[int, int, int]:
-    """The longest run of equal tokens that contains place `a` of the first file and `b` of the
-    second."""
+    """The longest run of equal tokens that contains these places."""
     back = min(a, b)
     before = _equal_from_start(left[a - back : a][::-1], right[b - back : b][::-1])
     ahead = min(len(left) - a, len(right) - b)

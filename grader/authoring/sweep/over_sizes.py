@@ -38,10 +38,8 @@ _SWEEPS: Mapping[str, _Sweep] = {EMULATED: sweep_emulated, GPU: sweep_gpu}
 def run_sweep(
     folder: Path, submission: Path, sizes: Sequence[str], options: Options
 ) -> Sweep | Failure:
-    """Runs all programs at all sizes; a Failure if the submission does not compile.
-
-    `options` have a seed. Errors as of `grade`; UsageError for invalid sizes.
-    """
+    """Runs all programs at all sizes; a Failure if the submission does not compile. `options` have
+    a seed. Errors as of `grade`; UsageError for invalid sizes."""
     choice, seed = choose_device(str(options.device)), options.fixed_seed
     exercise = draw_scalars(read_kernel_exercise(folder, "grade sweep"), seed)
     points = parse_sizes(sizes, exercise.size_names)

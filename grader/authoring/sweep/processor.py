@@ -1,9 +1,5 @@
-"""The processor's part of a sweep: the exercise's plain loop in C on one core, and NumPy, both
-timed on this computer.
-
-`cpu.c` is the instructor's own file, trusted like oracle.py: it is compiled with g++ and called in
-this process.
-"""
+"""The exercise's plain loop in C on one core, and NumPy, both timed on this computer. `cpu.c` is
+trusted like oracle.py: it is compiled with g++ and called in this process."""
 
 from __future__ import annotations
 
@@ -50,8 +46,7 @@ def time_numpy(exercise: Exercise, operation: Operation, inputs: Arrays, sizes: 
 
 @dataclass
 class LoopTimer:
-    """Times an exercise's loop in C. `known` are the milliseconds of the sizes that ran, by their
-    work."""
+    """Times an exercise's loop in C. `known`: milliseconds of the sizes that ran, by work."""
 
     exercise: Exercise
     loop: Operation
@@ -89,10 +84,7 @@ class LoopTimer:
 
 def load_loop(exercise: Exercise, cache: Path) -> Operation | None:
     """The exercise's `cpu.c` as a function like its oracle, compiled in the cache's folder; None
-    without the file.
-
-    SpecError where it does not compile, or has no function `reference`.
-    """
+    without the file. SpecError if it does not compile, or has no function `reference`."""
     path = find_cpu_file(exercise)
     if path is None:
         return None

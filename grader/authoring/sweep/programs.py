@@ -126,8 +126,7 @@ def sweep_gpu(
 
 
 def time_programs(session: Session, built: Mapping[str, Built], sizes: Sizes) -> Iterator[SweepRow]:
-    """The submission's row, then the others'; these have no times where the submission does not
-    run."""
+    """The submission's row, then the others'; these have no times if it does not run."""
     bench, exercise, device = session.bench, session.exercise, session.bench.device
     assert isinstance(device, TimingDevice)
     case = Case(BENCHMARK, sizes, hidden=False)
