@@ -47,7 +47,6 @@ from grader.records import (
     ShowProgress,
     Source,
     Status,
-    Stop,
     Submission,
     Timing,
     ToolLimits,
@@ -125,12 +124,12 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     modelling = ModelledMode(job.options.fixed_seed, detail=detail)
     modelled = _run(job, device, program, modelling) if job.options.model else None
     if modelled is not None:
-        _refuse(modelled[0])
+        refuse_failed(modelled[0])
     whole = checked
     if whole is None and modelled is not None and modelled[0].ran_whole:
         whole = modelled
     execution, outputs = whole or _run(job, device, program, CountingMode(detail=detail))
-    _refuse(execution)
+    refuse_failed(execution)
     times = () if modelled is None else modelled_times(modelled[0])
     notes = () if modelled is None else (*explain_untimed(modelled[0]), *explain_unsure(times))
     findings = describe_findings(execution.findings, PUBLIC)
@@ -157,9 +156,16 @@ def record_run(
 ) -> KernelRun:
     """The record of a run that ended normally or by a finding. Raises SubmissionError where an
     input was written to; in the checked mode that is a finding."""
-    modified = [_modified(name) for name in execution.modified_inputs]
+    names = execution.modified_inputs
+    modified = tuple(
+        Finding(FindingKind.INPUT_MODIFIED, describe_modified([name]), buffer=name)
+        for name in names
+    )
     if modified and not job.check:
-        raise SubmissionError(_input_failure(modified))
+        message = f"{describe_modified(names).capitalize()}."
+        advice = "Give an array that kernels write as an output, with its content before the run."
+        error = Status.RUNTIME_ERROR
+        raise SubmissionError(Failure(error, message, advice=advice, findings=modified))
     printed = "".join(launch.printed for launch in execution.launches) + execution.printed
     return KernelRun(
         outputs,
@@ -188,11 +194,12 @@ def record_launches(
     ]
 
 
-def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
-    """The error of a run that did not end, with advice and its output until then."""
-    printed = collect_printed(execution, PUBLIC)
-    failure = describe_mistake(stop)
-    return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
+def refuse_failed(execution: Execution) -> None:
+    """Raises SubmissionError for a run that did not end, with advice and its output until then."""
+    if execution.failure is not None:
+        failure = describe_mistake(execution.failure)
+        printed = collect_printed(execution, PUBLIC)
+        raise SubmissionError(replace(failure, advice=advise(failure), printed=printed))
 
 
 def _render(run: KernelRun) -> str:
@@ -213,40 +220,18 @@ def _as_findings(execution: Execution) -> tuple[Finding, ...]:
     return describe_mistake(execution.failure).findings
 
 
-def _refuse(execution: Execution) -> None:
-    if execution.failure is not None:
-        raise fail_run(execution, execution.failure)
-
-
-def _modified(name: str) -> Finding:
-    return Finding(FindingKind.INPUT_MODIFIED, describe_modified([name]), buffer=name)
-
-
-def _input_failure(modified: Sequence[Finding]) -> Failure:
-    names = [finding.buffer or "" for finding in modified]
-    advice = "Give an array that kernels write as an output, with its content before the run."
-    return Failure(
-        Status.RUNTIME_ERROR,
-        f"{describe_modified(names).capitalize()}.",
-        advice=advice,
-        findings=tuple(modified),
-    )
-
-
 def modelled_times(execution: Execution) -> Times:
     """The modelled time of each launch with its interval; None where the model has no time."""
-    times: list[LaunchTime | None] = []
-    for launch in execution.launches:
-        timing = model_timing(launch.kernel, Execution((launch,)))
-        if timing is None or launch.modelled is None:
-            times.append(None)
-            continue
-        bounds = launch.modelled.bounds
-        bound = bounds[0].resource if bounds else None
-        times.append(
-            LaunchTime(timing.median_ms, timing.interval_ms, bound, Source.MODELLED, timing.kind)
-        )
-    return tuple(times)
+    return tuple(map(_modelled_time, execution.launches))
+
+
+def _modelled_time(launch: LaunchResult) -> LaunchTime | None:
+    timing = model_timing(launch.kernel, Execution((launch,)))
+    if timing is None or launch.modelled is None:
+        return None
+    bound = launch.modelled.bounds[0].resource if launch.modelled.bounds else None
+    ms, interval_ms = timing.median_ms, timing.interval_ms
+    return LaunchTime(ms, interval_ms, bound, Source.MODELLED, timing.kind)
 
 
 def explain_untimed(execution: Execution) -> tuple[str, ...]:

@@ -20,9 +20,9 @@ from grader.explore.kernel_job import (
     KernelJob,
     Times,
     emulate,
-    fail_run,
     record_launches,
     record_run,
+    refuse_failed,
 )
 from grader.grading.building import Built
 from grader.grading.measure import measure
@@ -65,8 +65,7 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
         hold = partial(hold_gpu, device.uuid, show=job.options.show)
         with hold():
             execution, outputs = device.run(program, arrays, limits=LIMITS)
-            if execution.failure is not None:
-                raise fail_run(execution, execution.failure)
+            refuse_failed(execution)
             times = measure_launches(
                 device,
                 program,
