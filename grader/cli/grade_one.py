@@ -204,7 +204,6 @@ def _grade(
     from grader.report.terminal import grading_display, make_console
 
     peak = parse_peak(options.peak) if options.peak is not None else None
-    for_people = not prints_document(options)
     console, in_lines = make_console(sys.stderr), stale is not None
     with grading_display(console, quiet=options.quiet, in_lines=in_lines) as (show, show_checks):
         grading = replace(
@@ -213,7 +212,7 @@ def _grade(
             detail=detail_of(options, pages=options.annotate or options.html is not None),
             reuse=not options.fresh,
             show=_asking(stale, show),
-            interim=show_checks if for_people else None,
+            interim=None if prints_document(options) else show_checks,
         )
         return grade_with(grading, exercise, submission, begun=begun)
 
@@ -230,17 +229,12 @@ def _asking(stale: Stale | None, show: ShowProgress) -> ShowProgress:
     return ask_and_show
 
 
-def _epilog() -> str:
-    """The text below the options. Reads the table of GPUs only now: few runs need it."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     from grader.devices.choose import DEFAULT_GPU
     from grader.devices.gpus import read_gpus
 
     gpus = (f"{name} (the default)" if name == DEFAULT_GPU else name for name in read_gpus())
-    return EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
-
-
-def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.epilog = _epilog()
+    parser.epilog = EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
     parser.usage = "grade EXERCISE SUBMISSION.cu [options]"
     add_exercise(parser)
     add_submission(parser, "the file to grade")

@@ -29,7 +29,13 @@ from grader.cli.common import (
     refuse_annotated_json,
 )
 from grader.cli.exec import EXEC, run_exec
-from grader.cli.results import add_machine_code, detail_of, print_listings, write_trace_of
+from grader.cli.results import (
+    add_machine_code,
+    detail_of,
+    print_annotated,
+    print_listings,
+    write_trace_of,
+)
 from grader.errors import UsageError
 from grader.records import Role
 from grader.report.text import clean_line, clean_text
@@ -146,6 +152,7 @@ def run_kernels(options: argparse.Namespace) -> int:
     from grader.explore.kernel_run import run_with
     from grader.explore.kernel_words import split_names
     from grader.grading.mistakes import SubmissionError
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate_run
     from grader.report.kernel_pages import format_failure, format_run, print_failure, print_run
     from grader.report.terminal import make_console, progress_display
 
@@ -168,7 +175,8 @@ def run_kernels(options: argparse.Namespace) -> int:
         return 1
     print_or_json(options.json, found, format_run, print_run)
     if options.annotate:
-        _print_annotation(found)
+        annotation = annotate_run(found, TERMINAL_COLUMNS)
+        print_annotated(annotation, found.machine, found.source)
     if options.sass and found.machine is not None:
         print_listings(found.machine.listings, found.source, found.machine.sizes)
     if options.trace is not None:
@@ -232,16 +240,6 @@ def _read_given(options: argparse.Namespace) -> KernelData:
             "Name an array that the kernels write, for example --output y=float32:n.",
         )
     return read_data(inputs, outputs, sizes, scalars, parse_maps(options.tensor_map, sizes))
-
-
-def _print_annotation(run: KernelRun) -> None:
-    from grader.report.annotation import TERMINAL_COLUMNS, annotate_run, number_lines
-    from grader.report.source_page import print_annotation
-    from grader.report.warp_time import print_warp_time
-
-    print_report(print_annotation, annotate_run(run, TERMINAL_COLUMNS))
-    if run.machine is not None:
-        print_report(print_warp_time, run.machine, number_lines(run.source))
 
 
 def _check_saved(saved: Mapping[str, str], outputs: Collection[str]) -> None:

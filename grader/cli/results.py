@@ -27,6 +27,8 @@ from grader.report.text import clean_line, fold_to_ascii
 
 if TYPE_CHECKING:
     from grader.records import CodeListing, Detail, MachineWork
+    from grader.report.annotation import Annotation
+    from grader.spec.exercise import Exercise
 
 
 def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score], Score]) -> Score:
@@ -79,18 +81,27 @@ def print_score_ending(score: Score, options: argparse.Namespace, *, next_step: 
 def print_source(score: Score, path: Path, *, alone: bool) -> None:
     """Prints the source page; below it the pictures that the report has not shown (all if printed
     `alone`), and the modelled cycles. Prints nothing if the file is no source text."""
-    from grader.report.annotation import TERMINAL_COLUMNS, annotate, number_lines
-    from grader.report.source_page import print_annotation
-    from grader.report.warp_time import print_warp_time
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate
     from grader.report.worst_accesses import accesses_of_checks
 
     text = _read_unchanged(score, path)
     if text is None:
         return
     drawn = () if alone else accesses_of_checks(score)
-    print_report(print_annotation, annotate(score, text, TERMINAL_COLUMNS), drawn=drawn)
-    if score.machine is not None:
-        print_report(print_warp_time, score.machine, number_lines(text))
+    print_annotated(annotate(score, text, TERMINAL_COLUMNS), score.machine, text, drawn=drawn)
+
+
+def print_annotated(
+    annotation: Annotation, machine: MachineWork | None, source: str, **options: object
+) -> None:
+    """Prints the source page and the modelled cycles."""
+    from grader.report.annotation import number_lines
+    from grader.report.source_page import print_annotation
+    from grader.report.warp_time import print_warp_time
+
+    print_report(print_annotation, annotation, **options)
+    if machine is not None:
+        print_report(print_warp_time, machine, number_lines(source))
 
 
 def print_machine_code(score: Score, path: Path) -> None:
@@ -230,10 +241,10 @@ def add_fixes(score: Score, options: argparse.Namespace, exercise: Path, submiss
     read = read_exercise(exercise)
     if read.what_if is WhatIfMode.OFF or not lost_checks(score):
         why = NOT_SHOWN if read.what_if is WhatIfMode.OFF else NOTHING_LOST
-        return _explain_none(why, score, asked=bool(options.what_if))
-    tried = _try(score, options, exercise, submission)
+        return _explain_none(why, score, options)
+    tried = _try(score, options, read, submission)
     if tried.what_if is None:
-        return _explain_none(NO_FIX, score, asked=bool(options.what_if))
+        return _explain_none(NO_FIX, score, options)
     if shown:
         print_report(print_what_if, tried)
     return tried
@@ -247,10 +258,9 @@ def is_wanted(options: argparse.Namespace, *, shown: bool, on_terminal: bool) ->
     return shown and on_terminal and not options.watch
 
 
-def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
+def _try(score: Score, options: argparse.Namespace, exercise: Exercise, submission: Path) -> Score:
     from grader.grading.what_if import Trial, try_fixes
     from grader.report.terminal import make_console, progress_display
-    from grader.spec.reader import read_exercise
     from grader.submission.source_file import read_submission
 
     text = read_submission(submission)
@@ -258,10 +268,10 @@ def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: 
         return score  # the file has changed since
     with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
         trial = Trial(replace(read_options(options), show=show), seconds=options.what_if_seconds)
-        return replace(score, what_if=try_fixes(read_exercise(exercise), text, score, trial))
+        return replace(score, what_if=try_fixes(exercise, text, score, trial))
 
 
-def _explain_none(why: str, score: Score, *, asked: bool) -> Score:
-    if asked and sys.stderr is not None:
+def _explain_none(why: str, score: Score, options: argparse.Namespace) -> Score:
+    if options.what_if and sys.stderr is not None:
         print(f"--what-if: {why}", file=sys.stderr)
     return score

@@ -319,14 +319,14 @@ def _init_of(buffer: BufferSpec) -> Initialisation:
 
 def _launches(program: HostProgram, taken: frozenset[str]) -> Iterator[str]:
     buffers = {buffer.name: buffer for buffer in program.buffers}
-    scope = Scope(program.macros, buffers, taken, program.submission_text)
+    kernels = dict(zip(program.plan.launches, program.kernels, strict=True))
+    scope = Scope(program.macros, buffers, taken, program.submission_text, kernels)
     for scalar in program.exercise.scalars:
         yield f"const {CPP_NAMES[scalar.dtype]} {scalar.name} = {scalar.plain!r};"
-    kernels = dict(zip(program.plan.launches, program.kernels, strict=True))
     for statement in program.plan.statements:
         own = statement.line is not None
         yield f"// line {statement.line} of the submission" if own else f"// {_DEFAULT_LINE}"
-        yield from format_statement(statement, kernels, scope)
+        yield from format_statement(statement, scope)
 
 
 def _parenthesised(text: str) -> str:
