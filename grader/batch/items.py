@@ -67,6 +67,7 @@ def make_items(
         shown = names[each.student]
         for exercise, matched in match_files(each, ids).items():
             sha256, problem = _keep(matched.path, out) if matched.path else (None, matched.problem)
+            file = matched.path.name if matched.path and each.platform else None
             items.append(
                 Item(
                     student=shown,
@@ -76,21 +77,14 @@ def make_items(
                     selected=each.student in chosen,
                     student_id=None if pseudonyms else each.student_id,
                     platform=None if pseudonyms else each.platform,
-                    handed_in_as=None if pseudonyms else _exported_name(each, matched),
+                    handed_in_as=None if pseudonyms else each.exported_as or file,
                     submission=matched.name and (f"{exercise}.cu" if pseudonyms else matched.name),
                     key=key_of(exercise, sha256) if sha256 else None,
                     score_path=f"{SCORES}/{folders[exercise]}{places[shown]}.json",
                 )
             )
-    return sorted(
-        items, key=lambda item: (item.student.casefold(), item.student, ids.index(item.exercise))
-    )
-
-
-def _exported_name(hand_in: HandIn, matched: Matched) -> str | None:
-    if hand_in.exported_as is not None or hand_in.platform is None:
-        return hand_in.exported_as
-    return None if matched.path is None else matched.path.name
+    items.sort(key=lambda each: (each.student.casefold(), each.student, ids.index(each.exercise)))
+    return items
 
 
 def source_path(sha256: str) -> str:

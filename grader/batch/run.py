@@ -89,10 +89,7 @@ def run_batch(
     started = _now()
     items = plan_items(settings, hand_ins, journal)
     results = journal.read_results()
-    _ask_again(settings.rerun, items, results, journal)
-    again = journal.read_asked_again()
-    again |= {item.key for item in items if item.key and _failed_on(item, results)}
-    for key in again:
+    for key in _choose_again(settings.rerun, items, results, journal):
         results.pop(key, None)
     if settings.only_pending and not any(item.key in results for item in items):
         raise UsageError(
@@ -189,25 +186,21 @@ def make_tasks(
     return list(tasks.values())
 
 
-def _ask_again(
+def _choose_again(
     rerun: Rerun, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
-) -> None:
-    if rerun is Rerun.CHANGED:  # a changed file has another key, which has no result
-        return
-    known = [
-        results[item.key] for item in items if item.selected and item.key and item.key in results
-    ]
-    journal.ask_again(
-        result.key
-        for result in known
-        if rerun is Rerun.ALL or Status(result.status).is_worth_a_retry
-    )
-
-
-def _failed_on(item: Item, results: Mapping[str, Result]) -> bool:
-    """Whether the grader or the machine failed: the submission is always graded again."""
-    result = results.get(item.key or "")
-    return item.selected and result is not None and result.status == Status.GRADER_ERROR
+) -> set[str]:
+    """The keys of results to grade again: by `--rerun`, of this or an interrupted run, and those on
+    which the grader or the machine failed."""
+    keys = {item.key for item in items if item.selected and item.key}
+    known = [results[key] for key in sorted(keys & results.keys())]
+    if rerun is not Rerun.CHANGED:  # a changed file has another key, which has no result
+        journal.ask_again(
+            result.key
+            for result in known
+            if rerun is Rerun.ALL or Status(result.status).is_worth_a_retry
+        )
+    failed = {result.key for result in known if result.status == Status.GRADER_ERROR}
+    return journal.read_asked_again() | failed
 
 
 class _Board:

@@ -4,7 +4,7 @@ help of a command."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from textwrap import fill, wrap
 
 from grader.cli.common import (
@@ -67,15 +67,15 @@ def add_commands(grade: Command, groups: Groups) -> Command:
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         grade.add_arguments(parser)
-        lines = (line for names in groups.values() for line in _wrap_names(names))
+        lines = (
+            line
+            for names in groups.values()
+            for line in wrap(" | ".join(names), _WIDTH - 16, break_on_hyphens=False)
+        )
         usages = (f"       grade {line.removesuffix(' |')} [--help]" for line in lines)
         parser.usage = "\n".join([parser.usage or "", *usages])
 
     return grade._replace(add_arguments=add_arguments)
-
-
-def _wrap_names(names: Iterable[str]) -> list[str]:
-    return wrap(" | ".join(names), _WIDTH - 16, break_on_hyphens=False)
 
 
 def make_help(groups: Groups, grade: Command) -> Command:

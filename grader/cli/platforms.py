@@ -231,7 +231,10 @@ def run_feedback(options: argparse.Namespace) -> int:
 
     folder = Path(options.folder)
     batch = read_summary(folder)
-    handles = read_handles(folder)
+    notes = {
+        student: (f"Your name on the class's leaderboard, if it has one: {name}.",)
+        for student, name in read_handles(folder).items()
+    }
     packing = Packing(options.format) if options.format else guess_packing(batch)
     packed = pack_feedback(
         folder,
@@ -239,10 +242,7 @@ def run_feedback(options: argparse.Namespace) -> int:
         packing,
         content=Content(options.content),
         find_row=read_roster(Path(options.roster)).find if options.roster else None,
-        note=lambda entry: (
-            *describe_grade(entry),
-            *_leaderboard_note(handles.get(entry.student)),
-        ),
+        note=lambda entry: (*describe_grade(entry), *notes.get(entry.student, ())),
     )
     write_file(target, packed.content, "the feedback")
     students = f"{packed.students:,} student{'' if packed.students == 1 else 's'}"
@@ -257,10 +257,6 @@ def run_feedback(options: argparse.Namespace) -> int:
         *(f"left out: {each}" for each in left_out),
     )
     return 0
-
-
-def _leaderboard_note(name: str | None) -> tuple[str, ...]:
-    return (f"Your name on the class's leaderboard, if it has one: {name}.",) if name else ()
 
 
 def _add_leaderboard(parser: argparse.ArgumentParser) -> None:

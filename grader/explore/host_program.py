@@ -197,10 +197,14 @@ def format_program(program: HostProgram) -> str:
     fields = _fields(program, taken=find_names(re.sub(r"//.*|@%.*", "", template)))
     head, tail = map(_ENVIRONMENT.from_string, template.split("@submission@"))
     before = head.render(fields)
-    before += f"{_rename_main(program.submission_text)}#line 1 {_quote(program.submission_path)}\n"
+    # The submission may have a `main` of its own.
+    has_main = "main" in find_names(program.submission_text)
+    if has_main:
+        before += f"#define main {MAIN_AS}\n"
+    before += f"#line 1 {_quote(program.submission_path)}\n"
     # Of the two line ends a backslash at the end of the submission takes one.
     before += program.submission_text.rstrip("\n") + "\n\n"
-    if "main" in find_names(program.submission_text):
+    if has_main:
         before += "#undef main\n"
     undefined = _undefine(program, tail.render(fields, undefined=""))
     number = before.count("\n") + 2
@@ -223,11 +227,6 @@ def read_fills() -> Mapping[str, str]:
 def _quote(path: str) -> str:
     escaped = path.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
-
-
-def _rename_main(text: str) -> str:
-    """A macro that renames a `main` of the submission, if it may have one."""
-    return f"#define main {MAIN_AS}\n" if "main" in find_names(text) else ""
 
 
 def _undefine(program: HostProgram, tail: str) -> str:
