@@ -71,37 +71,28 @@ _ACCESS = re.compile(r"^ *const (?P<type>\w+) \*p = (?P<pointer>.+);$", re.MULTI
 
 @dataclass(frozen=True)
 class Sketch:
-    """A kernel of a gallery's file in its source text, with its launch line."""
+    """A kernel of a gallery's file: its source text with its launch line, the read of a thread as
+    code, and the bytes of its element."""
 
     name: str
     title: str
     kernel: str
-
-    @property
-    def access(self) -> str:
-        """The read of a thread, as code."""
-        pointer = self._match["pointer"]
-        return pointer[1:] if pointer.startswith("&") else f"*{pointer}"
-
-    @property
-    def element_bytes(self) -> int:
-        size = size_of(self._match["type"])
-        assert size is not None, self.name
-        return size
-
-    @property
-    def _match(self) -> re.Match[str]:
-        match = _ACCESS.search(self.kernel)
-        assert match is not None, self.name
-        return match
+    access: str
+    element_bytes: int
 
 
 def read_sketches(gallery: str) -> dict[str, Sketch]:
     """The kernels of a gallery by name. UsageError where there is no such gallery."""
-    return {
-        match["name"]: Sketch(match["name"], match["title"], match["code"])
-        for match in _KERNEL.finditer(_read_text(gallery))
-    }
+    return {match["name"]: _read_sketch(match) for match in _KERNEL.finditer(_read_text(gallery))}
+
+
+def _read_sketch(kernel: re.Match[str]) -> Sketch:
+    access = _ACCESS.search(kernel["code"])
+    assert access is not None, kernel["name"]
+    pointer, size_bytes = access["pointer"], size_of(access["type"])
+    assert size_bytes is not None, kernel["name"]
+    read = pointer[1:] if pointer.startswith("&") else f"*{pointer}"
+    return Sketch(kernel["name"], kernel["title"], kernel["code"], read, size_bytes)
 
 
 def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path) -> Gallery:
