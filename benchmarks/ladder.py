@@ -22,9 +22,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.authoring.sweep.gpu import time_library, time_programs
 from grader.authoring.sweep.over_sizes import NO_LIMIT
 from grader.authoring.sweep.points import Sizes, parse_sizes
+from grader.authoring.sweep.programs import time_library, time_programs
 from grader.devices.choose import gpu_works, has_pycuda, parse_device
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.remote.remote_device import RemoteDevice

@@ -112,14 +112,9 @@ def _probe_nvdisasm(machine: Machine) -> Part:
 def _probe_host_compiler(machine: Machine) -> Part:
     path = machine.which("g++")
     if path is None:
+        costs = "nvcc needs a host compiler, and so does the emulated device."
         fix = "Install it: `apt install g++`, `dnf install gcc-c++`, or your system's equivalent."
-        return Part(
-            "g++",
-            Condition.MISSING,
-            "not on PATH",
-            "nvcc needs a host compiler, and so does the emulated device.",
-            fix,
-        )
+        return Part("g++", Condition.MISSING, "not on PATH", costs, fix)
     return _found("g++", f"{machine.first_line(path, '--version')} ({path})")
 
 
@@ -170,15 +165,12 @@ def _probe_gpu(machine: Machine) -> Part:
         gpus = [line.strip() for line in done.stdout.splitlines() if line.strip()]
         if done.returncode == 0 and gpus:
             return _found("GPU", "; ".join(gpus))
+    what = "none"
+    fix = "No GPU is needed. To measure, use a machine with an NVIDIA GPU and its driver."
     if (machine.proc / DRIVER_VERSION).exists():
         what = "a driver, but no GPU"
-        fix = (
-            "A driver is loaded, but nvidia-smi lists no GPU: is a GPU visible to this user or"
-            " container?"
-        )
-    else:
-        what = "none"
-        fix = "No GPU is needed. To measure, use a machine with an NVIDIA GPU and its driver."
+        fix = "A driver is loaded, but nvidia-smi lists no GPU: is a GPU visible to this user or"
+        fix += " container?"
     return Part("GPU", Condition.ABSENT, what, costs, fix)
 
 
@@ -193,7 +185,8 @@ def _probe_pycuda(machine: Machine) -> Part:
     works, output = machine.ask_python(_USE_PYCUDA)
     if not works:
         what = f"installed, but does not work: {output}"
-        return Part(name, Condition.ABSENT, what, costs, _fix_pycuda(output))
+        fix = next(fix for mark, fix in _PYCUDA_FIXES.items() if mark in output)
+        return Part(name, Condition.ABSENT, what, costs, fix)
     return _found(name, f"{importlib.metadata.version('pycuda')} ({output})")
 
 
@@ -214,7 +207,7 @@ _PYCUDA_FIXES = {
     "no CUDA-capable device": (
         "Is a GPU visible to this user or container? See CUDA_VISIBLE_DEVICES."
     ),
-    "insufficient": ("The driver is older than the CUDA toolkit of PyCUDA: update the driver."),
+    "insufficient": "The driver is older than the CUDA toolkit of PyCUDA: update the driver.",
     "undefined symbol": (
         "PyCUDA was built with another CUDA toolkit: `python -m pip install --force-reinstall"
         " --no-cache-dir pycuda`."
@@ -223,10 +216,6 @@ _PYCUDA_FIXES = {
     "": "Read the output of `python -c 'import pycuda.autoinit'`.",
 }
 """The fix by a part of the error message; the first match is used."""
-
-
-def _fix_pycuda(output: str) -> str:
-    return next(fix for mark, fix in _PYCUDA_FIXES.items() if mark in output)
 
 
 def _probe_nvml(machine: Machine) -> Part:
@@ -261,10 +250,8 @@ def _probe_ncu(machine: Machine) -> Part:
 
 def _probe_counter_permission(machine: Machine) -> Part:
     """Whether this process may read GPU counters: by the driver's RmProfilingAdminOnly (1: only the
-    administrator).
-
-    For the driver, root without capabilities (in most containers) is no administrator.
-    """
+    administrator). For the driver, root without capabilities (in containers) is no
+    administrator."""
     name = "GPU counters"
     costs = (
         "Without this permission ncu fails with ERR_NVGPUCTRPERM; the emulated device counts"
@@ -286,8 +273,7 @@ def _probe_counter_permission(machine: Machine) -> Part:
 
 
 def _has_driver(machine: Machine) -> bool:
-    """Whether there is a driver: the kernel's, or in WSL the Windows driver, which provides
-    nvidia-smi."""
+    """Whether there is a driver: the kernel's, or in WSL the one of Windows."""
     return (machine.proc / DRIVER_VERSION).exists() or (
         _is_wsl(machine) and machine.which("nvidia-smi") is not None
     )

@@ -136,7 +136,7 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "jsonschema": (("grader.spec", "grader.report"), False),
     "cattrs": (("grader.plumbing", "grader.report"), False),
     "threadpoolctl": (("grader.spec",), False),
-    "jinja2": (("grader.report.html",), False),
+    "jinja2": (("grader.report.html", "grader.explore.host_program"), False),
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),
     "pytest": (("grader.pytest_plugin",), False),

@@ -117,11 +117,7 @@ def format_one_line(score: Score, rule: PendingRule | None = None) -> str:
 
 import argparse
 
-from grader.cli.common import Command, make_parser
-
-
-def _make_parser() -> argparse.ArgumentParser:
-    return make_parser("version", "Print the version.", "")
+from grader.cli.common import Command
 
 
 def run_version(options: argparse.Namespace) -> int:
@@ -129,7 +125,7 @@ def run_version(options: argparse.Namespace) -> int:
     return 0
 
 
-VERSION = Command(_make_parser, run_version)
+VERSION = Command("version", run_version, "Print the version.")
 ''',
 }
 """New modules that the changed tables name."""

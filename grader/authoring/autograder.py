@@ -1,10 +1,5 @@
-"""Makes the files for grading on platforms: the autograder zip for Gradescope (setup.sh,
-run_autograder, this grader as a wheel, and the exercise without its reference), and the workflow of
-a GitHub Classroom assignment.
-
-The wheel is made of the installed package, so that the zip grades in the same way as this machine,
-also from a checkout.
-"""
+"""Makes the autograder zip for Gradescope, with this grader as a wheel made of the installed
+package, and the workflow of a GitHub Classroom assignment."""
 
 from __future__ import annotations
 
@@ -46,9 +41,8 @@ def make_autograder(exercise: Exercise, pending: PendingRule | None = None) -> b
         files[script] = text.encode()
     for path in sorted(exercise.folder.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            files[f"exercises/{exercise.id}/{path.relative_to(exercise.folder).as_posix()}"] = (
-                path.read_bytes()
-            )
+            name = path.relative_to(exercise.folder).as_posix()
+            files[f"exercises/{exercise.id}/{name}"] = path.read_bytes()
     files[f"starter/{exercise.id}.cu"] = exercise.baseline_source.read_bytes()
     return make_zip(files, executable=_SCRIPTS)
 
@@ -72,9 +66,8 @@ def make_wheel() -> tuple[str, bytes]:
     }
     course = public_exercises(shipped_root())
     files |= {f"grader/{PACKAGED}/{name}": content for name, content in course.items()}
-    described = distribution.read_text("METADATA") or distribution.read_text(
-        "PKG-INFO"
-    )  # the latter beside a checkout
+    # PKG-INFO is beside a checkout.
+    described = distribution.read_text("METADATA") or distribution.read_text("PKG-INFO")
     commands = distribution.read_text("entry_points.txt")
     if not described or not commands:
         raise GraderError("the installed grader lacks its metadata", "Install it again with pip.")

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 import re
 import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grader.authoring.exercise_files import (
+    handout_problems,
     make_claim,
     oracle_problems,
     read_problems,
     relocated,
     salvage,
 )
-from grader.authoring.handout_claims import handout_problems
 from grader.authoring.margins import find_margins
 from grader.authoring.mutant_fates import judge_mutants, try_mutants
 from grader.authoring.verdicts import (
@@ -57,37 +58,34 @@ def default_submissions(folder: Path) -> Path:
 
 
 def check_exercise(folder: Path, scope: Scope) -> Soundness:
-    """All claims about the exercise in `folder`. UsageError and GraderError as in
-    `pipeline.grade`."""
+    """All claims about the exercise. UsageError and GraderError as in `grade`."""
+    device = str(scope.options.device)
     exercise, problems = read_problems(folder)
     found = "its schema, names, formulas, cases, points and thresholds agree"
     spec = make_claim("spec", "has no mistakes", problems, found)
     if exercise is None:
         claims = (spec, *_check_the_rest(folder, scope))
-        return Soundness(folder.absolute().name, str(scope.options.device), claims)
-    promises = handout_problems(exercise)
-    handout = make_claim(
-        "handout", "agrees with the spec", promises, "the same headlines, points, goals and sizes"
-    )
+        return Soundness(folder.absolute().name, device, claims)
+    found = "the same headlines, points, goals and sizes"
+    handout = make_claim("handout", "agrees with the spec", handout_problems(exercise), found)
     wrong = oracle_problems(exercise, scope.options.fixed_seed)
     claims = (spec, handout, _claim_oracle(wrong))
     if wrong:
-        return Soundness(exercise.id, str(scope.options.device), claims)
+        return Soundness(exercise.id, device, claims)
     try:
         return _check_programs(exercise, scope, claims)
     except SpecError as error:  # the exercise's programs, which gradings compare with
-        own = make_claim("programs", "compile, run and are right", list(error.problems), "")
-        return Soundness(exercise.id, str(scope.options.device), (*claims, own))
+        own = make_claim("programs", "compile, run and are right", error.problems, "")
+        return Soundness(exercise.id, device, (*claims, own))
 
 
-def _claim_oracle(problems: list[SpecProblem]) -> Claim:
+def _claim_oracle(problems: Sequence[SpecProblem]) -> Claim:
     found = "shapes, dtypes and finite values as the spec says"
     return make_claim("oracle", "computes every case", problems, found)
 
 
 def _check_the_rest(folder: Path, scope: Scope) -> list[Claim]:
-    """For an exercise with a wrong spec: whether its oracle computes, and whether its reference is
-    right."""
+    """For a wrong spec: whether the oracle computes, and whether the reference is right."""
     with salvage(folder) as exercise:
         if exercise is None:
             return []

@@ -1,9 +1,5 @@
-"""Makes the students' copy of an exercise: the bundle, the same bytes for the same files, or the
-files to start from. Neither contains secrets.
-
-The bundle's folder has the layout of an exercise, so that it can be graded in: with the public
-cases only.
-"""
+"""Makes the students' copy of an exercise without secrets: the bundle, in whose folder they grade
+with the public cases only, or the files to start from."""
 
 from __future__ import annotations
 
@@ -24,9 +20,7 @@ from grader.spec.reader import root_of
 
 def make_bundle(exercise: Exercise, *, install: str | None = None) -> bytes:
     """The ZIP archive, with a wheel of this grader unless `install` is a command that installs it.
-
-    GraderError where a file cannot be read, and where the bundle would hold the reference.
-    """
+    GraderError if a file cannot be read, or the bundle would hold the reference."""
     files = _collect(exercise)
     if install is None:
         wheel, files_wheel = make_wheel()
@@ -94,12 +88,7 @@ def _collect(exercise: Exercise) -> dict[str, bytes]:
         for name, content in public_files(exercise.folder).items()
         if name not in shown
     }
-    return {
-        "test.py": _fill("test.py", exercise),
-        **_sources(exercise),
-        **inner,
-        **shown,
-    }
+    return {"test.py": _fill("test.py", exercise), **_sources(exercise), **inner, **shown}
 
 
 def _fill(name: str, exercise: Exercise, **fields: str) -> bytes:

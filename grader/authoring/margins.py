@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from grader.metrics import METRICS, format_value
-from grader.records import CheckResult, DeviceInfo, Score, Source
+from grader.records import CheckResult, Score, Source
 from grader.report.soundness import Margin, Proof
-from grader.spec.exercise import CheckSpec, Exercise, Threshold
+from grader.spec.exercise import CheckSpec, Exercise
 
 MIN_MARGIN = 0.03
 """Least distance of a timed value from its goal, as a fraction of the goal: smaller distances are
@@ -23,12 +23,9 @@ def find_margins(exercise: Exercise, reference: Score | None, starter: Score) ->
     """For each check, the margin of the reference beyond its goal, and of the starter before it."""
     rows = []
     for index, (check, own) in enumerate(zip(exercise.checks, starter.checks, strict=True)):
-        before = _distance(own, _goal(check, own, starter.device))
-        best, beyond = None, None
-        if reference is not None:
-            best = reference.checks[index]
-            beyond = _distance(best, _goal(check, best, reference.device))
-        rows.append(_margin(own, best, beyond, before))
+        best = reference.checks[index] if reference is not None else None
+        beyond = _distance(check, best, reference)
+        rows.append(_margin(own, best, beyond, _distance(check, own, starter)))
     return tuple(rows)
 
 
@@ -46,12 +43,8 @@ def _margin(
     if reference is not None and (narrow or missed or given):
         goal = propose_goal(reference, starter, timed=timed)
         shown += f"; {goal}" if goal else "" if given and not narrow else TOO_NEAR
-    if narrow:
-        proof = Proof.FAILS
-    elif reference is None or reference.value is None:
-        proof = Proof.OPEN
-    else:
-        proof = Proof.HOLDS
+    is_known = reference is not None and reference.value is not None
+    proof = Proof.FAILS if narrow else Proof.HOLDS if is_known else Proof.OPEN
     return Margin(starter.name, starter.threshold, _value(reference), _value(starter), shown, proof)
 
 
@@ -70,10 +63,8 @@ def propose_goal(reference: CheckResult, starter: CheckResult, *, timed: bool) -
     zero = _round(before, down=not higher)
     field = "at_least" if higher else "at_most"
     ends = f', "zero_at": {zero:.12g}' if (zero < goal if higher else zero > goal) else ""
-    leaves = (
-        f" leaves {100 * GOOD_MARGIN:g} % margin" if timed else " is the value of the reference"
-    )
-    return f'"{field}": {goal:.12g}{ends}{leaves}'
+    leaves = f"leaves {100 * GOOD_MARGIN:g} % margin" if timed else "is the value of the reference"
+    return f'"{field}": {goal:.12g}{ends} {leaves}'
 
 
 def _in_spec(check: CheckResult) -> float | None:
@@ -91,22 +82,19 @@ def _round(value: float, *, down: bool) -> float:
     return (math.floor if down else math.ceil)(round(value * scale, 6)) / scale
 
 
-def _goal(check: CheckSpec, own: CheckResult, device: DeviceInfo | None) -> Threshold | None:
-    """The goal in the metric's own unit; None where it is a multiple of an unknown value."""
-    threshold = check.threshold_on(device)
-    if threshold.relative_to is None:
-        return threshold
-    return threshold.scaled(own.relative_value) if own.relative_value is not None else None
-
-
-def _distance(check: CheckResult, goal: Threshold | None) -> float | None:
-    """The distance of the value beyond the goal, as a fraction of the goal: negative before it;
-    None for goals without an order."""
-    if check.value is None or goal is None or check.metric == "correctness":
+def _distance(check: CheckSpec, own: CheckResult | None, score: Score | None) -> float | None:
+    """The distance of the value in a score beyond the goal, as a fraction of the goal: negative
+    before it; None for goals without an order, and for multiples of an unknown value."""
+    if own is None or score is None or own.value is None or check.metric == "correctness":
         return None
+    goal = check.threshold_on(score.device)
+    if goal.relative_to is not None:
+        if own.relative_value is None:
+            return None
+        goal = goal.scaled(own.relative_value)
     if goal.at_least:
-        return check.value / goal.at_least - 1
-    return 1 - check.value / goal.at_most if goal.at_most else None
+        return own.value / goal.at_least - 1
+    return 1 - own.value / goal.at_most if goal.at_most else None
 
 
 def _value(check: CheckResult | None) -> str:

@@ -37,8 +37,7 @@ QUICK_EACH = 2
 def try_mutants(
     exercise: Exercise, reference: Score, grading: Grading, *, quick: bool = False
 ) -> tuple[MutantFate, ...]:
-    """Grade every mutant of the reference, whose score is `reference`, or a `quick` sample of them;
-    returns their fates."""
+    """The fates of all mutants of the reference, or of a `quick` sample of them."""
     assert exercise.reference_source is not None
     source = read_submission(exercise.reference_source)
     assert isinstance(source, Submission)
@@ -82,8 +81,7 @@ def sample_mutants(mutants: Sequence[Mutant], seed: int) -> tuple[Mutant, ...]:
 
 
 def limit_mutants(limits: Limits, reference: Score) -> Limits:
-    """The limits of a mutant: a multiple of the reference's use that no mutant exceeds if it
-    ends."""
+    """The limits of a mutant: a multiple of the reference's use."""
     count = next(
         (each.value for each in reference.metrics if each.name == "instructions_executed"), None
     )
@@ -109,8 +107,7 @@ def _fingerprints(
     reference: Score,
     grading: Grading,
 ) -> list[object]:
-    """The fingerprint of the reference, then of each mutant; None where it is unknown, as for whole
-    programs."""
+    """The fingerprint of the reference, then of each mutant; None for whole programs."""
     if exercise.program is not None:
         return [None] * (1 + len(mutants))
     assert reference.device is not None
@@ -118,12 +115,9 @@ def _fingerprints(
     tools = find_toolchain(prefer_wheel=reference.device.kind == EMULATED, cache=where)
     texts = [source.text, *(mutant.text for mutant in mutants)]
     grading.options.show(Progress("compiling mutants of the reference"))
+    sources = [replace(source, text=text) for text in texts]
     with ThreadPoolExecutor(grading.jobs) as pool:
-        return list(
-            pool.map(
-                lambda text: _fingerprint(replace(source, text=text), exercise, tools, arch), texts
-            )
-        )
+        return list(pool.map(lambda each: _fingerprint(each, exercise, tools, arch), sources))
 
 
 def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch: str) -> object:
@@ -160,16 +154,17 @@ def _fate(mutant: Mutant, fate: Fate, why: str) -> MutantFate:
 
 def _shorten(before: str, after: str) -> str:
     """The difference between the two lines, with a few characters around it."""
-    start = next(
-        (i for i, (a, b) in enumerate(zip(before, after, strict=False)) if a != b),
-        min(len(before), len(after)),
-    )
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
+    start = _count_equal(before, after)
+    end = _count_equal(before[start:][::-1], after[start:][::-1])
     first = max(0, start - 14)
     old, new = (text[first : min(len(text), len(text) - end + 10)] for text in (before, after))
     return f"{old} → {new}" if len(old) + len(new) <= 110 else f"{old[:52]}… → {new[:52]}…"
+
+
+def _count_equal(first: str, second: str) -> int:
+    """The length of the common beginning."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
 
 
 def judge_mutants(
@@ -183,9 +178,8 @@ def judge_mutants(
     tried = len(fates) - counts[Fate.NO_PROGRAM] - counts[Fate.IDENTICAL]
     sample = " of a sample (--quick)" if quick else ""
     words = [f"{counts[Fate.CAUGHT]} of {tried}{sample} are"]
-    words += [
-        f"{counts[fate]} {fate.value}" for fate in (Fate.ACCEPTED, Fate.UNKNOWN) if counts[fate]
-    ]
+    others = (Fate.ACCEPTED, Fate.UNKNOWN)
+    words += [f"{counts[fate]} {fate.value}" for fate in others if counts[fate]]
     survivors = [each for each in fates if each.fate is Fate.SURVIVED]
     if not survivors:
         proof = Proof.HOLDS if counts[Fate.CAUGHT] else Proof.OPEN

@@ -34,8 +34,7 @@ class Mistake(StrEnum):
 
 @dataclass(frozen=True)
 class Mutant:
-    """A source with one mistake in its 1-based `line`: the text of the line `before` and
-    `after`."""
+    """A source with a mistake in its 1-based `line`: its text `before` and `after`."""
 
     mistake: Mistake
     line: int
@@ -87,8 +86,7 @@ _OPENING, _CLOSING = "([{", ")]}"
 
 
 def make_mutants(source: str) -> tuple[Mutant, ...]:
-    """All mutants of a source, in the order of their lines, without equal texts and without the
-    source itself."""
+    """All mutants in the order of their lines, without equal texts and the source itself."""
     code = blank_out(source)
     found: dict[str, Mutant] = {}
     for mistake, find in _FINDERS.items():
@@ -139,9 +137,8 @@ def _move_bounds(code: str) -> Iterator[Edit]:
     headers = [(match.end(), _closing(code, match.end() - 1)) for match in _HEADER.finditer(code)]
     for match in _COMPARISON.finditer(code):
         start, end = match.span()
-        if code[start - 1] == code[end] == " " or any(
-            first <= start < last for first, last in headers
-        ):
+        in_header = any(first <= start < last for first, last in headers)
+        if in_header or code[start - 1] == code[end] == " ":
             yield Edit(start, end, _OFF_BY_ONE[match[0]])
 
 
@@ -195,9 +192,8 @@ def _skip_tails(code: str) -> Iterator[Edit]:
 def _remove_guards(code: str) -> Iterator[Edit]:
     """Each operand of && in the condition of an if or of a `? :` is replaced by true."""
     for start, end in (*_conditions(code, "if"), *_choices(code)):
-        for first, last in _split(code, *_inside(code, start, end), "&&"):
-            leading = len(code[first:last]) - len(code[first:last].lstrip())
-            yield Edit(first + leading, first + len(code[first:last].rstrip()), "true")
+        for span in _split(code, *_inside(code, start, end), "&&"):
+            yield Edit(*_strip(code, *span), "true")
 
 
 def _drop_calls(code: str, call: re.Pattern[str]) -> Iterator[Edit]:
@@ -244,8 +240,7 @@ def _conditions(code: str, word: str) -> Iterator[tuple[int, int]]:
 
 
 def _choices(code: str) -> Iterator[tuple[int, int]]:
-    """The condition of each `? :`: back to the start of its expression, a bracket or an
-    assignment."""
+    """The condition of each `? :`: back to a bracket or an assignment."""
     for match in _QUESTION.finditer(code):
         depth, start = 0, match.start()
         while start > 0:
@@ -260,13 +255,15 @@ def _choices(code: str) -> Iterator[tuple[int, int]]:
 
 def _inside(code: str, start: int, end: int) -> tuple[int, int]:
     """The stretch without the parentheses that enclose all of it."""
-    first = start + len(code[start:end]) - len(code[start:end].lstrip())
-    last = start + len(code[start:end].rstrip())
-    return (
-        (first + 1, last - 1)
-        if code[first] == "(" and _closing(code, first) == last - 1
-        else (start, end)
-    )
+    first, last = _strip(code, start, end)
+    encloses = code[first] == "(" and _closing(code, first) == last - 1
+    return (first + 1, last - 1) if encloses else (start, end)
+
+
+def _strip(code: str, start: int, end: int) -> tuple[int, int]:
+    """The stretch without white space at its ends."""
+    text = code[start:end]
+    return end - len(text.lstrip()), start + len(text.rstrip())
 
 
 def _assigns(code: str, at: int) -> bool:
@@ -274,8 +271,7 @@ def _assigns(code: str, at: int) -> bool:
 
 
 def _closing(code: str, opening: int) -> int:
-    """The offset of the closing bracket for the bracket at `opening`; the end of the code where
-    there is none."""
+    """The offset of the closing bracket for the bracket at `opening`, or the code's end."""
     depth = 0
     for at in range(opening, len(code)):
         depth += (code[at] in _OPENING) - (code[at] in _CLOSING)
@@ -295,6 +291,6 @@ def _statement_end(code: str, start: int) -> int:
     depth = 0
     for at in range(start, len(code)):
         depth += (code[at] in _OPENING) - (code[at] in _CLOSING)
-        if depth == 0 and (code[at] == ";" or code[at] == "}"):
+        if depth == 0 and code[at] in ";}":
             return at + 1
     return len(code)

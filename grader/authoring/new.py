@@ -43,11 +43,9 @@ _ID = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def write_new_exercise(id_: str, root: Path, *, like: str = "elementwise") -> tuple[Path, ...]:
-    """Write the files of the exercise `id_` below `root` after a pattern; returns their paths.
-
-    UsageError for an invalid id or an unknown pattern, and where one of the files exists already:
-    then no file is written.
-    """
+    """Writes the files of an exercise below `root` after a pattern; returns their paths.
+    UsageError, without a written file, for an invalid id, an unknown pattern or an existing
+    file."""
     _check_id(id_)
     if like not in PATTERNS:
         raise UsageError(
@@ -93,11 +91,9 @@ def _check_id(id_: str) -> None:
 
 
 def write_new_files(files: Mapping[Path, bytes], *, otherwise: str) -> None:
-    """Write the files and the folders that they need.
-
-    UsageError where a file exists already, with the advice `otherwise`; GraderError where a file
-    cannot be written. In both cases only new folders are left behind.
-    """
+    """Writes the files and their folders. UsageError, with the advice `otherwise`, if a file
+    exists; GraderError if a file cannot be written. In both cases only new folders are left
+    behind."""
     taken = [path for path in files if path.exists() or path.is_symlink()]
     if taken:
         raise UsageError(

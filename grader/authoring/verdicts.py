@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from grader.grading.cases import Oracle
@@ -28,6 +29,7 @@ from grader.spec.reader import SPEC_FILE
 FAULTLESS = frozenset({Status.PASSED, Status.INCONCLUSIVE})
 """Statuses of a program that lost no point."""
 
+MISSED = (CheckStatus.FAILED, CheckStatus.PARTIAL)
 _KNOWN = re.compile(r"(?P<status>[a-z_]+)--(?P<reason>\w+)")
 
 
@@ -58,11 +60,10 @@ class Grading:
 
     def _grade(self, path: Path) -> Score:
         quiet = replace(self.options, show=show_nothing)
-        folder, oracle = self.exercise.folder, self.oracle
-        score = grade_with(quiet, folder, path, oracle=oracle)
-        if score.status.is_worth_a_retry:  # a busy machine is no fault of the exercise
-            return grade_with(quiet, folder, path, oracle=oracle)
-        return score
+        grade = partial(grade_with, quiet, self.exercise.folder, path, oracle=self.oracle)
+        score = grade()
+        # A busy machine is no fault of the exercise.
+        return grade() if score.status.is_worth_a_retry else score
 
 
 # --- the exercise's programs ------------------------------------------------------------------
@@ -122,10 +123,8 @@ def _judge_lacking(subject: str, claim: str, exercise: Exercise, score: Score) -
         proof, found = Proof.FAILS, f"{score.status.value}: {score.message}"
         details = _first_lines(score.detail)
     elif missing := _untold(score):
-        proof = Proof.OPEN
-        found = (
-            f"{score.message}; this device cannot decide the checks that it should miss ({missing})"
-        )
+        undecided = f"this device cannot decide the checks that it should miss ({missing})"
+        proof, found = Proof.OPEN, f"{score.message}; {undecided}"
     else:
         proof, found = Proof.FAILS, f"it gets {score.message}"
     return Claim(subject, claim, proof, found, details)
@@ -135,25 +134,21 @@ def list_missed(score: Score) -> str:
     """The checks that a score misses in their own names; for a failure its status and message."""
     if score.status.ended_early:
         return f"{score.status.value.replace('_', ' ')}: {score.message}"
-    missed = [
-        check for check in score.checks if check.status in (CheckStatus.FAILED, CheckStatus.PARTIAL)
-    ]
+    missed = [check for check in score.checks if check.status in MISSED]
     wrong = next((check for check in missed if check.metric == "correctness"), None)
     return f"{wrong.name} ({wrong.message})" if wrong else ", ".join(check.name for check in missed)
 
 
 def _complaints(exercise: Exercise, score: Score) -> list[str]:
-    """The checks that the reference misses, each with its file and JSON path, and the place of the
-    loss."""
+    """The checks that the reference misses, each with its file, JSON path, and place."""
     file, spec = exercise.reference_source, exercise.folder / SPEC_FILE
     if score.status is not Status.FAILED:
         return [f"{file}: {line}" for line in _first_lines(score.detail)]
-    missed = (CheckStatus.FAILED, CheckStatus.PARTIAL)
     return [
         f"{file}: misses {spec}: $.checks[{index}] ({check.name}): "
         + "; ".join(filter(None, (check.message, where_it_is_lost(exercise, check))))
         for index, check in enumerate(score.checks)
-        if check.status in missed and not exercise.checks[index].bonus
+        if check.status in MISSED and not exercise.checks[index].bonus
     ]
 
 
@@ -181,9 +176,8 @@ def judge_known(
     """The claim that every known submission gets the verdict in its name."""
     subject, claim = "submissions", "each gets the verdict of its name"
     if not files:
-        return Claim(
-            subject, claim, Proof.OPEN, f"there are none in {folder} (<verdict>--<reason>.cu)"
-        )
+        found = f"there are none in {folder} (<verdict>--<reason>.cu)"
+        return Claim(subject, claim, Proof.OPEN, found)
     proofs = {path: _agrees(path, scores[str(path)]) for path in files}
     wrong, unsure = (
         [path for path, each in proofs.items() if each is proof]
@@ -217,17 +211,12 @@ def _agrees(path: Path, score: Score) -> Proof:
         return Proof.FAILS
     if score.status == name["status"] or _is_sterner(name["status"], score):
         return Proof.HOLDS
-    only_a_clock_decides = (
-        score.status in FAULTLESS
-        and name["status"] in {Status.PASSED, Status.FAILED}
-        and _untold(score)
-    )
-    cannot_decide = only_a_clock_decides or score.status is Status.UNSUPPORTED
+    is_timed = score.status in FAULTLESS and name["status"] in {Status.PASSED, Status.FAILED}
+    cannot_decide = (is_timed and _untold(score)) or score.status is Status.UNSUPPORTED
     return Proof.OPEN if cannot_decide else Proof.FAILS
 
 
 def _describe(score: Score) -> str:
     missing = _untold(score) if score.status in FAULTLESS else ""
-    return f"{score.status.value}: {score.message}" + (
-        f"; not decided: {missing}" if missing else ""
-    )
+    undecided = f"; not decided: {missing}" if missing else ""
+    return f"{score.status.value}: {score.message}{undecided}"

@@ -32,16 +32,14 @@ _UNREADABLE = (
     lzma.LZMAError,
     struct.error,
     EOFError,
-    NotImplementedError,
     RuntimeError,
     ValueError,
     OSError,
     OverflowError,
 )
 """Exceptions of zipfile for a broken or encrypted member, or an unknown compression."""
-_BAD_NAMES = frozenset(
-    {errno.EEXIST, errno.EISDIR, errno.ENOTDIR, errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ}
-)
+_TAKEN_NAMES = (errno.EEXIST, errno.EISDIR, errno.ENOTDIR)
+_BAD_NAMES = (errno.ENAMETOOLONG, errno.EINVAL, errno.EILSEQ)
 _DRIVE = re.compile(r"[A-Za-z]:")
 _LONGEST_PART_BYTES = 180
 """Limit of a name in the target: leaves bytes for a number (Linux allows 255)."""
@@ -63,18 +61,14 @@ class _BadMemberError(Exception):
 
 
 def extract_zip(archive: Path, target: Path) -> tuple[SetAside, ...]:
-    """Unpacks the wanted files of `archive` into `target`, an empty folder; returns the members
-    that were left out.
-
-    Raises UsageError if the file is no zip, has too many files, or the target cannot be written.
-    """
+    """Unpacks the wanted files into `target`, an empty folder; returns the members that were left
+    out. UsageError if the file is no zip, has too many files, or the target cannot be written."""
     try:
         with zipfile.ZipFile(archive) as opened:
             members = [member for member in opened.infolist() if _is_wanted(member)]
             if len(members) > MAX_FILES:
-                raise UsageError(
-                    f"{archive} holds {len(members):,} files; {MAX_FILES:,} are the most", _ADVICE
-                )
+                message = f"{archive} holds {len(members):,} files; {MAX_FILES:,} are the most"
+                raise UsageError(message, _ADVICE)
             return _extract_all(opened, members, target)
     except _UNREADABLE as error:
         raise UsageError(
@@ -147,10 +141,9 @@ def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
         with place.open("xb") as file:
             file.write(content)
     except OSError as error:
-        if error.errno in (errno.EEXIST, errno.EISDIR, errno.ENOTDIR):
-            raise _BadMemberError(
-                "another member has its name, or is a file with the name of its folder"
-            ) from error
+        if error.errno in _TAKEN_NAMES:
+            message = "another member has its name, or is a file with the name of its folder"
+            raise _BadMemberError(message) from error
         if error.errno in _BAD_NAMES:
             raise _BadMemberError(f"it cannot have this name here: {error.strerror}") from error
         raise UsageError(
@@ -161,8 +154,7 @@ def _write(target: Path, parts: tuple[str, ...], content: bytes) -> Path:
 
 
 def _stand_in(target: Path, name: str, number: int) -> Path | None:
-    """Writes an empty file with this or a similar name. None for a path outside the archive, and
-    for other types than .cu."""
+    """Writes an empty .cu file with this or a similar name; None for any other path."""
     try:
         parts = _parts(name)
     except _BadMemberError:

@@ -1,9 +1,6 @@
-"""A pool of Dask workers on this or other machines. It sends file contents and receives scores; the
-machines share no folder.
-
-The journal stays with the batch. Dask moves the tasks of a lost worker to other workers; a task
-that fails on several workers is lost, and the batch tries it again. Only this module imports dask.
-"""
+"""A pool of Dask workers, which share no folder: it sends file contents and receives scores. Dask
+moves the tasks of a lost worker to other workers; a task that fails on several workers is lost, and
+the batch tries it again. Only this module imports dask."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,8 +38,7 @@ _LOCAL = re.compile(r"local:(\d{1,3})")
 
 @dataclass(frozen=True)
 class Parcel:
-    """A task for another machine: with the submission's content, and the exercise's files by their
-    relative paths."""
+    """A task for another machine: the submission's content, and the exercise's files by path."""
 
     task: Task
     content: bytes
@@ -75,40 +71,34 @@ def grade_parcel(parcel: Parcel, grade: GradeTask, seconds: float) -> Outcome:
         return replace(grade_once(here, grade, seconds=seconds), task=parcel.task)
 
 
+@dataclass
 class ClusterPool:
     """Workers of one scheduler. `client`: a connected `distributed.Client`; `needs_gpu`: use only
     workers with the resource GPU; `notice` receives a sentence when workers are lost."""
 
-    def __init__(
-        self,
-        client: Client,
-        grade: GradeTask,
-        exercises: Mapping[str, Mapping[str, bytes]],
-        *,
-        needs_gpu: bool,
-        seconds: float,
-        notice: Callable[[str], None] = print,
-    ) -> None:
-        self._client = client
-        self._grade = grade
-        self._exercises = exercises
-        self._resources = {GPU: 1} if needs_gpu else None
-        self._seconds = seconds
-        self._running: dict[Future, Task] = {}
-        self._ended = threading.Event()
-        self._notice = notice
+    client: Client
+    grade: GradeTask
+    exercises: Mapping[str, Mapping[str, bytes]]
+    needs_gpu: bool
+    seconds: float
+    notice: Callable[[str], None] = print
+    _running: dict[Future, Task] = field(default_factory=dict, init=False)
+    _ended: threading.Event = field(default_factory=threading.Event, init=False)
+    _lost_since: float | None = field(default=None, init=False)
+    _reported: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
         self._threads = self._count_threads()
-        self._lost_since: float | None = None
-        self._reported = 0.0
 
     @property
     def free(self) -> int:
         return max(0, _QUEUED * self._count_threads() - len(self._running))
 
     def submit(self, task: Task) -> None:
-        parcel = Parcel(task, task.source.read_bytes(), self._exercises[task.exercise])
-        future = self._client.submit(
-            grade_parcel, parcel, self._grade, self._seconds, pure=False, resources=self._resources
+        parcel = Parcel(task, task.source.read_bytes(), self.exercises[task.exercise])
+        resources = {GPU: 1} if self.needs_gpu else None
+        future = self.client.submit(
+            grade_parcel, parcel, self.grade, self.seconds, pure=False, resources=resources
         )
         future.add_done_callback(lambda _: self._ended.set())
         self._running[future] = task
@@ -130,7 +120,7 @@ class ClusterPool:
         """Reports lost workers at once; without any worker, again every minute."""
         threads = self._count_threads()
         if 0 < threads < self._threads:
-            self._notice(f"the cluster lost workers: {threads} of {self._threads} threads are left")
+            self.notice(f"the cluster lost workers: {threads} of {self._threads} threads are left")
         self._threads = threads
         if threads:
             self._lost_since = None
@@ -138,30 +128,29 @@ class ClusterPool:
         if self._lost_since is None:
             self._lost_since, self._reported = now, -math.inf
         left = self._lost_since + LOST_SECONDS - now
-        what = "worker" if self._client.status == "running" else "scheduler"
-        if left <= 0 or self._client.status == "closed":
+        what = "worker" if self.client.status == "running" else "scheduler"
+        if left <= 0 or self.client.status == "closed":
             raise GraderError(
                 f"the cluster has no {what} any more",
                 "All results are kept. Start the cluster again and repeat the command.",
             )
         if now >= self._reported + _REPORT_SECONDS:
             self._reported = now
-            self._notice(
+            self.notice(
                 f"the cluster has no {what} any more: waiting for a new {what}, at most"
                 f" {left / 60:.0f} minutes"
             )
 
     def _count_threads(self) -> int:
-        needs_gpu = self._resources is not None
         return sum(
             worker["nthreads"]
-            for worker in _list_workers(self._client).values()
-            if not needs_gpu or worker["resources"].get(GPU)
+            for worker in _list_workers(self.client).values()
+            if not self.needs_gpu or worker["resources"].get(GPU)
         )
 
     def close(self) -> None:
-        if self._client.status == "running":
-            self._client.cancel(list(self._running))
+        if self.client.status == "running":
+            self.client.cancel(list(self._running))
         self._running.clear()
 
 
@@ -176,11 +165,9 @@ def _outcome(future: Future, task: Task) -> Outcome:
 
 @contextlib.contextmanager
 def open_cluster(name: str) -> Iterator[Client]:
-    """A client of the scheduler at an address. For `local:N` it starts a cluster of N processes.
-
-    Raises ToolMissing without dask.distributed, UsageError if no scheduler answers, GraderError if
-    no worker joins.
-    """
+    """A client of the scheduler at an address; `local:N` starts a cluster of N processes.
+    ToolMissing without dask.distributed, UsageError without a scheduler, GraderError without a
+    worker."""
     try:
         from distributed import Client, LocalCluster
     except ImportError as error:
@@ -189,14 +176,12 @@ def open_cluster(name: str) -> Iterator[Client]:
             "Install the extra: pip install 'cuda-exercise-grader[cluster]'.",
         ) from error
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # `_watch` reports lost workers
-    local = _LOCAL.fullmatch(name)
+    address: Any = name
     with contextlib.ExitStack() as stack:
-        if local:
-            address: Any = stack.enter_context(
+        if local := _LOCAL.fullmatch(name):
+            address = stack.enter_context(
                 LocalCluster(n_workers=int(local[1]), threads_per_worker=1, dashboard_address=None)
             )
-        else:
-            address = name
         try:
             client = stack.enter_context(Client(address, timeout=30, set_as_default=False))
         except (OSError, ValueError, TimeoutError) as error:
@@ -217,15 +202,15 @@ def open_cluster(name: str) -> Iterator[Client]:
 def find_gpu_model(client: Client) -> str | None:
     """The GPU model of the workers that declare a GPU; None if no worker does. Raises UsageError if
     the models differ."""
-    addresses = _gpu_workers(client)
+    workers = _list_workers(client)
+    addresses = [address for address, worker in workers.items() if worker["resources"].get(GPU)]
     if not addresses:
         return None
-    models = client.gather(
-        [
-            client.submit(_ask_gpu_model, workers=[address], resources={GPU: 1}, pure=False)
-            for address in addresses
-        ]
-    )
+    asked = [
+        client.submit(_ask_gpu_model, workers=[address], resources={GPU: 1}, pure=False)
+        for address in addresses
+    ]
+    models = client.gather(asked)
     if len(set(models)) > 1:
         raise UsageError(
             f"the workers' GPUs have different models: {', '.join(sorted(set(models)))}",
@@ -239,11 +224,6 @@ def _ask_gpu_model() -> str:
 
     with RemoteDevice("gpu:0") as device:
         return device.info.name
-
-
-def _gpu_workers(client: Client) -> list[str]:
-    workers = _list_workers(client)
-    return [address for address, worker in workers.items() if worker["resources"].get(GPU)]
 
 
 def _list_workers(client: Client) -> dict[str, Any]:

@@ -29,12 +29,9 @@ _NAME = re.compile(r"^[ \t]*-?[ \t]*:name:[ \t]*(.+)$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class HandIn:
-    """The files of one student: `files` maps shown names to paths, `set_aside` maps the names of
-    files that cannot be graded to reasons.
-
-    `exported_as`: the name of the student's folder in the platform's export. `absent`: the student
-    is in the roster but handed in nothing.
-    """
+    """The files of one student: `files` maps shown names to paths, `set_aside` names of files that
+    cannot be graded to reasons. `exported_as`: the student's folder in the platform's export.
+    `absent`: the student is in the roster but handed in nothing."""
 
     student: str
     student_id: str | None = None
@@ -46,20 +43,15 @@ class HandIn:
 
 
 def collect(folder: Path, set_aside: Mapping[Path, str] | None = None) -> list[HandIn]:
-    """All students of a folder in order of their unique names, each with zero or more .cu files.
-
-    `set_aside`: the empty files of members that were not unpacked, with reasons (archives). Links,
-    pipes and hidden files are set aside too. Raises UsageError if the folder cannot be read or has
-    no .cu file.
-    """
+    """All students of a folder in order of their unique names. `set_aside`: the empty files of
+    members that were not unpacked, with reasons (archives). Links, pipes and hidden files are set
+    aside too. Raises UsageError if the folder cannot be read or has no .cu file."""
     try:
         root = _unwrap(folder)
         entries = sorted(root.iterdir())
         metadata = _read_metadata(root)
-        found = [
-            _without(each, set_aside or {})
-            for each in (*_folders(entries, metadata), *_files(entries))
-        ]
+        every = (*_folders(entries, metadata), *_files(entries))
+        found = [_without(each, set_aside or {}) for each in every]
     except OSError as error:
         raise UsageError(f"{folder} cannot be read: {error.strerror}", _ADVICE) from error
     if not any(each.files or each.set_aside for each in found):
@@ -71,9 +63,8 @@ def _without(hand_in: HandIn, set_aside: Mapping[Path, str]) -> HandIn:
     """Moves the files that cannot be graded to `set_aside`."""
     reasons = {name: set_aside.get(path) or _refuse(path) for name, path in hand_in.files.items()}
     good = {name: path for name, path in hand_in.files.items() if not reasons[name]}
-    return replace(
-        hand_in, files=good, set_aside={name: why for name, why in reasons.items() if why}
-    )
+    bad = {name: why for name, why in reasons.items() if why}
+    return replace(hand_in, files=good, set_aside=bad)
 
 
 def _refuse(path: Path) -> str:
@@ -122,13 +113,13 @@ def _folders(entries: list[Path], metadata: Mapping[str, str]) -> Iterator[HandI
             if files or not reason.startswith("its name"):  # not the folders of git and editors
                 yield HandIn(entry.name.lstrip("."), files={entry.name: entry})
             continue
-        if moodle := _MOODLE.fullmatch(entry.name):
-            yield HandIn(moodle["student"], moodle["id"], "moodle", files, exported_as=entry.name)
-        elif gradescope := _GRADESCOPE.fullmatch(entry.name):
-            names = metadata.get(entry.name) or entry.name
-            yield HandIn(names, gradescope["id"], "gradescope", files)
+        name = entry.name
+        if moodle := _MOODLE.fullmatch(name):
+            yield HandIn(moodle["student"], moodle["id"], "moodle", files, exported_as=name)
+        elif gradescope := _GRADESCOPE.fullmatch(name):
+            yield HandIn(metadata.get(name) or name, gradescope["id"], "gradescope", files)
         else:
-            yield HandIn(entry.name, files=files)
+            yield HandIn(name, files=files)
 
 
 def _files(entries: list[Path]) -> Iterator[HandIn]:
@@ -154,17 +145,15 @@ def _is_source(path: Path) -> bool:
 
 
 def _read_metadata(root: Path) -> dict[str, str]:
-    """Gradescope's submitters by folder. Reads only these entries of the YAML file, line by
-    line."""
+    """Gradescope's submitters by folder. Reads only these entries, line by line."""
     path = root / METADATA
     if not path.is_file() or path.is_symlink():
         return {}
     blocks = _BLOCK.findall(path.read_text(encoding="utf-8", errors="replace"))
-    return {folder: _parse_names(block) for folder, block in blocks}
-
-
-def _parse_names(block: str) -> str:
-    return ", ".join(name.strip().strip("\"'") for name in _NAME.findall(block))
+    return {
+        folder: ", ".join(name.strip().strip("\"'") for name in _NAME.findall(block))
+        for folder, block in blocks
+    }
 
 
 def name_uniquely(found: list[HandIn]) -> list[HandIn]:

@@ -51,10 +51,8 @@ def give_handles(out: Path, students: Sequence[str]) -> Mapping[str, str]:
     taken = set(handles.values())
     for student in students:
         while student not in handles:
-            number = 10 + secrets.randbelow(90)
-            name = (
-                f"{secrets.choice(_ADJECTIVES.split())} {secrets.choice(_ANIMALS.split())} {number}"
-            )
+            words = (secrets.choice(each.split()) for each in (_ADJECTIVES, _ANIMALS))
+            name = f"{' '.join(words)} {10 + secrets.randbelow(90)}"
             if name not in taken:
                 taken.add(name)
                 handles[student] = name
@@ -67,8 +65,7 @@ def give_handles(out: Path, students: Sequence[str]) -> Mapping[str, str]:
 
 
 def _guard(student: str) -> str:
-    """The name with control characters as Python escapes, in a form that spreadsheets do not
-    evaluate as a formula."""
+    """The name with control characters as escapes; no spreadsheet evaluates it as a formula."""
     plain = "".join(
         each if each.isprintable() and each != "\\" else each.encode("unicode_escape").decode()
         for each in student
@@ -77,6 +74,5 @@ def _guard(student: str) -> str:
 
 
 def _read_name(cell: str) -> str:
-    return _ESCAPED.sub(
-        lambda found: found[0].encode().decode("unicode_escape"), _GUARDED.sub("", cell)
-    )
+    plain = _GUARDED.sub("", cell)
+    return _ESCAPED.sub(lambda found: found[0].encode().decode("unicode_escape"), plain)

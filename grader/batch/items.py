@@ -29,11 +29,8 @@ _RESUBMITTED = re.compile(r"(?:-(\d+)| \((\d+)\))(?=\.cu\Z)", re.IGNORECASE)
 @dataclass(frozen=True)
 class Item:
     """A student and an exercise. Without a file `sha256` and `key` are None and `problem` is the
-    reason.
-
-    `student` and `submission` are the shown names. `score_path`: the score's path in the batch's
-    folder. `handed_in_as`: the platform's name of the file or of the student's folder.
-    """
+    reason. `student` and `submission` are the shown names. `handed_in_as`: the platform's name of
+    the file or of the student's folder."""
 
     student: str
     student_id: str | None
@@ -58,22 +55,19 @@ def make_items(
     pseudonyms: dict[str, str] | None = None,
 ) -> list[Item]:
     """All pairs of student and exercise, ordered by shown name. Copies the files to `out`, because
-    the originals may disappear.
-
-    `key_of` makes a key of an exercise's id and a file's SHA-256. `only`: names and patterns of the
-    selected students; raises UsageError if a pattern matches no student.
-    """
+    the originals may disappear. `key_of` makes a key of an exercise's id and a file's SHA-256.
+    `only`: as for `choose_students`."""
     ids = [exercise.id for exercise in exercises]
     names = pseudonyms or {each.student: each.student for each in hand_ins}
     places = _file_names([names[each.student] for each in hand_ins])
     chosen = choose_students(only, hand_ins, names)
+    folders = {exercise: f"{exercise}/" if len(ids) > 1 else "" for exercise in ids}
     items = []
     for each in hand_ins:
         shown = names[each.student]
         for exercise, matched in match_files(each, ids).items():
-            sha256, problem = (
-                (None, matched.problem) if matched.path is None else _keep(matched.path, out)
-            )
+            sha256, problem = _keep(matched.path, out) if matched.path else (None, matched.problem)
+            file = matched.path.name if matched.path and each.platform else None
             items.append(
                 Item(
                     student=shown,
@@ -83,23 +77,14 @@ def make_items(
                     selected=each.student in chosen,
                     student_id=None if pseudonyms else each.student_id,
                     platform=None if pseudonyms else each.platform,
-                    handed_in_as=None if pseudonyms else _exported_name(each, matched),
+                    handed_in_as=None if pseudonyms else each.exported_as or file,
                     submission=matched.name and (f"{exercise}.cu" if pseudonyms else matched.name),
                     key=key_of(exercise, sha256) if sha256 else None,
-                    score_path=(
-                        f"{SCORES}/{exercise + '/' if len(ids) > 1 else ''}{places[shown]}.json"
-                    ),
+                    score_path=f"{SCORES}/{folders[exercise]}{places[shown]}.json",
                 )
             )
-    return sorted(
-        items, key=lambda item: (item.student.casefold(), item.student, ids.index(item.exercise))
-    )
-
-
-def _exported_name(hand_in: HandIn, matched: Matched) -> str | None:
-    if hand_in.exported_as is not None or hand_in.platform is None:
-        return hand_in.exported_as
-    return None if matched.path is None else matched.path.name
+    items.sort(key=lambda each: (each.student.casefold(), each.student, ids.index(each.exercise)))
+    return items
 
 
 def source_path(sha256: str) -> str:
@@ -140,38 +125,25 @@ def _file_names(students: Iterable[str]) -> dict[str, str]:
 def choose_students(
     patterns: Sequence[str], hand_ins: Sequence[HandIn], shown: Mapping[str, str]
 ) -> set[str]:
-    """The students that the patterns select; without patterns all. `shown`: their names in the
-    results.
-
-    A pattern that equals a name or an id selects this student. Else `*`, `?` and `[...]` match as
-    in file names. Case is ignored. Raises UsageError, with similar names, if a pattern matches no
-    student.
-    """
+    """The students whose name, shown name or id equals a pattern, or else matches it as in file
+    names; without patterns all. Case is ignored. Raises UsageError, with similar names, if a
+    pattern matches no student."""
     if not patterns:
         return {each.student for each in hand_ins}
-    names = {
-        each.student: _fold_all((each.student, shown[each.student], each.student_id))
-        for each in hand_ins
-    }
+    names = {}
+    for each in hand_ins:
+        own = (each.student, shown[each.student], each.student_id)
+        names[each.student] = {name.casefold() for name in own if name}
     chosen: set[str] = set()
     for pattern in patterns:
         wanted = pattern.casefold()
         found = {student for student, own in names.items() if wanted in own}
-        found = found or {
-            student
-            for student, own in names.items()
-            if any(fnmatch.fnmatchcase(name, wanted) for name in own)
-        }
+        found = found or {student for student, own in names.items() if fnmatch.filter(own, wanted)}
         if not found:
-            raise UsageError(
-                f"--only {pattern!r} matches no student", _advise(wanted, shown.values())
-            )
+            advice = _advise(wanted, shown.values())
+            raise UsageError(f"--only {pattern!r} matches no student", advice)
         chosen |= found
     return chosen
-
-
-def _fold_all(names: Iterable[str | None]) -> set[str]:
-    return {name.casefold() for name in names if name}
 
 
 def _advise(wanted: str, shown: Iterable[str]) -> str:
@@ -195,11 +167,8 @@ class Matched:
 
 
 def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]:
-    """The student's file for each exercise.
-
-    A single file belongs to a single exercise. Else a file belongs to the
-    longest exercise id in its name. Of several versions of a name the last submitted is taken.
-    """
+    """The student's file for each exercise. A file belongs to the longest exercise id in its name;
+    without such names, to a single exercise. Of several versions the last submitted is taken."""
     claimed: dict[str, list[str]] = {exercise: [] for exercise in exercises}
     for name in hand_in.files:
         if (owner := _claim(name, exercises)) is not None:
@@ -212,9 +181,7 @@ def match_files(hand_in: HandIn, exercises: Sequence[str]) -> dict[str, Matched]
 
 def _claim(name: str, exercises: Sequence[str]) -> str | None:
     plain = _plain(Path(name).name)
-    return max(
-        (exercise for exercise in exercises if _plain(exercise) in plain), key=len, default=None
-    )
+    return max((each for each in exercises if _plain(each) in plain), key=len, default=None)
 
 
 def _plain(name: str) -> str:
@@ -229,22 +196,16 @@ def _choose(hand_in: HandIn, exercise: str, claimed: Sequence[str], *, alone: bo
         return Matched(latest[0], hand_in.files[latest[0]])
     if latest:
         shown = ", ".join(latest[:5]) + (", ..." if len(latest) > 5 else "")
-        return Matched(
-            None,
-            None,
-            f"several files could be for {exercise}: {shown}; keep only one, or name it"
-            f" {exercise}.cu",
-        )
+        problem = f"several files could be for {exercise}: {shown}; keep only one, or name it"
+        return Matched(None, None, f"{problem} {exercise}.cu")
     return Matched(None, None, _why_none(hand_in, exercise))
 
 
 def _why_none(hand_in: HandIn, exercise: str) -> str:
     if hand_in.absent:
         return "nothing was handed in"
-    if hand_in.set_aside:
-        return "; ".join(
-            f"{name} was set aside: {reason}" for name, reason in [*hand_in.set_aside.items()][:5]
-        )
+    if first := [*hand_in.set_aside.items()][:5]:
+        return "; ".join(f"{name} was set aside: {reason}" for name, reason in first)
     return "no .cu file" if not hand_in.files else f"no file named after {exercise}"
 
 

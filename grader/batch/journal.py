@@ -1,12 +1,10 @@
-"""The journal of a batch: an SQLite file with all results.
-
-A result is written completely or not at all, even if the process is killed (SQLite, write-ahead
-logging). Score files, gradebook and reports are derived from the journal and can be written again.
-"""
+"""The journal of a batch: an SQLite file with all results. A result is written completely or not at
+all, even if the process is killed. All other files are derived from the journal."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import secrets
 import sqlite3
 import time
@@ -15,8 +13,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
-from grader.batch.tasks import Graded
+from grader.batch.tasks import Task
 from grader.errors import GraderError, UsageError
 from grader.plumbing.locks import hold_lock
 
@@ -69,12 +68,41 @@ class Result:
         return self.judged_points < self.max_score
 
 
+def read_result(task: Task, text: str, *, seconds: float, attempts: int) -> Result:
+    """The result of a task with this score as JSON text. GraderError if the text is no score."""
+    try:
+        score = json.loads(text)
+        digest = {
+            "why": score.get("why", ""),
+            "causes": score.get("causes", []),
+            "checks": [_digest_check(check) for check in score["checks"]],
+        }
+        return Result(
+            task.key,
+            task.exercise,
+            task.sha256,
+            **{name: score[name] for name in _OF_SCORE},
+            device=score["device"]["name"] if score["device"] else None,
+            seconds=seconds,
+            attempts=attempts,
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+            digest=json.dumps(digest),
+        )
+    except (ValueError, KeyError, TypeError) as error:
+        raise GraderError(f"the answer of a worker is not a score: {error!r}") from error
+
+
+def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
+    own = {name: check[name] for name in ("status", "points", "max_points", "bonus")}
+    return {"name": check["headline"] or check["title"], **own}
+
+
+_OF_SCORE = ("status", "score", "max_score", "judged_points", "message")
 _COLUMNS = tuple(field.name for field in fields(Result))
 
 
 class Journal:
-    """The open journal of a folder, for one process at a time. Methods raise GraderError if the
-    disk fails."""
+    """The open journal of a folder. Methods raise GraderError if the disk fails."""
 
     def __init__(self, folder: Path, database: sqlite3.Connection) -> None:
         self._folder = folder
@@ -96,26 +124,10 @@ class Journal:
             ).fetchone()
             return zlib.decompress(text).decode()
 
-    def add(self, graded: Sequence[Graded]) -> list[Result]:
-        """Writes all results or none. After the return they survive the process; a power cut loses
-        the results of the last second."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        results = [
-            Result(
-                key=each.key,
-                exercise=each.exercise,
-                sha256=each.sha256,
-                seconds=each.seconds,
-                attempts=each.attempts,
-                finished=now,
-                **each.fields(),  # type: ignore[arg-type]
-            )
-            for each in graded
-        ]
-        rows = [
-            (*astuple(result), zlib.compress(each.text.encode(), 1))
-            for result, each in zip(results, graded, strict=True)
-        ]
+    def add(self, graded: Sequence[tuple[Result, str]]) -> None:
+        """Writes all results, with their scores as JSON texts, or none. After the return they
+        survive the process; a power cut loses the results of the last second."""
+        rows = [(*astuple(result), zlib.compress(text.encode(), 1)) for result, text in graded]
         # SQLite continues to write to a deleted file.
         if self._read_identity() != self._identity:
             raise GraderError(
@@ -130,10 +142,9 @@ class Journal:
                 rows,
             )
             self._database.executemany(
-                "DELETE FROM redo WHERE key = ?", [(result.key,) for result in results]
+                "DELETE FROM redo WHERE key = ?", [(result.key,) for result, _ in graded]
             )
         self._sync()
-        return results
 
     def _read_identity(self) -> tuple[int, int] | None:
         """Device and inode of the journal's file; None if it is deleted."""
@@ -197,20 +208,15 @@ class Journal:
             row = self._database.execute(_META, (name,)).fetchone()
         return None if row is None else str(row[0])
 
-    @contextlib.contextmanager
-    def _handling_faults(self) -> Iterator[None]:
-        with _handling_faults(self._folder):
-            yield
+    def _handling_faults(self) -> contextlib.AbstractContextManager[None]:
+        return _handling_faults(self._folder)
 
 
 @contextlib.contextmanager
 def open_journal(folder: Path) -> Iterator[Journal]:
-    """The journal in `folder`, created if necessary. Only the owner may read it, because it
-    contains the secret of the seeds.
-
-    Raises UsageError if another batch uses it, if the folder cannot be written, or if the file is
-    no journal.
-    """
+    """The journal in `folder`, created if necessary. Only the owner may read the secret of the
+    seeds. UsageError if another batch uses it, the folder cannot be written, or the file is no
+    journal."""
     with _locked(folder), _handling_faults(folder):
         path = folder / NAME
         path.touch(mode=0o600)
@@ -219,19 +225,15 @@ def open_journal(folder: Path) -> Iterator[Journal]:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = NORMAL")
             database.executescript(_SCHEMA)
-            _add_digest(database)
+            if "digest" not in {row[1] for row in database.execute("PRAGMA table_info(results)")}:
+                # the table of an earlier version
+                database.execute("ALTER TABLE results ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
             database.execute("INSERT OR IGNORE INTO meta VALUES ('version', ?)", (VERSION,))
             database.commit()
             _check_version(database, path)
             yield Journal(folder, database)
         finally:
             database.close()
-
-
-def _add_digest(database: sqlite3.Connection) -> None:
-    """Adds the column `digest` to a table of an earlier version."""
-    if "digest" not in {row[1] for row in database.execute("PRAGMA table_info(results)")}:
-        database.execute("ALTER TABLE results ADD COLUMN digest TEXT NOT NULL DEFAULT ''")
 
 
 def _check_version(database: sqlite3.Connection, path: Path) -> None:

@@ -16,8 +16,7 @@ from grader.plumbing.children import Child
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a task. `lost`: the reason why there is no answer; `out_of_time`: the reason is
-    the time limit."""
+    """The end of a task. `lost`: why there is no answer; `out_of_time`: by the time limit."""
 
     task: Task
     seconds: float
@@ -77,11 +76,8 @@ class LocalPool:
         until_limit = min(slot.started for slot in busy) + self._seconds - self._clock()
         timeout = max(0.0, min(seconds, until_limit))
         wait([slot.connection for slot in busy], timeout=timeout)
-        return [
-            outcome
-            for slot in busy
-            if (outcome := slot.poll(self._clock(), self._seconds)) is not None
-        ]
+        polled = [slot.poll(self._clock(), self._seconds) for slot in busy]
+        return [outcome for outcome in polled if outcome is not None]
 
     def close(self) -> None:
         for slot in self._slots:
@@ -102,8 +98,7 @@ def grade_once(task: Task, grade: GradeTask, *, seconds: float) -> Outcome:
 
 
 class _Slot:
-    """A slot for one worker process, which carries out many tasks. `quiet`: its output is
-    discarded."""
+    """A slot for a worker process, which carries out many tasks; `quiet`: without output."""
 
     def __init__(self, grade: GradeTask, device: str, *, quiet: bool = False) -> None:
         self._grade = grade
@@ -144,9 +139,8 @@ class _Slot:
             return Outcome(task, seconds, lost=f"its {who} ended with exit code {code}")
         if seconds >= limit:
             self.stop()
-            return Outcome(
-                task, seconds, lost=f"it had not ended after {limit:g} s", out_of_time=True
-            )
+            lost = f"it had not ended after {limit:g} s"
+            return Outcome(task, seconds, lost=lost, out_of_time=True)
         return None
 
     def stop(self) -> None:

@@ -113,7 +113,7 @@ def make_entries(
 
 
 def _read_digest(result: Result | None) -> dict[str, Any]:
-    """Reasons, causes and checks, as fields of an entry."""
+    """Reasons, causes and checks of an entry."""
     return _structure(json.loads(result.digest)) if result and result.digest else {}
 
 
@@ -160,12 +160,9 @@ def read_summary(out: Path) -> BatchSummary:
 
 
 def format_gradebook(summary: BatchSummary) -> str:
-    """A row per student, ordered by name: points and status by exercise, then the sum of the
-    points. A column for each check has the points that it gave.
-
-    A cell of points is empty where there is no final grade (`BatchEntry.points`). So is then the
-    sum.
-    """
+    """A row per student, ordered by name: points, status and points of each check by exercise, then
+    the sum. Points without a final grade (`BatchEntry.points`) are empty, and so is then the
+    sum."""
     columns = ("", " judged", " of", " status", " why")
     checks = _list_checks(summary)
     head = [
@@ -180,7 +177,7 @@ def format_gradebook(summary: BatchSummary) -> str:
     for student, entries in of_student.items():
         cells = [cell for entry in entries for cell in _cells(entry, checks[entry.exercise])]
         points = [entry.points for entry in entries if entry.points is not None]
-        total = f"{sum(points):g}" if len(points) == len(entries) else ""
+        total = _figure(sum(points) if len(points) == len(entries) else None)
         rows.append([_cell(student), _cell(entries[0].student_id or ""), *cells, total])
     return _format_csv(rows)
 
@@ -216,15 +213,13 @@ def _format_csv(rows: Iterable[Sequence[str]]) -> str:
 
 
 def _cells(entry: BatchEntry, checks: Sequence[str]) -> list[str]:
-    points = entry.points
-    earned = {check.name: check.earned for check in entry.checks if entry.marks is not None}
-    judged = "" if entry.marks is None else f"{entry.marks.judged:g}"
-    status = entry.status.value if entry.status else "not graded"
+    marks = entry.marks
+    earned = {check.name: check.earned for check in entry.checks} if marks else {}
     return [
-        "" if points is None else f"{points:g}",
-        judged,
-        f"{entry.max_score:g}",
-        status,
+        _figure(entry.points),
+        _figure(marks.judged if marks else None),
+        _figure(entry.max_score),
+        entry.status.value if entry.status else "not graded",
         _cell(entry.reason),
         *(_figure(earned.get(name)) for name in checks),
     ]
@@ -235,7 +230,6 @@ def _figure(value: float | None) -> str:
 
 
 def _cell(text: str) -> str:
-    """The text on one line, without control characters, in a form that spreadsheets do not evaluate
-    as a formula."""
+    """The text on one line; no spreadsheet evaluates it as a formula."""
     plain = "".join(letter if letter.isprintable() else " " for letter in text)
     return f"'{plain}" if _FORMULA.match(plain) else plain

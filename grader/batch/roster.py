@@ -144,8 +144,7 @@ def _find_moodle_columns(row: Mapping[str, str]) -> tuple[str, ...] | None:
 
 
 def read_rows(text: str) -> csv.DictReader[str]:
-    """The rows of a CSV. Cells are separated by commas or, as spreadsheets of many countries write
-    them, by semicolons."""
+    """The rows of a CSV, separated by commas or, as in many countries, by semicolons."""
     header = text.partition("\n")[0]
     return csv.DictReader(
         io.StringIO(text, newline=""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -37,8 +38,7 @@ DEVICE_NOTE = "device"
 
 
 class Rerun(StrEnum):
-    """The known results to grade again. CHANGED: none; FAILED: results with a status that is worth
-    a retry; ALL: all."""
+    """The known results to grade again: none, those worth a retry, or all."""
 
     CHANGED = "changed"
     FAILED = "failed"
@@ -84,18 +84,12 @@ def run_batch(
     reports: Reports,
 ) -> BatchSummary:
     """Grades the selected submissions without a result, and writes all results to `settings.out`.
-    Starts the pool only if there is work.
-
-    After an interruption or on a full disk, the journal still has all results; scores, gradebook
-    and summary are written as far as possible.
-    """
+    Starts the pool only if there is work. After an interruption or on a full disk, the journal
+    still has all results; other files are written as far as possible."""
     started = _now()
     items = plan_items(settings, hand_ins, journal)
     results = journal.read_results()
-    _ask_again(settings.rerun, items, results, journal)
-    again = journal.read_asked_again()
-    again |= {item.key for item in items if item.key and _failed_on(item, results)}
-    for key in again:
+    for key in _choose_again(settings.rerun, items, results, journal):
         results.pop(key, None)
     if settings.only_pending and not any(item.key in results for item in items):
         raise UsageError(
@@ -108,25 +102,31 @@ def run_batch(
         )
     before = dict(results)
     if settings.only_pending:
-        items = [replace(each, selected=each.selected and _waits(each, before)) for each in items]
+        waiting = {key for key, result in results.items() if result.is_pending}
+        items = [replace(each, selected=each.selected and each.key in waiting) for each in items]
         for item in items:
-            if item.selected and item.key is not None:
-                results.pop(item.key, None)
+            if item.selected:
+                results.pop(item.key or "", None)
     board = _Board(settings.out, items, results, journal, reports.progress)
     tasks = make_tasks(settings, items, results, journal)
     try:
         if tasks:
-            _carry_out(tasks, settings, journal, board, start_pool, make_failed)
+            with closing(start_pool()) as pool:
+                run_tasks(
+                    tasks,
+                    pool,
+                    journal,
+                    make_failed=make_failed,
+                    limit_is_verdict=settings.limit_is_verdict,
+                    on_results=board.take,
+                    on_change=board.show,
+                )
     finally:
         results = {**before, **results}
         summary = _summarise(settings, items, results, started)
         write_summary(settings.out, summary)
         reports.summary(summary)
     return summary
-
-
-def _waits(item: Item, results: Mapping[str, Result]) -> bool:
-    return item.key is not None and item.key in results and results[item.key].is_pending
 
 
 def plan_items(settings: Settings, hand_ins: Sequence[HandIn], journal: Journal) -> list[Item]:
@@ -170,13 +170,8 @@ def make_tasks(
     secret, asked = journal.secret(), settings.options.seed
     tasks: dict[str, Task] = {}
     for item in items:
-        if (
-            item.key is None
-            or item.sha256 is None
-            or not item.selected
-            or item.key in results
-            or item.key in tasks
-        ):
+        known = item.key in results or item.key in tasks
+        if item.key is None or item.sha256 is None or not item.selected or known:
             continue
         seed = draw_seed(secret, item.sha256) if asked is None else asked
         source = (settings.out / source_path(item.sha256)).absolute()
@@ -191,49 +186,21 @@ def make_tasks(
     return list(tasks.values())
 
 
-def _ask_again(
+def _choose_again(
     rerun: Rerun, items: Sequence[Item], results: Mapping[str, Result], journal: Journal
-) -> None:
-    known = [item.key for item in items if item.selected and item.key in results]
-    match rerun:
-        case Rerun.ALL:
-            journal.ask_again(key for key in known if key)
-        case Rerun.FAILED:
-            journal.ask_again(
-                key for key in known if key and Status(results[key].status).is_worth_a_retry
-            )
-        case Rerun.CHANGED:  # a changed file has another key, which has no result
-            return
-
-
-def _failed_on(item: Item, results: Mapping[str, Result]) -> bool:
-    """Whether the grader or the machine failed on a selected submission, which is always graded
-    again."""
-    result = results.get(item.key or "")
-    return item.selected and result is not None and result.status == Status.GRADER_ERROR
-
-
-def _carry_out(
-    tasks: Sequence[Task],
-    settings: Settings,
-    journal: Journal,
-    board: _Board,
-    start_pool: Callable[[], Pool],
-    make_failed: MakeFailed,
-) -> None:
-    pool = start_pool()
-    try:
-        run_tasks(
-            tasks,
-            pool,
-            journal,
-            make_failed=make_failed,
-            limit_is_verdict=settings.limit_is_verdict,
-            on_results=board.take,
-            on_change=board.show,
+) -> set[str]:
+    """The keys of results to grade again: by `--rerun`, of this or an interrupted run, and those on
+    which the grader or the machine failed."""
+    keys = {item.key for item in items if item.selected and item.key}
+    known = [results[key] for key in sorted(keys & results.keys())]
+    if rerun is not Rerun.CHANGED:  # a changed file has another key, which has no result
+        journal.ask_again(
+            result.key
+            for result in known
+            if rerun is Rerun.ALL or Status(result.status).is_worth_a_retry
         )
-    finally:
-        pool.close()
+    failed = {result.key for result in known if result.status == Status.GRADER_ERROR}
+    return journal.read_asked_again() | failed
 
 
 class _Board:
@@ -247,12 +214,8 @@ class _Board:
         journal: Journal,
         on_progress: Callable[[BatchProgress], None],
     ) -> None:
-        self._out, self._journal, self._on_progress, self.results = (
-            out,
-            journal,
-            on_progress,
-            results,
-        )
+        self._out, self._journal = out, journal
+        self._on_progress, self._results = on_progress, results
         self._owners: dict[str, list[Item]] = {}
         for item in items:
             if item.key is not None and (item.selected or item.key in results):
@@ -265,7 +228,7 @@ class _Board:
 
     def take(self, new: Sequence[Result]) -> None:
         for result in new:
-            self.results[result.key] = result
+            self._results[result.key] = result
             self._graded += 1
             text = self._journal.read_text(result.key)
             owners = self._owners.get(result.key, [])
@@ -297,11 +260,11 @@ def _words(result: Result) -> str:
 def _summarise(
     settings: Settings, items: Sequence[Item], results: Mapping[str, Result], started: str
 ) -> BatchSummary:
-    max_scores = {exercise.id: exercise.max_score for exercise in settings.exercises}
     exercises = tuple(
         BatchExercise(exercise.id, exercise.title, exercise.max_score)
         for exercise in settings.exercises
     )
+    max_scores = {exercise.id: exercise.max_score for exercise in exercises}
     entries = make_entries(items, results, max_scores, settings.pending)
     device = str(settings.options.device)
     return BatchSummary(exercises, entries, started, _now(), settings.grader, device)

@@ -7,9 +7,9 @@ import math
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 
-from grader.batch.journal import Journal, Result
+from grader.batch.journal import Journal, Result, read_result
 from grader.batch.pool import Outcome, Pool
-from grader.batch.tasks import Graded, Task
+from grader.batch.tasks import Task
 from grader.errors import UsageError
 from grader.records import GivenUp, OverBatchLimit, Status
 
@@ -67,13 +67,10 @@ def run_tasks(
     on_results: Callable[[Sequence[Result]], None],
     on_change: Callable[[Sequence[Task]], None],
 ) -> None:
-    """Grades every task and journals its result; returns after the last.
-
-    `limit_is_verdict`: the user set the time limit, and a task that exceeds it gets `timeout`; else
-    this counts as a failure of the machine. `on_results` receives journaled results, `on_change`
-    the running tasks. Raises UsageError if an exercise is broken, and GraderError if the journal
-    cannot be written.
-    """
+    """Grades every task and journals its result. `limit_is_verdict`: a task that exceeds the time
+    limit gets `timeout`; else this is a failure of the machine. `on_results` receives journaled
+    results, `on_change` the running tasks. UsageError if an exercise is broken, GraderError if the
+    journal cannot be written."""
     pending, running, attempts = Queue(tasks), dict[str, Task](), Counter[str]()
     while pending or running:
         while pending and pool.free:
@@ -95,27 +92,25 @@ def run_tasks(
             else:
                 graded.append(result)
         if graded:
-            on_results(journal.add(graded))
+            journal.add(graded)
+            on_results([result for result, _ in graded])
 
 
 def _settle(
     outcome: Outcome, tried: int, *, make_failed: MakeFailed, limit_is_verdict: bool
-) -> Graded | None:
-    """The result; None if the task has to be repeated."""
+) -> tuple[Result, str] | None:
+    """The result and its score as JSON text; None if the task has to be repeated."""
     task, answer = outcome.task, outcome.answer
     if answer is not None and answer.broken:
         raise UsageError(f"{task.exercise} cannot be graded: {answer.message}", answer.advice)
     if answer is not None and answer.text is not None:
-        result = Graded(task.key, task.exercise, task.sha256, answer.text, outcome.seconds, tried)
-        return (
-            None
-            if Status(str(result.fields()["status"])).is_worth_a_retry and tried < ATTEMPTS
-            else result
-        )
+        result = read_result(task, answer.text, seconds=outcome.seconds, attempts=tried)
+        again = Status(result.status).is_worth_a_retry and tried < ATTEMPTS
+        return None if again else (result, answer.text)
     if not (outcome.out_of_time and limit_is_verdict) and tried < ATTEMPTS:
         return None
     text = make_failed(task, _explain(outcome, tried, limit_is_verdict=limit_is_verdict))
-    return Graded(task.key, task.exercise, task.sha256, text, outcome.seconds, tried)
+    return read_result(task, text, seconds=outcome.seconds, attempts=tried), text
 
 
 def _explain(outcome: Outcome, tried: int, *, limit_is_verdict: bool) -> Ungraded:

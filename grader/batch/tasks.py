@@ -1,8 +1,5 @@
-"""Tasks of a batch, and the worker process that grades them until the batch ends.
-
-A result can be reused while submission, exercise, device, grader and seed are the same: the key of
-a result is their hash.
-"""
+"""Tasks of a batch, and the worker process that grades them until the batch ends. The key of a
+result is the hash of submission, exercise, device, grader and seed."""
 
 from __future__ import annotations
 
@@ -15,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from grader.errors import GraderError, SpecError, UsageError
 from grader.plumbing.shortages import keep_temporary_folder, machine_fault
@@ -36,61 +32,23 @@ class Task:
     options: Options
 
 
-@dataclass(frozen=True)
-class Graded:
-    """The result of a task: the score as JSON text, the time in seconds and the attempts."""
-
-    key: str
-    exercise: str
-    sha256: str
-    text: str
-    seconds: float
-    attempts: int = 1
-
-    def fields(self) -> dict[str, object]:
-        """The score's fields for the gradebook. Raises GraderError if the text is no score."""
-        try:
-            score = json.loads(self.text)
-            device = score["device"]["name"] if score["device"] else None
-            digest = {
-                "why": score.get("why", ""),
-                "causes": score.get("causes", []),
-                "checks": [_digest_check(check) for check in score["checks"]],
-            }
-            return {
-                name: score[name]
-                for name in ("status", "score", "max_score", "judged_points", "message")
-            } | {"device": device, "digest": json.dumps(digest)}
-        except (ValueError, KeyError, TypeError) as error:
-            raise GraderError(f"the answer of a worker is not a score: {error!r}") from error
-
-
-def _digest_check(check: dict[str, Any]) -> dict[str, Any]:
-    own = {name: check[name] for name in ("status", "points", "max_points", "bonus")}
-    return {"name": check["headline"] or check["title"], **own}
-
-
 def make_key(*, sha256: str, exercise_hash: str, device: str, grader: str, seed: str) -> str:
     """The key of a result: a hash of everything that the result depends on."""
-    return hashlib.sha256(
-        json.dumps([sha256, exercise_hash, device, grader, seed]).encode()
-    ).hexdigest()
+    parts = json.dumps([sha256, exercise_hash, device, grader, seed])
+    return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def draw_seed(secret: bytes, sha256: str) -> int:
     """The seed of a submission if the user gave none: the same for the same file, and not
     predictable from another file's score."""
-    return int.from_bytes(hmac.digest(secret, sha256.encode(), "sha256")[:8], "big") >> (
-        64 - SEED_BITS
-    )
+    drawn = hmac.digest(secret, sha256.encode(), "sha256")[:8]
+    return int.from_bytes(drawn, "big") >> (64 - SEED_BITS)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A worker's result of a task: the score as JSON text, or an error message.
-
-    `broken`: the exercise or the command causes the error, so every submission would fail.
-    """
+    """A worker's result of a task: the score as JSON text, or an error message. `broken`: the
+    exercise or the command causes the error, so every submission would fail."""
 
     text: str | None
     message: str = ""
@@ -128,9 +86,8 @@ def answer_task(task: Task, grade: GradeTask) -> Answer:
         fault = error if isinstance(error, GraderError) else machine_fault(error)
         if fault is not None:
             return Answer(None, str(fault), fault.advice, fault.detail)
-        return Answer(
-            None, f"unexpected {type(error).__name__}: {error}", detail=traceback.format_exc()
-        )
+        message = f"unexpected {type(error).__name__}: {error}"
+        return Answer(None, message, detail=traceback.format_exc())
 
 
 def grade_task(task: Task) -> str:

@@ -12,8 +12,7 @@ _ADVICE = "Free disk space or restore the folder, and repeat the command: all re
 
 
 def replace_file(path: Path, content: bytes) -> None:
-    """Writes the file or keeps the old file. Raises GraderError if the disk is full or the folder
-    is missing."""
+    """Writes the file or keeps the old file. Raises GraderError for a fault of the disk."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic.replace_file(path, content)

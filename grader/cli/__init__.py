@@ -15,8 +15,6 @@ from grader.cli.common import (
     ParserEndedError,
     check_first_word,
     drop_stdout,
-    ending_on_signals,
-    interrupted_code,
     parse_arguments,
     printing,
 )
@@ -24,11 +22,17 @@ from grader.cli.completion import ASKED, COMPLETION, answer_shell
 from grader.cli.course import DOCTOR, LIST, METRICS, START
 from grader.cli.exec import EXEC
 from grader.cli.explore import COMPARE, GALLERY, HOST, SWEEP
-from grader.cli.feedback import FEEDBACK, LEADERBOARD
 from grader.cli.grade_one import GRADE_ONE
 from grader.cli.help import add_commands, format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
-from grader.cli.platforms import CLASSROOM_WORKFLOW, GRADEBOOK, GRADESCOPE_ZIP
+from grader.cli.platforms import (
+    CLASSROOM_WORKFLOW,
+    FEEDBACK,
+    GRADEBOOK,
+    GRADESCOPE_ZIP,
+    LEADERBOARD,
+)
+from grader.cli.signals import ending_on_signals, interrupted_code
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError
 from grader.plumbing.shortages import machine_fault
@@ -64,8 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Runs the subcommand. Converts a SystemExit from inside, whose code 0 or 1 would look like a
-    verdict."""
+    """Runs the subcommand. The code of a SystemExit from inside would look like a verdict."""
     if sys.stdout is None:
         raise GraderError(
             "standard output is closed",

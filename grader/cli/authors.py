@@ -12,12 +12,14 @@ from grader.cli.common import (
     Command,
     add_device,
     add_exercise,
+    add_flag,
     add_new_file,
     add_seed,
+    add_value,
     find_exercise,
-    make_parser,
     new_file,
-    printing,
+    print_lines,
+    print_report,
     read_options,
     seed_of,
 )
@@ -102,27 +104,16 @@ exit codes: 0 written, 2 bad usage, or a broken exercise
 """
 
 
-def _new_parser() -> argparse.ArgumentParser:
+def _add_new(parser: argparse.ArgumentParser) -> None:
     from grader.authoring.new import PATTERNS
 
     patterns = "\n".join(f"  {name:<12} {what}" for name, what in PATTERNS.items())
-    parser = make_parser("new", NEW_DESCRIPTION, NEW_EPILOG.format(patterns=patterns))
-    parser.add_argument(
-        "id", metavar="ID", help="the exercise's id: lower-case letters, digits and _"
-    )
-    parser.add_argument(
-        "--like",
-        default="elementwise",
-        metavar="PATTERN",
-        help="the pattern to copy (default: elementwise)",
-    )
-    parser.add_argument(
-        "--folder",
-        default=".",
-        metavar="DIR",
-        help="the folder of exercises/, starter/ and solutions/ (default: here)",
-    )
-    return parser
+    parser.epilog = NEW_EPILOG.format(patterns=patterns)
+    add_value(parser, "id", "ID", "the exercise's id: lower-case letters, digits and _")
+    text = "the pattern to copy (default: elementwise)"
+    add_value(parser, "--like", "PATTERN", text, default="elementwise")
+    text = "the folder of exercises/, starter/ and solutions/ (default: here)"
+    add_value(parser, "--folder", "DIR", text, default=".")
 
 
 def run_new(options: argparse.Namespace) -> int:
@@ -132,59 +123,32 @@ def run_new(options: argparse.Namespace) -> int:
     root = Path(options.folder)
     written = write_new_exercise(options.id, root, like=options.like)
     exercise = written[0].parent
-    with printing():
-        print(
-            f"Written, a complete exercise like {options.like}:",
-            *(f"  {path}" for path in written),
-            sep="\n",
-        )
-        print("\nNext:")
-        print(f"  grade check {exercise}        the exercise is sound: check it after each edit")
-        print(
-            f"  grade {exercise} {root / 'starter' / options.id}.cu        the first report of a"
-            " student"
-        )
-        print(
-            f"  {root / 'tests' / 'submissions' / options.id}/<verdict>--<reason>.cu        add"
-            " submissions with known verdicts"
-        )
-        print(f"  grade handout {exercise} -o {options.id}.zip        the students' bundle")
+    starter, known = (root / each / options.id for each in ("starter", "tests/submissions"))
+    print_lines(
+        f"Written, a complete exercise like {options.like}:",
+        *(f"  {path}" for path in written),
+        "\nNext:",
+        f"  grade check {exercise}        the exercise is sound: check it after each edit",
+        f"  grade {exercise} {starter}.cu        the first report of a student",
+        f"  {known}/<verdict>--<reason>.cu        add submissions with known verdicts",
+        f"  grade handout {exercise} -o {options.id}.zip        the students' bundle",
+    )
     return 0
 
 
-def _check_parser() -> argparse.ArgumentParser:
-    parser = make_parser("check", CHECK_DESCRIPTION, CHECK_EPILOG)
+def _add_check(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
     add_device(parser)
     add_seed(parser)
-    parser.add_argument(
-        "--jobs",
-        type=int,
-        default=min(os.cpu_count() or 1, MAX_JOBS),
-        metavar="N",
-        help=f"gradings at the same time (default: one per core, at most {MAX_JOBS})",
-    )
-    parser.add_argument(
-        "--submissions",
-        metavar="DIR",
-        help="the known submissions (default: tests/submissions/ID next to exercises/)",
-    )
-    parser.add_argument(
-        "--no-mutants",
-        action="store_true",
-        help="do not try mutants of the reference: much faster",
-    )
-    parser.add_argument(
-        "--quick",
-        action="store_true",
-        help="try a sample of the mutants: two of each kind of mistake, drawn from the seed",
-    )
-    parser.add_argument(
-        "--all",
-        action="store_true",
-        help="list caught mutants too",
-    )
-    return parser
+    text = f"gradings at the same time (default: one per core, at most {MAX_JOBS})"
+    jobs = min(os.cpu_count() or 1, MAX_JOBS)
+    add_value(parser, "--jobs", "N", text, type=int, default=jobs)
+    text = "the known submissions (default: tests/submissions/ID next to exercises/)"
+    add_value(parser, "--submissions", "DIR", text)
+    add_flag(parser, "--no-mutants", "do not try mutants of the reference: much faster")
+    text = "try a sample of the mutants: two of each kind of mistake, drawn from the seed"
+    add_flag(parser, "--quick", text)
+    add_flag(parser, "--all", "list caught mutants too")
 
 
 def run_check(options: argparse.Namespace) -> int:
@@ -207,21 +171,15 @@ def run_check(options: argparse.Namespace) -> int:
             grading, options.jobs, known, try_mutants=not options.no_mutants, quick=options.quick
         )
         found = check_exercise(folder, scope)
-    with printing():
-        print_soundness(found, console=make_console(sys.stdout), all_mutants=options.all)
+    print_report(print_soundness, found, all_mutants=options.all)
     return 0 if found.sound else 1
 
 
-def _handout_parser() -> argparse.ArgumentParser:
-    parser = make_parser("handout", HANDOUT_DESCRIPTION, HANDOUT_EPILOG)
+def _add_handout(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
     add_new_file(parser, "FILE.zip", "the bundle")
-    parser.add_argument(
-        "--install",
-        metavar="COMMAND",
-        help="the command that installs the grader, instead of a wheel in the bundle",
-    )
-    return parser
+    text = "the command that installs the grader, instead of a wheel in the bundle"
+    add_value(parser, "--install", "COMMAND", text)
 
 
 def run_handout(options: argparse.Namespace) -> int:
@@ -234,14 +192,13 @@ def run_handout(options: argparse.Namespace) -> int:
     exercise = read_exercise(find_exercise(options.exercise))
     content = make_bundle(exercise, install=options.install)
     write_file(target, content, "the bundle")
-    with printing():
-        print(
-            f"{target}: {len(content):,} bytes. Students unpack it and follow"
-            f" {exercise.id}/HOW_TO_RUN.md."
-        )
+    print_lines(
+        f"{target}: {len(content):,} bytes. Students unpack it and follow"
+        f" {exercise.id}/HOW_TO_RUN.md."
+    )
     return 0
 
 
-NEW = Command(_new_parser, run_new)
-CHECK = Command(_check_parser, run_check)
-HANDOUT = Command(_handout_parser, run_handout)
+NEW = Command("new", run_new, NEW_DESCRIPTION, NEW_EPILOG, _add_new)
+CHECK = Command("check", run_check, CHECK_DESCRIPTION, CHECK_EPILOG, _add_check)
+HANDOUT = Command("handout", run_handout, HANDOUT_DESCRIPTION, HANDOUT_EPILOG, _add_handout)

@@ -17,23 +17,27 @@ from typing import TYPE_CHECKING
 from grader.cli.common import (
     Command,
     add_device,
+    add_flag,
     add_no_isolation,
     add_no_model,
+    add_results,
+    add_value,
+    add_values,
     complete_exercise,
-    complete_with,
     find_exercise,
-    interrupted_code,
-    make_parser,
     print_notice,
-    printing,
+    print_report,
     read_options,
 )
 from grader.cli.formats import add_pending, pending_rule, print_pending
-from grader.cli.hand_ins import find_hand_ins
+from grader.cli.signals import interrupted_code
 from grader.cli.workers import Workers, find_workers
 from grader.errors import GraderError, UsageError
+from grader.report.text import clean_line
 
 if TYPE_CHECKING:
+    from grader.batch.archives import SetAside
+    from grader.batch.collect import HandIn
     from grader.batch.journal import Journal
     from grader.batch.run import Settings
     from grader.batch.schedule import Ungraded
@@ -80,13 +84,13 @@ SHOW_DESCRIPTION = (
     "Print the results of `grade batch`: a row per submission, then a line per exercise."
 )
 WORK_NOTE = "temporary folder"
+MOST_SET_ASIDE = 20
 PENDING = "pending"
 """The word by which `--only` selects submissions with pending points."""
 
 
 def run_batch(options: argparse.Namespace) -> int:
-    """`grade batch EXERCISE... SUBMISSIONS --out DIR`: 0 if all were graded, 3 if the grader failed
-    on some."""
+    """`grade batch`: 0 if all were graded, 3 if the grader failed on some."""
     out = Path(options.out)
     from grader.batch.journal import open_journal
     from grader.batch.roster import Roster, read_roster, with_absent
@@ -101,7 +105,7 @@ def run_batch(options: argparse.Namespace) -> int:
         _work_folder(journal) as work,
         contextlib.ExitStack() as stack,
     ):
-        hand_ins = find_hand_ins(Path(options.submissions), work, out)
+        hand_ins = _find_hand_ins(Path(options.submissions), work, out)
         roster = read_roster(Path(options.roster)) if options.roster is not None else Roster(())
         hand_ins = with_absent(hand_ins, roster)
         console = make_console(sys.stderr)
@@ -129,107 +133,53 @@ def run_batch(options: argparse.Namespace) -> int:
             if not isinstance(error, UsageError):
                 error.advice += f"\nTo continue: {options.command}"
             raise
-    _print(summary, quiet=options.quiet)
-    with printing():
-        print_pending(summary)
-    if not options.quiet:
-        _print_ending(summary, out)
+    _print(summary, out, quiet=options.quiet)
     statuses = [entry.status for entry in summary.entries if entry.status is not None]
     return 3 if any(status.is_worth_a_retry for status in statuses) else 0
-
-
-def _show_parser() -> argparse.ArgumentParser:
-    parser = make_parser("show", SHOW_DESCRIPTION, "")
-    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
-    return parser
 
 
 def run_show(options: argparse.Namespace) -> int:
     """`grade show DIR`: prints the results of a batch."""
     from grader.batch.results import read_summary
 
-    summary = read_summary(Path(options.folder))
-    _print(summary, quiet=False)
-    with printing():
-        print_pending(summary)
-    _print_ending(summary, Path(options.folder))
+    folder = Path(options.folder)
+    _print(read_summary(folder), folder, quiet=False)
     return 0
 
 
-def _batch_parser() -> argparse.ArgumentParser:
-    parser = make_parser("batch", BATCH_DESCRIPTION, BATCH_EPILOG)
-    exercises = parser.add_argument(
-        "exercises",
-        nargs="+",
-        metavar="EXERCISE",
-        help="an exercise's folder, or its name in ./exercises",
-    )
-    complete_with(exercises, complete_exercise)
-    parser.add_argument("submissions", metavar="SUBMISSIONS", help="a folder or a zip; see below")
-    parser.add_argument(
-        "--out", required=True, metavar="DIR", help="the folder of the results; created if missing"
-    )
-    parser.add_argument(
-        "--jobs",
-        type=_positive(int),
-        metavar="N",
-        help="gradings at the same time (default: one per core; six per GPU)",
-    )
+def _add_batch(parser: argparse.ArgumentParser) -> None:
+    text = "an exercise's folder, or its name in ./exercises"
+    add_value(parser, "exercises", "EXERCISE", text, complete=complete_exercise, nargs="+")
+    add_value(parser, "submissions", "SUBMISSIONS", "a folder or a zip; see below")
+    text = "the folder of the results; created if missing"
+    add_value(parser, "--out", "DIR", text, required=True)
+    text = "gradings at the same time (default: one per core; six per GPU)"
+    add_value(parser, "--jobs", "N", text, type=_positive(int))
     add_device(parser, "as in `grade`; also gpu:0,1 and gpu:all")
-    parser.add_argument(
-        "--cluster",
-        metavar="ADDRESS|local:N",
-        help="grade on the Dask cluster of this scheduler's address",
+    text = "grade on the Dask cluster of this scheduler's address"
+    add_value(parser, "--cluster", "ADDRESS|local:N", text)
+    text = "end a grading after this time with the status `timeout`"
+    add_value(parser, "--timeout", "SECONDS", text, type=_positive(float))
+    text = (
+        "grade only this student, by name, id or pattern (doe*); repeatable;"
+        f" {PENDING}: grade only submissions with pending points, again"
     )
-    parser.add_argument(
-        "--timeout",
-        type=_positive(float),
-        metavar="SECONDS",
-        help="end a grading after this time with the status `timeout`",
+    add_values(parser, "--only", "NAME", text)
+    text = "the class: adds students without submissions to the results"
+    add_value(parser, "--roster", "FILE.csv", text)
+    text = (
+        "changed (the default): grade submissions without a result, and those on which the"
+        " grader or the machine failed; failed: also inconclusive submissions; all: all"
     )
-    _add_choice(parser)
-    parser.add_argument(
-        "--anonymous",
-        action="store_true",
-        help="numbers instead of names; DIR/names.csv lists both",
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help="draw all hidden cases from this seed (default: a secret seed per file)",
-    )
+    choices = ("changed", "failed", "all")
+    parser.add_argument("--rerun", choices=choices, default="changed", help=text)
+    add_flag(parser, "--anonymous", "numbers instead of names; DIR/names.csv lists both")
+    text = "draw all hidden cases from this seed (default: a secret seed per file)"
+    add_value(parser, "--seed", "N", text, type=int)
     add_pending(parser)
     add_no_isolation(parser)
     add_no_model(parser)
-    parser.add_argument(
-        "--quiet", action="store_true", help="no progress; print only the last lines of the results"
-    )
-    return parser
-
-
-def _add_choice(parser: argparse.ArgumentParser) -> None:
-    """The options that select submissions."""
-    parser.add_argument(
-        "--only",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="grade only this student, by name, id or pattern (doe*); repeatable;"
-        f" {PENDING}: grade only submissions with pending points, again",
-    )
-    parser.add_argument(
-        "--roster",
-        metavar="FILE.csv",
-        help="the class: adds students without submissions to the results",
-    )
-    parser.add_argument(
-        "--rerun",
-        choices=("changed", "failed", "all"),
-        default="changed",
-        help="changed (the default): grade submissions without a result, and those on which the"
-        " grader or the machine failed; failed: also inconclusive submissions; all: all",
-    )
+    add_flag(parser, "--quiet", "no progress; print only the last lines of the results")
 
 
 def _positive(kind: type[int] | type[float]) -> Callable[[str], float]:
@@ -257,6 +207,48 @@ def _read_exercises(names: Sequence[str]) -> tuple[Exercise, ...]:
                 " --json $each/score.json; done",
             )
     return exercises
+
+
+def _find_hand_ins(submissions: Path, work: Path, out: Path) -> list[HandIn]:
+    """The hand-ins of a folder or a zip. Prints the first files that are not graded, with reasons;
+    writes all of them to a file of the results."""
+    from grader.batch.collect import collect
+    from grader.batch.results import SET_ASIDE, write_set_aside
+
+    folder, packed = _unpacked(submissions, work)
+    hand_ins = collect(folder, {each.place: each.reason for each in packed if each.place})
+    refused = [(each.name, each.reason) for each in packed] or [
+        (f"{each.student}: {name}", reason)
+        for each in hand_ins
+        for name, reason in each.set_aside.items()
+    ]
+    write_set_aside(out, refused)
+    for name, reason in refused[:MOST_SET_ASIDE]:
+        print_notice(f"set aside {clean_line(repr(name))[:200]}: {clean_line(reason)}")
+    if len(refused) > MOST_SET_ASIDE:
+        print_notice(f"... and {len(refused) - MOST_SET_ASIDE:,} more, see {out / SET_ASIDE}")
+    return hand_ins
+
+
+def _unpacked(submissions: Path, work: Path) -> tuple[Path, Sequence[SetAside]]:
+    """The folder of the submissions, and the members of a zip that cannot be unpacked."""
+    if submissions.is_dir():
+        return submissions, ()
+    if not submissions.exists():
+        raise UsageError(
+            f"{submissions} does not exist",
+            "Name the folder or the zip of the submissions as the last argument.",
+        )
+    if submissions.suffix.lower() != ".zip":
+        raise UsageError(
+            f"{submissions} is neither a folder nor a zip",
+            "To grade a single file: grade EXERCISE SUBMISSION.cu",
+        )
+    from grader.batch.archives import extract_zip
+
+    target = work / "submissions"
+    target.mkdir()
+    return target, extract_zip(submissions, target)
 
 
 def _make_settings(
@@ -346,21 +338,14 @@ def _write_report(out: Path, summary: BatchSummary, options: argparse.Namespace)
     write_report(out, summary)
 
 
-def _print(summary: BatchSummary, *, quiet: bool) -> None:
-    from grader.report.class_table import print_summary
-    from grader.report.terminal import make_console
+def _print(summary: BatchSummary, folder: Path, *, quiet: bool) -> None:
+    from grader.report.class_table import print_class_ending, print_summary
 
-    with printing():
-        print_summary(summary, console=make_console(sys.stdout), quiet=quiet)
-
-
-def _print_ending(summary: BatchSummary, folder: Path) -> None:
-    from grader.report.class_table import print_class_ending
-    from grader.report.terminal import make_console
-
-    with printing():
-        print_class_ending(summary, folder, console=make_console(sys.stdout))
+    print_report(print_summary, summary, quiet=quiet)
+    print_pending(summary)
+    if not quiet:
+        print_report(print_class_ending, summary, folder)
 
 
-BATCH = Command(_batch_parser, run_batch)
-SHOW = Command(_show_parser, run_show)
+BATCH = Command("batch", run_batch, BATCH_DESCRIPTION, BATCH_EPILOG, _add_batch)
+SHOW = Command("show", run_show, SHOW_DESCRIPTION, add_arguments=add_results)

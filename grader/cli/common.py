@@ -1,4 +1,4 @@
-"""Shared parts of the subcommands: arguments, names of exercises, signals, and safe printing."""
+"""Shared parts of the subcommands: arguments, names of exercises, and safe printing."""
 
 from __future__ import annotations
 
@@ -7,32 +7,18 @@ import contextlib
 import os
 import secrets
 import shlex
-import signal
 import sys
 import tempfile
 import textwrap
-import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from grader.cpp.cursor import did_you_mean
 from grader.errors import GraderError, UsageError
 from grader.folders import shipped_exercises
 from grader.records import Options
 from grader.report.text import clean_text
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-class Command(NamedTuple):
-    """A subcommand: `make_parser` makes its parser, `run` takes the parsed arguments and returns
-    the exit code."""
-
-    make_parser: Callable[[], argparse.ArgumentParser]
-    run: Callable[[argparse.Namespace], int]
 
 
 class Parser(argparse.ArgumentParser):
@@ -48,18 +34,27 @@ class Parser(argparse.ArgumentParser):
         super().error(message)
 
 
-def make_parser(
-    command: str, description: str, epilog: str, kind: type[Parser] = Parser
-) -> argparse.ArgumentParser:
-    """The parser of a subcommand, or of `grade` itself (empty). Shows the texts without
-    wrapping."""
-    return kind(
-        prog=f"grade {command}".rstrip(),
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+class Command(NamedTuple):
+    """A subcommand, or `grade` itself (an empty name). `run` takes the parsed arguments and returns
+    the exit code. The texts above and below the options are shown without wrapping."""
+
+    name: str
+    run: Callable[[argparse.Namespace], int]
+    description: str
+    epilog: str = ""
+    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda _: None
+    kind: type[Parser] = Parser
+
+    def make_parser(self) -> argparse.ArgumentParser:
+        parser = self.kind(
+            prog=f"grade {self.name}".rstrip(),
+            description=self.description,
+            epilog=self.epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        self.add_arguments(parser)
+        return parser
 
 
 def join_names(names: Iterable[str], last_by: str = " or ") -> str:
@@ -68,18 +63,48 @@ def join_names(names: Iterable[str], last_by: str = " or ") -> str:
     return last_by.join([", ".join(others), last]) if others else last
 
 
+Complete = Callable[[str], Iterable[str]]
+"""Shell completion of an argument (cli.completion): from its beginning to all its values."""
+
+
+def add_value(
+    parser: argparse.ArgumentParser,
+    name: str,
+    metavar: str,
+    text: str,
+    *,
+    complete: Complete | None = None,
+    **more: Any,  # noqa: ANN401 - the types of `add_argument`
+) -> None:
+    """An argument or option with a value. `more` as for `add_argument`."""
+    action = parser.add_argument(name, metavar=metavar, help=text, **more)
+    if complete is not None:
+        action.completer = (  # type: ignore[attr-defined]  # argcomplete reads it
+            lambda prefix, **_: list(complete(prefix))
+        )
+
+
+def add_values(parser: argparse.ArgumentParser, name: str, metavar: str, text: str) -> None:
+    """An option that can be given several times."""
+    add_value(parser, name, metavar, text, action="append", default=[])
+
+
+def add_flag(parser: argparse.ArgumentParser, name: str, text: str) -> None:
+    """An option without a value."""
+    parser.add_argument(name, action="store_true", help=text)
+
+
 def add_exercise(parser: argparse.ArgumentParser) -> None:
-    exercise = parser.add_argument(
-        "exercise",
-        metavar="EXERCISE",
-        help="the exercise's folder, or a name in ./exercises or in `grade list`",
-    )
-    complete_with(exercise, complete_exercise)
+    text = "the exercise's folder, or a name in ./exercises or in `grade list`"
+    add_value(parser, "exercise", "EXERCISE", text, complete=complete_exercise)
 
 
 def add_submission(parser: argparse.ArgumentParser, text: str) -> None:
-    submission = parser.add_argument("submission", metavar="SUBMISSION.cu", help=text)
-    complete_with(submission, complete_source)
+    add_value(parser, "submission", "SUBMISSION.cu", text, complete=complete_source)
+
+
+def add_results(parser: argparse.ArgumentParser) -> None:
+    add_value(parser, "folder", "DIR", "the results of `grade batch --out`")
 
 
 def add_device(
@@ -87,17 +112,11 @@ def add_device(
     text: str = "auto (the default), emulated[:ID] or gpu[:N]",
     default: str = "auto",
 ) -> None:
-    device = parser.add_argument("--device", default=default, metavar="DEVICE", help=text)
-    complete_with(device, complete_device)
+    add_value(parser, "--device", "DEVICE", text, complete=complete_device, default=default)
 
 
-def complete_with(action: argparse.Action, complete: Callable[[str], Iterable[str]]) -> None:
-    """Sets the shell completion of an argument: `complete` gets its beginning (cli.completion)."""
-
-    def answer(prefix: str, **_: object) -> list[str]:
-        return list(complete(prefix))
-
-    action.completer = answer  # type: ignore[attr-defined]  # argcomplete reads it
+def add_annotate(parser: argparse.ArgumentParser) -> None:
+    add_flag(parser, "--annotate", "also print the source with the cost of each line")
 
 
 def complete_exercise(prefix: str) -> list[str]:
@@ -131,23 +150,16 @@ def complete_device(_: str) -> list[str]:
 
 
 def add_seed(parser: argparse.ArgumentParser, default: str = "a new seed") -> None:
-    parser.add_argument(
-        "--seed",
-        type=int,
-        metavar="N",
-        help=f"draw hidden cases and inputs from this seed (default: {default})",
-    )
+    text = f"draw hidden cases and inputs from this seed (default: {default})"
+    add_value(parser, "--seed", "N", text, type=int)
 
 
 def add_json(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument(
-        "--json", metavar="FILE", help=f"write {what} as JSON; - prints only the JSON"
-    )
+    add_value(parser, "--json", "FILE", f"write {what} as JSON; - prints only the JSON")
 
 
 def read_options(options: argparse.Namespace) -> Options:
-    """The options of a grading among a command's arguments. An argument that the command does not
-    have gets its default."""
+    """The options of a grading. An argument that the command does not have gets its default."""
     given = vars(options)
     return Options(
         given.get("device", "auto"),
@@ -165,24 +177,21 @@ def seed_of(options: argparse.Namespace) -> int:
 
 
 def add_no_isolation(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--no-isolation",
-        action="store_true",
-        help="compile without bubblewrap or Landlock: for code that you trust",
-    )
+    text = "compile without bubblewrap or Landlock: for code that you trust"
+    add_flag(parser, "--no-isolation", text)
 
 
 def add_no_model(
     parser: argparse.ArgumentParser,
     text: str = "exclude the times from the points on the emulated device: faster",
 ) -> None:
-    parser.add_argument("--no-model", action="store_true", help=text)
+    add_flag(parser, "--no-model", text)
 
 
 def add_new_file(parser: argparse.ArgumentParser, metavar: str, text: str) -> None:
     """`-o FILE` for a new file, and `--force`, which replaces an existing file."""
     parser.add_argument("-o", "--output", required=True, metavar=metavar, help=text)
-    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    add_flag(parser, "--force", "replace an existing file")
 
 
 def new_file(options: argparse.Namespace, what: str) -> Path:
@@ -245,45 +254,8 @@ def local_exercises() -> tuple[Path, ...]:
     return tuple(sorted(path for path in Path("exercises").glob("*") if path.is_dir()))
 
 
-class TerminatedError(KeyboardInterrupt):
-    """SIGTERM, or SIGHUP when the terminal closes. It ends the work like Ctrl-C, so that results
-    are written, and processes and temporary folders are removed."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
-@contextlib.contextmanager
-def ending_on_signals() -> Iterator[None]:
-    """Makes SIGTERM and SIGHUP raise TerminatedError. An ignored SIGHUP (`nohup`) stays ignored. In
-    a thread, which cannot receive signals, this does nothing."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def end(number: int, _: FrameType | None) -> None:
-        raise TerminatedError(number)
-
-    ending = [signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
-        ending.append(signal.SIGHUP)
-    before = [(number, signal.signal(number, end)) for number in ending]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
-
-
-def interrupted_code(interrupt: KeyboardInterrupt) -> int:
-    """A shell's exit code for the signal."""
-    return 128 + (interrupt.number if isinstance(interrupt, TerminatedError) else signal.SIGINT)
-
-
 class ParserEndedError(Exception):
-    """argparse has printed its text and ends the program: 0 after --help and --version, 2 after a
-    usage error."""
+    """argparse has printed its text: 0 after --help and --version, 2 after a usage error."""
 
     def __init__(self, exit_code: int) -> None:
         super().__init__(exit_code)
@@ -293,8 +265,7 @@ class ParserEndedError(Exception):
 def parse_arguments(
     parser: argparse.ArgumentParser, arguments: Sequence[str]
 ) -> argparse.Namespace:
-    """The parsed arguments, with the whole command line as `command`. Raises ParserEndedError after
-    --help and bad usage."""
+    """The parsed arguments, with the whole command line as `command`."""
     try:
         options = parser.parse_args(arguments)
         options.command = shlex.join([*parser.prog.split(), *arguments])
@@ -321,8 +292,7 @@ def check_target(target: str | None, what: str = "the JSON") -> None:
 
 
 def refuse_annotated_json(options: argparse.Namespace) -> None:
-    """Raises UsageError if two outputs would go to standard output: JSON, and source or machine
-    code."""
+    """Raises UsageError for JSON and a source or machine code on standard output."""
     page = "--annotate" if options.annotate else "--sass" if options.sass else ""
     if page and options.json == "-":
         raise UsageError(
@@ -352,8 +322,7 @@ def _find_trouble(target: str) -> str:
 
 @contextlib.contextmanager
 def printing() -> Iterator[None]:
-    """Flushes the printed text. Raises GraderError if it cannot be written, for example on a full
-    disk."""
+    """Flushes the printed text. Raises GraderError if it cannot be written."""
     try:
         try:
             yield
@@ -369,20 +338,42 @@ def printing() -> Iterator[None]:
         ) from error
 
 
-def print_or_json(
-    target: str | None, format_json: Callable[[], str], print_report: Callable[[Console], None]
-) -> None:
-    """Prints a report and writes its JSON to the target of `--json`; `-` prints only the JSON."""
-    from grader.plumbing.atomic import write_file
+def print_report(print_it: Callable[..., None], *facts: object, **options: object) -> None:
+    """Prints facts on standard output by a function of `grader.report`."""
     from grader.report.terminal import make_console
 
     with printing():
-        if target == "-":
+        print_it(*facts, console=make_console(sys.stdout), **options)
+
+
+def print_or_json(
+    target: str | None,
+    facts: object,
+    format_json: Callable[..., str],
+    print_it: Callable[..., None],
+    **options: object,
+) -> None:
+    """Prints a report and writes its JSON to the target of `--json`; `-` prints only the JSON."""
+    if target != "-":
+        print_report(print_it, facts, **options)
+    write_json(target, lambda: format_json(facts))
+
+
+def write_json(target: str | None, format_json: Callable[[], str]) -> None:
+    """Writes JSON to the target of `--json`, if it is given; `-` is standard output."""
+    from grader.plumbing.atomic import write_file
+
+    if target == "-":
+        with printing():
             sys.stdout.write(format_json())
-        else:
-            print_report(make_console(sys.stdout))
-    if target not in (None, "-"):
-        write_file(Path(str(target)), format_json().encode(), "the JSON")
+    elif target is not None:
+        write_file(Path(target), format_json().encode(), "the JSON")
+
+
+def print_lines(*lines: object) -> None:
+    """Prints lines on standard output."""
+    with printing():
+        print(*lines, sep="\n")
 
 
 def print_notice(text: str) -> None:

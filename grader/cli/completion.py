@@ -1,9 +1,6 @@
 """Completion in a shell: `grade completion` prints code for the shell. At each press of Tab, this
-code calls `grade`, which answers with completions.
-
-The library argcomplete implements the protocol. `common.complete_with` sets the completions of an
-argument.
-"""
+code calls `grade`, which answers with completions (`common.add_value`). argcomplete implements the
+protocol."""
 
 from __future__ import annotations
 
@@ -14,10 +11,9 @@ from collections.abc import Mapping
 from grader.cli.common import (
     Command,
     ParserEndedError,
+    add_value,
     complete_exercise,
-    complete_with,
-    make_parser,
-    printing,
+    print_lines,
 )
 
 ASKED = "_ARGCOMPLETE"
@@ -43,18 +39,15 @@ exit codes: 0 printed, 2 bad usage
 """
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("completion", DESCRIPTION, EPILOG)
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("shell", choices=SHELLS, help="the shell")
-    return parser
 
 
 def run_completion(options: argparse.Namespace) -> int:
     """`grade completion SHELL`: 0 after printing."""
     from argcomplete.shell_integration import shellcode
 
-    with printing():
-        print(shellcode(["grade"], shell=options.shell))
+    print_lines(shellcode(["grade"], shell=options.shell))
     return 0
 
 
@@ -74,8 +67,13 @@ def answer_shell(commands: Mapping[str, Command], grade: Command) -> None:
         parser = commands[words[1]].make_parser()
     elif len(words) == 1 and not word.startswith("-"):
         parser = argparse.ArgumentParser(add_help=False)
-        first = parser.add_argument("first")
-        complete_with(first, lambda prefix: [*commands, *complete_exercise(prefix)])
+        add_value(
+            parser,
+            "first",
+            "FIRST",
+            "",
+            complete=lambda prefix: [*commands, *complete_exercise(prefix)],
+        )
     CompletionFinder()(parser, always_complete_options=False, exit_method=_end)
 
 
@@ -83,4 +81,4 @@ def _end(code: int = 0) -> None:
     raise ParserEndedError(code)
 
 
-COMPLETION = Command(_parser, run_completion)
+COMPLETION = Command("completion", run_completion, DESCRIPTION, EPILOG, _add_arguments)

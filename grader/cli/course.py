@@ -5,16 +5,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 
 from grader.cli.common import (
     Command,
     add_exercise,
+    add_value,
     find_exercise,
     local_exercises,
-    make_parser,
-    printing,
+    print_lines,
+    print_report,
 )
 from grader.folders import PACKAGED, shipped_exercises, shipped_root
 
@@ -49,32 +49,23 @@ exit codes: 0 the emulated device works here, 2 bad usage, 3 it does not
 EXIT_CANNOT_GRADE = 3
 
 
-def _list_parser() -> argparse.ArgumentParser:
-    return make_parser("list", LIST_DESCRIPTION, CODES)
-
-
 def run_list(_: argparse.Namespace) -> int:
     """`grade list`: 0 after printing."""
     from grader.report.contents import Listed, print_exercises
-    from grader.report.terminal import make_console
     from grader.spec.public import read_entry
 
     here = "the grader's" if shipped_root().name != PACKAGED else "the grader's, public cases only"
     found = {folder.name: (folder, here) for folder in shipped_exercises()}
     found |= {folder.name: (folder, str(folder.parent)) for folder in local_exercises()}
     rows = [Listed(name, read_entry(folder), place) for name, (folder, place) in found.items()]
-    with printing():
-        print_exercises(rows, console=make_console(sys.stdout))
+    print_report(print_exercises, rows)
     return 0
 
 
-def _start_parser() -> argparse.ArgumentParser:
-    parser = make_parser("start", START_DESCRIPTION, START_EPILOG)
+def _add_start(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
-    parser.add_argument(
-        "--folder", default=".", metavar="DIR", help="the folder to write to (default: here)"
-    )
-    return parser
+    text = "the folder to write to (default: here)"
+    add_value(parser, "--folder", "DIR", text, default=".")
 
 
 def run_start(options: argparse.Namespace) -> int:
@@ -87,35 +78,22 @@ def run_start(options: argparse.Namespace) -> int:
     root = Path(options.folder)
     files = {root / name: content for name, content in starting_files(exercise).items()}
     write_new_files(files, otherwise="Go to another folder, or move the old files away.")
-    with printing():
-        print("Written:", *(f"  {path}" for path in files), sep="\n")
-        print(f"\nRead {root / exercise.id}.md, edit {root / exercise.id}.cu, and grade it:")
-        print(f"  grade {options.exercise} {root / exercise.id}.cu")
-        print(f"\nDo not edit {root / 'starter' / exercise.id}.cu: compare your file with it.")
+    print_lines(
+        "Written:",
+        *(f"  {path}" for path in files),
+        f"\nRead {root / exercise.id}.md, edit {root / exercise.id}.cu, and grade it:",
+        f"  grade {options.exercise} {root / exercise.id}.cu",
+        f"\nDo not edit {root / 'starter' / exercise.id}.cu: compare your file with it.",
+    )
     return 0
-
-
-def _metrics_parser() -> argparse.ArgumentParser:
-    return make_parser("metrics", METRICS_DESCRIPTION, CODES)
 
 
 def run_metrics(_: argparse.Namespace) -> int:
     """`grade metrics`: 0 after printing."""
     from grader.report.contents import print_metrics
-    from grader.report.terminal import make_console
 
-    with printing():
-        print_metrics(console=make_console(sys.stdout))
+    print_report(print_metrics)
     return 0
-
-
-LIST = Command(_list_parser, run_list)
-START = Command(_start_parser, run_start)
-METRICS = Command(_metrics_parser, run_metrics)
-
-
-def _doctor_parser() -> argparse.ArgumentParser:
-    return make_parser("doctor", DOCTOR_DESCRIPTION, DOCTOR_EPILOG)
 
 
 def run_doctor(_: argparse.Namespace) -> int:
@@ -123,13 +101,14 @@ def run_doctor(_: argparse.Namespace) -> int:
     from grader.doctor import Machine, can_grade, examine
     from grader.plumbing.cache import default_cache
     from grader.report.machine_parts import print_doctor
-    from grader.report.terminal import make_console
     from grader.sandbox.process import run_tool
 
     parts = examine(Machine(os.environ, run_tool, default_cache(os.environ)))
-    with printing():
-        print_doctor(parts, console=make_console(sys.stdout))
+    print_report(print_doctor, parts)
     return 0 if can_grade(parts) else EXIT_CANNOT_GRADE
 
 
-DOCTOR = Command(_doctor_parser, run_doctor)
+LIST = Command("list", run_list, LIST_DESCRIPTION, CODES)
+START = Command("start", run_start, START_DESCRIPTION, START_EPILOG, _add_start)
+METRICS = Command("metrics", run_metrics, METRICS_DESCRIPTION, CODES)
+DOCTOR = Command("doctor", run_doctor, DOCTOR_DESCRIPTION, DOCTOR_EPILOG)

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING
 from grader.cli.common import (
     Command,
     Parser,
+    add_annotate,
     add_device,
+    add_flag,
     add_json,
+    add_no_model,
+    add_value,
+    add_values,
     check_target,
     complete_source,
-    complete_with,
-    make_parser,
-    printing,
+    write_json,
 )
 from grader.errors import UsageError
 
@@ -77,44 +80,26 @@ class _ExecParser(Parser):
         return options
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("exec", DESCRIPTION, EPILOG, kind=_ExecParser)
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = (
         "grade exec [options] FILE.cu [FILE ...] [-- ARGUMENTS]\n"
         "       grade exec [options] -- COMMAND [ARGUMENTS]"
     )
-    files = parser.add_argument("files", nargs="*", metavar="FILE", help="the program's sources")
-    complete_with(files, complete_source)
-    parser.add_argument(
-        "--nvcc",
-        action="append",
-        default=[],
-        metavar="OPTION",
-        help="an option of nvcc: --nvcc=-O3; repeatable",
-    )
-    add_device(
-        parser, "the GPU: emulated (an H100, the default), emulated:ID, or gpu:N of this machine"
-    )
-    parser.add_argument(
-        "--devices", type=int, default=1, metavar="N", help="the number of GPUs (default: 1)"
-    )
-    parser.add_argument(
-        "--check", action="store_true", help="check kernels and host code for mistakes"
-    )
-    parser.add_argument(
-        "--no-model", action="store_true", help="take times from this computer's clock: faster"
-    )
-    parser.add_argument(
-        "--annotate", action="store_true", help="also print the source with the cost of each line"
-    )
-    for name, text in (
-        ("html", "write a page: kernels, findings, timeline, sources"),
-        ("trace", "write the timeline for ui.perfetto.dev (.json or .json.gz)"),
-        ("csv", "write a row per launch, with Nsight Compute's columns"),
-    ):
-        parser.add_argument(f"--{name}", metavar="FILE", help=text)
+    text = "the program's sources"
+    add_value(parser, "files", "FILE", text, complete=complete_source, nargs="*")
+    add_values(parser, "--nvcc", "OPTION", "an option of nvcc: --nvcc=-O3; repeatable")
+    text = "the GPU: emulated (an H100, the default), emulated:ID, or gpu:N of this machine"
+    add_device(parser, text)
+    text = "the number of GPUs (default: 1)"
+    add_value(parser, "--devices", "N", text, type=int, default=1)
+    add_flag(parser, "--check", "check kernels and host code for mistakes")
+    add_no_model(parser, "take times from this computer's clock: faster")
+    add_annotate(parser)
+    add_value(parser, "--html", "FILE", "write a page: kernels, findings, timeline, sources")
+    text = "write the timeline for ui.perfetto.dev (.json or .json.gz)"
+    add_value(parser, "--trace", "FILE", text)
+    add_value(parser, "--csv", "FILE", "write a row per launch, with Nsight Compute's columns")
     add_json(parser, "kernels, launches, findings and the timeline")
-    return parser
 
 
 def run_exec(options: argparse.Namespace) -> int:
@@ -155,17 +140,12 @@ def _check(options: argparse.Namespace) -> None:
 
 def _show_failure(failure: Failure, target: str | None) -> int:
     """Prints nvcc's own messages and the next step."""
-    from grader.plumbing.atomic import write_file
     from grader.report.kernel_pages import format_failure
     from grader.report.text import clean_text
 
     sys.stderr.write(clean_text(failure.detail))
     print(f"grade: {failure.message}\n{failure.advice}", file=sys.stderr)
-    if target == "-":
-        with printing():
-            sys.stdout.write(format_failure(failure, None))
-    elif target is not None:
-        write_file(Path(target), format_failure(failure, None).encode(), "the JSON")
+    write_json(target, lambda: format_failure(failure, None))
     return 1
 
 
@@ -173,11 +153,7 @@ def _write_files(run: ProgramRun, options: argparse.Namespace) -> None:
     from grader.plumbing.atomic import write_file
     from grader.report.program_page import format_program
 
-    if options.json == "-":
-        with printing():
-            sys.stdout.write(format_program(run))
-    elif options.json is not None:
-        write_file(Path(options.json), format_program(run).encode(), "the JSON")
+    write_json(options.json, lambda: format_program(run))
     if options.csv is not None:
         from grader.report.program_csv import format_csv
 
@@ -208,4 +184,4 @@ def _report(run: ProgramRun, options: argparse.Namespace) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-EXEC = Command(_parser, run_exec)
+EXEC = Command("exec", run_exec, DESCRIPTION, EPILOG, _add_arguments, _ExecParser)

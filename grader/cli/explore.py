@@ -15,18 +15,19 @@ from grader.cli.common import (
     Command,
     add_device,
     add_exercise,
+    add_flag,
     add_json,
     add_no_model,
     add_seed,
     add_submission,
+    add_value,
     check_target,
     complete_source,
-    complete_with,
     find_exercise,
     known_exercises,
-    make_parser,
+    print_lines,
     print_or_json,
-    printing,
+    print_report,
     read_options,
     seed_of,
 )
@@ -34,7 +35,6 @@ from grader.errors import UsageError
 
 if TYPE_CHECKING:
     from grader.records import Failure
-    from grader.report.sweep import Sweep
 
 COMPARE_DESCRIPTION = """\
 Grade two versions of a submission with the same inputs and show them side by side: points, times,
@@ -117,21 +117,20 @@ exit codes: 0 shown, 2 bad usage, 3 the grader or the machine failed
 """
 
 
-def _compare_parser() -> argparse.ArgumentParser:
-    parser = make_parser("compare", COMPARE_DESCRIPTION, COMPARE_EPILOG)
+def _add_compare(parser: argparse.ArgumentParser) -> None:
     parser.usage = "grade compare [EXERCISE] OLD.cu NEW.cu [options]"
-    files = parser.add_argument(
+    add_value(
+        parser,
         "files",
+        "FILE",
+        "EXERCISE, its folder or its name; OLD.cu and NEW.cu",
+        complete=lambda prefix: [*known_exercises(), *complete_source(prefix)],
         nargs="+",
-        metavar="FILE",
-        help="EXERCISE, its folder or its name; OLD.cu and NEW.cu",
     )
-    complete_with(files, lambda prefix: [*known_exercises(), *complete_source(prefix)])
     add_device(parser)
     add_seed(parser, "a new seed for both")
     add_no_model(parser, "no times on the emulated device: faster")
     add_json(parser, "both scores and the comparison")
-    return parser
 
 
 def run_compare(options: argparse.Namespace) -> int:
@@ -155,34 +154,22 @@ def run_compare(options: argparse.Namespace) -> int:
     with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
         grading = replace(read_options(options), show=show)
         versions = compare_versions(folder, Path(old), Path(new), grading)
-    print_or_json(
-        options.json,
-        lambda: format_versions(versions),
-        lambda console: print_versions(versions, console=console),
-    )
+    print_or_json(options.json, versions, format_versions, print_versions)
     both = (versions.old.status, versions.new.status)
     return EXIT_NOT_GRADED if any(status.is_worth_a_retry for status in both) else 0
 
 
-def _sweep_parser() -> argparse.ArgumentParser:
-    parser = make_parser("sweep", SWEEP_DESCRIPTION, SWEEP_EPILOG)
+def _add_sweep(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
     add_submission(parser, "the file to run")
-    parser.add_argument(
-        "--sizes",
-        nargs="+",
-        required=True,
-        metavar="SIZES",
-        help="N,N,... or NAME=N,NAME=N,...; see below",
-    )
+    text = "N,N,... or NAME=N,NAME=N,...; see below"
+    add_value(parser, "--sizes", "SIZES", text, nargs="+", required=True)
     add_device(parser)
     add_seed(parser)
     add_no_model(parser, "no times on the emulated device; count all blocks")
-    parser.add_argument(
-        "--plot", metavar="FILE.svg", help="draw the figures over size, with logarithmic axes"
-    )
-    parser.add_argument("--json", metavar="FILE", help="write the figures as JSON")
-    return parser
+    text = "draw the figures over size, with logarithmic axes"
+    add_value(parser, "--plot", "FILE.svg", text)
+    add_value(parser, "--json", "FILE", "write the figures as JSON")
 
 
 def run_sweep(options: argparse.Namespace) -> int:
@@ -190,8 +177,10 @@ def run_sweep(options: argparse.Namespace) -> int:
     check_target(options.json)
     check_target(options.plot, "the plot")
     from grader.authoring.sweep.over_sizes import run_sweep as sweep_sizes
+    from grader.plumbing.atomic import write_file
     from grader.records import Failure
-    from grader.report.sweep import print_sweep
+    from grader.report.plot import format_svg
+    from grader.report.sweep import format_sweep, make_panels, print_sweep, title_plot
     from grader.report.terminal import make_console, progress_display
 
     folder = find_exercise(options.exercise)
@@ -200,47 +189,28 @@ def run_sweep(options: argparse.Namespace) -> int:
         found = sweep_sizes(folder, Path(options.submission), options.sizes, running)
     if isinstance(found, Failure):
         return _print_failure(found)
-    with printing():
-        print_sweep(found, console=make_console(sys.stdout))
-    _write_sweep(found, options)
-    return 0 if found.right else 1
-
-
-def _write_sweep(found: Sweep, options: argparse.Namespace) -> None:
-    from grader.plumbing.atomic import write_file
-    from grader.report.plot import format_svg
-    from grader.report.sweep import format_sweep, make_panels, title_plot
-
+    print_report(print_sweep, found)
     if options.json is not None:
         write_file(Path(options.json), format_sweep(found).encode(), "the JSON")
     if options.plot is not None:
         panels, x_title = make_panels(found)
         title, subtitle = title_plot(found)
-        write_file(
-            Path(options.plot),
-            format_svg(panels, title=title, subtitle=subtitle, x_title=x_title).encode(),
-            "the plot",
-        )
+        drawn = format_svg(panels, title=title, subtitle=subtitle, x_title=x_title)
+        write_file(Path(options.plot), drawn.encode(), "the plot")
+    return 0 if found.right else 1
 
 
-def _host_parser() -> argparse.ArgumentParser:
-    parser = make_parser("host", HOST_DESCRIPTION, HOST_EPILOG)
+def _add_host(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
     add_submission(parser, "the file to copy into a program")
     parser.add_argument("-o", "--output", required=True, metavar="FILE.cu", help="the program")
-    parser.add_argument(
-        "--arch",
-        default="native",
-        metavar="ARCH",
-        help="nvcc's -arch, for example sm_90 (default: native, this machine's GPU)",
-    )
-    parser.add_argument("--force", action="store_true", help="replace any existing file")
-    return parser
+    text = "nvcc's -arch, for example sm_90 (default: native, this machine's GPU)"
+    add_value(parser, "--arch", "ARCH", text, default="native")
+    add_flag(parser, "--force", "replace any existing file")
 
 
 def run_host(options: argparse.Namespace) -> int:
-    """`grade host EXERCISE SUBMISSION -o FILE.cu`: 0 if the file was written, 1 if the submission
-    fails."""
+    """`grade host`: 0 if the file was written, 1 if the submission fails."""
     target, submission = Path(options.output), Path(options.submission)
     if not _ARCH.fullmatch(options.arch):
         raise UsageError(
@@ -268,44 +238,30 @@ def run_host(options: argparse.Namespace) -> int:
     if isinstance(written, Failure):
         return _print_failure(written)
     write_file(target, written.text.encode(), "the program")
-    with printing():
-        print(f"{target}: {submission} with a main(), {written.text.count(chr(10))} lines.")
-        if written.expected is not None:
-            write_file(expected_file(target), written.expected, "the expected values")
-            print(
-                f"{expected_file(target)}: its inputs and expected outputs,"
-                f" {len(written.expected):,} bytes."
-            )
-        print(
-            "\nOn a machine with the CUDA toolkit and a GPU:",
-            *next_commands(target, submission, arch=options.arch),
-            sep="\n  ",
-        )
+    lines = [f"{target}: {submission} with a main(), {written.text.count(chr(10))} lines."]
+    if written.expected is not None:
+        expected = expected_file(target)
+        write_file(expected, written.expected, "the expected values")
+        size = f"{len(written.expected):,} bytes"
+        lines.append(f"{expected}: its inputs and expected outputs, {size}.")
+    commands = next_commands(target, submission, arch=options.arch)
+    title = "\nOn a machine with the CUDA toolkit and a GPU:"
+    print_lines(*lines, title, *(f"  {command}" for command in commands))
     return 0
 
 
 def _print_failure(failure: Failure) -> int:
-    with printing():
-        print(f"{failure.message}\n{failure.detail}\n{failure.advice}".strip())
+    print_lines(f"{failure.message}\n{failure.detail}\n{failure.advice}".strip())
     return 1
 
 
-COMPARE = Command(_compare_parser, run_compare)
-SWEEP = Command(_sweep_parser, run_sweep)
-HOST = Command(_host_parser, run_host)
-
-
-def _gallery_parser() -> argparse.ArgumentParser:
-    parser = make_parser("gallery", GALLERY_DESCRIPTION, GALLERY_EPILOG)
-    parser.add_argument(
-        "gallery", nargs="?", metavar="GALLERY", help="coalescing or banks (default: list both)"
-    )
-    parser.add_argument(
-        "name", nargs="?", metavar="NAME", help="show only this kernel, with its complete code"
-    )
+def _add_gallery(parser: argparse.ArgumentParser) -> None:
+    text = "coalescing or banks (default: list both)"
+    add_value(parser, "gallery", "GALLERY", text, nargs="?")
+    text = "show only this kernel, with its complete code"
+    add_value(parser, "name", "NAME", text, nargs="?")
     add_device(parser, "emulated (the default) or emulated:ID", "emulated")
     add_json(parser, "all figures and addresses")
-    return parser
 
 
 def run_gallery(options: argparse.Namespace) -> int:
@@ -321,11 +277,7 @@ def run_gallery(options: argparse.Namespace) -> int:
 
     found = execute(options.gallery, options.name, gpu=gpu, cache=default_cache(os.environ))
     whole = options.name is not None
-    print_or_json(
-        options.json,
-        lambda: format_gallery(found),
-        lambda console: print_gallery(found, console=console, whole=whole),
-    )
+    print_or_json(options.json, found, format_gallery, print_gallery, whole=whole)
     return 0
 
 
@@ -347,13 +299,13 @@ def _parse_emulated(name: str) -> str:
 def _list_galleries() -> None:
     from grader.explore.exhibits import GALLERIES, read_sketches
     from grader.report.access_pictures import print_contents
-    from grader.report.terminal import make_console
 
-    with printing():
-        console = make_console(sys.stdout)
-        for gallery, (_, what) in GALLERIES.items():
-            titles = {sketch.name: sketch.title for sketch in read_sketches(gallery).values()}
-            print_contents(f"grade gallery {gallery}: {what}", titles, console=console)
+    for gallery, (_, what) in GALLERIES.items():
+        titles = {sketch.name: sketch.title for sketch in read_sketches(gallery).values()}
+        print_report(print_contents, f"grade gallery {gallery}: {what}", titles)
 
 
-GALLERY = Command(_gallery_parser, run_gallery)
+COMPARE = Command("compare", run_compare, COMPARE_DESCRIPTION, COMPARE_EPILOG, _add_compare)
+SWEEP = Command("sweep", run_sweep, SWEEP_DESCRIPTION, SWEEP_EPILOG, _add_sweep)
+HOST = Command("host", run_host, HOST_DESCRIPTION, HOST_EPILOG, _add_host)
+GALLERY = Command("gallery", run_gallery, GALLERY_DESCRIPTION, GALLERY_EPILOG, _add_gallery)

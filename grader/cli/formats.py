@@ -7,7 +7,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from grader.cli.common import join_names
+from grader.cli.common import join_names, print_lines
 from grader.errors import GraderError, UsageError
 from grader.records import BatchSummary, PendingRule, Score
 from grader.report.platforms import FORMATS, format_for_platform
@@ -17,12 +17,11 @@ MOST_LISTED = 10
 
 def add_pending(parser: argparse.ArgumentParser) -> None:
     """`--pending lost|scaled`."""
-    parser.add_argument(
-        "--pending",
-        choices=[rule.value for rule in PendingRule],
-        help="the grade with pending points: count them as lost, or scale the judged points to all"
-        " points (default: no grade)",
+    text = (
+        "the grade with pending points: count them as lost, or scale the judged points to all"
+        " points (default: no grade)"
     )
+    parser.add_argument("--pending", choices=[rule.value for rule in PendingRule], help=text)
 
 
 def pending_rule(options: argparse.Namespace) -> PendingRule | None:
@@ -50,7 +49,7 @@ def print_pending(batch: BatchSummary) -> None:
     ]
     if names:
         more = ", ..." if len(names) > MOST_LISTED else ""
-        print(
+        print_lines(
             f"No final grade for {len(names):,} with pending points:"
             f" {', '.join(names[:MOST_LISTED])}{more}. `grade batch --only pending --device gpu`"
             " judges them; --pending lost|scaled gives a grade without this."
@@ -61,12 +60,8 @@ def add_format_options(parser: argparse.ArgumentParser) -> None:
     """`--format NAME` and `-o FILE`."""
     form = f"the score for a platform: {join_names(FORMATS.values(), ', or ')}"
     parser.add_argument("--format", choices=FORMATS, help=form)
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="FILE",
-        help="the file for --format; without -o, only the result of --format is printed",
-    )
+    text = "the file for --format; without -o, only the result of --format is printed"
+    parser.add_argument("-o", "--output", metavar="FILE", help=text)
     add_pending(parser)
 
 

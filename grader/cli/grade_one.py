@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 from grader import __version__
 from grader.cli.common import (
     Command,
+    add_annotate,
     add_device,
     add_exercise,
+    add_flag,
     add_no_isolation,
     add_no_model,
     add_seed,
     add_submission,
+    add_value,
     check_target,
     find_exercise,
     join_names,
-    make_parser,
     read_options,
     refuse_annotated_json,
 )
@@ -35,6 +37,7 @@ from grader.cli.results import (
     print_machine_code,
     print_score_ending,
     print_source,
+    prints_document,
     show_score,
     write_html,
     write_trace_file,
@@ -156,8 +159,7 @@ def run_grade(options: argparse.Namespace) -> int:
 def _grade_one(
     options: argparse.Namespace, exercise: Path, submission: Path, stale: Stale | None = None
 ) -> Score:
-    """The score. The compiler starts while the rest of the grader loads. `stale` is called at each
-    step and can end the grading."""
+    """The score. `stale` is called at each step and can end the grading."""
     from grader.grading.early import begin_early
 
     with begin_early(read_options(options), exercise, submission) as begun:
@@ -202,7 +204,6 @@ def _grade(
     from grader.report.terminal import grading_display, make_console
 
     peak = parse_peak(options.peak) if options.peak is not None else None
-    for_people = options.json != "-" and not (options.format and options.output is None)
     console, in_lines = make_console(sys.stderr), stale is not None
     with grading_display(console, quiet=options.quiet, in_lines=in_lines) as (show, show_checks):
         grading = replace(
@@ -211,7 +212,7 @@ def _grade(
             detail=detail_of(options, pages=options.annotate or options.html is not None),
             reuse=not options.fresh,
             show=_asking(stale, show),
-            interim=show_checks if for_people else None,
+            interim=None if prints_document(options) else show_checks,
         )
         return grade_with(grading, exercise, submission, begun=begun)
 
@@ -228,60 +229,35 @@ def _asking(stale: Stale | None, show: ShowProgress) -> ShowProgress:
     return ask_and_show
 
 
-def _epilog() -> str:
-    """The text below the options. Reads the table of GPUs only now: few runs need it."""
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     from grader.devices.choose import DEFAULT_GPU
     from grader.devices.gpus import read_gpus
 
     gpus = (f"{name} (the default)" if name == DEFAULT_GPU else name for name in read_gpus())
-    return EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
-
-
-def _grade_parser() -> argparse.ArgumentParser:
-    parser = make_parser("", DESCRIPTION, _epilog())
+    parser.epilog = EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
     parser.usage = "grade EXERCISE SUBMISSION.cu [options]"
     add_exercise(parser)
     add_submission(parser, "the file to grade")
     add_device(parser, "auto (the default), emulated[:ID] or gpu[:N]; see below")
-    parser.add_argument(
-        "--peak",
-        metavar="GBPS[,TFLOPS]",
-        help="the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s",
-    )
-    parser.add_argument(
-        "--json",
-        metavar="FILE",
-        help="write the score as JSON; - prints only the JSON on standard output",
-    )
-    parser.add_argument(
-        "--annotate", action="store_true", help="also print the source with the cost of each line"
-    )
-    parser.add_argument(
-        "--html",
-        metavar="FILE",
-        help="also write a page: points, roofline, and the source with the cost of each line",
-    )
-    parser.add_argument(
-        "--watch",
-        action="store_true",
-        help="grade at each save until Ctrl-C, and show the changes since the last save",
-    )
+    text = "the GPU's peak: memory bandwidth in GB/s, fp32 rate in TFLOP/s"
+    add_value(parser, "--peak", "GBPS[,TFLOPS]", text)
+    text = "write the score as JSON; - prints only the JSON on standard output"
+    add_value(parser, "--json", "FILE", text)
+    add_annotate(parser)
+    text = "also write a page: points, roofline, and the source with the cost of each line"
+    add_value(parser, "--html", "FILE", text)
+    text = "grade at each save until Ctrl-C, and show the changes since the last save"
+    add_flag(parser, "--watch", text)
     add_machine_code(parser)
     add_format_options(parser)
     add_seed(parser, "a new secret seed")
-    parser.add_argument(
-        "--fresh",
-        action="store_true",
-        help="with --seed: grade again even if the cache has the score of an equal grading",
-    )
+    text = "with --seed: grade again even if the cache has the score of an equal grading"
+    add_flag(parser, "--fresh", text)
     add_no_isolation(parser)
     add_no_model(parser)
     add_what_if(parser)
-    parser.add_argument(
-        "--quiet", action="store_true", help="no progress; print only the last line of the result"
-    )
+    add_flag(parser, "--quiet", "no progress; print only the last line of the result")
     parser.add_argument("--version", action="version", version=f"grade {__version__}")
-    return parser
 
 
-GRADE_ONE = Command(_grade_parser, run_grade)
+GRADE_ONE = Command("", run_grade, DESCRIPTION, add_arguments=_add_arguments)

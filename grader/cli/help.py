@@ -4,14 +4,13 @@ help of a command."""
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from textwrap import fill, wrap
 
 from grader.cli.common import (
     Command,
+    add_value,
     check_first_word,
-    complete_with,
-    make_parser,
     parse_arguments,
     printing,
 )
@@ -66,18 +65,17 @@ def format_first_page(groups: Groups) -> str:
 def add_commands(grade: Command, groups: Groups) -> Command:
     """`grade` with all commands in the usage of its help."""
 
-    def make_grade_parser() -> argparse.ArgumentParser:
-        parser = grade.make_parser()
-        lines = (line for names in groups.values() for line in _wrap_names(names))
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        grade.add_arguments(parser)
+        lines = (
+            line
+            for names in groups.values()
+            for line in wrap(" | ".join(names), _WIDTH - 16, break_on_hyphens=False)
+        )
         usages = (f"       grade {line.removesuffix(' |')} [--help]" for line in lines)
         parser.usage = "\n".join([parser.usage or "", *usages])
-        return parser
 
-    return grade._replace(make_parser=make_grade_parser)
-
-
-def _wrap_names(names: Iterable[str]) -> list[str]:
-    return wrap(" | ".join(names), _WIDTH - 16, break_on_hyphens=False)
+    return grade._replace(add_arguments=add_arguments)
 
 
 def make_help(groups: Groups, grade: Command) -> Command:
@@ -86,11 +84,10 @@ def make_help(groups: Groups, grade: Command) -> Command:
     def list_commands() -> dict[str, Command]:
         return {name: each for group in groups.values() for name, each in group.items()}
 
-    def make_help_parser() -> argparse.ArgumentParser:
-        parser = make_parser("help", DESCRIPTION, EPILOG)
-        name = parser.add_argument("name", metavar="NAME", nargs="?", help="a command")
-        complete_with(name, lambda prefix: list_commands())
-        return parser
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        add_value(
+            parser, "name", "NAME", "a command", complete=lambda _: list_commands(), nargs="?"
+        )
 
     def run_help(options: argparse.Namespace) -> int:
         if options.name is None:
@@ -104,4 +101,4 @@ def make_help(groups: Groups, grade: Command) -> Command:
         parse_arguments(command.make_parser(), ["--help"])
         return 0
 
-    return Command(make_help_parser, run_help)
+    return Command("help", run_help, DESCRIPTION, EPILOG, add_arguments)

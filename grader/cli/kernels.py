@@ -5,35 +5,45 @@ from __future__ import annotations
 import argparse
 import io
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from grader.cli.common import (
     Command,
+    add_annotate,
     add_device,
+    add_flag,
     add_json,
     add_no_isolation,
+    add_value,
+    add_values,
     check_target,
     complete_source,
-    complete_with,
-    make_parser,
     parse_arguments,
     print_or_json,
-    printing,
+    print_report,
     read_options,
     refuse_annotated_json,
 )
 from grader.cli.exec import EXEC, run_exec
-from grader.cli.results import add_machine_code, detail_of, print_listings, write_trace_of
+from grader.cli.results import (
+    add_machine_code,
+    detail_of,
+    print_annotated,
+    print_listings,
+    write_trace_of,
+)
 from grader.errors import UsageError
+from grader.records import Role
 from grader.report.text import clean_line, clean_text
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from grader.explore.kernel_data import Output
+    from grader.explore.kernel_data import KernelData
     from grader.records import Failure, KernelList, KernelRun, UnlistedFile
 
 RUN_DESCRIPTION = """\
@@ -108,12 +118,9 @@ machine failed
 """
 
 
-def _run_parser() -> argparse.ArgumentParser:
-    parser = make_parser("run", RUN_DESCRIPTION, RUN_EPILOG)
-    file = parser.add_argument(
-        "file", metavar="FILE.cu", help="the kernels with their launch lines"
-    )
-    complete_with(file, complete_source)
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    text = "the kernels with their launch lines"
+    add_value(parser, "file", "FILE.cu", text, complete=complete_source)
     named = (
         ("size", "NAME=N", "an integer for launch lines and shapes"),
         ("input", "NAME=ARRAY", "an array that kernels read; see below"),
@@ -123,38 +130,16 @@ def _run_parser() -> argparse.ArgumentParser:
         ("save", "NAME=FILE.npy", "write an output to a file"),
     )
     for name, metavar, text in named:
-        parser.add_argument(
-            f"--{name}", action="append", default=[], metavar=metavar, help=f"{text}; repeatable"
-        )
+        add_values(parser, f"--{name}", metavar, f"{text}; repeatable")
     add_device(parser)
-    parser.add_argument("--check", action="store_true", help="run in the checked mode")
-    parser.add_argument(
-        "--model", action="store_true", help="model the times on the emulated device"
-    )
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        metavar="N",
-        help="draw inputs and the sample of blocks from this seed (default: 0)",
-    )
-    parser.add_argument(
-        "--annotate", action="store_true", help="also print the source with the cost of each line"
-    )
+    add_flag(parser, "--check", "run in the checked mode")
+    add_flag(parser, "--model", "model the times on the emulated device")
+    text = "draw inputs and the sample of blocks from this seed (default: 0)"
+    add_value(parser, "--seed", "N", text, type=int, default=0)
+    add_annotate(parser)
     add_machine_code(parser)
     add_no_isolation(parser)
     add_json(parser, "launches, counters, findings and summaries of outputs")
-    return parser
-
-
-class _Given(NamedTuple):
-    """The data of a run, from the command line."""
-
-    inputs: Mapping[str, np.ndarray]
-    outputs: Mapping[str, Output]
-    sizes: Mapping[str, int]
-    scalars: Mapping[str, int | float]
-    tensor_maps: Mapping[str, Mapping[str, object]]
 
 
 def run_kernels(options: argparse.Namespace) -> int:
@@ -164,16 +149,16 @@ def run_kernels(options: argparse.Namespace) -> int:
     if _is_program(options):
         return run_exec(parse_arguments(EXEC.make_parser(), _as_exec(options)))
     refuse_annotated_json(options)
-    from grader.explore.kernel_data import read_data
     from grader.explore.kernel_run import run_with
     from grader.explore.kernel_words import split_names
     from grader.grading.mistakes import SubmissionError
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate_run
     from grader.report.kernel_pages import format_failure, format_run, print_failure, print_run
     from grader.report.terminal import make_console, progress_display
 
-    given = _read_given(options)
+    data = _read_given(options)
     saved = split_names("--save", options.save)
-    _check_saved(saved, given.outputs)
+    _check_saved(saved, [each.name for each in data.buffers if each.role is Role.OUTPUT])
     try:
         with progress_display(make_console(sys.stderr), quiet=options.json == "-") as show:
             running = replace(
@@ -182,24 +167,16 @@ def run_kernels(options: argparse.Namespace) -> int:
                 detail=detail_of(options, pages=options.annotate),
                 show=show,
             )
-            data = read_data(*given)
             found = run_with(running, Path(options.file), data, check=options.check)
     except SubmissionError as error:
-        failure, line = error.failure, error.line
-        print_or_json(
-            options.json,
-            lambda: format_failure(failure, line),
-            lambda console: print_failure(failure, console=console),
-        )
-        _print_ending(failure, options.json)
+        format_json = partial(format_failure, line=error.line)
+        print_or_json(options.json, error.failure, format_json, print_failure)
+        _print_ending(error.failure, options.json)
         return 1
-    print_or_json(
-        options.json,
-        lambda: format_run(found),
-        lambda console: print_run(found, console=console),
-    )
+    print_or_json(options.json, found, format_run, print_run)
     if options.annotate:
-        _print_annotation(found)
+        annotation = annotate_run(found, TERMINAL_COLUMNS)
+        print_annotated(annotation, found.machine, found.source)
     if options.sass and found.machine is not None:
         print_listings(found.machine.listings, found.source, found.machine.sizes)
     if options.trace is not None:
@@ -213,16 +190,13 @@ def run_kernels(options: argparse.Namespace) -> int:
 
 def _print_ending(run: KernelRun | Failure, json: str | None) -> None:
     from grader.report.ending import print_run_ending
-    from grader.report.terminal import make_console
 
     if json != "-":
-        with printing():
-            print_run_ending(run, console=make_console(sys.stdout))
+        print_report(print_run_ending, run)
 
 
 def _is_program(options: argparse.Namespace) -> bool:
-    """Whether the file is a program and not kernels with launch lines: it has a `main`, no launch
-    line, and no data is given."""
+    """Whether the file is a program: it has a `main`, no launch line, and no data is given."""
     from grader.cpp.declarations import has_main
     from grader.records import Submission
     from grader.submission.plan import read_plan
@@ -242,9 +216,9 @@ def _as_exec(options: argparse.Namespace) -> list[str]:
     return given + [f"--{name}={file}" for name, file in files.items() if file is not None]
 
 
-def _read_given(options: argparse.Namespace) -> _Given:
-    """The data. Raises UsageError for a bad option, and for a name in the launch lines without an
-    option."""
+def _read_given(options: argparse.Namespace) -> KernelData:
+    """The data. Raises UsageError for a bad option, and for an array without an option."""
+    from grader.explore.kernel_data import read_data
     from grader.explore.kernel_words import (
         check_given,
         find_uses,
@@ -265,23 +239,10 @@ def _read_given(options: argparse.Namespace) -> _Given:
             "there is no output, so the run would show nothing",
             "Name an array that the kernels write, for example --output y=float32:n.",
         )
-    return _Given(inputs, outputs, sizes, scalars, parse_maps(options.tensor_map, sizes))
+    return read_data(inputs, outputs, sizes, scalars, parse_maps(options.tensor_map, sizes))
 
 
-def _print_annotation(run: KernelRun) -> None:
-    from grader.report.annotation import TERMINAL_COLUMNS, annotate_run, number_lines
-    from grader.report.source_page import print_annotation
-    from grader.report.terminal import make_console
-    from grader.report.warp_time import print_warp_time
-
-    with printing():
-        console = make_console(sys.stdout)
-        print_annotation(annotate_run(run, TERMINAL_COLUMNS), console=console)
-        if run.machine is not None:
-            print_warp_time(run.machine, number_lines(run.source), console=console)
-
-
-def _check_saved(saved: Mapping[str, str], outputs: Mapping[str, Output]) -> None:
+def _check_saved(saved: Mapping[str, str], outputs: Collection[str]) -> None:
     """Raises UsageError for a file that cannot be written, and for an unknown output."""
     for name, target in saved.items():
         if name not in outputs:
@@ -302,22 +263,15 @@ def _save(array: np.ndarray, target: Path) -> None:
     write_file(target, content.getvalue(), "the output")
 
 
-def _inspect_parser() -> argparse.ArgumentParser:
-    parser = make_parser("inspect", INSPECT_DESCRIPTION, INSPECT_EPILOG)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a .cu file or a .cubin")
+def _add_inspect(parser: argparse.ArgumentParser) -> None:
+    add_value(parser, "files", "FILE", "a .cu file or a .cubin", nargs="+")
     text = "compile .cu files for this device: emulated[:ID] (the default) or gpu[:N]"
     add_device(parser, text, "emulated")
-    parser.add_argument(
-        "--arch", metavar="ARCH", help="compile .cu files for this architecture, for example sm_80"
-    )
-    parser.add_argument(
-        "--sass",
-        action="store_true",
-        help="also print the machine code, below its source lines",
-    )
+    text = "compile .cu files for this architecture, for example sm_80"
+    add_value(parser, "--arch", "ARCH", text)
+    add_flag(parser, "--sass", "also print the machine code, below its source lines")
     add_no_isolation(parser)
     add_json(parser, "the kernels")
-    return parser
 
 
 def inspect_kernels(options: argparse.Namespace) -> int:
@@ -333,11 +287,7 @@ def inspect_kernels(options: argparse.Namespace) -> int:
         isolated=not options.no_isolation,
         code=options.sass,
     )
-    print_or_json(
-        options.json,
-        lambda: format_list(found),
-        lambda console: print_list(found, console=console),
-    )
+    print_or_json(options.json, found, format_list, print_list)
     if options.sass and options.json != "-":
         _print_listed(found)
     for error in found.errors:
@@ -359,5 +309,5 @@ def _print_error(error: UnlistedFile) -> None:
         print(clean_text(rest), file=sys.stderr)
 
 
-RUN = Command(_run_parser, run_kernels)
-INSPECT = Command(_inspect_parser, inspect_kernels)
+RUN = Command("run", run_kernels, RUN_DESCRIPTION, RUN_EPILOG, _add_run)
+INSPECT = Command("inspect", inspect_kernels, INSPECT_DESCRIPTION, INSPECT_EPILOG, _add_inspect)

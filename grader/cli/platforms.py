@@ -1,5 +1,5 @@
-"""The subcommands for teaching platforms: `gradescope-zip`, `classroom-workflow` and
-`gradebook`."""
+"""The subcommands for teaching platforms: `gradescope-zip`, `classroom-workflow`, `gradebook` and
+`feedback`; and `leaderboard`, a page with points and times of a class under made-up names."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from grader.cli.common import (
     Command,
     add_exercise,
     add_new_file,
+    add_results,
+    add_value,
+    add_values,
     find_exercise,
-    make_parser,
     new_file,
-    printing,
+    print_lines,
 )
 from grader.cli.formats import add_pending, decide, pending_rule, print_pending
 from grader.errors import UsageError
@@ -66,14 +68,51 @@ Ids come from the file names of the platform's export, else from the roster: a C
 that contains one of student, Identifier, ID, SIS User ID, SIS Login ID, Email address, Email,
 Username, Full name or Student. Its rows are matched with the names in `grade show`.
 """
+FEEDBACK_DESCRIPTION = """\
+Pack feedback for students: a page and a Markdown file per student, in a zip that Moodle and Canvas
+import. Each file is about a single submission: without a link to the class, other students or the
+seed of hidden cases.
+"""
+FEEDBACK_EPILOG = """\
+examples:
+  grade feedback results/ -o feedback.zip
+  grade feedback results/ --format moodle --roster participants.csv -o feedback.zip
+
+formats:
+  moodle    a folder NAME_NUMBER_assignsubmission_file_ for each student: in the assignment,
+            View all submissions > Upload multiple feedback files in a zip. The assignment must
+            have feedback files switched on
+  canvas    names of the files that Canvas exported: in the assignment, Upload submissions. Canvas
+            shows the feedback under the name of the submitted file, so prefer --content page or
+            --content markdown
+  folders   a folder for each student, for other uses
+
+The default is the platform of the submissions.
+
+exit codes: 0 written, 2 bad usage
+"""
+MOST_LISTED = 10
+LEADERBOARD_DESCRIPTION = """\
+Make a leaderboard of a graded class as one page: points and times under made-up names. Each student
+gets a random name that stays the same; the student finds it in the files of `grade feedback`.
+Nothing is published unless you publish the page.
+"""
+LEADERBOARD_EPILOG = """\
+examples:
+  grade leaderboard results/ -o leaderboard.html
+  grade leaderboard results/ --students willing.csv -o leaderboard.html
+                        only students who agreed
+
+DIR/leaderboard-names.csv lists students and names: keep it.
+
+exit codes: 0 written, 2 bad usage
+"""
 
 
-def _zip_parser() -> argparse.ArgumentParser:
-    parser = make_parser("gradescope-zip", ZIP_DESCRIPTION, ZIP_EPILOG)
+def _add_zip(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
     add_pending(parser)
     add_new_file(parser, "FILE.zip", "the autograder")
-    return parser
 
 
 def run_gradescope_zip(options: argparse.Namespace) -> int:
@@ -86,34 +125,25 @@ def run_gradescope_zip(options: argparse.Namespace) -> int:
     exercise = read_exercise(find_exercise(options.exercise))
     content = make_autograder(exercise, pending_rule(options))
     write_file(target, content, "the autograder")
-    with printing():
-        print(
-            f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming"
-            f" assignment. Points: {exercise.max_score:g}."
-        )
+    print_lines(
+        f"{target}: {len(content):,} bytes. Upload it as the autograder of a programming"
+        f" assignment. Points: {exercise.max_score:g}."
+    )
     return 0
 
 
-def _workflow_parser() -> argparse.ArgumentParser:
-    parser = make_parser("classroom-workflow", WORKFLOW_DESCRIPTION, WORKFLOW_EPILOG)
+def _add_workflow(parser: argparse.ArgumentParser) -> None:
     add_exercise(parser)
-    parser.add_argument(
-        "--repository",
-        required=True,
-        metavar="OWNER/NAME",
-        help="the course's copy of this grader, a private repository on GitHub",
-    )
-    parser.add_argument(
-        "--ref", default="main", metavar="REF", help="its branch, tag or commit (default: main)"
-    )
+    text = "the course's copy of this grader, a private repository on GitHub"
+    add_value(parser, "--repository", "OWNER/NAME", text, required=True)
+    text = "its branch, tag or commit (default: main)"
+    add_value(parser, "--ref", "REF", text, default="main")
     add_pending(parser)
     add_new_file(parser, "FILE.yml", "the workflow")
-    return parser
 
 
 def run_classroom_workflow(options: argparse.Namespace) -> int:
-    """`grade classroom-workflow EXERCISE --repository OWNER/NAME -o FILE`: 0 if the file was
-    written."""
+    """`grade classroom-workflow EXERCISE`: 0 if the file was written."""
     target = new_file(options, "the file")
     from grader.authoring.autograder import make_workflow
     from grader.plumbing.atomic import write_file
@@ -124,31 +154,21 @@ def run_classroom_workflow(options: argparse.Namespace) -> int:
         exercise, repository=options.repository, ref=options.ref, pending=pending_rule(options)
     )
     write_file(target, text.encode(), "the workflow")
-    with printing():
-        print(
-            f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
-            f" or the only .cu file of a repository. Keep {options.repository} private, and let the"
-            " organisation's secret COURSE_TOKEN read only this repository: students can read"
-            " everything that the token can read."
-        )
+    print_lines(
+        f"{target}: commit it as .github/workflows/classroom.yml. It grades {exercise.id}.cu,"
+        f" or the only .cu file of a repository. Keep {options.repository} private, and let the"
+        " organisation's secret COURSE_TOKEN read only this repository: students can read"
+        " everything that the token can read."
+    )
     return 0
 
 
-def _gradebook_parser() -> argparse.ArgumentParser:
-    parser = make_parser("gradebook", GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG)
-    parser.add_argument("folder", metavar="DIR", help="the results of `grade batch --out`")
-    parser.add_argument(
-        "--roster", metavar="FILE.csv", help="the class: for example an export of the platform"
-    )
-    parser.add_argument(
-        "--assignment",
-        action="append",
-        default=[],
-        metavar="[EXERCISE=]TITLE",
-        help="the platform's title of the assignment",
-    )
+def _add_gradebook(parser: argparse.ArgumentParser) -> None:
+    add_results(parser)
+    add_value(parser, "--roster", "FILE.csv", "the class: for example an export of the platform")
+    text = "the platform's title of the assignment"
+    add_values(parser, "--assignment", "[EXERCISE=]TITLE", text)
     add_pending(parser)
-    return parser
 
 
 def run_gradebook(options: argparse.Namespace) -> int:
@@ -164,9 +184,8 @@ def run_gradebook(options: argparse.Namespace) -> int:
     written = write_gradebooks(
         folder, batch, roster.find, assignments=titles, moodle_columns=roster.moodle_columns
     )
-    with printing():
-        print(*written, sep="\n")
-        print_pending(batch)
+    print_lines(*written)
+    print_pending(batch)
     return 0
 
 
@@ -188,6 +207,112 @@ def _parse_assignments(given: Sequence[str], batch: BatchSummary) -> Mapping[str
     return titles
 
 
-GRADESCOPE_ZIP = Command(_zip_parser, run_gradescope_zip)
-CLASSROOM_WORKFLOW = Command(_workflow_parser, run_classroom_workflow)
-GRADEBOOK = Command(_gradebook_parser, run_gradebook)
+def _add_feedback(parser: argparse.ArgumentParser) -> None:
+    add_results(parser)
+    forms, contents = ("moodle", "canvas", "folders"), ("both", "page", "markdown")
+    parser.add_argument("--format", choices=forms, help="names of the files; see below")
+    text = "files for each student (default: both)"
+    parser.add_argument("--content", choices=contents, default="both", help=text)
+    text = "Moodle's participants, if the submissions are not from Moodle"
+    add_value(parser, "--roster", "FILE.csv", text)
+    add_new_file(parser, "FILE.zip", "the feedback")
+
+
+def run_feedback(options: argparse.Namespace) -> int:
+    """`grade feedback DIR -o FILE.zip`: 0 if the file was written."""
+    target = new_file(options, "the feedback")
+    from grader.batch.handles import read_handles
+    from grader.batch.results import read_summary
+    from grader.batch.roster import read_roster
+    from grader.plumbing.atomic import write_file
+    from grader.report.feedback import describe_grade
+    from grader.report.platforms.feedback_zip import Content, Packing, guess_packing, pack_feedback
+    from grader.report.text import clean_line
+
+    folder = Path(options.folder)
+    batch = read_summary(folder)
+    notes = {
+        student: (f"Your name on the class's leaderboard, if it has one: {name}.",)
+        for student, name in read_handles(folder).items()
+    }
+    packing = Packing(options.format) if options.format else guess_packing(batch)
+    packed = pack_feedback(
+        folder,
+        batch,
+        packing,
+        content=Content(options.content),
+        find_row=read_roster(Path(options.roster)).find if options.roster else None,
+        note=lambda entry: (*describe_grade(entry), *notes.get(entry.student, ())),
+    )
+    write_file(target, packed.content, "the feedback")
+    students = f"{packed.students:,} student{'' if packed.students == 1 else 's'}"
+    left_out = [
+        f"{clean_line(left.entry.student)}: {clean_line(left.reason)}"
+        for left in packed.left_out[:MOST_LISTED]
+    ]
+    if len(packed.left_out) > MOST_LISTED:
+        left_out.append(f"{len(packed.left_out) - MOST_LISTED:,} more")
+    print_lines(
+        f"{target}: {packed.files:,} files for {students}, as {packing.value}.",
+        *(f"left out: {each}" for each in left_out),
+    )
+    return 0
+
+
+def _add_leaderboard(parser: argparse.ArgumentParser) -> None:
+    add_results(parser)
+    text = "only these students, by names or ids as in a roster (default: all)"
+    add_value(parser, "--students", "FILE.csv", text)
+    add_new_file(parser, "FILE.html", "the page")
+
+
+def run_leaderboard(options: argparse.Namespace) -> int:
+    """`grade leaderboard DIR -o FILE.html`: 0 if the file was written."""
+    target = new_file(options, "the leaderboard")
+    from grader.batch.handles import HANDLES, give_handles
+    from grader.batch.results import read_summary
+    from grader.batch.roster import read_roster
+    from grader.plumbing.atomic import write_file
+    from grader.report.html import read_digests
+    from grader.report.html.leaderboard import render_leaderboard
+
+    out = Path(options.folder)
+    batch = read_summary(out)
+    willing = {entry.student: entry.student_id for entry in batch.entries}
+    if options.students is not None:
+        roster = read_roster(Path(options.students))
+        willing = {name: id_ for name, id_ in willing.items() if roster.find(name, id_)}
+        if not willing:
+            raise UsageError(
+                f"{options.students} names no student of the class",
+                "Give names or ids as in `grade show`.",
+            )
+    handles = give_handles(out, [*willing])
+    shown = {student: handles[student] for student in willing}
+    page = render_leaderboard(batch, read_digests(out, batch), shown)
+    write_file(target, page.encode(), "the leaderboard")
+    print_lines(f"{target}: {len(shown):,} names. {out / HANDLES} lists the students: keep it.")
+    print_pending(batch)
+    return 0
+
+
+FEEDBACK = Command("feedback", run_feedback, FEEDBACK_DESCRIPTION, FEEDBACK_EPILOG, _add_feedback)
+
+
+GRADESCOPE_ZIP = Command(
+    "gradescope-zip", run_gradescope_zip, ZIP_DESCRIPTION, ZIP_EPILOG, _add_zip
+)
+CLASSROOM_WORKFLOW = Command(
+    "classroom-workflow",
+    run_classroom_workflow,
+    WORKFLOW_DESCRIPTION,
+    WORKFLOW_EPILOG,
+    _add_workflow,
+)
+GRADEBOOK = Command(
+    "gradebook", run_gradebook, GRADEBOOK_DESCRIPTION, GRADEBOOK_EPILOG, _add_gradebook
+)
+
+LEADERBOARD = Command(
+    "leaderboard", run_leaderboard, LEADERBOARD_DESCRIPTION, LEADERBOARD_EPILOG, _add_leaderboard
+)

@@ -11,7 +11,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.common import printing, read_options
+from grader.cli.common import (
+    add_flag,
+    add_value,
+    print_lines,
+    print_report,
+    printing,
+    read_options,
+)
 from grader.cli.formats import pending_rule, write_for_platform
 from grader.errors import GraderError, UsageError
 from grader.records import WHAT_IF_SECONDS, Score, Status, Submission, WhatIfMode
@@ -20,6 +27,8 @@ from grader.report.text import clean_line, fold_to_ascii
 
 if TYPE_CHECKING:
     from grader.records import CodeListing, Detail, MachineWork
+    from grader.report.annotation import Annotation
+    from grader.spec.exercise import Exercise
 
 
 def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score], Score]) -> Score:
@@ -28,72 +37,71 @@ def show_score(score: Score, options: argparse.Namespace, go_on: Callable[[Score
     from grader.report.json import format_score
 
     form, rule = options.format, pending_rule(options)
-    if options.json == "-" or (form and options.output is None):
-        score = go_on(score)
-        alone = options.json == "-"
-        text = format_score(score) if alone else format_for_platform(score, form, rule)
-        with printing():
-            sys.stdout.write(text)
-    else:
-        with contextlib.ExitStack() as files:
-            if form:
-                files.callback(lambda: write_for_platform(score, form, options.output, rule))
-            if options.json is not None:
-                files.callback(lambda: _write_json(score, Path(options.json)))
+    with contextlib.ExitStack() as files:
+        if form and options.output is not None:
+            files.callback(lambda: write_for_platform(score, form, options.output, rule))
+        if options.json not in (None, "-"):
+            files.callback(lambda: _write_json(score, Path(options.json)))
+        if not prints_document(options):
             _print_score(score, quiet=options.quiet)
-            score = go_on(score)
-        return score
-    if options.json not in (None, "-"):
-        _write_json(score, Path(options.json))
-    if form and options.output is not None:
-        write_for_platform(score, form, options.output, rule)
+        score = go_on(score)
+        if prints_document(options):
+            alone = options.json == "-"
+            text = format_score(score) if alone else format_for_platform(score, form, rule)
+            with printing():
+                sys.stdout.write(text)
     return score
+
+
+def prints_document(options: argparse.Namespace) -> bool:
+    """Whether standard output is only the JSON, or only the result of `--format`."""
+    return options.json == "-" or (options.format is not None and options.output is None)
 
 
 def _print_score(score: Score, *, quiet: bool) -> None:
     from grader.report.score_page import print_body
-    from grader.report.terminal import make_console
 
-    with printing():
-        if quiet:
-            print(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
-        else:
-            print_body(score, console=make_console(sys.stdout))
+    if quiet:
+        print_lines(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
+    else:
+        print_report(print_body, score)
 
 
 def print_score_ending(score: Score, options: argparse.Namespace, *, next_step: str = "") -> None:
     """Print the report's last three lines, unless the options print something else."""
     from grader.report.ending import print_ending
-    from grader.report.terminal import make_console
 
-    if options.quiet or options.json == "-" or (options.format and options.output is None):
+    if options.quiet or prints_document(options):
         return
     files = [options.html, options.json, options.output if options.format else None]
     details = ", ".join(str(name) for name in files if name is not None)
-    with printing():
-        console = make_console(sys.stdout)
-        print_ending(score, console=console, details=details, next_step=next_step)
+    print_report(print_ending, score, details=details, next_step=next_step)
 
 
 def print_source(score: Score, path: Path, *, alone: bool) -> None:
     """Prints the source page; below it the pictures that the report has not shown (all if printed
     `alone`), and the modelled cycles. Prints nothing if the file is no source text."""
-    from grader.report.annotation import TERMINAL_COLUMNS, annotate, number_lines
-    from grader.report.source_page import print_annotation
-    from grader.report.terminal import make_console
-    from grader.report.warp_time import print_warp_time
+    from grader.report.annotation import TERMINAL_COLUMNS, annotate
     from grader.report.worst_accesses import accesses_of_checks
 
     text = _read_unchanged(score, path)
     if text is None:
         return
-    annotation = annotate(score, text, TERMINAL_COLUMNS)
-    with printing():
-        console = make_console(sys.stdout)
-        drawn = () if alone else accesses_of_checks(score)
-        print_annotation(annotation, console=console, drawn=drawn)
-        if score.machine is not None:
-            print_warp_time(score.machine, number_lines(text), console=console)
+    drawn = () if alone else accesses_of_checks(score)
+    print_annotated(annotate(score, text, TERMINAL_COLUMNS), score.machine, text, drawn=drawn)
+
+
+def print_annotated(
+    annotation: Annotation, machine: MachineWork | None, source: str, **options: object
+) -> None:
+    """Prints the source page and the modelled cycles."""
+    from grader.report.annotation import number_lines
+    from grader.report.source_page import print_annotation
+    from grader.report.warp_time import print_warp_time
+
+    print_report(print_annotation, annotation, **options)
+    if machine is not None:
+        print_report(print_warp_time, machine, number_lines(source))
 
 
 def print_machine_code(score: Score, path: Path) -> None:
@@ -101,13 +109,12 @@ def print_machine_code(score: Score, path: Path) -> None:
     text = _read_unchanged(score, path)
     if text is None:
         return
-    with printing():
-        if score.machine is None:
-            print("\nNo machine code is shown: no counted run has finished.")
-            if score.status is not Status.COMPILE_ERROR:
-                name = clean_line(score.submission_name)
-                print(f"To list the compiled code: grade inspect {name} --sass")
-            return
+    if score.machine is None:
+        print_lines("\nNo machine code is shown: no counted run has finished.")
+        if score.status is not Status.COMPILE_ERROR:
+            name = clean_line(score.submission_name)
+            print_lines(f"To list the compiled code: grade inspect {name} --sass")
+        return
     print_listings(score.machine.listings, text, score.machine.sizes)
 
 
@@ -158,23 +165,18 @@ def _write_json(score: Score, path: Path) -> None:
 
 def add_machine_code(parser: argparse.ArgumentParser) -> None:
     """`--sass` and `--trace`."""
-    parser.add_argument(
-        "--sass",
-        action="store_true",
-        help="also print the machine code of each source line: executions, control bits, modelled"
-        " cycles",
+    text = (
+        "also print the machine code of each source line: executions, control bits, modelled cycles"
     )
-    parser.add_argument(
-        "--trace",
-        metavar="FILE",
-        help="write a trace of the simulated SM, cycle by cycle, for ui.perfetto.dev (.json or"
-        " .json.gz)",
+    add_flag(parser, "--sass", text)
+    text = (
+        "write a trace of the simulated SM, cycle by cycle, for ui.perfetto.dev (.json or .json.gz)"
     )
+    add_value(parser, "--trace", "FILE", text)
 
 
 def detail_of(options: argparse.Namespace, *, pages: bool) -> Detail:
-    """The detail of machine code that the arguments need. `pages`: the source is shown with bars of
-    time."""
+    """The detail of machine code that the arguments need. `pages`: a page shows the source."""
     from grader.records import Detail
     from grader.report.trace import TRACED_SPANS
 
@@ -189,10 +191,8 @@ def print_listings(listings: Sequence[CodeListing], source: str, sizes: Mapping[
     """Prints machine code below the lines of its source. `sizes`: the sizes of the counted run."""
     from grader.report.annotation import number_lines
     from grader.report.code_page import print_code
-    from grader.report.terminal import make_console
 
-    with printing():
-        print_code(listings, number_lines(source), sizes, console=make_console(sys.stdout))
+    print_report(print_code, listings, number_lines(source), sizes)
 
 
 def write_trace_of(work: MachineWork | None, source: str, target: Path) -> None:
@@ -216,13 +216,8 @@ def add_what_if(parser: argparse.ArgumentParser) -> None:
         help="after the verdict, try fixes for checks that lost points and show their effects, if"
         " the exercise allows it (the default on a terminal; Ctrl-C ends it)",
     )
-    parser.add_argument(
-        "--what-if-seconds",
-        type=float,
-        default=WHAT_IF_SECONDS,
-        metavar="S",
-        help=f"start no fix after this time (default: {WHAT_IF_SECONDS:g})",
-    )
+    text = f"start no fix after this time (default: {WHAT_IF_SECONDS:g})"
+    add_value(parser, "--what-if-seconds", "S", text, type=float, default=WHAT_IF_SECONDS)
 
 
 def check_what_if(options: argparse.Namespace) -> None:
@@ -236,23 +231,22 @@ def check_what_if(options: argparse.Namespace) -> None:
 def add_fixes(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
     """Adds the effects of fixes to the score, if wanted and allowed, and prints them below the
     verdict. If `--what-if` has no result, prints the reason."""
-    alone = options.json == "-" or (options.format is not None and options.output is None)
-    shown = not (alone or options.quiet)
+    shown = not (options.quiet or prints_document(options))
     if not is_wanted(options, shown=shown, on_terminal=sys.stdout.isatty()):
         return score
     from grader.grading.what_if import lost_checks
-    from grader.report.what_if import NO_FIX, NOT_SHOWN, NOTHING_LOST
+    from grader.report.what_if import NO_FIX, NOT_SHOWN, NOTHING_LOST, print_what_if
     from grader.spec.reader import read_exercise
 
     read = read_exercise(exercise)
     if read.what_if is WhatIfMode.OFF or not lost_checks(score):
         why = NOT_SHOWN if read.what_if is WhatIfMode.OFF else NOTHING_LOST
-        return _explain_none(why, score, asked=bool(options.what_if))
-    tried = _try(score, options, exercise, submission)
+        return _explain_none(why, score, options)
+    tried = _try(score, options, read, submission)
     if tried.what_if is None:
-        return _explain_none(NO_FIX, score, asked=bool(options.what_if))
+        return _explain_none(NO_FIX, score, options)
     if shown:
-        _print_effects(tried)
+        print_report(print_what_if, tried)
     return tried
 
 
@@ -264,10 +258,9 @@ def is_wanted(options: argparse.Namespace, *, shown: bool, on_terminal: bool) ->
     return shown and on_terminal and not options.watch
 
 
-def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> Score:
+def _try(score: Score, options: argparse.Namespace, exercise: Exercise, submission: Path) -> Score:
     from grader.grading.what_if import Trial, try_fixes
     from grader.report.terminal import make_console, progress_display
-    from grader.spec.reader import read_exercise
     from grader.submission.source_file import read_submission
 
     text = read_submission(submission)
@@ -275,18 +268,10 @@ def _try(score: Score, options: argparse.Namespace, exercise: Path, submission: 
         return score  # the file has changed since
     with progress_display(make_console(sys.stderr), quiet=options.quiet) as show:
         trial = Trial(replace(read_options(options), show=show), seconds=options.what_if_seconds)
-        return replace(score, what_if=try_fixes(read_exercise(exercise), text, score, trial))
+        return replace(score, what_if=try_fixes(exercise, text, score, trial))
 
 
-def _print_effects(score: Score) -> None:
-    from grader.report.terminal import make_console
-    from grader.report.what_if import print_what_if
-
-    with printing():
-        print_what_if(score, console=make_console(sys.stdout))
-
-
-def _explain_none(why: str, score: Score, *, asked: bool) -> Score:
-    if asked and sys.stderr is not None:
+def _explain_none(why: str, score: Score, options: argparse.Namespace) -> Score:
+    if options.what_if and sys.stderr is not None:
         print(f"--what-if: {why}", file=sys.stderr)
     return score

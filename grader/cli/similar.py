@@ -9,9 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from grader.batch.archives import SetAside, extract_zip
-from grader.cli.common import Command, add_json, check_target, make_parser, print_or_json
+from grader.cli.common import Command, add_json, add_value, check_target, print_or_json
 from grader.errors import UsageError
-from grader.records import Comparison
 from grader.report.text import clean_line
 
 DESCRIPTION = """\
@@ -41,31 +40,21 @@ MAX_BYTES = 1 << 20
 """Limit of a compared file; a kernel has some thousand bytes."""
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = make_parser("similar", DESCRIPTION, EPILOG)
-    parser.add_argument(
-        "folder", metavar="DIR", help="the submissions: a folder with any subfolders, or a zip"
-    )
-    starter = (
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    text = "the submissions: a folder with any subfolders, or a zip"
+    add_value(parser, "folder", "DIR", text)
+    text = (
         "subtract this file's code; auto (the default): the file in ./starter/*.cu that the"
         " submissions share most; none"
     )
-    parser.add_argument("--starter", default="auto", metavar="FILE", help=starter)
-    parser.add_argument(
-        "--threshold",
-        type=float,
-        default=60.0,
-        metavar="PERCENT",
-        help="the lowest similarity of a shown pair (default: 60)",
-    )
-    parser.add_argument(
-        "--top", type=int, metavar="N", help="show only the N most similar pairs on the terminal"
-    )
-    parser.add_argument(
-        "--html", metavar="FILE", help="write a page: pairs side by side, with marked shared lines"
-    )
+    add_value(parser, "--starter", "FILE", text, default="auto")
+    text = "the lowest similarity of a shown pair (default: 60)"
+    add_value(parser, "--threshold", "PERCENT", text, type=float, default=60.0)
+    text = "show only the N most similar pairs on the terminal"
+    add_value(parser, "--top", "N", text, type=int)
+    text = "write a page: pairs side by side, with marked shared lines"
+    add_value(parser, "--html", "FILE", text)
     add_json(parser, "the pairs")
-    return parser
 
 
 def run_similar(options: argparse.Namespace) -> int:
@@ -84,7 +73,14 @@ def run_similar(options: argparse.Namespace) -> int:
     found = compare_files(
         texts, starters=_read_starters(options.starter), threshold=options.threshold / 100
     )
-    _show(found, options)
+    from grader.plumbing.atomic import write_file
+    from grader.report.shared_code import format_comparison, print_comparison
+
+    if options.html is not None:
+        from grader.report.html.pairs import format_similar_page
+
+        write_file(Path(options.html), format_similar_page(found).encode(), "the page")
+    print_or_json(options.json, found, format_comparison, print_comparison, top=options.top)
     return 1 if found.pairs else 0
 
 
@@ -131,8 +127,7 @@ def _print_left_out(archive: str, left_out: Sequence[SetAside]) -> None:
 
 
 def _read_folder(folder: Path) -> Iterator[tuple[str, str]]:
-    """The `.cu` files in the folder and its subfolders, without hidden files and macOS's extra
-    files."""
+    """The `.cu` files in the folder and its subfolders, without hidden files."""
     for path in sorted(folder.rglob("*.cu")):
         name = path.relative_to(folder)
         if not path.is_file() or _is_hidden(name):
@@ -159,19 +154,4 @@ def _read_starters(option: str) -> dict[str, str]:
         ) from error
 
 
-def _show(found: Comparison, options: argparse.Namespace) -> None:
-    from grader.plumbing.atomic import write_file
-    from grader.report.shared_code import format_comparison, print_comparison
-
-    if options.html is not None:
-        from grader.report.html.pairs import format_similar_page
-
-        write_file(Path(options.html), format_similar_page(found).encode(), "the page")
-    print_or_json(
-        options.json,
-        lambda: format_comparison(found),
-        lambda console: print_comparison(found, console=console, top=options.top),
-    )
-
-
-SIMILAR = Command(_parser, run_similar)
+SIMILAR = Command("similar", run_similar, DESCRIPTION, EPILOG, _add_arguments)

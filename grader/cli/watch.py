@@ -15,7 +15,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.cli.common import TerminatedError, printing
+from grader.cli.common import printing
+from grader.cli.results import prints_document
+from grader.cli.signals import TerminatedError
 from grader.errors import GraderError, UsageError
 from grader.records import Score
 
@@ -41,9 +43,8 @@ class SupersededError(Exception):
 
 
 def refuse_watching(options: argparse.Namespace) -> None:
-    """Raises UsageError for options that print a single document, because a watch prints many
-    reports."""
-    if options.json == "-" or (options.format and options.output is None):
+    """Raises UsageError for options that print a single document."""
+    if prints_document(options):
         raise UsageError(
             "--watch prints a report at each save, and the other option prints only its document",
             "Name a file: --json FILE, or -o FILE with --format.",
@@ -187,7 +188,7 @@ class Saves:
         while True:
             before = self._stamp()
             if before is None:
-                if missing_since is not None and _is_over(missing_since):
+                if missing_since is not None and time.monotonic() - missing_since >= GONE_SECONDS:
                     self.on_missing()
                     missing_since = None
             else:
@@ -228,7 +229,3 @@ class Saves:
             return None
         self._seen = stamp, content
         return content
-
-
-def _is_over(since: float) -> bool:
-    return time.monotonic() - since >= GONE_SECONDS

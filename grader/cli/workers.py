@@ -25,8 +25,7 @@ MOST_SECONDS = 1800.0
 
 @dataclass(frozen=True)
 class Workers:
-    """The device of the tasks, its name in the keys of results, and the function that starts the
-    pool."""
+    """The device of the tasks, its name in the keys of results, and the start of the pool."""
 
     device: str
     device_name: str
@@ -88,8 +87,7 @@ def _emulated(asked: str) -> tuple[str, str]:
 
 
 def _find_devices(asked: str) -> tuple[list[str], str]:
-    """The devices of a name, and their name in the keys of results: for GPUs the model without the
-    number."""
+    """The devices of a name, and their name in the keys of results: a GPU's model."""
     from grader.devices.choose import EMULATED, count_gpus, gpu_works, has_pycuda, parse_device
     from grader.devices.remote.remote_device import RemoteDevice
     from grader.sandbox.process import run_tool

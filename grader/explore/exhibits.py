@@ -18,7 +18,6 @@ import numpy as np
 
 from grader.cpp.cursor import did_you_mean
 from grader.cpp.types import size_of
-from grader.devices.base import Arrays
 from grader.devices.emulated.emulated_device import EmulatedDevice
 from grader.errors import GraderError, UsageError
 from grader.grading.mistakes import SubmissionError
@@ -72,71 +71,51 @@ _ACCESS = re.compile(r"^ *const (?P<type>\w+) \*p = (?P<pointer>.+);$", re.MULTI
 
 @dataclass(frozen=True)
 class Sketch:
-    """A kernel of a gallery's file in its source text, with its launch line."""
+    """A kernel of a gallery's file: its source text with its launch line, the read of a thread as
+    code, and the bytes of its element."""
 
     name: str
     title: str
     kernel: str
-
-    @property
-    def access(self) -> str:
-        """The read of a thread, as code."""
-        pointer = self._match["pointer"]
-        return pointer[1:] if pointer.startswith("&") else f"*{pointer}"
-
-    @property
-    def element_bytes(self) -> int:
-        size = size_of(self._match["type"])
-        assert size is not None, self.name
-        return size
-
-    @property
-    def _match(self) -> re.Match[str]:
-        match = _ACCESS.search(self.kernel)
-        assert match is not None, self.name
-        return match
+    access: str
+    element_bytes: int
 
 
 def read_sketches(gallery: str) -> dict[str, Sketch]:
     """The kernels of a gallery by name. UsageError where there is no such gallery."""
-    return {
-        match["name"]: Sketch(match["name"], match["title"], match["code"])
-        for match in _KERNEL.finditer(_read_text(gallery))
-    }
+    return {match["name"]: _read_sketch(match) for match in _KERNEL.finditer(_read_text(gallery))}
+
+
+def _read_sketch(kernel: re.Match[str]) -> Sketch:
+    access = _ACCESS.search(kernel["code"])
+    assert access is not None, kernel["name"]
+    pointer, size_bytes = access["pointer"], size_of(access["type"])
+    assert size_bytes is not None, kernel["name"]
+    read = pointer[1:] if pointer.startswith("&") else f"*{pointer}"
+    return Sketch(kernel["name"], kernel["title"], kernel["code"], read, size_bytes)
 
 
 def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path) -> Gallery:
-    """Execute all kernels of a gallery, or the named kernel, on the emulated GPU with this id.
-
-    UsageError where there is no such gallery or kernel; GraderError where a kernel does not run.
-    """
+    """Executes the kernels of a gallery, or the named kernel, on the emulated GPU with this id.
+    UsageError for an unknown gallery or kernel; GraderError if a kernel does not run."""
     sketches = read_sketches(gallery)
     if name is not None and name not in sketches:
-        message = (
-            f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, list(sketches))}"
-        )
+        message = f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, sketches)}"
         raise UsageError(message, f"`grade gallery` lists all: {', '.join(sketches)}.")
-    device = EmulatedDevice(gpu, threads=1)
+    device, memory = EmulatedDevice(gpu, threads=1), GALLERIES[gallery][0]
     binary, launches = _compile(gallery, device, cache)
-    wanted = [
-        launch for launch in launches if name in (None, launch.symbol, _kernel_name(binary, launch))
-    ]
+    names = {kernel.symbol: kernel.name for kernel in binary.kernels}
     exhibits = tuple(
-        _run(device, sketches[_kernel_name(binary, launch)], binary, launch, GALLERIES[gallery][0])
-        for launch in wanted
+        _run(device, sketches[names[launch.symbol]], binary, launch, memory)
+        for launch in launches
+        if name in (None, names[launch.symbol])
     )
-    return Gallery(
-        gallery,
-        GALLERIES[gallery][0],
-        device.info.description,
-        _read_helpers(gallery),
-        exhibits,
-    )
+    info = device.info.description
+    return Gallery(gallery, memory, info, _read_helpers(gallery), exhibits)
 
 
 def _read_helpers(gallery: str) -> str:
-    """The functions that all kernels of a gallery use: the text of its file between the first
-    comment and the first kernel."""
+    """The functions of all kernels: the text between first comment and first kernel."""
     text = _read_text(gallery)
     first = _KERNEL.search(text)
     assert first is not None, gallery
@@ -145,13 +124,11 @@ def _read_helpers(gallery: str) -> str:
 
 def _read_text(gallery: str) -> str:
     if gallery not in GALLERIES:
-        message = f"there is no gallery {gallery!r}{did_you_mean(gallery, list(GALLERIES))}"
-        raise UsageError(
-            message, f"There are: {', '.join(GALLERIES)}. `grade gallery` shows their kernels."
-        )
-    return (resources.files("grader.explore") / "gallery" / f"{gallery}.cu").read_text(
-        encoding="utf-8"
-    )
+        message = f"there is no gallery {gallery!r}{did_you_mean(gallery, GALLERIES)}"
+        advice = f"There are: {', '.join(GALLERIES)}. `grade gallery` shows their kernels."
+        raise UsageError(message, advice)
+    file = resources.files("grader.explore") / "gallery" / f"{gallery}.cu"
+    return file.read_text(encoding="utf-8")
 
 
 def _compile(
@@ -170,9 +147,8 @@ def _compile(
     )
     if not isinstance(binary, Binary):
         failure = describe_mistake(binary)
-        raise GraderError(
-            f"the gallery {gallery} does not compile: {failure.message}\n{failure.detail}"
-        )
+        reason = f"{failure.message}\n{failure.detail}"
+        raise GraderError(f"the gallery {gallery} does not compile: {reason}")
     plan = read_plan(source)
     assert isinstance(plan, Plan), plan
     resolved = resolve_plan(
@@ -188,25 +164,21 @@ def _compile(
     return binary, resolved.launches
 
 
-def _kernel_name(binary: Binary, launch: Launch) -> str:
-    return next(kernel.name for kernel in binary.kernels if kernel.symbol == launch.symbol)
-
-
 def _run(
     device: EmulatedDevice, sketch: Sketch, binary: Binary, launch: Launch, memory: Memory
 ) -> Exhibit:
     program = Program(sketch.name, binary, (launch,), BUFFERS)
-    execution, outputs = device.run(program, _contents(), limits=LIMITS)
+    # No thread is at address 0, which marks threads that read nothing.
+    contents = {buffer.name: np.zeros(buffer.shape, buffer.dtype) for buffer in BUFFERS}
+    execution, outputs = device.run(program, contents, limits=LIMITS)
     if execution.failure is not None:
-        raise GraderError(
-            f"the kernel {sketch.name} does not run: {SubmissionError(execution.failure)}"
-        )
+        reason = SubmissionError(execution.failure)
+        raise GraderError(f"the kernel {sketch.name} does not run: {reason}")
     places = outputs["place"][: launch.block.volume].tolist()
     addresses = tuple(place or None for place in places)
     requests, passes, ideal = _COUNT[memory](execution.launches[0])
-    warps = [
-        addresses[start : start + len(LANES)] for start in range(0, len(addresses), len(LANES))
-    ]
+    starts = range(0, len(addresses), len(LANES))
+    warps = [addresses[start : start + len(LANES)] for start in starts]
     read = [set(_bytes_of(warp, sketch.element_bytes)) for warp in warps]
     return Exhibit(
         sketch.name,
@@ -225,12 +197,6 @@ def _run(
     )
 
 
-def _contents() -> Arrays:
-    """The content of the buffers: no thread is at address 0, which marks threads that read
-    nothing."""
-    return {buffer.name: np.zeros(buffer.shape, buffer.dtype) for buffer in BUFFERS}
-
-
 def _bytes_of(warp: tuple[int | None, ...], element_bytes: int) -> Iterator[int]:
     for address in warp:
         if address is not None:
@@ -247,8 +213,7 @@ def _count_global(launch: LaunchResult) -> tuple[int, int, int]:
 
 
 def _count_shared(launch: LaunchResult) -> tuple[int, int, int]:
-    """The counters of the line that reads: the ideal of the stores that filled the tile is in the
-    same counter."""
+    """The counters of the reading line: stores that fill the tile have the same counter."""
     reading = (line.counters for line in launch.lines if line.counters.shared_load_instructions)
     counters = sum(reading, Counters())
     return (

@@ -1,8 +1,5 @@
-"""The launch language in CUDA C++: launch lines and integer expressions for a host program.
-
-A host program has the sizes as variables of 64 bits, the submission's macros unchanged, and
-functions ceil_div, min and max of 64 bits.
-"""
+"""The launch language in CUDA C++ for a host program, which has the sizes as variables of 64 bits,
+the submission's macros, and functions ceil_div, min and max of 64 bits."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ import math
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from grader.cpp.evaluation import normal_type
@@ -56,12 +53,18 @@ _ANONYMOUS = "(anonymous namespace)::"
 @dataclass(frozen=True)
 class Scope:
     """The meaning of a launch line's names in the host program. `taken`: the program's own names,
-    which hide the submission's. `source`: the submission's text, for its structures."""
+    which hide the submission's. `source`: the submission's text, for its structures. `kernels`: the
+    kernel of each launch line."""
 
     macros: Mapping[str, Value]
     buffers: Mapping[str, DeviceBuffer]
     taken: frozenset[str]
     source: str = ""
+    kernels: Mapping[LaunchLine, Kernel] = field(default_factory=dict)
+
+    def text(self, expression: Expression) -> str:
+        """The expression in C++."""
+        return format_expression(expression, self.macros)
 
 
 def format_launch(launch: LaunchLine, kernel: Kernel, scope: Scope) -> list[str]:
@@ -74,7 +77,7 @@ def format_launch(launch: LaunchLine, kernel: Kernel, scope: Scope) -> list[str]
     configuration = [_format_dim3(extents, scope) for extents in (launch.grid, launch.block)]
     lines = []
     if launch.shared_bytes is not None:
-        size = format_expression(launch.shared_bytes, scope.macros)
+        size = scope.text(launch.shared_bytes)
         configuration.append(size)
         lines.append("// More than 48 KB of dynamic shared memory needs permission.")
         lines.append(
@@ -85,56 +88,49 @@ def format_launch(launch: LaunchLine, kernel: Kernel, scope: Scope) -> list[str]
     return lines
 
 
-def format_statement(
-    statement: Statement, kernels: Mapping[LaunchLine, Kernel], scope: Scope
-) -> list[str]:
+def format_statement(statement: Statement, scope: Scope) -> list[str]:
     """The lines of a statement, with checks of CUDA's errors."""
     match statement:
         case LaunchLine():
-            of_launch = format_launch(statement, kernels[statement], scope)
+            of_launch = format_launch(statement, scope.kernels[statement], scope)
             return [*of_launch, "CHECK(cudaGetLastError());"]
         case Block(body):
-            return ["{", *_indented(body, kernels, scope), "}"]
+            return ["{", *_indented(body, scope), "}"]
         case Loop():
-            return _format_loop(statement, kernels, scope)
+            return _format_loop(statement, scope)
         case Branch(condition, body, otherwise):
-            lines = [f"if ({format_expression(condition, scope.macros)}) {{"]
-            lines += _indented(body, kernels, scope)
+            lines = [f"if ({scope.text(condition)}) {{"]
+            lines += _indented(body, scope)
             if otherwise:
-                lines += ["} else {", *_indented(otherwise, kernels, scope)]
+                lines += ["} else {", *_indented(otherwise, scope)]
             return [*lines, "}"]
         case Permission():
             return []
     return [f"{_format_simple(statement, scope)};"]
 
 
-def _indented(
-    statements: Sequence[Statement], kernels: Mapping[LaunchLine, Kernel], scope: Scope
-) -> list[str]:
-    lines = (line for each in statements for line in format_statement(each, kernels, scope))
+def _indented(statements: Sequence[Statement], scope: Scope) -> list[str]:
+    lines = (line for each in statements for line in format_statement(each, scope))
     return [f"    {line}" for line in lines]
 
 
-def _format_loop(loop: Loop, kernels: Mapping[LaunchLine, Kernel], scope: Scope) -> list[str]:
+def _format_loop(loop: Loop, scope: Scope) -> list[str]:
     """The loop in its own braces, with its initialisation before it."""
-    condition = "" if loop.condition is None else format_expression(loop.condition, scope.macros)
+    condition = "" if loop.condition is None else scope.text(loop.condition)
     steps = ", ".join(_format_simple(step, scope) for step in loop.step)
     start = f"for (; {condition}; {steps}) {{" if loop.step else f"while ({condition or 'true'}) {{"
     if not loop.asks_first:
-        return ["do {", *_indented(loop.body, kernels, scope), f"}} while ({condition});"]
-    lines = [start, *_indented(loop.body, kernels, scope), "}"]
+        return ["do {", *_indented(loop.body, scope), f"}} while ({condition});"]
+    lines = [start, *_indented(loop.body, scope), "}"]
     if not loop.start:
         return lines
-    first = _indented(loop.start, kernels, scope)
+    first = _indented(loop.start, scope)
     return ["{", *first, *(f"    {line}" for line in lines), "}"]
 
 
 def _format_simple(statement: Statement, scope: Scope) -> str:
     """A statement without nested statements, without its semicolon."""
-
-    def text(expression: Expression) -> str:
-        return format_expression(expression, scope.macros)
-
+    text = scope.text
     match statement:
         case Declaration(type_, name, value):
             base, stars = type_.rstrip("*"), "*" * type_.count("*")
@@ -152,9 +148,7 @@ def _format_simple(statement: Statement, scope: Scope) -> str:
 
 def _format_copy(copy: CopyCall, scope: Scope) -> str:
     given = (copy.target, copy.source, copy.size, copy.offset)
-    target, source, size, offset = (
-        None if each is None else format_expression(each, scope.macros) for each in given
-    )
+    target, source, size, offset = (None if each is None else scope.text(each) for each in given)
     if copy.symbol is None:
         return f"CHECK(cudaMemcpy({target}, {source}, {size}, cudaMemcpyDeviceToDevice))"
     offset = offset or "0"
@@ -188,14 +182,13 @@ def format_expression(expression: Expression, macros: Mapping[str, Value]) -> st
 
 
 def _format_dim3(extents: Sequence[Expression], scope: Scope) -> str:
-    texts = [format_expression(extent, scope.macros) for extent in extents]
+    texts = [scope.text(extent) for extent in extents]
     return texts[0] if len(texts) == 1 else f"dim3({', '.join(texts)})"
 
 
 def _format_argument(argument: Expression, parameter: KernelParameter, scope: Scope) -> str:
-    """An address is cast where the parameter's type is not the buffer's element type, such as
-    float4."""
-    text = format_expression(argument, scope.macros)
+    """Casts an address if the parameter's type is not the buffer's, such as float4."""
+    text = scope.text(argument)
     if isinstance(argument.tree, Braces):
         return _format_structure(argument.tree, parameter, scope)
     buffer = next((scope.buffers[name] for name in argument.places if name in scope.buffers), None)
@@ -233,8 +226,7 @@ def _format_members(items: deque[Node], layout: Layout, scope: Scope) -> Iterato
 
 
 def _name_kernel(launch: LaunchLine, kernel: Kernel, scope: Scope) -> str:
-    """The kernel's whole name; with the template arguments of the launch line, where they are valid
-    C++."""
+    """The kernel's whole name, if possible with the launch line's template arguments."""
     base, bracket, rest = kernel.name.replace(_ANONYMOUS, "").partition("<")
     qualified = f"::{base}" if base.split("::")[0] in scope.taken else base
     written = launch.kernel.template_arguments

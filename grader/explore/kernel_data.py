@@ -71,14 +71,18 @@ def read_data(
             'Name the arrays that the kernels write: outputs={"y": ("float32", (n,))}.',
         )
     arrays = {name: _read_array(f"inputs[{name!r}]", array) for name, array in inputs.items()}
-    buffers = [_buffer(name, array, Role.INPUT) for name, array in arrays.items()]
+    buffers = [
+        DeviceBuffer(name, array.dtype.name, array.shape, Role.INPUT)
+        for name, array in arrays.items()
+    ]
     for name, output in outputs.items():
         what = f"outputs[{name!r}]"
         if isinstance(output, tuple):
-            buffers.append(_read_declared(what, name, output))
+            dtype, shape = _read_declared(what, name, output)
         else:
             arrays[name] = _read_array(what, output)
-            buffers.append(_buffer(name, arrays[name], Role.OUTPUT))
+            dtype, shape = arrays[name].dtype, arrays[name].shape
+        buffers.append(DeviceBuffer(name, dtype.name, shape, Role.OUTPUT))
     return KernelData(
         with_maps(buffers, tensor_maps),
         arrays,
@@ -121,8 +125,9 @@ def _read_array(what: str, array: object) -> np.ndarray:
     return np.array(array, order="C")
 
 
-def _read_declared(what: str, name: str, declared: tuple[object, ...]) -> DeviceBuffer:
-    """An output of a type and a shape."""
+def _read_declared(
+    what: str, name: str, declared: tuple[object, ...]
+) -> tuple[np.dtype, tuple[int, ...]]:
     try:
         type_, extents = declared
         dtype = np.dtype("" if type_ is None else type_)  # type: ignore[call-overload]
@@ -135,11 +140,7 @@ def _read_declared(what: str, name: str, declared: tuple[object, ...]) -> Device
         ) from None
     _check_dtype(what, dtype)
     _check_extents(what, shape)
-    return DeviceBuffer(name, dtype.name, shape, Role.OUTPUT)
-
-
-def _buffer(name: str, array: np.ndarray, role: Role) -> DeviceBuffer:
-    return DeviceBuffer(name, array.dtype.name, array.shape, role)
+    return dtype, shape
 
 
 def _check_dtype(what: str, dtype: np.dtype) -> None:
@@ -190,8 +191,7 @@ def _read_scalar(name: str, scalar: object) -> Scalar:
 def with_maps(
     buffers: Sequence[DeviceBuffer], maps: Mapping[str, TensorMapFields]
 ) -> tuple[DeviceBuffer, ...]:
-    """The buffers with their tensor maps. Raises UsageError for a map without a buffer, and for
-    values that the driver would refuse."""
+    """The buffers with their tensor maps. Raises UsageError for a wrong map."""
     names = [buffer.name for buffer in buffers]
     for name in maps:
         if name not in names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -11,12 +11,13 @@ import numpy as np
 
 from grader.devices.base import Arrays, Device
 from grader.explore.kernel_data import KernelData
-from grader.explore.launch_times import Times, explain_unsure, explain_untimed, modelled_times
 from grader.grading.building import Built, build_plan, launch_on
 from grader.grading.cases import collect_printed
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.machine_work import combine_machine_work
+from grader.judging.timing import is_known, model_timing
+from grader.messages.doubt import describe_unmodelled, describe_unsure
 from grader.messages.findings import advise
 from grader.messages.hidden import describe_findings, describe_mistake
 from grader.messages.observations import describe_order
@@ -44,9 +45,10 @@ from grader.records import (
     Program,
     RunLimits,
     ShowProgress,
+    Source,
     Status,
-    Stop,
     Submission,
+    Timing,
     ToolLimits,
 )
 from grader.spec.exercise import Case
@@ -58,6 +60,9 @@ COMPILE_LIMITS = ToolLimits(wall_seconds=60.0)
 FACTOR, LEAST_INSTRUCTIONS = 4, 1_000_000
 """The opposite order may execute FACTOR times the warp instructions of the first, plus
 LEAST_INSTRUCTIONS: where blocks wait for earlier blocks, it never ends."""
+MOST_NAMED = 6
+"""Most launches that a note names by their numbers."""
+Times = tuple[LaunchTime | None, ...]
 PUBLIC = Case("run", {}, hidden=False)
 """A run without an exercise has no secrets."""
 
@@ -99,8 +104,7 @@ class KernelJob:
 
 @dataclass(frozen=True)
 class Emulated:
-    """The result of a run on the emulated device; no outputs where a finding ended it. `notes` are
-    about times."""
+    """The result of a run; no outputs if a finding ended it. `notes` are about times."""
 
     execution: Execution
     outputs: Arrays
@@ -120,12 +124,12 @@ def emulate(job: KernelJob, device: Device, program: Program) -> Emulated:
     modelling = ModelledMode(job.options.fixed_seed, detail=detail)
     modelled = _run(job, device, program, modelling) if job.options.model else None
     if modelled is not None:
-        _refuse(modelled[0])
+        refuse_failed(modelled[0])
     whole = checked
     if whole is None and modelled is not None and modelled[0].ran_whole:
         whole = modelled
     execution, outputs = whole or _run(job, device, program, CountingMode(detail=detail))
-    _refuse(execution)
+    refuse_failed(execution)
     times = () if modelled is None else modelled_times(modelled[0])
     notes = () if modelled is None else (*explain_untimed(modelled[0]), *explain_unsure(times))
     findings = describe_findings(execution.findings, PUBLIC)
@@ -152,9 +156,16 @@ def record_run(
 ) -> KernelRun:
     """The record of a run that ended normally or by a finding. Raises SubmissionError where an
     input was written to; in the checked mode that is a finding."""
-    modified = [_modified(name) for name in execution.modified_inputs]
+    names = execution.modified_inputs
+    modified = tuple(
+        Finding(FindingKind.INPUT_MODIFIED, describe_modified([name]), buffer=name)
+        for name in names
+    )
     if modified and not job.check:
-        raise SubmissionError(_input_failure(modified))
+        message = f"{describe_modified(names).capitalize()}."
+        advice = "Give an array that kernels write as an output, with its content before the run."
+        error = Status.RUNTIME_ERROR
+        raise SubmissionError(Failure(error, message, advice=advice, findings=modified))
     printed = "".join(launch.printed for launch in execution.launches) + execution.printed
     return KernelRun(
         outputs,
@@ -183,11 +194,12 @@ def record_launches(
     ]
 
 
-def fail_run(execution: Execution, stop: Stop) -> SubmissionError:
-    """The error of a run that did not end, with advice and its output until then."""
-    printed = collect_printed(execution, PUBLIC)
-    failure = describe_mistake(stop)
-    return SubmissionError(replace(failure, advice=advise(failure), printed=printed))
+def refuse_failed(execution: Execution) -> None:
+    """Raises SubmissionError for a run that did not end, with advice and its output until then."""
+    if execution.failure is not None:
+        failure = describe_mistake(execution.failure)
+        printed = collect_printed(execution, PUBLIC)
+        raise SubmissionError(replace(failure, advice=advise(failure), printed=printed))
 
 
 def _render(run: KernelRun) -> str:
@@ -208,24 +220,60 @@ def _as_findings(execution: Execution) -> tuple[Finding, ...]:
     return describe_mistake(execution.failure).findings
 
 
-def _refuse(execution: Execution) -> None:
-    if execution.failure is not None:
-        raise fail_run(execution, execution.failure)
+def modelled_times(execution: Execution) -> Times:
+    """The modelled time of each launch with its interval; None where the model has no time."""
+    return tuple(map(_modelled_time, execution.launches))
 
 
-def _modified(name: str) -> Finding:
-    return Finding(FindingKind.INPUT_MODIFIED, describe_modified([name]), buffer=name)
+def _modelled_time(launch: LaunchResult) -> LaunchTime | None:
+    timing = model_timing(launch.kernel, Execution((launch,)))
+    if timing is None or launch.modelled is None:
+        return None
+    bound = launch.modelled.bounds[0].resource if launch.modelled.bounds else None
+    ms, interval_ms = timing.median_ms, timing.interval_ms
+    return LaunchTime(ms, interval_ms, bound, Source.MODELLED, timing.kind)
 
 
-def _input_failure(modified: Sequence[Finding]) -> Failure:
-    names = [finding.buffer or "" for finding in modified]
-    advice = "Give an array that kernels write as an output, with its content before the run."
-    return Failure(
-        Status.RUNTIME_ERROR,
-        f"{describe_modified(names).capitalize()}.",
-        advice=advice,
-        findings=tuple(modified),
+def explain_untimed(execution: Execution) -> tuple[str, ...]:
+    """A sentence for the launches without a modelled time for the same reason."""
+    untimed = (
+        (number, describe_unmodelled(launch.unmodelled))
+        for number, launch in enumerate(execution.launches, start=1)
+        if launch.modelled is None
     )
+    return tuple(
+        f"{_name_launches(same)} {'has' if len(same) == 1 else 'have'} no modelled time: {why}."
+        for why, same in _by_words(untimed).items()
+    )
+
+
+def explain_unsure(times: Times) -> tuple[str, ...]:
+    """A sentence for the launches whose modelled times are hardly known for the same reason."""
+    modelled = (
+        (number, Timing(SUBMISSION, time.ms, time.interval_ms, (), time.kind))
+        for number, time in enumerate(times, start=1)
+        if time is not None and time.source is Source.MODELLED
+    )
+    unsure = (
+        (number, describe_unsure([timing])) for number, timing in modelled if not is_known(timing)
+    )
+    return tuple(f"{_name_launches(numbers)}: {why}." for why, numbers in _by_words(unsure).items())
+
+
+def _by_words(reasons: Iterable[tuple[int, str]]) -> dict[str, list[int]]:
+    numbers: dict[str, list[int]] = {}
+    for number, words in reasons:
+        numbers.setdefault(words, []).append(number)
+    return numbers
+
+
+def _name_launches(numbers: Sequence[int]) -> str:
+    """`Launch 3`, `Launches 3, 4`; of many only the first, and their number."""
+    if len(numbers) == 1:
+        return f"Launch {numbers[0]}"
+    named = ", ".join(map(str, numbers[:MOST_NAMED]))
+    more = f", ... ({len(numbers)} in all)" if len(numbers) > MOST_NAMED else ""
+    return f"Launches {named}{more}"
 
 
 def find_order(

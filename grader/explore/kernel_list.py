@@ -48,12 +48,10 @@ def inspect(
     isolated: bool = True,
     code: bool = False,
 ) -> KernelList:
-    """The kernels of `.cu` files, which are compiled for `arch` (`sm_90`) or else for the device,
-    and of `.cubin` files. No kernel runs.
-
-    `code`: with their machine code. A file that does not compile, or cannot be read, is among the
-    `errors`. Raises UsageError for an unknown device or architecture, and ToolMissing.
-    """
+    """The kernels of `.cu` files, compiled for `arch` (`sm_90`) or else for the device, and of
+    `.cubin` files; `code`: with their machine code. No kernel runs. A file that does not compile,
+    or cannot be read, is among the `errors`. UsageError for an unknown device or architecture;
+    ToolMissing."""
     arch = _check_arch(arch or _find_arch(device))
     tools = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ), isolated=isolated)
     kernels: list[ListedKernel] = []
@@ -61,12 +59,9 @@ def inspect(
     for file in files:
         try:
             kernels += _list_file(file, tools, arch, code=code)
-        except SubmissionError as error:
-            detail = error.failure.detail
-            errors.append(UnlistedFile(str(file), error.message, detail, error.advice))
         except ToolMissing:
             raise
-        except GraderError as error:
+        except (SubmissionError, GraderError) as error:
             errors.append(UnlistedFile(str(file), str(error), error.detail, error.advice))
     return KernelList(tuple(kernels), tuple(errors))
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -103,17 +102,14 @@ def run_with(options: Options, source: Path | str, data: KernelData, *, check: b
     device = options.device
     choice = device if isinstance(device, DeviceChoice) else choose_device(device)
     check_seed(options.fixed_seed)
-    with _noting():
+    try:
         text = value_of(_read_source(source))
-        job = KernelJob(
-            text,
-            _read_plan(text, data),
-            data,
-            choice,
-            options,
-            check,
-        )
+        job = KernelJob(text, _read_plan(text, data), data, choice, options, check)
         return _PAGES[choice.kind](job)
+    except SubmissionError as error:  # a traceback shows its notes
+        for note in filter(None, (error.detail, error.advice)):
+            error.add_note(note)
+        raise
 
 
 def run_on_emulated(job: KernelJob) -> KernelRun:
@@ -142,18 +138,6 @@ _PAGES: Mapping[str, Callable[[KernelJob], KernelRun]] = {
 }
 
 
-@contextmanager
-def _noting() -> Iterator[None]:
-    """Adds notes to the error of a source, so that a traceback shows detail and advice."""
-    try:
-        yield
-    except SubmissionError as error:
-        for note in (error.detail, error.advice):
-            if note:
-                error.add_note(note)
-        raise
-
-
 def _read_source(source: Path | str) -> Submission | NoSource:
     if is_path(source):
         return read_submission(Path(source))
@@ -161,8 +145,7 @@ def _read_source(source: Path | str) -> Submission | NoSource:
 
 
 def is_path(source: Path | str) -> bool:
-    """Whether a source is a path: the text is the name of an existing file, or looks like a file
-    name."""
+    """Whether a source is a path: an existing file, or text that looks like a file name."""
     if isinstance(source, Path):
         return True
     try:
@@ -183,13 +166,8 @@ def _read_plan(source: Submission, data: KernelData) -> Plan:
         advice = f"Write one as a comment: {example}\n{LAUNCH_FORM}"
         if has_main(source.text):
             advice = f"The file is a program: grade exec {source.name}. Or remove main: {advice}"
-        raise SubmissionError(
-            Failure(
-                Status.LAUNCH_ERROR,
-                f"{source.name} has no launch line, which defines the launches of its kernels.",
-                advice=advice,
-            )
-        )
+        message = f"{source.name} has no launch line, which defines the launches of its kernels."
+        raise SubmissionError(Failure(Status.LAUNCH_ERROR, message, advice=advice))
     for scratch in plan.scratch:
         if scratch.name in data.names:
             raise UsageError(

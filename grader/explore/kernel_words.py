@@ -1,9 +1,6 @@
 """The data of a run in the words of a command line: `n=65536`, `x=normal:n`, `y=float32:n`,
-`alpha=2.0`, `x=points.npy`, `x=8,32:swizzle=128`.
-
-A missing type is the type of the kernel's parameter. A missing shape is the size, if there is only
-one.
-"""
+`alpha=2.0`, `x=points.npy`, `x=8,32:swizzle=128`. A missing type is that of the kernel's parameter.
+A missing shape is the only size."""
 
 from __future__ import annotations
 
@@ -37,17 +34,11 @@ _FILE = ".npy"
 
 @dataclass(frozen=True)
 class Use:
-    """A name that is a whole argument: the kernel and its parameter, and the launch line. It is
-    `const` where no launch may write to it."""
+    """A name that is a whole argument. It is `const` if no launch may write to it."""
 
     kernel: str
     parameter: Parameter
     line: int | None
-
-    @property
-    def is_buffer(self) -> bool:
-        """Whether the name is an array."""
-        return self.parameter.is_pointer
 
 
 Uses = Mapping[str, Use]
@@ -78,10 +69,9 @@ def find_uses(path: Path) -> dict[str, Use]:
 
 
 def check_given(uses: Uses, given: Collection[str], sizes: Mapping[str, int]) -> None:
-    """Raises UsageError for an array of the launch lines that is not given, with the options that
-    would give it."""
+    """Raises UsageError, with the missing options, for an array that is not given."""
     missing = {name: use for name, use in uses.items() if name not in given}
-    arrays = [name for name, use in missing.items() if use.is_buffer]
+    arrays = [name for name, use in missing.items() if use.parameter.is_pointer]
     if not arrays:
         return
     use = missing[arrays[0]]
@@ -110,25 +100,21 @@ def parse_sizes(words: Iterable[str]) -> dict[str, int]:
         try:
             sizes[name] = parse_expression(text).evaluate(sizes)
         except LanguageError as error:
-            raise UsageError(
-                f"--size {name}={text}: {describe_error(error)}", "Give an integer: --size n=65536."
-            ) from None
+            message = f"--size {name}={text}: {describe_error(error)}"
+            raise UsageError(message, "Give an integer: --size n=65536.") from None
     return sizes
 
 
 def parse_scalars(words: Iterable[str]) -> dict[str, int | float]:
-    """The scalars of `NAME=NUMBER`: integers, and floats where there is a point or an exponent.
-    Raises UsageError."""
-    return {
-        name: _parse_number(name, text) for name, text in split_names("--scalar", words).items()
-    }
+    """The scalars of `NAME=NUMBER`: integers, or floats with a point or an exponent."""
+    named = split_names("--scalar", words)
+    return {name: _parse_number(name, text) for name, text in named.items()}
 
 
 def read_inputs(
     words: Iterable[str], sizes: Mapping[str, int], *, seed: int, uses: Uses = NO_USES
 ) -> dict[str, np.ndarray]:
-    """The inputs of `NAME=INIT[:SHAPE[:TYPE]]`, drawn from the seed, and of `NAME=FILE.npy`. Raises
-    UsageError."""
+    """The inputs of `NAME=INIT[:SHAPE[:TYPE]]`, drawn from the seed, and of `NAME=FILE.npy`."""
     return {
         name: _read_contents(_Word("--input", name, text, sizes, uses.get(name)), seed)
         for name, text in split_names("--input", words).items()
@@ -138,8 +124,7 @@ def read_inputs(
 def read_outputs(
     words: Iterable[str], sizes: Mapping[str, int], *, seed: int, uses: Uses = NO_USES
 ) -> dict[str, Output]:
-    """The outputs of `NAME[=TYPE[:SHAPE]]`, without content before the run, and outputs with
-    content, written like inputs. Raises UsageError."""
+    """The outputs of `NAME[=TYPE[:SHAPE]]`, and outputs with content, written like inputs."""
     outputs: dict[str, Output] = {}
     for name, text in split_names("--output", words, bare=True).items():
         word = _Word("--output", name, text, sizes, uses.get(name))
@@ -158,8 +143,7 @@ def read_outputs(
 
 
 def parse_maps(words: Iterable[str], sizes: Mapping[str, int]) -> dict[str, dict[str, object]]:
-    """The tensor maps of `NAME=BOX[:FIELD=VALUE...]`, with the fields of a spec. Raises
-    UsageError."""
+    """The tensor maps of `NAME=BOX[:FIELD=VALUE...]`, with the fields of a spec."""
     option = "--tensor-map"
     maps: dict[str, dict[str, object]] = {}
     for name, text in split_names(option, words).items():
@@ -173,15 +157,10 @@ def parse_maps(words: Iterable[str], sizes: Mapping[str, int]) -> dict[str, dict
                     f"{word}: {quote(other)} is no FIELD=VALUE",
                     f"Write {name}=BOX:FIELD=VALUE, for example {name}=8,32:swizzle=128.",
                 )
-            maps[name][field] = _parse_field(word, field, value)
+            is_number = value.isascii() and value.isdecimal()
+            plain = int(value) if is_number else value
+            maps[name][field] = _parse_shape(word, value) if field == "steps" else plain
     return maps
-
-
-def _parse_field(word: _Word, field: str, text: str) -> object:
-    """The value of a map's field: an integer, a word, or a list of numbers for steps."""
-    if field == "steps":
-        return _parse_shape(word, text)
-    return int(text) if text.isascii() and text.isdecimal() else text
 
 
 def split_names(option: str, words: Iterable[str], *, bare: bool = False) -> dict[str, str]:
@@ -259,14 +238,13 @@ def _read_contents(word: _Word, seed: int) -> np.ndarray:
 
 
 def _read_file(what: str, path: Path) -> np.ndarray:
+    advice = "Write it with numpy.save."
     try:
         array = np.load(path, allow_pickle=False)
     except (OSError, ValueError, EOFError) as error:
-        raise UsageError(
-            f"{what}: the file cannot be read: {error}", "Write it with numpy.save."
-        ) from error
+        raise UsageError(f"{what}: the file cannot be read: {error}", advice) from error
     if not isinstance(array, np.ndarray):
-        raise UsageError(f"{what}: the file holds no single array", "Write it with numpy.save.")
+        raise UsageError(f"{what}: the file holds no single array", advice)
     return array
 
 
@@ -276,8 +254,7 @@ def _find_dtype(text: str) -> str | None:
 
 
 def _only_shape(word: _Word) -> tuple[int, ...]:
-    """The shape of an array without a written shape: the only size, if the kernel's parameter has
-    such values."""
+    """The only size, as the shape of an array without a written shape."""
     if len(word.sizes) != 1:
         several = f", and there are several sizes: {', '.join(word.sizes)}" if word.sizes else ""
         raise UsageError(

@@ -6,7 +6,9 @@ import os
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from random import Random
 
+from grader.devices.base import Arrays, TimingDevice
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.ncu import Hold, count_with_ncu
 from grader.devices.gpu.ncu_metrics import CountedLaunch
@@ -16,26 +18,38 @@ from grader.explore.kernel_job import (
     LIMITS,
     Emulated,
     KernelJob,
+    Times,
     emulate,
-    fail_run,
     record_launches,
     record_run,
+    refuse_failed,
 )
-from grader.explore.launch_times import measure_launches
 from grader.grading.building import Built
+from grader.grading.measure import measure
 from grader.grading.mistakes import SubmissionError
 from grader.grading.stand_in import stand_in
 from grader.grading.tools import find_toolchain
 from grader.messages.counting import describe_not_counted
+from grader.messages.hidden import describe_mistake
+from grader.metrics import format_value
 from grader.records import (
+    SUBMISSION,
     KernelLaunch,
     KernelRun,
     LaunchResult,
+    LaunchTime,
     NotCounted,
     Program,
+    RunLimits,
+    ShowProgress,
+    Source,
+    Timing,
     Uncountable,
 )
 from grader.sandbox.process import run_tool
+
+MOST_APART = 12
+"""Most launches that are timed apart: each is timed together with all launches before it."""
 
 
 def run_on_gpu(job: KernelJob) -> KernelRun:
@@ -51,8 +65,7 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
         hold = partial(hold_gpu, device.uuid, show=job.options.show)
         with hold():
             execution, outputs = device.run(program, arrays, limits=LIMITS)
-            if execution.failure is not None:
-                raise fail_run(execution, execution.failure)
+            refuse_failed(execution)
             times = measure_launches(
                 device,
                 program,
@@ -80,8 +93,7 @@ def run_on_gpu(job: KernelJob) -> KernelRun:
 
 
 def _emulate(job: KernelJob, gpu_id: str, built: Built | None) -> Emulated | str:
-    """The result of the emulated device, or the reason why there is none. It compiles the source
-    unless `built` has code that it can execute."""
+    """The result of the emulated device, or the reason why there is none."""
     job = replace(job, options=replace(job.options, model=False))
     try:
         with RemoteDevice(f"emulated:{gpu_id}", isolated=job.options.isolated) as device:
@@ -141,3 +153,60 @@ def _ask_ncu(
         environ=os.environ,
         hold=hold,
     )
+
+
+def measure_launches(
+    device: TimingDevice,
+    program: Program,
+    arrays: Arrays,
+    *,
+    limits: RunLimits,
+    seed: int,
+    show: ShowProgress,
+) -> Times | str:
+    """The measured time of each launch of a program that ran without an error, or the reason why
+    there is none, as a sentence.
+
+    A launch needs the results of the launches before it. So the timed sequences are the first
+    launch, the first two, and so on, in rounds side by side: the time of a launch is the time that
+    it adds. With more than MOST_APART launches only the total time is measured.
+    """
+    apart = len(program.launches) <= MOST_APART
+    shorter = [
+        replace(program, label=f"first {count}", steps=program.up_to_launch(count))
+        for count in range(1, len(program.launches) if apart else 1)
+    ]
+    programs = [replace(program, label=SUBMISSION), *shorter]
+    execution, _ = device.prepare(programs, [arrays], limits=limits)
+    if execution.failure is not None:
+        return describe_mistake(execution.failure).message
+    labels = [each.label for each in programs]
+    found = measure(
+        device, labels, input_sets=1, find_open=lambda _: (), rng=Random(seed), show=show
+    )
+    if found.wrong is not None:
+        return "The kernels were not timed: they do not give the same outputs in every run."
+    if found.disturbed is not None:
+        return describe_mistake(found.disturbed).message
+    timings = {timing.plan: timing for timing in found.timings}
+    if not apart:
+        return _describe_whole(timings[SUBMISSION], len(program.launches))
+    return added_times([timings[label] for label in (*labels[1:], SUBMISSION)])
+
+
+def _describe_whole(timing: Timing, launches: int) -> str:
+    least, most = (format_value("time_ms", end) for end in timing.interval_ms)
+    whole = format_value("time_ms", timing.median_ms)
+    return f"The {launches} launches took {whole} together ({least} to {most}): measured."
+
+
+def added_times(timings: Sequence[Timing]) -> Times:
+    """The time that each launch adds, from the times of the first, the first two, and so on."""
+    times, before, (least, most) = [], 0.0, (0.0, 0.0)
+    for timing in timings:
+        low, high = timing.interval_ms
+        interval = max(0.0, low - most), max(0.0, high - least)
+        added_ms = max(0.0, timing.median_ms - before)
+        times.append(LaunchTime(added_ms, interval, None, Source.MEASURED))
+        before, least, most = timing.median_ms, low, high
+    return tuple(times)

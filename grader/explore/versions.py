@@ -17,8 +17,7 @@ ADVICE = "Name the exercise: grade compare EXERCISE OLD.cu NEW.cu"
 
 
 def compare_versions(folder: Path, old: Path, new: Path, options: Options) -> Versions:
-    """Both scores, from the same seed, which is new if the options have none. Errors as of
-    `grade`."""
+    """Both scores, from the same seed. Errors as of `grade`."""
     seed = secrets.randbits(SEED_BITS) if options.seed is None else options.seed
     before, after = (
         grade_with(replace(options, seed=seed, show=_named(path, options.show)), folder, path)
@@ -28,12 +27,8 @@ def compare_versions(folder: Path, old: Path, new: Path, options: Options) -> Ve
 
 
 def find_common_exercise(root: Path, old: Path, new: Path) -> Path:
-    """The exercise below `root` after which both files are named; else the only exercise whose
-    default kernel both define.
-
-    A file of the exercise's name counts as a definition of the kernel. UsageError where there is
-    none, or more than one.
-    """
+    """The exercise below `root` after which both files are named; else the only exercise for which
+    each file has the name or defines the default kernel. UsageError if there is none or several."""
     folders = sorted(path.parent for path in root.glob(f"*/{SPEC_FILE}"))
     for folder in folders:
         if folder.name == old.stem == new.stem:
@@ -42,21 +37,17 @@ def find_common_exercise(root: Path, old: Path, new: Path) -> Path:
     found = [
         folder
         for folder in folders
-        if all(_is_for(folder, path, kernels[path]) for path in (old, new))
+        if all(
+            path.stem == folder.name or _default_kernels(folder) & own
+            for path, own in kernels.items()
+        )
     ]
     if len(found) == 1:
         return found[0]
-    names = ", ".join(folder.name for folder in found)
-    which = (
-        f"may be for any of {names}"
-        if found
-        else f"have no kernel in common that an exercise in {root} launches"
-    )
+    which = f"have no kernel in common that an exercise in {root} launches"
+    if found:
+        which = f"may be for any of {', '.join(folder.name for folder in found)}"
     raise UsageError(f"{old} and {new} {which}", ADVICE)
-
-
-def _is_for(folder: Path, path: Path, kernels: frozenset[str]) -> bool:
-    return path.stem == folder.name or bool(_default_kernels(folder) & kernels)
 
 
 def _named(path: Path, show: ShowProgress) -> ShowProgress:
@@ -68,14 +59,12 @@ def _kernels_of(path: Path) -> frozenset[str]:
     try:
         return frozenset(find_kernels(path.read_text(encoding="utf-8", errors="replace")))
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read: {error.strerror}", "Name two .cu files."
-        ) from error
+        message = f"{path} cannot be read: {error.strerror}"
+        raise UsageError(message, "Name two .cu files.") from error
 
 
 def _default_kernels(folder: Path) -> frozenset[str]:
-    """The last names of the kernels that the exercise launches by default; none for an exercise
-    with mistakes."""
+    """The last names of the kernels that the exercise launches; none for a wrong spec."""
     try:
         plan = read_exercise(folder).default_plan
     except SpecError:

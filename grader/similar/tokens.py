@@ -70,8 +70,7 @@ _OPEN, _CLOSE = frozenset("([{"), frozenset(")]}")
 
 @dataclass(frozen=True)
 class TokenText:
-    """The tokens of a file: `codes` are 32-bit hashes of them, `lines` the 1-based lines where they
-    stand."""
+    """The tokens of a file: `codes` are 32-bit hashes, `lines` their 1-based lines."""
 
     codes: NDArray[np.uint32]
     lines: NDArray[np.int32]
@@ -81,8 +80,7 @@ class TokenText:
 
 
 def read_tokens(source: str) -> TokenText:
-    """The normalised tokens of a source text. A text that is not C++ gives tokens too: nothing is
-    refused."""
+    """The normalised tokens of any text, also of a text that is not C++."""
     known: dict[str, int] = {}
     codes, lines = [], []
     for text, line in _normalise([*read_expanded(source)]):
@@ -145,8 +143,7 @@ class _Names:
 
 
 def read_expanded(source: str) -> Iterator[Token]:
-    """The code of a text, macros expanded; each token stands on the line where it is used. No
-    directives."""
+    """The code without directives, macros expanded; a token has the line of its use."""
     names = _Names()
     code: list[Token] = []
     for line in read_lines(source):
@@ -210,12 +207,8 @@ def _expand(code: Sequence[Token], names: _Names, within: frozenset[str]) -> Ite
     while place < len(code):
         token, place = code[place], place + 1
         macro = names.macros.get(token.text) if token.kind is Kind.NAME else None
-        if (
-            macro is None
-            or token.text in within
-            or len(within) >= _DEEPEST
-            or names.tokens_left <= 0
-        ):
+        is_over = len(within) >= _DEEPEST or names.tokens_left <= 0
+        if macro is None or token.text in within or is_over:
             yield token
             continue
         arguments: Sequence[Sequence[Token]] = ()
@@ -235,8 +228,7 @@ def _expand(code: Sequence[Token], names: _Names, within: frozenset[str]) -> Ite
 def _read_arguments(
     code: Sequence[Token], place: int, names: _Names
 ) -> tuple[list[list[Token]], int]:
-    """The arguments that begin at `place`, and the place behind them; `place` itself where there
-    are none."""
+    """The arguments that begin at `place`, and the place behind them, or `place` itself."""
     if place >= len(code) or code[place].text != "(":
         return [], place
     depth, found = 0, [[]]  # type: tuple[int, list[list[Token]]]

@@ -51,8 +51,7 @@ Weights = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Grams:
-    """All grams of a class, sorted: how many files have each, and which are foreign: a starter's,
-    or everybody's."""
+    """All grams of a class, sorted; how many files have each; which are a starter's or common."""
 
     hashes: Hashes
     files: NDArray[np.int64]
@@ -92,11 +91,8 @@ class _File:
 def compare_files(
     texts: Mapping[str, str], *, starters: Mapping[str, str], threshold: float = DEFAULT_THRESHOLD
 ) -> Comparison:
-    """Compare all texts, by their names, with each other.
-
-    The starter's code in the files is subtracted: of `starters`, the one that the files share the
-    most with.
-    """
+    """Compares all texts, by their names, with each other. The code of one of the `starters` is
+    subtracted: of the starter that the files share the most with."""
     tokens = [read_tokens(text) for text in texts.values()]
     grams = [_hash_grams(each.codes) for each in tokens]
     starter, given = _choose_starter(grams, starters)
@@ -107,19 +103,17 @@ def compare_files(
         for left, right in _find_candidates(files, threshold)
         if (pair := _compare(files, left, right)).similarity >= threshold
     ]
-    pairs.sort(
-        key=lambda pair: (
-            -pair.similarity,
-            -sum(passage.tokens for passage in pair.passages),
-            pair.left,
-            pair.right,
-        )
-    )
-    shown = zip(texts.items(), files, strict=True)
+    pairs.sort(key=_rank)
     compared = tuple(
-        ComparedFile(name, text, len(file.tokens), file.own_tokens) for (name, text), file in shown
+        ComparedFile(name, text, len(file.tokens), file.own_tokens)
+        for (name, text), file in zip(texts.items(), files, strict=True)
     )
     return Comparison(compared, tuple(pairs), threshold, starter)
+
+
+def _rank(pair: SimilarPair) -> tuple[float, ...]:
+    tokens = sum(passage.tokens for passage in pair.passages)
+    return -pair.similarity, -tokens, pair.left, pair.right
 
 
 # --- fingerprints ---------------------------------------------------------------------------------
@@ -134,28 +128,21 @@ def _hash_grams(codes: NDArray[np.uint32]) -> Hashes:
     with np.errstate(over="ignore"):
         for offset in range(GRAM):
             hashes = hashes * _FACTOR + codes[offset : offset + count]
-        return hashes ^ (
-            hashes >> np.uint64(29)
-        )  # the low bits alone would depend on the last tokens only
+        # The low bits alone would depend on the last tokens only.
+        return hashes ^ (hashes >> np.uint64(29))
 
 
 def _choose_starter(
     grams: Sequence[Hashes], starters: Mapping[str, str]
 ) -> tuple[str | None, Hashes]:
-    """The starter that the files share the most with, and its grams; empty if no file shares
-    any."""
-    held: dict[str, float] = {}
-    hashes = {
-        name: np.unique(_hash_grams(read_tokens(text).codes)) for name, text in starters.items()
-    }
-    for name, own in hashes.items():
-        held[name] = float(sum(np.isin(own, each).mean() for each in grams)) if len(own) else 0.0
-    best = max(held, key=lambda name: held[name], default=None)
-    return (
-        (best, hashes[best])
-        if best is not None and held[best] > 0
-        else (None, np.zeros(0, np.uint64))
-    )
+    """The starter that the files share the most with, and its grams; or none."""
+    best: tuple[float, str | None, Hashes] = 0.0, None, np.zeros(0, np.uint64)
+    for name, text in starters.items():
+        own = np.unique(_hash_grams(read_tokens(text).codes))
+        held = float(sum(np.isin(own, each).mean() for each in grams)) if len(own) else 0.0
+        if held > best[0]:
+            best = held, name, own
+    return best[1:]
 
 
 def _count_grams(grams: Sequence[Hashes], starter: Hashes) -> _Grams:
@@ -180,8 +167,7 @@ def _prepare(tokens: TokenText, grams: Hashes, held: _Grams) -> _File:
 
 
 def _winnow(grams: Hashes) -> Places:
-    """The places of the fingerprints: in each window the smallest hash, the last of equal
-    hashes."""
+    """The places of the fingerprints: the last smallest hash of each window."""
     if len(grams) <= WINDOW:
         return np.arange(len(grams))
     windows = sliding_window_view(grams, WINDOW)
@@ -237,21 +223,16 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
     """Runs of equal tokens: (place in the first, place in the second, length); no token of either
     is in two of them."""
     shared = first.prints.keys() & second.prints.keys()
+    places = [(a, b) for key in shared for a in first.prints[key] for b in second.prints[key]]
     grown = set()
-    reached: dict[
-        int, int
-    ] = {}  # by diagonal, the end of the last run: places inside it have the same run
-    for a, b in sorted(
-        (a, b) for key in shared for a in first.prints[key] for b in second.prints[key]
-    ):
+    # By diagonal, the end of the last run: places inside it have the same run.
+    reached: dict[int, int] = {}
+    for a, b in sorted(places):
         if a >= reached.get(a - b, 0):
             run = _grow(first.tokens.codes, second.tokens.codes, a, b)
             reached[a - b] = run[0] + run[2]
             grown.add(run)
-    free_left, free_right = (
-        np.ones(len(first.tokens), np.bool_),
-        np.ones(len(second.tokens), np.bool_),
-    )
+    free_left, free_right = (np.ones(len(file.tokens), np.bool_) for file in (first, second))
     taken = []
     for a, b, length in sorted(grown, key=lambda run: -run[2]):
         free = free_left[a : a + length] & free_right[b : b + length]
@@ -266,16 +247,12 @@ def _find_passages(first: _File, second: _File) -> list[tuple[int, int, int]]:
 def _grow(
     left: NDArray[np.uint32], right: NDArray[np.uint32], a: int, b: int
 ) -> tuple[int, int, int]:
-    """The longest run of equal tokens that contains place `a` of the first file and `b` of the
-    second."""
+    """The longest run of equal tokens that contains these places."""
     back = min(a, b)
     before = _equal_from_start(left[a - back : a][::-1], right[b - back : b][::-1])
     ahead = min(len(left) - a, len(right) - b)
-    return (
-        a - before,
-        b - before,
-        before + _equal_from_start(left[a : a + ahead], right[b : b + ahead]),
-    )
+    after = _equal_from_start(left[a : a + ahead], right[b : b + ahead])
+    return a - before, b - before, before + after
 
 
 def _equal_from_start(left: NDArray[np.uint32], right: NDArray[np.uint32]) -> int:

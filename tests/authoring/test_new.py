@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from grader.authoring.check import Scope, check_exercise, default_submissions
-from grader.authoring.exercise_files import oracle_problems
-from grader.authoring.handout_claims import handout_problems
+from grader.authoring.exercise_files import handout_problems, oracle_problems
 from grader.authoring.new import FILES, PATTERNS, SCHEMA_FILE, write_new_exercise
 from grader.cli import main
 from grader.errors import GraderError, UsageError

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.authoring.handout_claims import handout_problems
+from grader.authoring.exercise_files import handout_problems
 from grader.devices.gpus import read_gpus
 from grader.metrics import TIMED
 from grader.records import WhatIfMode

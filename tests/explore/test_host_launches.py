@@ -119,5 +119,5 @@ def test_a_launch(line: str, found: Kernel, wanted: str) -> None:
 
 def test_a_loop_that_asks_behind_its_body() -> None:
     (loop,) = parse_program([PlanLine("do { d *= 2; } while (d < n);", 1, 1)])
-    lines = format_statement(loop, {}, Scope({}, {}, frozenset()))
+    lines = format_statement(loop, Scope({}, {}, frozenset()))
     assert lines == ["do {", "    d *= 2;", "} while (d < n);"]

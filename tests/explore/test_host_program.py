@@ -12,7 +12,7 @@ import pytest
 
 from grader.cli import main
 from grader.cpp.lexer import find_names
-from grader.explore.host_text import read_parts
+from grader.explore.host_program import read_fills
 from grader.spec.exercise import Case, Initialisation
 from grader.spec.reader import read_exercise
 from grader.spec.tolerance import tolerance_at
@@ -295,4 +295,4 @@ def test_a_plan_that_is_wrong_is_told_as_in_grading(
 @pytest.mark.parametrize("init", Initialisation)
 def test_every_way_to_fill_an_input_has_its_function(init: Initialisation) -> None:
     name = f"fill_{init.value}"
-    assert name in find_names(read_parts()[name])
+    assert name in find_names(read_fills()[name])

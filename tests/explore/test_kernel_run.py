@@ -16,8 +16,9 @@ from grader.cli import main
 from grader.devices.gpu.ncu import NOT_INSTALLED
 from grader.devices.remote.remote_device import RemoteDevice
 from grader.errors import UsageError
-from grader.explore import kernels_on_gpu, launch_times
-from grader.explore.launch_times import MOST_APART, added_times, explain_unsure
+from grader.explore import kernels_on_gpu
+from grader.explore.kernel_job import explain_unsure
+from grader.explore.kernels_on_gpu import MOST_APART, added_times
 from grader.grading.measure import measure
 from grader.messages.counting import describe_not_counted
 from grader.records import SUBMISSION, FindingKind, KernelRun, LaunchTime, Source, Status, Timing
@@ -422,7 +423,7 @@ def test_outputs_that_differ_from_run_to_run_are_not_timed(
 
     gpu = ClockedGpu({SUBMISSION: 0.5}, wrong=frozenset({0}))
     monkeypatch.setattr(kernels_on_gpu, "RemoteDevice", open_device)
-    monkeypatch.setattr(launch_times, "measure", partial(measure, clock=gpu.clock))
+    monkeypatch.setattr(kernels_on_gpu, "measure", partial(measure, clock=gpu.clock))
     run = grader.run(SAXPY, **GIVEN, device="gpu")
     assert run.launches[0].time is None
     assert "do not give the same outputs" in run.notes[0]

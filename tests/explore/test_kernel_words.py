@@ -164,7 +164,12 @@ def uses(tmp_path: Path) -> dict[str, Use]:
 
 def test_launch_lines_say_types_and_who_writes(uses: dict[str, Use]) -> None:
     assert {
-        name: (use.parameter.dtype, use.parameter.lanes, use.is_buffer, use.parameter.is_const)
+        name: (
+            use.parameter.dtype,
+            use.parameter.lanes,
+            use.parameter.is_pointer,
+            use.parameter.is_const,
+        )
         for name, use in uses.items()
     } == {
         "places": ("float32", 2, True, True),

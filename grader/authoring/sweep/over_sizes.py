@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from grader.authoring.sweep.counted import sweep_emulated
-from grader.authoring.sweep.gpu import sweep_gpu, time_library
 from grader.authoring.sweep.points import Sizes, compare_rows, parse_sizes, sweep_case
 from grader.authoring.sweep.processor import LoopTimer, load_loop, time_numpy
+from grader.authoring.sweep.programs import sweep_emulated, sweep_gpu, time_library
 from grader.devices.choose import EMULATED, GPU
 from grader.devices.gpu.gpu_lock import hold_gpu
 from grader.devices.gpu.library import find_array_library
@@ -26,7 +25,7 @@ from grader.judging.evidence import Subject
 from grader.records import SUBMISSION, DeviceInfo, Failure, Options, Progress, Source, Submission
 from grader.report.sweep import C_LOOP, NUMPY, Sweep, SweepPoint, SweepRow
 from grader.spec.draws import draw_scalars, make_inputs
-from grader.spec.oracle import load_library
+from grader.spec.oracle import SharedOracle, load_library, load_oracle
 from grader.submission.source_file import read_submission
 
 NO_LIMIT = 1e6
@@ -37,15 +36,10 @@ _SWEEPS: Mapping[str, _Sweep] = {EMULATED: sweep_emulated, GPU: sweep_gpu}
 
 
 def run_sweep(
-    folder: Path,
-    submission: Path,
-    sizes: Sequence[str],
-    options: Options,
+    folder: Path, submission: Path, sizes: Sequence[str], options: Options
 ) -> Sweep | Failure:
-    """Runs all programs at all sizes; a Failure if the submission does not compile.
-
-    `options` have a seed. Errors as of `grade`; UsageError for invalid sizes.
-    """
+    """Runs all programs at all sizes; a Failure if the submission does not compile. `options` have
+    a seed. Errors as of `grade`; UsageError for invalid sizes."""
     choice, seed = choose_device(str(options.device)), options.fixed_seed
     exercise = draw_scalars(read_kernel_exercise(folder, "grade sweep"), seed)
     points = parse_sizes(sizes, exercise.size_names)
@@ -54,7 +48,9 @@ def run_sweep(
         return SubmissionError(source).failure
     exercise = replace(exercise, limits=replace(exercise.limits, processor_seconds=NO_LIMIT))
     subject = Subject(exercise, source, None, {}, seed)
-    job = Job(subject, choice, options)
+    # All programs have the same inputs. Where all blocks run, the oracle computes a size once.
+    oracle = None if options.model else SharedOracle(load_oracle(exercise))
+    job = Job(subject, choice, options, oracle=oracle)
     with RemoteDevice(str(choice)) as remote:
         subject.device = info = remote.info
         options.show(Progress("compiling"))
@@ -72,7 +68,7 @@ def run_sweep(
 
 def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]]) -> Sweep:
     """The rows of the device, with the processor's rows before and the library's row behind."""
-    job, exercise, oracle = session.job, session.exercise, session.bench.oracle
+    job, exercise = session.job, session.exercise
     library, loop = load_library(exercise), load_loop(exercise, job.cache)
     timer = LoopTimer(exercise, loop, job.seed) if loop is not None else None
     found = []
@@ -80,21 +76,14 @@ def _gather(session: Session, points: Sequence[Sizes], rows: list[list[SweepRow]
         job.options.show(Progress("timing the processor", index, len(points)))
         inputs = make_inputs(exercise, sweep_case(sizes), job.seed)
         every = [timer.time(sizes)] if timer is not None else []
-        every += [time_numpy(exercise, library or oracle, inputs, sizes), *own]
+        every += [time_numpy(exercise, library or load_oracle(exercise), inputs, sizes), *own]
         if library:
             every += time_library(exercise, library, inputs, sizes, job.choice)
         moved = exercise.useful_bytes.evaluate(sizes)
         found.append(SweepPoint(sizes, moved, compare_rows(every)))
-    notes = _notes(
-        session.info, has_library=library is not None, has_loop=loop is not None, points=found
-    )
-    return Sweep(
-        exercise.id,
-        job.submission.name,
-        session.info.description,
-        tuple(found),
-        tuple(notes),
-    )
+    info, swept = session.info, tuple(found)
+    notes = _notes(info, has_library=bool(library), has_loop=bool(loop), points=swept)
+    return Sweep(exercise.id, job.submission.name, info.description, swept, tuple(notes))
 
 
 def _notes(
@@ -116,11 +105,8 @@ def _notes(
         )
     if has_loop:
         yield f"{C_LOOP}: cpu.c, compiled with g++ -O2, measured on this computer."
-    what = (
-        "`library` of oracle.py on float32 arrays"
-        if has_library
-        else "the oracle as it is (it may compute in float64)"
-    )
+    own = "the oracle as it is (it may compute in float64)"
+    what = "`library` of oracle.py on float32 arrays" if has_library else own
     yield f"{NUMPY}: {what}, on as many cores as NumPy takes, measured on this computer."
     if has_library and info.kind == GPU and find_array_library() is None:
         yield (

@@ -21,22 +21,22 @@ def parse_sizes(texts: Sequence[str], names: Sequence[str]) -> list[Sizes]:
     is one point. UsageError for other text."""
     points: list[Sizes] = []
     for text in texts:
-        points += (
-            [_parse_named(text, names)]
-            if "=" in text
-            else [dict.fromkeys(names, _parse_size(part)) for part in text.split(",")]
-        )
+        if "=" in text:
+            points.append(_parse_named(text, names))
+        else:
+            points += [dict.fromkeys(names, _parse_size(part)) for part in text.split(",")]
     return points
 
 
 def _parse_named(text: str, names: Sequence[str]) -> Sizes:
-    given = {}
+    given: Sizes = {}
     for part in text.split(","):
         name, _, value = part.partition("=")
-        if name.strip() not in names or name.strip() in given:
-            what = "given twice" if name.strip() in given else "no size of this exercise"
-            raise _bad_sizes(f"{name.strip()!r} in --sizes {text} is {what}", names)
-        given[name.strip()] = _parse_size(value)
+        name = name.strip()
+        if name not in names or name in given:
+            what = "given twice" if name in given else "no size of this exercise"
+            raise _bad_sizes(f"{name!r} in --sizes {text} is {what}", names)
+        given[name] = _parse_size(value)
     if missing := [name for name in names if name not in given]:
         raise _bad_sizes(f"--sizes {text} leaves out {', '.join(missing)}", names)
     return {name: given[name] for name in names}

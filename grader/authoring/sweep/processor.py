@@ -1,9 +1,5 @@
-"""The processor's part of a sweep: the exercise's plain loop in C on one core, and NumPy, both
-timed on this computer.
-
-`cpu.c` is the instructor's own file, trusted like oracle.py: it is compiled with g++ and called in
-this process.
-"""
+"""The exercise's plain loop in C on one core, and NumPy, both timed on this computer. `cpu.c` is
+trusted like oracle.py: it is compiled with g++ and called in this process."""
 
 from __future__ import annotations
 
@@ -50,8 +46,7 @@ def time_numpy(exercise: Exercise, operation: Operation, inputs: Arrays, sizes: 
 
 @dataclass
 class LoopTimer:
-    """Times an exercise's loop in C. `known` are the milliseconds of the sizes that ran, by their
-    work."""
+    """Times an exercise's loop in C. `known`: milliseconds of the sizes that ran, by work."""
 
     exercise: Exercise
     loop: Operation
@@ -62,10 +57,8 @@ class LoopTimer:
         """The loop's row; without a time where it would take longer than MOST_SECONDS."""
         expected_ms = self._foretell(sizes)
         if expected_ms > 1000 * MOST_SECONDS:
-            note = (
-                f"more than {MOST_SECONDS:.0f} s, so it was not run: about"
-                f" {expected_ms / 1000:,.0f} s, going by a smaller size"
-            )
+            about = f"about {expected_ms / 1000:,.0f} s, going by a smaller size"
+            note = f"more than {MOST_SECONDS:.0f} s, so it was not run: {about}"
             return SweepRow(C_LOOP, None, note=note)
         inputs = make_inputs(self.exercise, sweep_case(sizes), self.seed)
         if not self.known:
@@ -91,10 +84,7 @@ class LoopTimer:
 
 def load_loop(exercise: Exercise, cache: Path) -> Operation | None:
     """The exercise's `cpu.c` as a function like its oracle, compiled in the cache's folder; None
-    without the file.
-
-    SpecError where it does not compile, or has no function `reference`.
-    """
+    without the file. SpecError if it does not compile, or has no function `reference`."""
     path = find_cpu_file(exercise)
     if path is None:
         return None
@@ -111,16 +101,13 @@ def load_loop(exercise: Exercise, cache: Path) -> Operation | None:
             for buffer in outputs
         }
         arrays = {**inputs, **made}
-        function(
-            *(
-                (
-                    ctypes.c_int(sizes[each])
-                    if isinstance(each, str)
-                    else ctypes.c_void_p(arrays[each.name].ctypes.data)
-                )
-                for each in cpu_parameters(exercise)
-            )
+        arguments = (
+            ctypes.c_int(sizes[each])
+            if isinstance(each, str)
+            else ctypes.c_void_p(arrays[each.name].ctypes.data)
+            for each in cpu_parameters(exercise)
         )
+        function(*arguments)
         return made
 
     return loop
@@ -130,14 +117,11 @@ def check_loop(exercise: Exercise, loop: Operation, inputs: Arrays, sizes: Sizes
     """Raise SpecError where the loop and the oracle differ."""
     case, got = sweep_case(sizes), loop(inputs, sizes)
     expected = load_oracle(exercise)(inputs, sizes)
-    result = judge_case(
-        case, device_buffers(exercise, sizes), expected, got, tolerance_at(exercise, case)
-    )
+    buffers, tolerance = device_buffers(exercise, sizes), tolerance_at(exercise, case)
+    result = judge_case(case, buffers, expected, got, tolerance)
     if not result.passed:
-        raise _loop_error(
-            find_cpu_file(exercise),
-            f"{CPU_FUNCTION} differs from the oracle: {result.message}",
-        )
+        message = f"{CPU_FUNCTION} differs from the oracle: {result.message}"
+        raise _loop_error(find_cpu_file(exercise), message)
 
 
 def _compile(path: Path, cache: Path) -> Path:
