@@ -13,7 +13,7 @@ from grader.grading.cases import BENCHMARK, Bench, CaseRun, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import Evidence, Subject
-from grader.messages.hints import explain_failed_case
+from grader.messages.output_advice import explain_failed_case
 from grader.plumbing.cache import cache_folder
 from grader.records import DeviceChoice, DeviceInfo, Options, RunLimits, Submission
 from grader.spec.exercise import Case, Exercise, Limits

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from grader.messages.findings import FINDINGS
 from grader.messages.hints import HintFacts
+from grader.messages.output_advice import find_shown_case
 from grader.messages.plans import OTHER_EXERCISE, name_obstacle
 from grader.messages.slowness import find_bound, find_waste
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, Shows
@@ -268,10 +269,8 @@ def _find_cause(spec: CheckSpec, facts: HintFacts) -> Cause:
 
 
 def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
-    """The first public wrong case, else the first hidden one. For a race, with the line of its
-    finding."""
-    wrong = [case for case in cases if case.is_wrong]
-    case = next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
+    """For a race, with the line of its finding."""
+    case = find_shown_case(cases)
     key = (case.cause if case is not None else None) or WRONG
     line = next((each.line for each in facts.findings if each.kind.value == key), None)
     return _make(key, 0.0, line)
