@@ -93,11 +93,11 @@ def format_statement(
         case LaunchLine():
             of_launch = format_launch(statement, kernels[statement], scope)
             return [*of_launch, "CHECK(cudaGetLastError());"]
-        case Block(body):
+        case Block(body=body):
             return ["{", *_indented(body, kernels, scope), "}"]
         case Loop():
             return _format_loop(statement, kernels, scope)
-        case Branch(condition, body, otherwise):
+        case Branch(condition=condition, body=body, otherwise=otherwise):
             lines = [f"if ({format_expression(condition, scope.macros)}) {{"]
             lines += _indented(body, kernels, scope)
             if otherwise:
@@ -136,14 +136,14 @@ def _format_simple(statement: Statement, scope: Scope) -> str:
         return format_expression(expression, scope.macros)
 
     match statement:
-        case Declaration(type_, name, value):
+        case Declaration(type=type_, name=name, value=value):
             base, stars = type_.rstrip("*"), "*" * type_.count("*")
             return f"{base.strip()} {stars}{name}" + (f" = {text(value)}" if value else "")
-        case Assignment(name, operator, value):
+        case Assignment(name=name, operator=operator, value=value):
             return f"{name} {operator or ''}= {text(value)}"
-        case Swap(left, right):
+        case Swap(left=left, right=right):
             return f"std::swap({text(left)}, {text(right)})"
-        case FillCall(target, value, size):
+        case FillCall(target=target, value=value, size=size):
             return f"CHECK(cudaMemset({text(target)}, {text(value)}, {text(size)}))"
         case CopyCall():
             return _format_copy(statement, scope)

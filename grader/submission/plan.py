@@ -15,9 +15,9 @@ from grader.cpp.lexer import Position, find_names
 from grader.cpp.tree import Value
 from grader.cpp.types import TYPE_WORDS
 from grader.records import Kernel, NoConstant, PlanMistake, Question, Submission
-from grader.spec.launch_lines import LaunchLine, ScratchBuffer, TypeName, parse_scratch
+from grader.spec.launch_lines import LaunchLine, ScratchBuffer, TypeName, Written, parse_scratch
 from grader.spec.program import PlanLine, parse_program
-from grader.spec.statements import Permission, Plan, Written, expressions_of
+from grader.spec.statements import Permission, Plan, expressions_of
 from grader.submission.names import has_argument
 from grader.submission.plan_mistakes import LAUNCH_FORM, SCRATCH_FORM, launch_mistake, plan_mistake
 

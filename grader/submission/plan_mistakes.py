@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.cpp.cursor import LanguageError
 from grader.records import PlanMistake
-from grader.spec.statements import Written
+from grader.spec.launch_lines import Written
 
 _CONTEXT = 120
 """Most characters shown before and after the place of a mistake."""

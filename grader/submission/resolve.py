@@ -24,7 +24,7 @@ from grader.records import (
     PlanMistake,
     Step,
 )
-from grader.spec.launch_lines import LaunchLine
+from grader.spec.launch_lines import LaunchLine, Written
 from grader.spec.statements import (
     Assignment,
     Block,
@@ -38,7 +38,6 @@ from grader.spec.statements import (
     Plan,
     Statement,
     Swap,
-    Written,
 )
 from grader.submission.launches import (
     MAX_SCRATCH_BYTES,
@@ -173,22 +172,22 @@ class _Run:
                     self._scope.declare(statement)
                 case Assignment():
                     self._assign(statement)
-                case Swap(left, right):
+                case Swap(left=left, right=right):
                     self._scope.swap(left, right)
                 case CopyCall():
                     self._copy(statement)
                 case FillCall():
                     self._fill(statement)
-                case Permission(kernel):
+                case Permission(kernel=kernel):
                     find_launched(kernel, self._scope, self._code.kernels, None)
-                case Leave(_, _, text):
+                case Leave(text=text):
                     raise _Leaving(text)
-                case Block(body):
+                case Block(body=body):
                     with self._scope.block():
                         self.carry_out(body)
                 case Loop():
                     self._loop(statement)
-                case Branch(condition, body, otherwise):
+                case Branch(condition=condition, body=body, otherwise=otherwise):
                     holds = self._scope.holds(condition)
                     with self._scope.block():
                         self.carry_out(body if holds else otherwise)
