@@ -24,7 +24,7 @@ from grader.grading.session import Job
 from grader.judging.evidence import Checked
 from grader.records import CaseResult, Finding
 from grader.spec.exercise import Case, Tolerance
-from grader.spec.program_oracle import ask_oracle
+from grader.spec.oracle_module import ask_oracle
 from grader.spec.whole_program import ExpectedFrom, RunSpec, WholeProgram
 
 _REFERENCE = "reference"

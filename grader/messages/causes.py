@@ -88,13 +88,10 @@ CAUSES: Mapping[str, str] = {
 model, and metrics that miss their goals without a known cause."""
 
 _MOVES: Mapping[Move, str] = {
+    **dict.fromkeys(Move, "index_off_by_one"),
     Move.UNTRANSPOSED: "untransposed",
     Move.BLOCKS_UNSWAPPED: "blocks_unswapped",
     Move.TILES_IN_PLACE: "tiles_in_place",
-    Move.FROM_THE_RIGHT: "index_off_by_one",
-    Move.FROM_THE_LEFT: "index_off_by_one",
-    Move.FROM_BELOW: "index_off_by_one",
-    Move.FROM_ABOVE: "index_off_by_one",
 }
 _HOLDS: Mapping[Holds, str] = {Holds.ZERO: "zeros", Holds.NOT_FINITE: "not_finite"}
 _MISTAKES: Mapping[type, str] = {

@@ -115,15 +115,11 @@ def hint_at_misses(
     labels: dict[str, str] = {}
     hinted: dict[str, CheckResult] = {}
     lost = [check for check in checks if check.status.lost_points]
-    for check in sorted(lost, key=_is_timed):
+    for check in sorted(lost, key=lambda each: METRICS[each.metric].shows is Shows.SLOWNESS):
         label = check.headline or check.title
         text, action, refers_to = _write_hint(by_name[check.name], facts, labels, label, advice)
         hinted[check.name] = replace(check, hint=text, action=action, refers_to=refers_to)
     return tuple(hinted.get(check.name, check) for check in checks)
-
-
-def _is_timed(check: CheckResult) -> bool:
-    return METRICS[check.metric].shows is Shows.SLOWNESS
 
 
 def hint_at_failure(checks: Sequence[CheckResult], failure: Failure) -> tuple[CheckResult, ...]:
@@ -183,7 +179,10 @@ def _choose_advice(text: str, shows: Shows, cases: Sequence[CaseResult], facts: 
     """The author's or the metric's advice, unless the run shows the cause: then the cause's
     advice."""
     if shows is Shows.WRONG_CASE and (case := find_shown_case(cases)) is not None:
-        if _explains_edge(case, facts):
+        # Wrong elements at an edge suggest that the kernel ignores the edge. A read of unwritten
+        # memory is another explanation, and was found in this run.
+        unwritten = FindingKind.UNINITIALIZED_READ
+        if case.cause == "edge" and any(each.kind is unwritten for each in facts.findings):
             return text
         if (advice := OUTPUT_ADVICE.get(case.cause or "")) is not None:
             return advice
@@ -199,13 +198,6 @@ def _advise(metric: Metric, facts: HintFacts) -> str:
         if worst is not None and 2 * of_atomics(worst.counters) > waste(worst.counters):
             return metric.advice_on_atomics
     return metric.advice
-
-
-def _explains_edge(case: CaseResult, facts: HintFacts) -> bool:
-    """Wrong elements at an edge suggest that the kernel ignores the edge. A read of unwritten
-    memory is another explanation, and was found in this run."""
-    unwritten = FindingKind.UNINITIALIZED_READ
-    return case.cause == "edge" and any(each.kind is unwritten for each in facts.findings)
 
 
 # --- what the counters show -----------------------------------------------------------------------

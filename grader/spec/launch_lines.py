@@ -172,10 +172,8 @@ def _take_balanced(cursor: Cursor) -> tuple[Token, ...]:
     start, depth = cursor.index, 0
     while cursor.token.kind is not Kind.END and not (depth == 0 and cursor.at(",", ">")):
         if cursor.at("<<<"):
-            raise error_at(
-                cursor.token.position,
-                "expected '>' before '<<<': the template arguments are not closed",
-            )
+            message = "expected '>' before '<<<': the template arguments are not closed"
+            raise error_at(cursor.token.position, message)
         if cursor.at(">>"):
             cursor.split()
             continue
@@ -253,10 +251,8 @@ def _take_dtype(cursor: Cursor) -> str:
     while cursor.token.text in TYPE_WORDS:
         words.append(cursor.take().text)
     if cursor.at("*", "&"):
-        raise error_at(
-            cursor.token.position,
-            "a scratch buffer is declared by its elements and their number: float name[N * K]",
-        )
+        message = "a scratch buffer is declared by its elements and their number: float name[N * K]"
+        raise error_at(cursor.token.position, message)
     dtype = NUMPY_NAMES.get(normal_integer_type(words))
     if dtype is None:
         written = " ".join(words)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from grader.cpp.cursor import Cursor, error_at
 from grader.cpp.evaluation import QUALIFIERS, normal_type
 from grader.cpp.expressions import Expression, take_constructed, take_expression
-from grader.cpp.lexer import Kind, Position, read_tokens
+from grader.cpp.lexer import Kind, Position, Token, read_tokens
 from grader.cpp.tree import Number
 from grader.cpp.types import LIBRARY_TYPES, TYPE_WORDS
 from grader.spec.calls import skip_statement, take_call
@@ -67,11 +67,16 @@ class _Reader:
         self._depth = 0
         self._loops = 0
 
-    def take_all(self) -> tuple[Statement, ...]:
+    def take_all(self, opened: Token | None = None) -> tuple[Statement, ...]:
+        """The statements up to the end, or up to the brace that closes the block `opened`."""
         cursor = self._cursor
         statements: list[Statement] = []
         while True:
             self._skip_ends()
+            if opened is not None and cursor.accept("}"):
+                return tuple(statements)
+            if cursor.is_done and opened is not None:
+                raise error_at(opened.position, "there is no '}' for this '{'")
             if cursor.is_done:
                 return tuple(statements)
             if cursor.at("}"):
@@ -137,20 +142,7 @@ class _Reader:
 
     def _take_block(self) -> Statement:
         line, column, _ = self._mark()()
-        return Block(line, column, "{", self._take_braced())
-
-    def _take_braced(self) -> tuple[Statement, ...]:
-        """Statements up to the closing brace of the current block."""
-        cursor = self._cursor
-        opened = cursor.expect("{")
-        statements: list[Statement] = []
-        while True:
-            self._skip_ends()
-            if cursor.accept("}"):
-                return tuple(statements)
-            if cursor.is_done:
-                raise error_at(opened.position, "there is no '}' for this '{'")
-            statements += self._take_statement()
+        return Block(line, column, "{", self.take_all(self._cursor.take()))
 
     def _take_body(self) -> tuple[Statement, ...]:
         """The body of a loop or a branch: statements in braces, or a single statement."""
@@ -158,7 +150,7 @@ class _Reader:
         if self._cursor.is_done:
             raise self._cursor.expected("a statement")
         if self._cursor.at("{"):
-            return self._take_braced()
+            return self.take_all(self._cursor.take())
         return tuple(self._take_statement())
 
     def _take_loop_body(self) -> tuple[Statement, ...]:

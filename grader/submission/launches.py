@@ -15,7 +15,7 @@ from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
 from grader.cpp.tree import Group
 from grader.records import DeviceBuffer, Dim3, Kernel, Launch, LaunchLimits, Obstacle, Role
-from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer
+from grader.spec.launch_lines import LaunchLine, ScratchBuffer
 from grader.submission.arguments import bind_arguments
 from grader.submission.names import find_kernel
 from grader.submission.scope import Scope
@@ -61,36 +61,14 @@ def resolve_launch(
     launch: LaunchLine, scope: Scope, kernels: Sequence[Kernel], limits: LaunchLimits
 ) -> Launch:
     """The launch with the current values of its names. LanguageError if it is not possible."""
-    kernel = find_launched(launch.kernel, scope, kernels, len(launch.arguments))
-    arguments = bind_arguments(
-        launch,
-        kernel,
-        buffers=scope.buffers,
-        value_of=scope.value_of,
-        scalars=scope.scalars,
-        source=scope.source,
-    )
+    kernel = find_kernel(launch.kernel, kernels, scope, argument_count=len(launch.arguments))
+    arguments = bind_arguments(launch, kernel, scope)
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)
     _check_threads(launch, block, kernel, limits)
     shared_bytes = _dynamic_shared_bytes(launch, kernel, limits, scope)
     _check_registers(launch, block, kernel, limits)
     return Launch(kernel.symbol, grid, block, shared_bytes, arguments, launch.line, launch.text)
-
-
-def find_launched(
-    name: KernelName, scope: Scope, kernels: Sequence[Kernel], argument_count: int | None
-) -> Kernel:
-    """The kernel of this name, as `find_kernel` finds it."""
-    return find_kernel(
-        name,
-        kernels,
-        argument_count=argument_count,
-        evaluate=scope.evaluate,
-        values=scope.values,
-        types=scope.types,
-        source=scope.source,
-    )
 
 
 def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: Scope) -> Dim3:

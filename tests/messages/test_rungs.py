@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.messages.hints import hint_at_misses
-from grader.messages.next_step import describe_next_step
+from grader.messages.reasons import describe_next_step
 from grader.messages.slowness import find_waste
 from grader.records import CheckResult, CheckStatus, Counters
 from grader.spec.exercise import CheckSpec, ConditionalHint, Threshold
