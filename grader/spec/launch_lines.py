@@ -31,6 +31,10 @@ class Written:
     column: int
     text: str
 
+    @property
+    def position(self) -> Position:
+        return Position(self.line or 1, self.column)
+
 
 @dataclass(frozen=True)
 class TypeName:

@@ -94,6 +94,7 @@ def _find_violations(document: object, part: str | None = None) -> list[Violatio
 def _explain(error: ValidationError) -> Iterator[Violation]:
     place, message = tuple(error.absolute_path), _describe(error)
     wanted: Any = error.validator_value
+    instance: Any = error.instance
     match error.validator:
         case "required":
             # The validator reports each missing field separately; its name is only in the message.
@@ -102,12 +103,12 @@ def _explain(error: ValidationError) -> Iterator[Violation]:
         case "additionalProperties":
             schema: Any = error.schema
             known = list(schema["properties"])
-            for name in (name for name in error.instance if name not in known):
+            for name in (name for name in instance if name not in known):
                 hint = did_you_mean(name, known) or f"; the fields here are {', '.join(known)}"
                 no_field = f"there is no field {quote(name)}{hint}"
                 yield Violation((*place, name), no_field, Repair.DROP)
         case _ if "propertyNames" in error.absolute_schema_path:  # the instance is a field's name
-            yield Violation((*place, str(error.instance)), message, Repair.DROP)
+            yield Violation((*place, str(instance)), message, Repair.DROP)
         case _:
             yield Violation(place, message)
 
@@ -137,7 +138,7 @@ _WHOLE = {
 }
 """The message on a value, by the keyword that it does not satisfy."""
 _WANTED: dict[str, Callable[[Json], str]] = {
-    "type": lambda schema: _TYPE_WORDS.get(schema["type"], schema["type"]),
+    "type": lambda schema: str(_TYPE_WORDS.get(schema["type"], schema["type"])),
     "enum": lambda schema: f"one of {', '.join(map(str, schema['enum']))}",
     "pattern": lambda schema: str(schema["description"]),
     "const": lambda schema: _show(schema["const"]),

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from grader.cpp.cursor import error_at, problem_at, quote
 from grader.cpp.evaluation import integer_of
 from grader.cpp.expressions import Expression
-from grader.cpp.lexer import Position
 from grader.cpp.tree import Group
 from grader.records import DeviceBuffer, Dim3, Kernel, Launch, LaunchLimits, Obstacle, Role
 from grader.spec.launch_lines import LaunchLine, ScratchBuffer
@@ -30,15 +29,14 @@ MAX_SCRATCH_BYTES = 4 << 30
 def resolve_scratch(declared: ScratchBuffer, scope: Scope, *, free_bytes: int) -> DeviceBuffer:
     """The buffer, of at most so many bytes. LanguageError if it is larger, its name is taken or its
     shape has no value."""
-    start = Position(declared.line or 1, declared.column)
     if (kind := scope.is_taken(declared.name)) is not None:
         message = f"{quote(declared.name)} is already the name of a {kind} of the exercise"
-        raise error_at(start, message, "Give it another name.")
+        raise error_at(declared.position, message, "Give it another name.")
     shape = tuple(_extent(extent, scope) for extent in declared.shape)
     buffer = DeviceBuffer(declared.name, declared.dtype, shape, Role.SCRATCH)
     if buffer.size_bytes > free_bytes:
         raise problem_at(
-            start,
+            declared.position,
             Obstacle.TOO_MUCH_SCRATCH,
             name=quote(declared.name),
             size_bytes=buffer.size_bytes,

@@ -176,11 +176,9 @@ def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | 
         message = "the launch lines launch no kernel"
         raise LanguageError(message, lines[0].line or 1, lines[0].column, LAUNCH_FORM)
     if scratch:
-        first = scratch[0]
+        message = "there is a scratch line, but no launch line"
         advice = "Add a // launch: line that uses the buffer, or take the scratch line out."
-        raise LanguageError(
-            "there is a scratch line, but no launch line", first.line or 1, first.column, advice
-        )
+        raise error_at(scratch[0].position, message, advice)
     return None
 
 
@@ -275,9 +273,7 @@ def _check_new(buffer: ScratchBuffer, others: list[ScratchBuffer]) -> None:
         message = (
             f"the scratch buffer {quote(buffer.name)} is already declared in line {same[0].line}"
         )
-        raise LanguageError(
-            message, buffer.line or 1, buffer.column, "Give each scratch buffer a name of its own."
-        )
+        raise error_at(buffer.position, message, "Give each scratch buffer a name of its own.")
 
 
 def _error(comment: Comment, message: str, advice: str = "") -> LanguageError:

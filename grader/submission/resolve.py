@@ -24,7 +24,7 @@ from grader.records import (
     PlanMistake,
     Step,
 )
-from grader.spec.launch_lines import LaunchLine, Written
+from grader.spec.launch_lines import LaunchLine
 from grader.spec.statements import (
     Assignment,
     Block,
@@ -102,7 +102,7 @@ def resolve_plan(  # noqa: PLR0913 - all that names of a plan stand for, by keyw
         run.carry_out(plan.statements)
         if not any(isinstance(step, Launch) for step in run.steps):
             run.at = plan.statements[0]
-            raise problem_at(_place(run.at), Obstacle.NO_LAUNCH)
+            raise problem_at(run.at.position, Obstacle.NO_LAUNCH)
     except LanguageError as error:
         assert run.at is not None
         return plan_mistake(error, run.at, source)
@@ -128,10 +128,6 @@ def find_kernels(
         except LanguageError as error:
             return plan_mistake(error, launch, source)
     return found
-
-
-def _place(written: Written) -> Position:
-    return Position(written.line or 1, written.column)
 
 
 class _Leaving(Exception):  # noqa: N818 - `break` or `continue`, no error
@@ -189,7 +185,7 @@ class _Run:
         self.at = statement
         self._statements += 1
         if self._statements > MAX_STATEMENTS:
-            raise problem_at(_place(statement), Obstacle.TOO_MANY_STEPS, most=MAX_STATEMENTS)
+            raise problem_at(statement.position, Obstacle.TOO_MANY_STEPS, most=MAX_STATEMENTS)
 
     def _loop(self, loop: Loop) -> None:
         with self._scope.block():
@@ -212,11 +208,11 @@ class _Run:
     def _launch(self, launch: LaunchLine) -> None:
         self._launches += 1
         if self._launches > MAX_LAUNCHES:
-            raise problem_at(_place(launch), Obstacle.TOO_MANY_LAUNCHES, most=MAX_LAUNCHES)
+            raise problem_at(launch.position, Obstacle.TOO_MANY_LAUNCHES, most=MAX_LAUNCHES)
         self.steps.append(resolve_launch(launch, self._scope, self._kernels, self._limits))
 
     def _assign(self, assignment: Assignment) -> None:
-        now = self._scope.value_named(assignment.name, _place(assignment))
+        now = self._scope.value_named(assignment.name, assignment.position)
         value, position = self._scope.value_of(assignment.value), assignment.value.position
         if assignment.operator is not None:
             value = apply_operator(assignment.operator, now, value, position)
@@ -234,7 +230,7 @@ class _Run:
             target, source = target or symbol, source or symbol
         assert target is not None
         assert source is not None
-        position = _place(copy) if copy.size is None else copy.size.position
+        position = copy.position if copy.size is None else copy.size.position
         if copy.size is not None:
             size_bytes = scope.evaluate(copy.size)
         else:
@@ -281,7 +277,7 @@ class _Run:
         message = f"there is no __constant__ or __device__ variable {quote(name)} that kernels use"
         near = did_you_mean(name, self._symbols)
         advice = "A variable that no kernel uses is not in the compiled code."
-        raise error_at(_place(copy), f"{message}{near}", advice)
+        raise error_at(copy.position, f"{message}{near}", advice)
 
     def _all_bytes(self, place: MemoryPlace) -> int:
         if place.in_variable:

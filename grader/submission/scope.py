@@ -128,7 +128,7 @@ class Scope:
 
     def declare(self, variable: Declaration) -> None:
         """A variable of its own type from here on to the end of the block."""
-        name, position = variable.name, Position(variable.line or 1, variable.column)
+        name, position = variable.name, variable.position
         if self._undo and name not in self._undo[-1]:
             self._undo[-1][name] = self._values.get(name), self._declared.get(name)
         elif not self._undo and name in self._values:
