@@ -18,7 +18,7 @@ from grader.report.soundness import Claim, Proof
 from grader.spec.draws import draw_cases, make_inputs
 from grader.spec.exercise import Case, CheckSpec, Exercise, Part, Task
 from grader.spec.oracle import load_oracle
-from grader.spec.program_oracle import ask_oracle
+from grader.spec.oracle_module import ask_oracle
 from grader.spec.public import HANDOUT_FILE
 from grader.spec.reader import SPEC_FILE, read_exercise, root_of
 from grader.spec.whole_program import ExpectedFrom, WholeProgram

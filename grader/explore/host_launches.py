@@ -94,11 +94,11 @@ def format_statement(statement: Statement, scope: Scope) -> list[str]:
         case LaunchLine():
             of_launch = format_launch(statement, scope.kernels[statement], scope)
             return [*of_launch, "CHECK(cudaGetLastError());"]
-        case Block(body):
+        case Block(body=body):
             return ["{", *_indented(body, scope), "}"]
         case Loop():
             return _format_loop(statement, scope)
-        case Branch(condition, body, otherwise):
+        case Branch(condition=condition, body=body, otherwise=otherwise):
             lines = [f"if ({scope.text(condition)}) {{"]
             lines += _indented(body, scope)
             if otherwise:
@@ -132,14 +132,14 @@ def _format_simple(statement: Statement, scope: Scope) -> str:
     """A statement without nested statements, without its semicolon."""
     text = scope.text
     match statement:
-        case Declaration(type_, name, value):
+        case Declaration(type=type_, name=name, value=value):
             base, stars = type_.rstrip("*"), "*" * type_.count("*")
             return f"{base.strip()} {stars}{name}" + (f" = {text(value)}" if value else "")
-        case Assignment(name, operator, value):
+        case Assignment(name=name, operator=operator, value=value):
             return f"{name} {operator or ''}= {text(value)}"
-        case Swap(left, right):
+        case Swap(left=left, right=right):
             return f"std::swap({text(left)}, {text(right)})"
-        case FillCall(target, value, size):
+        case FillCall(target=target, value=value, size=size):
             return f"CHECK(cudaMemset({text(target)}, {text(value)}, {text(size)}))"
         case CopyCall():
             return _format_copy(statement, scope)

@@ -32,8 +32,7 @@ from grader.records import (
     show_nothing,
 )
 from grader.spec.statements import Plan
-from grader.submission.plan import read_plan
-from grader.submission.plan_mistakes import LAUNCH_FORM
+from grader.submission.plan import LAUNCH_FORM, read_plan
 from grader.submission.scalars import Scalar
 from grader.submission.source_file import parse_submission, read_submission
 

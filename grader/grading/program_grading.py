@@ -25,7 +25,7 @@ from grader.judging.evidence import Checked
 from grader.messages.programs import advise_on_compilation
 from grader.records import CaseResult, Failure, Finding, Status, ToolLimits
 from grader.spec.exercise import Case, Exercise, Tolerance
-from grader.spec.program_oracle import ask_oracle
+from grader.spec.oracle_module import ask_oracle
 from grader.spec.whole_program import FILES_FOLDER, ExpectedFrom, RunSpec, WholeProgram
 
 _REFERENCE = "reference"

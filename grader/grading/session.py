@@ -14,7 +14,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import CountedRun, Evidence, Subject
 from grader.judging.score import make_score
-from grader.messages.hints import explain_failed_case
+from grader.messages.output_advice import explain_failed_case
 from grader.plumbing.cache import cache_folder
 from grader.records import (
     CaseResult,

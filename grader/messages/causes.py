@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from grader.messages.findings import FINDINGS
 from grader.messages.hints import HintFacts
+from grader.messages.output_advice import find_shown_case
 from grader.messages.plans import OTHER_EXERCISE, name_obstacle
 from grader.messages.slowness import find_bound, find_waste
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, Shows
@@ -87,13 +88,10 @@ CAUSES: Mapping[str, str] = {
 model, and metrics that miss their goals without a known cause."""
 
 _MOVES: Mapping[Move, str] = {
+    **dict.fromkeys(Move, "index_off_by_one"),
     Move.UNTRANSPOSED: "untransposed",
     Move.BLOCKS_UNSWAPPED: "blocks_unswapped",
     Move.TILES_IN_PLACE: "tiles_in_place",
-    Move.FROM_THE_RIGHT: "index_off_by_one",
-    Move.FROM_THE_LEFT: "index_off_by_one",
-    Move.FROM_BELOW: "index_off_by_one",
-    Move.FROM_ABOVE: "index_off_by_one",
 }
 _HOLDS: Mapping[Holds, str] = {Holds.ZERO: "zeros", Holds.NOT_FINITE: "not_finite"}
 _MISTAKES: Mapping[type, str] = {
@@ -268,10 +266,8 @@ def _find_cause(spec: CheckSpec, facts: HintFacts) -> Cause:
 
 
 def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
-    """The first public wrong case, else the first hidden one. For a race, with the line of its
-    finding."""
-    wrong = [case for case in cases if case.is_wrong]
-    case = next((case for case in wrong if not case.hidden), wrong[0] if wrong else None)
+    """For a race, with the line of its finding."""
+    case = find_shown_case(cases)
     key = (case.cause if case is not None else None) or WRONG
     line = next((each.line for each in facts.findings if each.kind.value == key), None)
     return _make(key, 0.0, line)

@@ -26,7 +26,7 @@ def format_check_value(check: CheckResult) -> str:
 
 def format_headline(check: CheckResult) -> str:
     """Glyph, label, verdict, and in parentheses the figure or the reason."""
-    figure = _format_figure(check)
+    figure = "; ".join(part for part in (_format_value(check), format_remark(check)) if part)
     return (
         f"{check.status.row.glyph} {check.headline or check.title}: {check.status.row.word.upper()}"
         + (f" ({figure})" if figure else "")
@@ -43,10 +43,6 @@ def format_remark(check: CheckResult) -> str:
 def explain(check: CheckResult) -> str:
     """The remark as a whole sentence."""
     return check.message if format_remark(check) else ""
-
-
-def _format_figure(check: CheckResult) -> str:
-    return "; ".join(part for part in (_format_value(check), format_remark(check)) if part)
 
 
 def _format_value(check: CheckResult) -> str:

@@ -1,8 +1,8 @@
 """Messages of hidden cases: new sentences, made only of facts that no size of the case can change.
 
 These facts are the kind of a mistake, its source line, and the names of a kernel and a buffer. The
-sentences are in `observations`, `stops`, `plans` and `statuses`; any other end of a grading is
-described by its status.
+sentences are in `observations`, `plans` and `statuses`; any other end of a grading is described by
+its status.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from grader.errors import GraderError, SpecError, UsageError, WorkerError
-from grader.messages.batches import describe_ungraded
 from grader.messages.causes import cause_of_mistake
-from grader.messages.compiling import describe_compile_mistake
-from grader.messages.observations import describe_observation
+from grader.messages.observations import describe_observation, describe_stop
 from grader.messages.phrases import outline_status
 from grader.messages.plans import describe_plan_mistake
 from grader.messages.sizes import list_sizes
-from grader.messages.sources import describe_source_mistake
-from grader.messages.stops import describe_stop
+from grader.messages.sources import (
+    describe_compile_mistake,
+    describe_source_mistake,
+    describe_ungraded,
+)
 from grader.messages.times import describe_disturbed
 from grader.records import (
     CompileMistake,

@@ -32,11 +32,10 @@ def describe_wrong(
             f"{describe_modified(modified)}, and never to its output `{buffer}`: are the two"
             " exchanged in the launch line?"
         )
-    counted = (
-        _count_hidden(buffer, wrong, unwritten, total)
-        if hidden
-        else _count_wrong(buffer, wrong, unwritten, total)
-    )
+    count = _count_hidden if hidden else _count_wrong
+    counted = f"`{buffer}` was never written"
+    if unwritten != total:
+        counted = count(buffer, wrong, unwritten, total)
     wrote = describe_modified(modified) if modified else ""
     return _join((wrote, counted, describe_diagnosis(diagnosis, hidden=hidden)))
 
@@ -67,8 +66,6 @@ def describe_raced(message: str, race: str) -> str:
 
 
 def _count_wrong(buffer: str, wrong: int, unwritten: int, total: int) -> str:
-    if unwritten == total:
-        return f"`{buffer}` was never written"
     if unwritten == wrong:
         return f"{wrong:,} of {total:,} elements of `{buffer}` were never written"
     share = "every element" if wrong == total else f"{wrong:,} of {total:,} elements"
@@ -77,8 +74,6 @@ def _count_wrong(buffer: str, wrong: int, unwritten: int, total: int) -> str:
 
 
 def _count_hidden(buffer: str, wrong: int, unwritten: int, total: int) -> str:
-    if unwritten == total:
-        return f"`{buffer}` was never written"
     text = f"{'all' if wrong == total else 'some'} of the elements of `{buffer}` are wrong"
     return f"{text} (some were never written)" if unwritten else text
 
@@ -128,10 +123,7 @@ def _join(parts: Sequence[str]) -> str:
     return "; ".join(part for part in parts if part)
 
 
-_HOLDS: Mapping[Holds, str] = {
-    Holds.ZERO: "is 0",
-    Holds.NOT_FINITE: "is NaN or infinite",
-}
+_HOLDS: Mapping[Holds, str] = {Holds.ZERO: "is 0", Holds.NOT_FINITE: "is NaN or infinite"}
 
 _MOVES: Mapping[Move, str] = {
     Move.UNTRANSPOSED: (

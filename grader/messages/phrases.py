@@ -12,6 +12,12 @@ from grader.statuses import Status
 _MANGLED = re.compile(r"(?:\A|\s)_Z")
 
 
+def join_sentences(parts: Sequence[str]) -> str:
+    """Sentences, each with its full stop."""
+    whole = (part if part.endswith((".", "?", "!")) else f"{part}." for part in parts if part)
+    return " ".join(whole)
+
+
 def plain_name(name: str | None) -> str | None:
     """A kernel's or a buffer's name without template arguments, which a launch line may compute
     from the sizes; None for a mangled name."""

@@ -1,12 +1,13 @@
-"""Describes the goal of a check, and the reason why it passed, failed or was not judged."""
+"""Describes the goal of a check, the reason why it passed, failed or was not judged, and the next
+step after a grading."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 from grader.messages.sizes import list_sizes
-from grader.metrics import METRICS, format_value
-from grader.records import CaseResult, CheckResult, MetricValue, Score
+from grader.metrics import CHECKED_CASES, METRICS, format_value
+from grader.records import CaseResult, CheckResult, CheckStatus, MetricValue, Score
 from grader.spec.exercise import ComparedWith, Threshold
 
 NOT_SHIPPED = "the reference is not shipped with this exercise"
@@ -104,3 +105,37 @@ def list_waiting(score: Score) -> Iterator[tuple[str, float]]:
     judge = "a GPU" if on_gpu else "another grading"
     found = ((judge, round(score.pending_points - absent, 2)), ("the course's grading", absent))
     return ((judge, points) for judge, points in found if points)
+
+
+ALL_PASSED = "hand the file in: all checks passed"
+
+
+def describe_next_step(score: Score) -> str:
+    """Without a label and without line breaks; the report's parts above have the full text."""
+    if score.status.ended_early:
+        return " ".join((score.advice or score.message).split())
+    if hinted := [check for check in score.checks if check.hint]:
+        check = _most_valuable(hinted)
+        return _label(check) + (check.action or check.hint)
+    for check in score.checks:
+        if check.status is CheckStatus.SKIPPED and not check.bonus:
+            return _label(check) + check.message
+    waiting = [f"{points:g} points wait for {judge}" for judge, points in list_waiting(score)]
+    return ", ".join(waiting) or ALL_PASSED
+
+
+def _label(check: CheckResult) -> str:
+    return f"{check.headline or check.title} ({count_points(check)}): "
+
+
+def _most_valuable(hinted: Sequence[CheckResult]) -> CheckResult:
+    """The check whose mistake costs most, with the checks that refer to it (`see Bank conflicts`).
+    Of two checks with the same mistake, the checked mode has the line and the fix."""
+    by_label = {check.headline or check.title: check for check in hinted}
+    costs = dict.fromkeys((check.name for check in hinted), 0.0)
+    for check in hinted:
+        target = check
+        for _ in hinted:
+            target = by_label.get(target.refers_to or "", target)
+        costs[target.name] += check.cost_points
+    return max(hinted, key=lambda check: (costs[check.name], check.metric == CHECKED_CASES))

@@ -57,22 +57,19 @@ def find_waste(total: Counters, passed: Collection[str] = ()) -> str | None:
     is part of the task, as in a gather: it is not named. Conflicts that atomics have by chance are
     no waste: no order of the data avoids them."""
     reads, writes = total.global_reads, total.global_writes
+    by_chance = (_BY_CHANCE - 1) * total.shared_atomic_instructions
+    expected = min(float(total.shared_atomic_conflicts), by_chance)
     poor_writes = (total.global_store_efficiency or 1.0) < _POOR_EFFICIENCY
     poor_reads = (total.global_load_efficiency or 1.0) < _POOR_EFFICIENCY
     costs = {
         "global_store_efficiency": poor_writes * (writes.sectors - writes.sectors_ideal) / 4,
         "global_load_efficiency": poor_reads * (reads.sectors - reads.sectors_ideal) / 4,
-        "shared_bank_conflicts": total.shared_wavefronts_excessive - _count_by_chance(total),
+        "shared_bank_conflicts": total.shared_wavefronts_excessive - expected,
     }
     passes = total.shared_wavefronts + (reads.sectors + writes.sectors) / 4
     open_costs = {name: costs[name] for name in costs if _JUDGES[name].isdisjoint(passed)}
     dearest = max(open_costs, key=lambda name: open_costs[name], default=None)
     return dearest if sum(open_costs.values()) > _LEAST_WASTE * passes else None
-
-
-def _count_by_chance(total: Counters) -> float:
-    expected = (_BY_CHANCE - 1) * total.shared_atomic_instructions
-    return min(float(total.shared_atomic_conflicts), expected)
 
 
 def loads_several(total: Counters, threads: int) -> bool:

@@ -178,6 +178,10 @@ class CheckResult:
     cost_points: Annotated[Amount, LATER] = 0.0
     """The points that the mistake costs: the lost points of this check, and the points of the
     checks that were skipped because this check failed; 0 if it lost none."""
+    action: Annotated[str, LATER] = ""
+    """The next step in the hint, with its line."""
+    refers_to: Annotated[str | None, LATER] = None
+    """The label of the check to whose hint the hint refers; null where it refers to none."""
 
     @property
     def missing_points(self) -> float:

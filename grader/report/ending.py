@@ -6,8 +6,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from grader.messages.findings import advise_on_findings
-from grader.messages.next_step import describe_next_step
-from grader.messages.reasons import format_points
+from grader.messages.reasons import describe_next_step, format_points
 from grader.records import Failure, KernelRun, Score
 from grader.report.terminal import Page
 

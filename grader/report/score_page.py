@@ -11,8 +11,8 @@ from rich.table import Table
 
 from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import format_check_value, format_headlines, format_remark
-from grader.messages.hints import describe_case
 from grader.messages.host_findings import describe_mistake
+from grader.messages.output_advice import describe_case
 from grader.messages.predictions import MARKS
 from grader.messages.reasons import PUBLIC_ONLY, describe_cost
 from grader.messages.sizes import list_sizes

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 
 from grader.cpp.cursor import Cursor, did_you_mean, error_at, quote
 from grader.cpp.expressions import Expression, accept_cast, take_expression
-from grader.cpp.lexer import Kind, Token
-from grader.spec.launch_lines import take_kernel_name
+from grader.cpp.lexer import Kind
+from grader.spec.launch_lines import Place, mark_place, take_kernel_name
 from grader.spec.statements import CopyCall, FillCall, Permission, Statement, Swap
 
 _WITHOUT_EFFECT = frozenset(
@@ -36,20 +36,16 @@ _NOT_HERE: Mapping[str, str] = {
 _IN_DEVICE = ("cudaMemcpyDeviceToDevice", "cudaMemcpyDefault")
 
 
-Place = tuple[int | None, int, str]
-
-
 def take_call(cursor: Cursor, *, own: bool) -> list[Statement] | None:
     """The call at the cursor: empty if it has no effect; None if the function is unknown here.
-    LanguageError for a function that cannot be called; `own`: see `take_launch`."""
-    start, index = cursor.token, cursor.index
+    LanguageError for a function that cannot be called; `own`: see `mark_place`."""
+    start = cursor.token
     name = _called_name(cursor)
     if name is None:
         return None
     call = _CALLS.get(name.removesuffix("Async"))
     if call is not None:
-        statement = call(cursor, lambda: place_of(cursor, start, index, own=own))
-        return [statement]
+        return [call(cursor, mark_place(cursor, own=own))]
     if name in _WITHOUT_EFFECT or name.startswith(_FAMILIES_WITHOUT_EFFECT):
         skip_statement(cursor)
         return []
@@ -60,12 +56,6 @@ def take_call(cursor: Cursor, *, own: bool) -> list[Statement] | None:
     if why is not None:
         raise error_at(start.position, f"{quote(name)} cannot be called here: {why}")
     return None
-
-
-def place_of(cursor: Cursor, start: Token, index: int, *, own: bool) -> Place:
-    """Line, column and text of the statement that begins with this token, the first behind
-    `index`."""
-    return start.line if own else None, start.column, cursor.text_since(index)
 
 
 def skip_statement(cursor: Cursor) -> None:
@@ -111,24 +101,24 @@ def _take_arguments(cursor: Cursor, least: int, most: int) -> list[Expression]:
 
 def _take_copy(cursor: Cursor, place: Callable[[], Place]) -> Statement:
     target, source, size = _take_arguments(cursor, 3, 3)
-    return CopyCall(target, source, size, *place())
+    return CopyCall(*place(), target, source, size)
 
 
 def _take_fill(cursor: Cursor, place: Callable[[], Place]) -> Statement:
     target, value, size = _take_arguments(cursor, 3, 3)
-    return FillCall(target, value, size, *place())
+    return FillCall(*place(), target, value, size)
 
 
 def _take_to_symbol(cursor: Cursor, place: Callable[[], Place]) -> Statement:
     symbol, source, *rest = _take_arguments(cursor, 2, 4)
     size, offset = (*rest, None, None)[:2]
-    return CopyCall(None, source, size, *place(), _symbol_name(symbol), offset)
+    return CopyCall(*place(), None, source, size, _symbol_name(symbol), offset)
 
 
 def _take_from_symbol(cursor: Cursor, place: Callable[[], Place]) -> Statement:
     target, symbol, *rest = _take_arguments(cursor, 2, 4)
     size, offset = (*rest, None, None)[:2]
-    return CopyCall(target, None, size, *place(), _symbol_name(symbol), offset)
+    return CopyCall(*place(), target, None, size, _symbol_name(symbol), offset)
 
 
 def _take_permission(cursor: Cursor, place: Callable[[], Place]) -> Statement:
@@ -139,7 +129,7 @@ def _take_permission(cursor: Cursor, place: Callable[[], Place]) -> Statement:
     kernel = take_kernel_name(cursor)
     cursor.expect(",")
     cursor.take_list(lambda: take_expression(cursor))
-    return Permission(kernel, *place())
+    return Permission(*place(), kernel)
 
 
 def _take_swap(cursor: Cursor, place: Callable[[], Place]) -> Statement:
@@ -147,7 +137,7 @@ def _take_swap(cursor: Cursor, place: Callable[[], Place]) -> Statement:
     for each in (left, right):
         if each.bare_name is None:
             raise error_at(each.position, "std::swap takes the names of two variables")
-    return Swap(left, right, *place())
+    return Swap(*place(), left, right)
 
 
 def _symbol_name(symbol: Expression) -> str:

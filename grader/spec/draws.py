@@ -70,11 +70,15 @@ def gather_pieces(pieces: Iterable[np.ndarray], flat: np.ndarray) -> None:
 def draw_cases(task: Task, seed: int) -> tuple[Case, ...]:
     """The public cases, then the hidden cases with their sizes drawn from the seed (0 or
     larger)."""
-    hidden = (
-        _draw_case(case, np.random.default_rng([seed, _number_of(case.name)]))
-        for case in task.hidden_cases
-    )
-    return (*task.public_cases, *hidden)
+    return (*task.public_cases, *(_draw_case(case, seed) for case in task.hidden_cases))
+
+
+def _draw_case(case: HiddenCase, seed: int) -> Case:
+    rng = np.random.default_rng([seed, _number_of(case.name)])
+    sizes = {
+        name: choices[int(rng.integers(len(choices)))] for name, choices in case.choices.items()
+    }
+    return Case(case.name, sizes, True, case.init)
 
 
 def make_inputs(
@@ -107,12 +111,12 @@ def draw_array(
 
 def draw_scalars(exercise: Exercise, seed: int) -> Exercise:
     """The exercise, and its parts, with the scalars that this seed draws."""
-    parts = tuple(replace(part, scalars=_draw_scalars(part, seed)) for part in exercise.parts)
-    return replace(exercise, scalars=_draw_scalars(exercise, seed), parts=parts)
 
+    def draw(task: Task) -> tuple[ScalarSpec, ...]:
+        return tuple(_draw_scalar(scalar, seed) for scalar in task.scalars)
 
-def _draw_scalars(task: Task, seed: int) -> tuple[ScalarSpec, ...]:
-    return tuple(_draw_scalar(scalar, seed) for scalar in task.scalars)
+    parts = tuple(replace(part, scalars=draw(part)) for part in exercise.parts)
+    return replace(exercise, scalars=draw(exercise), parts=parts)
 
 
 def _draw_scalar(scalar: ScalarSpec, seed: int) -> ScalarSpec:
@@ -164,15 +168,8 @@ def _shape_error(buffer: BufferSpec, message: str) -> SpecError:
     return SpecError([SpecProblem(SPEC_FILE, f"$.buffers ({buffer.name})", message)])
 
 
-def _draw_case(case: HiddenCase, rng: np.random.Generator) -> Case:
-    sizes = {
-        name: choices[int(rng.integers(len(choices)))] for name, choices in case.choices.items()
-    }
-    return Case(case.name, sizes, True, case.init)
-
-
 def _number_of(name: str) -> int:
-    """A number for names that is the same in every process, unlike hash()."""
+    """The same in every process, unlike hash()."""
     return zlib.crc32(name.encode())
 
 

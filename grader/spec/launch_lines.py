@@ -7,6 +7,7 @@ Only the form is checked here. Names get their values, and kernels their machine
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from grader.cpp.cursor import Cursor, did_you_mean, error_at, quote
@@ -15,6 +16,24 @@ from grader.cpp.lexer import Kind, Position, Token
 from grader.cpp.types import NUMPY_NAMES, TYPE_WORDS, normal_integer_type
 
 _TYPE_MARKS = TYPE_WORDS | {"const", "volatile", "true", "false", "::", "<"}
+
+
+Place = tuple[int | None, int, str]
+"""The first three fields of `Written`."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A part of a plan: its line in the submission (1-based; None if the plan is the exercise's),
+    the column at which `text` starts, and the text."""
+
+    line: int | None
+    column: int
+    text: str
+
+    @property
+    def position(self) -> Position:
+        return Position(self.line or 1, self.column)
 
 
 @dataclass(frozen=True)
@@ -33,6 +52,11 @@ class KernelName:
     template_arguments: tuple[Expression | TypeName, ...] | None
     position: Position
 
+    @property
+    def template_expressions(self) -> tuple[Expression, ...]:
+        """The template arguments that are no types."""
+        return tuple(a for a in self.template_arguments or () if isinstance(a, Expression))
+
     def __str__(self) -> str:
         if self.template_arguments is None:
             return self.name
@@ -40,43 +64,30 @@ class KernelName:
 
 
 @dataclass(frozen=True)
-class LaunchLine:
-    """A launch with its expressions not yet evaluated. `grid` and `block` have 1 to 3.
-
-    `line` is the 1-based line of the submission, None if the plan is the exercise's; `column` is
-    where `text` starts.
-    """
+class LaunchLine(Written):
+    """A launch with its expressions not yet evaluated. `grid` and `block` have 1 to 3."""
 
     kernel: KernelName
     grid: tuple[Expression, ...]
     block: tuple[Expression, ...]
     shared_bytes: Expression | None
     arguments: tuple[Expression, ...]
-    line: int | None
-    column: int
-    text: str
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
         """All expressions, template arguments first, in the order in which they are written."""
-        template = tuple(
-            a for a in self.kernel.template_arguments or () if isinstance(a, Expression)
-        )
+        template = self.kernel.template_expressions
         shared = (self.shared_bytes,) if self.shared_bytes is not None else ()
         return (*template, *self.grid, *self.block, *shared, *self.arguments)
 
 
 @dataclass(frozen=True)
-class ScratchBuffer:
-    """A device buffer that a plan declares for itself: `dtype` is NumPy's name, `line` as in
-    `LaunchLine`."""
+class ScratchBuffer(Written):
+    """A device buffer that a plan declares for itself: `dtype` is NumPy's name."""
 
     name: str
     dtype: str
     shape: tuple[Expression, ...]
-    line: int | None
-    column: int
-    text: str
 
 
 # --- launches -------------------------------------------------------------------------------------
@@ -91,9 +102,16 @@ def parse_launch(text: str, *, line: int | None = None, column: int = 1) -> Laun
     return launch
 
 
-def take_launch(cursor: Cursor, *, own: bool) -> LaunchLine:
-    """Parse the launch at the cursor; `own`: it is the submission's, and has a line."""
+def mark_place(cursor: Cursor, *, own: bool) -> Callable[[], Place]:
+    """A function that returns the place of the text from here up to the cursor; `own`: it is the
+    submission's, and has a line."""
     start, index = cursor.token, cursor.index
+    return lambda: (start.line if own else None, start.column, cursor.text_since(index))
+
+
+def take_launch(cursor: Cursor, *, own: bool) -> LaunchLine:
+    """Parse the launch at the cursor; `own`: see `mark_place`."""
+    place = mark_place(cursor, own=own)
     kernel = take_kernel_name(cursor)
     _expect_chevrons(cursor, "<")
     grid = _take_dim3(cursor)
@@ -105,9 +123,7 @@ def take_launch(cursor: Cursor, *, own: bool) -> LaunchLine:
     _expect_chevrons(cursor, ">")
     cursor.expect("(")
     arguments = cursor.take_list(lambda: take_expression(cursor))
-    line = start.line if own else None
-    text = cursor.text_since(index)
-    return LaunchLine(kernel, grid, block, shared_bytes, arguments, line, start.column, text)
+    return LaunchLine(*place(), kernel, grid, block, shared_bytes, arguments)
 
 
 def take_kernel_name(cursor: Cursor) -> KernelName:
@@ -160,10 +176,8 @@ def _take_balanced(cursor: Cursor) -> tuple[Token, ...]:
     start, depth = cursor.index, 0
     while cursor.token.kind is not Kind.END and not (depth == 0 and cursor.at(",", ">")):
         if cursor.at("<<<"):
-            raise error_at(
-                cursor.token.position,
-                "expected '>' before '<<<': the template arguments are not closed",
-            )
+            message = "expected '>' before '<<<': the template arguments are not closed"
+            raise error_at(cursor.token.position, message)
         if cursor.at(">>"):
             cursor.split()
             continue
@@ -232,7 +246,7 @@ def parse_scratch(text: str, *, line: int | None = None, column: int = 1) -> Scr
     while cursor.at("["):
         shape.append(_take_extent(cursor))
     cursor.expect_end()
-    return ScratchBuffer(name, dtype, tuple(shape), line, start.position.column, text.strip())
+    return ScratchBuffer(line, start.column, text.strip(), name, dtype, tuple(shape))
 
 
 def _take_dtype(cursor: Cursor) -> str:
@@ -241,10 +255,8 @@ def _take_dtype(cursor: Cursor) -> str:
     while cursor.token.text in TYPE_WORDS:
         words.append(cursor.take().text)
     if cursor.at("*", "&"):
-        raise error_at(
-            cursor.token.position,
-            "a scratch buffer is declared by its elements and their number: float name[N * K]",
-        )
+        message = "a scratch buffer is declared by its elements and their number: float name[N * K]"
+        raise error_at(cursor.token.position, message)
     dtype = NUMPY_NAMES.get(normal_integer_type(words))
     if dtype is None:
         written = " ".join(words)

@@ -66,22 +66,18 @@ class Oracle:
     def __call__(self, inputs: Arrays, sizes: Sizes) -> Arrays:
         """The expected outputs."""
         answer = self._ask(inputs, sizes)
-        return {
-            buffer.name: _rounded(self.path, buffer, answer[buffer.name]) for buffer in self.outputs
-        }
+        return {each.name: self._round(each, answer[each.name]) for each in self.outputs}
 
     def at(self, inputs: Arrays, sizes: Sizes, places: Places) -> Arrays:
         """The same for some elements only, as flat rows."""
         if self.block is not None:
             (buffer,) = self.outputs
             chosen = self._ask_blocks(inputs, sizes, places[buffer.name])
-            return {buffer.name: _rounded(self.path, buffer, chosen)}
+            return {buffer.name: self._round(buffer, chosen)}
         answer = self._ask(inputs, sizes)
         return {
-            buffer.name: _rounded(
-                self.path, buffer, _pick(answer[buffer.name], places[buffer.name])
-            )
-            for buffer in self.outputs
+            each.name: self._round(each, _pick(answer[each.name], places[each.name]))
+            for each in self.outputs
         }
 
     def check(self, inputs: Arrays, sizes: Sizes) -> None:
@@ -92,10 +88,8 @@ class Oracle:
         for name, some in self.at(inputs, sizes, every).items():
             margin = 1e-6 * float(np.abs(whole[name]).max())
             if not np.allclose(some, whole[name].reshape(-1), rtol=1e-6, atol=margin):
-                raise oracle_error(
-                    self.path,
-                    f"{BLOCK_FUNCTION} returns other values for {quote(name)} than {self.function}",
-                )
+                others = f"other values for {quote(name)} than {self.function}"
+                raise oracle_error(self.path, f"{BLOCK_FUNCTION} returns {others}")
 
     def _ask(self, inputs: Arrays, sizes: Sizes) -> Arrays:
         """The function's result, with the right names, shapes and types."""
@@ -107,6 +101,16 @@ class Oracle:
             shape = buffer_shape(buffer, sizes)
             _check_array(self.path, buffer, checked[buffer.name], shape)
         return checked
+
+    def _round(self, buffer: BufferSpec, array: np.ndarray) -> np.ndarray:
+        """The oracle's output in the buffer's dtype."""
+        dtype = np.dtype(buffer.dtype)
+        with np.errstate(over="ignore"):
+            result = array.astype(dtype, copy=False)
+        if dtype.kind == "f" and not _is_finite(result):
+            message = f"the output {quote(buffer.name)} has values that are not finite in {dtype}"
+            raise oracle_error(self.path, message)
+        return result
 
     def _ask_blocks(self, inputs: Arrays, sizes: Sizes, places: np.ndarray) -> np.ndarray:
         """The elements at these places: of each stripe of columns, the rows that hold any."""
@@ -137,10 +141,8 @@ class Oracle:
 
 def load_oracle(exercise: Exercise, part: Part | None = None) -> Oracle:
     """The oracle of the exercise, or of a part. SpecError if there is none."""
-    path, function = (
-        exercise.folder / ORACLE_FILE,
-        (ORACLE_FUNCTION if part is None else oracle_function(part.name)),
-    )
+    path = exercise.folder / ORACLE_FILE
+    function = ORACLE_FUNCTION if part is None else oracle_function(part.name)
     module = load_module(path)
     expected = getattr(module, function, None)
     if not callable(expected):
@@ -177,43 +179,33 @@ def _check_names(
     path: Path, function: str, answer: object, outputs: Sequence[BufferSpec]
 ) -> Arrays:
     if not isinstance(answer, dict):
-        raise oracle_error(
-            path, f"{function} must return a dict of arrays, got {type(answer).__name__}"
-        )
+        kind = type(answer).__name__
+        raise oracle_error(path, f"{function} must return a dict of arrays, got {kind}")
     names = [buffer.name for buffer in outputs]
-    for name in answer:
-        if name not in names:
-            raise oracle_error(
-                path, f"{quote(str(name))} is no output of the spec{did_you_mean(str(name), names)}"
-            )
+    for name in (str(each) for each in answer if each not in names):
+        near = did_you_mean(name, names)
+        raise oracle_error(path, f"{quote(name)} is no output of the spec{near}")
     for name in names:
         if name not in answer:
-            raise oracle_error(
-                path, f"the output {quote(name)} is missing from the result of {function}"
-            )
+            message = f"the output {quote(name)} is missing from the result of {function}"
+            raise oracle_error(path, message)
     return answer
 
 
 def _check_array(path: Path, buffer: BufferSpec, array: object, shape: tuple[int, ...]) -> None:
-    dtype = np.dtype(buffer.dtype)
+    if (mistake := _find_mistake(np.dtype(buffer.dtype), array, shape)) is not None:
+        raise oracle_error(path, f"the output {quote(buffer.name)} {mistake}")
+
+
+def _find_mistake(dtype: np.dtype, array: object, shape: tuple[int, ...]) -> str | None:
     if not isinstance(array, np.ndarray):
-        raise oracle_error(
-            path,
-            f"the output {quote(buffer.name)} must be a NumPy array, got {type(array).__name__}",
-        )
+        return f"must be a NumPy array, got {type(array).__name__}"
     if array.shape != shape:
-        raise oracle_error(
-            path,
-            f"the output {quote(buffer.name)} has the shape {array.shape}; the spec requires"
-            f" {shape}",
-        )
+        return f"has the shape {array.shape}; the spec requires {shape}"
     rounds = array.dtype == np.float64 and dtype.kind == "f"
     if array.dtype != dtype and not rounds:
-        raise oracle_error(
-            path,
-            f"the output {quote(buffer.name)} has the dtype {array.dtype}; the spec requires"
-            f" {dtype}",
-        )
+        return f"has the dtype {array.dtype}; the spec requires {dtype}"
+    return None
 
 
 def _pick(array: np.ndarray, places: np.ndarray) -> np.ndarray:
@@ -222,18 +214,6 @@ def _pick(array: np.ndarray, places: np.ndarray) -> np.ndarray:
     if array.flags.c_contiguous:
         return np.asarray(array.reshape(-1)[places])
     return np.asarray(array[np.unravel_index(places, array.shape)])
-
-
-def _rounded(path: Path, buffer: BufferSpec, array: np.ndarray) -> np.ndarray:
-    """The oracle's output in the buffer's dtype."""
-    dtype = np.dtype(buffer.dtype)
-    with np.errstate(over="ignore"):
-        result = array.astype(dtype, copy=False)
-    if dtype.kind == "f" and not _is_finite(result):
-        raise oracle_error(
-            path, f"the output {quote(buffer.name)} has values that are not finite in {dtype}"
-        )
-    return result
 
 
 def _is_finite(array: np.ndarray) -> bool:

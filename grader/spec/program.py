@@ -12,8 +12,8 @@ from grader.cpp.expressions import Expression, take_constructed, take_expression
 from grader.cpp.lexer import Kind, Position, Token, read_tokens
 from grader.cpp.tree import Number
 from grader.cpp.types import LIBRARY_TYPES, TYPE_WORDS
-from grader.spec.calls import place_of, skip_statement, take_call
-from grader.spec.launch_lines import parse_launch, take_launch
+from grader.spec.calls import skip_statement, take_call
+from grader.spec.launch_lines import Place, mark_place, parse_launch, take_launch
 from grader.spec.statements import Assignment, Block, Branch, Declaration, Leave, Loop, Statement
 
 MAX_NESTING = 16
@@ -67,11 +67,16 @@ class _Reader:
         self._depth = 0
         self._loops = 0
 
-    def take_all(self) -> tuple[Statement, ...]:
+    def take_all(self, opened: Token | None = None) -> tuple[Statement, ...]:
+        """The statements up to the end, or up to the brace that closes the block `opened`."""
         cursor = self._cursor
         statements: list[Statement] = []
         while True:
             self._skip_ends()
+            if opened is not None and cursor.accept("}"):
+                return tuple(statements)
+            if cursor.is_done and opened is not None:
+                raise error_at(opened.position, "there is no '}' for this '{'")
             if cursor.is_done:
                 return tuple(statements)
             if cursor.at("}"):
@@ -82,11 +87,8 @@ class _Reader:
         while self._cursor.token.kind is Kind.END and not self._cursor.is_done:
             self._cursor.take()
 
-    def _line(self, token: Token) -> int | None:
-        return token.line if self._own else None
-
-    def _place(self, token: Token, index: int) -> tuple[int | None, int, str]:
-        return place_of(self._cursor, token, index, own=self._own)
+    def _mark(self) -> Callable[[], Place]:
+        return mark_place(self._cursor, own=self._own)
 
     # --- statements -------------------------------------------------------------------------------
 
@@ -112,12 +114,12 @@ class _Reader:
     def _take_simple(self) -> list[Statement]:
         """A statement that contains no other."""
         cursor = self._cursor
-        start, index, word = cursor.token, cursor.index, cursor.token.text
+        place, word = self._mark(), cursor.token.text
         if word in ("break", "continue"):
-            cursor.take()
             if not self._loops:
-                raise error_at(start.position, f"'{word}' stands in no loop")
-            return [Leave(*self._place(start, index))]
+                raise error_at(cursor.token.position, f"'{word}' stands in no loop")
+            cursor.take()
+            return [Leave(*place())]
         if word in _HANDLES:
             skip_statement(cursor)
             return []
@@ -139,21 +141,8 @@ class _Reader:
         self._depth -= 1
 
     def _take_block(self) -> Statement:
-        start = self._cursor.token
-        return Block(self._take_braced(), self._line(start), start.column, "{")
-
-    def _take_braced(self) -> tuple[Statement, ...]:
-        """Statements up to the closing brace of the current block."""
-        cursor = self._cursor
-        opened = cursor.expect("{")
-        statements: list[Statement] = []
-        while True:
-            self._skip_ends()
-            if cursor.accept("}"):
-                return tuple(statements)
-            if cursor.is_done:
-                raise error_at(opened.position, "there is no '}' for this '{'")
-            statements += self._take_statement()
+        line, column, _ = self._mark()()
+        return Block(line, column, "{", self.take_all(self._cursor.take()))
 
     def _take_body(self) -> tuple[Statement, ...]:
         """The body of a loop or a branch: statements in braces, or a single statement."""
@@ -161,7 +150,7 @@ class _Reader:
         if self._cursor.is_done:
             raise self._cursor.expected("a statement")
         if self._cursor.at("{"):
-            return self._take_braced()
+            return self.take_all(self._cursor.take())
         return tuple(self._take_statement())
 
     def _take_loop_body(self) -> tuple[Statement, ...]:
@@ -171,8 +160,8 @@ class _Reader:
         return body
 
     def _take_for(self) -> Statement:
-        cursor = self._cursor
-        start, index = cursor.take(), cursor.index - 1
+        cursor, mark = self._cursor, self._mark()
+        cursor.take()
         cursor.expect("(")
         first = [] if cursor.at(";") else self._take_simple()
         cursor.expect(";")
@@ -185,39 +174,33 @@ class _Reader:
                 break
         if not cursor.accept(")"):
             raise cursor.expected("',' or ')'")
-        place = self._place(start, index)
-        return Loop(tuple(first), condition, tuple(steps), self._take_loop_body(), *place)
+        place = mark()
+        return Loop(*place, tuple(first), condition, tuple(steps), self._take_loop_body())
 
     def _take_while(self) -> Statement:
-        start, index = self._cursor.take(), self._cursor.index - 1
-        condition = self._take_condition()
-        place = self._place(start, index)
-        return Loop((), condition, (), self._take_loop_body(), *place)
+        condition, place = self._take_condition()
+        return Loop(*place, (), condition, (), self._take_loop_body())
 
     def _take_do(self) -> Statement:
         """Of a `do`, the text is its `while (condition)`."""
         self._cursor.take()
         body = self._take_loop_body()
         self._skip_ends()
-        start, index = self._cursor.token, self._cursor.index
-        if start.text != "while":
+        if self._cursor.token.text != "while":
             raise self._cursor.expected("'while'")
-        self._cursor.take()
-        condition = self._take_condition()
+        condition, place = self._take_condition()
         self._check_end()
-        return Loop((), condition, (), body, *self._place(start, index), asks_first=False)
+        return Loop(*place, (), condition, (), body, asks_first=False)
 
     def _take_if(self) -> Statement:
-        start, index = self._cursor.take(), self._cursor.index - 1
-        condition = self._take_condition()
-        place = self._place(start, index)
+        condition, place = self._take_condition()
         body = self._take_body()
         otherwise: tuple[Statement, ...] = ()
         if self._at_else():
             self._skip_ends()
             self._cursor.take()
             otherwise = self._take_body()
-        return Branch(condition, body, otherwise, *place)
+        return Branch(*place, condition, body, otherwise)
 
     def _at_else(self) -> bool:
         """Whether the next token, on this line or a later line, is `else`."""
@@ -226,11 +209,14 @@ class _Reader:
             ends += 1
         return self._cursor.ahead(ends).text == "else"
 
-    def _take_condition(self) -> Expression:
+    def _take_condition(self) -> tuple[Expression, Place]:
+        """The condition behind a keyword, and the place of both."""
+        place = self._mark()
+        self._cursor.take()
         self._cursor.expect("(")
         condition = take_expression(self._cursor)
         self._cursor.expect(")")
-        return condition
+        return condition, place()
 
     _COMPOUND: Mapping[str, Callable[[_Reader], Statement]] = {
         "{": _take_block,
@@ -255,8 +241,8 @@ class _Reader:
         return count > 1 and cursor.ahead(count).kind is Kind.NAME
 
     def _take_declarations(self) -> list[Statement]:
-        cursor = self._cursor
-        start, index = cursor.token, cursor.index
+        cursor, place = self._cursor, self._mark()
+        index = cursor.index
         while cursor.token.text in _TYPES and not (cursor.index > index and self._at_name()):
             cursor.take()
         if cursor.index == index:
@@ -279,7 +265,7 @@ class _Reader:
                 value = take_expression(cursor)
             elif given or cursor.at("(", "{"):
                 value = take_constructed(cursor, normal_type(type_))
-            declared.append(Declaration(type_, name, value, *self._place(start, index)))
+            declared.append(Declaration(*place(), type_, name, value))
             if not cursor.accept(","):
                 return declared
 
@@ -299,18 +285,18 @@ class _Reader:
         return whole or (text in ("<<", ">>") and after.text == "=")
 
     def _take_assignment(self) -> Statement:
-        cursor = self._cursor
-        start, index = cursor.token, cursor.index
+        cursor, place = self._cursor, self._mark()
+        position = cursor.token.position
         before = cursor.take().text if cursor.at("++", "--") else None
         if cursor.token.kind is not Kind.NAME:
             raise cursor.expected("the name of a variable")
         name = cursor.take().text
         sign = before or cursor.take().text
         if sign in ("++", "--"):
-            one = Expression("1", start.position, Number(1), {})
-            return Assignment(name, sign[0], one, *self._place(start, index))
+            one = Expression("1", position, Number(1), {})
+            return Assignment(*place(), name, sign[0], one)
         if sign in ("<<", ">>"):
             cursor.expect("=")
             sign += "="
         value = take_expression(cursor)
-        return Assignment(name, sign[:-1] or None, value, *self._place(start, index))
+        return Assignment(*place(), name, sign[:-1] or None, value)

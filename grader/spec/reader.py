@@ -124,38 +124,29 @@ def _check_folder(folder: Path) -> None:
         what = "it is a file; name the folder of an exercise"
     else:
         what = f"it holds no {SPEC_FILE}"
-    found = _exercises_near(folder)
-    hint = did_you_mean(_id_of(folder), [path.name for path in found])
-    nearby = (
-        f"Exercises nearby: {', '.join(map(str, found))}."
-        if found
-        else f"An exercise is a folder with a {SPEC_FILE}."
-    )
-    raise _spec_error(folder, f"not an exercise: {what}{hint}", nearby)
-
-
-def _exercises_near(folder: Path) -> list[Path]:
-    """The exercises inside the folder, else beside it."""
     inside, beside = (
         sorted(path.parent for path in place.glob(f"*/{SPEC_FILE}"))
         for place in (folder, folder.parent)
     )
-    return inside or beside
+    found = inside or beside
+    hint = did_you_mean(_id_of(folder), [path.name for path in found])
+    nearby = f"An exercise is a folder with a {SPEC_FILE}."
+    if found:
+        nearby = f"Exercises nearby: {', '.join(map(str, found))}."
+    raise _spec_error(folder, f"not an exercise: {what}{hint}", nearby)
 
 
 def _read_json(path: Path) -> object:
     try:
-        text = path.read_text(encoding="utf-8")
         return json.loads(
-            text,
+            path.read_text(encoding="utf-8"),
             object_pairs_hook=_unique_fields,
             parse_constant=_parse_finite,
             parse_float=_parse_finite,
         )
     except json.JSONDecodeError as error:
-        raise _spec_error(
-            path, f"line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
-        ) from None
+        place = f"line {error.lineno}, column {error.colno}"
+        raise _spec_error(path, f"{place}: not JSON: {error.msg}") from None
     except UnicodeDecodeError as error:
         raise _spec_error(path, f"not UTF-8: byte {error.start} cannot be decoded") from None
     except (ValueError, RecursionError) as error:
@@ -201,11 +192,8 @@ def _file_problems(
     elif functions:
         yield from _oracle_problems(oracle, functions, fillers, arguments)
     if not starter.is_file():
-        yield SpecProblem(
-            str(starter),
-            "",
-            "this file is missing: students start from it, and it holds the naive baseline",
-        )
+        message = "this file is missing: students start from it, and it holds the naive baseline"
+        yield SpecProblem(str(starter), "", message)
 
 
 def _oracle_problems(
@@ -231,10 +219,6 @@ def _spec_error(path: Path, message: str, advice: str = "") -> SpecError:
 
 
 # --- from a sound document to an exercise ---------------------------------------------------------
-
-
-def _build_limits(limits: Json) -> Limits:
-    return Limits(**{name: each for name, each in limits.items() if name != "warp_instructions"})
 
 
 def _build_exercise(spec: Json, folder: Path, starter: Path) -> Exercise:
@@ -289,7 +273,8 @@ def _build_common(spec: Json, folder: Path, starter: Path) -> Json:
         "id": _id_of(folder),
         "folder": folder,
         "baseline_source": starter,
-        "limits": _build_limits(spec["limits"]),
+        # An older spec may have warp_instructions, without effect.
+        "limits": Limits(**{k: v for k, v in spec["limits"].items() if k != "warp_instructions"}),
         "checks": tuple(_build_check(check) for check in spec["checks"]),
         "questions": tuple(PredictionQuestion(**each) for each in spec.get("predictions", [])),
     }

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from grader.cpp.cursor import did_you_mean, quote
 
 if TYPE_CHECKING:
-    from jsonschema import Draft202012Validator
+    from jsonschema import Draft202012Validator, ValidationError
 
 Json = dict[str, Any]
 Place = tuple[str | int, ...]
@@ -26,22 +26,6 @@ class Problem(NamedTuple):
 
     path: str
     message: str
-
-
-class Fault(NamedTuple):
-    """A violation: the value (`instance`) at `place` does not satisfy `keyword: wanted` of
-    `schema`.
-
-    `of_name`: the instance is the name of a field of the object at `place`.
-    """
-
-    keyword: str
-    wanted: Any
-    instance: Any
-    schema: Json
-    place: Place
-    message: str
-    of_name: bool
 
 
 class Repair(Enum):
@@ -66,7 +50,7 @@ def schema_problems(document: object) -> tuple[list[Problem], Json]:
 
     In the copy every value that is not None has the right form; missing fields stay missing.
     """
-    violations = [violation for fault in _find_faults(document) for violation in _explain(fault)]
+    violations = _find_violations(document)
     violations.sort(key=lambda violation: _document_order(document, violation.place))
     problems = [Problem(json_path(violation.place), violation.message) for violation in violations]
     return problems, _sound_copy(document, violations)
@@ -75,8 +59,7 @@ def schema_problems(document: object) -> tuple[list[Problem], Json]:
 def part_problems(fields: Mapping[str, object], part: str) -> list[Problem]:
     """All violations of a part of a spec, by its name in the `$defs` of the schema."""
     document = json.loads(json.dumps(dict(fields), default=str))
-    faults = _find_faults(document, part)
-    violations = [violation for fault in faults for violation in _explain(fault)]
+    violations = _find_violations(document, part)
     return [Problem(json_path(violation.place), violation.message) for violation in violations]
 
 
@@ -100,50 +83,45 @@ def _validator(part: str | None) -> Draft202012Validator:
     return Draft202012Validator(schema["$defs"][part] if part else schema)
 
 
-def _find_faults(document: object, part: str | None = None) -> Iterator[Fault]:
-    for error in _validator(part).iter_errors(document):
-        schema = error.schema if isinstance(error.schema, dict) else {}
-        of_name = "propertyNames" in error.absolute_schema_path
-        yield Fault(
-            str(error.validator),
-            error.validator_value,
-            error.instance,
-            schema,
-            tuple(error.absolute_path),
-            error.message,
-            of_name,
-        )
+def _find_violations(document: object, part: str | None = None) -> list[Violation]:
+    errors = _validator(part).iter_errors(document)
+    return [violation for error in errors for violation in _explain(error)]
 
 
-# --- from faults to words -------------------------------------------------------------------------
+# --- from errors to words -------------------------------------------------------------------------
 
 
-def _explain(fault: Fault) -> Iterator[Violation]:
-    match fault.keyword:
+def _explain(error: ValidationError) -> Iterator[Violation]:
+    place, message = tuple(error.absolute_path), _describe(error)
+    wanted: Any = error.validator_value
+    instance: Any = error.instance
+    match error.validator:
         case "required":
             # The validator reports each missing field separately; its name is only in the message.
-            missing = next(name for name in fault.wanted if fault.message.startswith(repr(name)))
-            yield Violation((*fault.place, missing), "this field is missing", Repair.KEEP)
+            missing = next(name for name in wanted if error.message.startswith(repr(name)))
+            yield Violation((*place, missing), "this field is missing", Repair.KEEP)
         case "additionalProperties":
-            known = list(fault.schema["properties"])
-            for name in (name for name in fault.instance if name not in known):
+            schema: Any = error.schema
+            known = list(schema["properties"])
+            for name in (name for name in instance if name not in known):
                 hint = did_you_mean(name, known) or f"; the fields here are {', '.join(known)}"
-                message = f"there is no field {quote(name)}{hint}"
-                yield Violation((*fault.place, name), message, Repair.DROP)
-        case keyword if fault.of_name:
-            place = (*fault.place, str(fault.instance))
-            yield Violation(place, _describe(keyword, fault), Repair.DROP)
-        case keyword:
-            yield Violation(fault.place, _describe(keyword, fault))
+                no_field = f"there is no field {quote(name)}{hint}"
+                yield Violation((*place, name), no_field, Repair.DROP)
+        case _ if "propertyNames" in error.absolute_schema_path:  # the instance is a field's name
+            yield Violation((*place, str(instance)), message, Repair.DROP)
+        case _:
+            yield Violation(place, message)
 
 
-def _describe(keyword: str, fault: Fault) -> str:
+def _describe(error: ValidationError) -> str:
+    keyword = str(error.validator)
+    schema: Any = error.schema
     if keyword in _WHOLE:
         return _WHOLE[keyword]
     if keyword not in _WANTED:
-        return fault.message
-    hint = did_you_mean(str(fault.instance), [*map(str, fault.wanted)]) if keyword == "enum" else ""
-    return f"must be {_WANTED[keyword](fault)}, got {_show(fault.instance)}{hint}"
+        return error.message
+    hint = did_you_mean(str(error.instance), map(str, schema["enum"])) if keyword == "enum" else ""
+    return f"must be {_WANTED[keyword](schema)}, got {_show(error.instance)}{hint}"
 
 
 _TYPE_WORDS = {
@@ -159,16 +137,16 @@ _WHOLE = {
     "uniqueItems": "the same item is listed twice",
 }
 """The message on a value, by the keyword that it does not satisfy."""
-_WANTED: dict[str, Callable[[Fault], str]] = {
-    "type": lambda fault: _TYPE_WORDS.get(fault.wanted, fault.wanted),
-    "enum": lambda fault: f"one of {', '.join(map(str, fault.wanted))}",
-    "pattern": lambda fault: str(fault.schema["description"]),
-    "const": lambda fault: _show(fault.wanted),
-    "minimum": lambda fault: f"at least {_show(fault.wanted)}",
-    "maximum": lambda fault: f"at most {_show(fault.wanted)}",
-    "exclusiveMinimum": lambda fault: f"more than {_show(fault.wanted)}",
+_WANTED: dict[str, Callable[[Json], str]] = {
+    "type": lambda schema: str(_TYPE_WORDS.get(schema["type"], schema["type"])),
+    "enum": lambda schema: f"one of {', '.join(map(str, schema['enum']))}",
+    "pattern": lambda schema: str(schema["description"]),
+    "const": lambda schema: _show(schema["const"]),
+    "minimum": lambda schema: f"at least {_show(schema['minimum'])}",
+    "maximum": lambda schema: f"at most {_show(schema['maximum'])}",
+    "exclusiveMinimum": lambda schema: f"more than {_show(schema['exclusiveMinimum'])}",
 }
-"""The required kind of value, by the keyword."""
+"""The required kind of value, by the keyword of the schema."""
 
 
 def _show(value: object) -> str:

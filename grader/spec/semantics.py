@@ -91,9 +91,8 @@ def _check_problems(spec: Json) -> Iterator[Problem]:
         path = f"$.checks[{index}]"
         metric = check.get("metric")
         if index == 0 and metric not in ("correctness", None):
-            yield Problem(
-                f"{path}.metric", f"the first check must be correctness, not {quote(metric)}"
-            )
+            message = f"the first check must be correctness, not {quote(metric)}"
+            yield Problem(f"{path}.metric", message)
         if index == 0 and "part" in check:
             yield Problem(
                 f"{path}.part",
@@ -106,7 +105,9 @@ def _check_problems(spec: Json) -> Iterator[Problem]:
                 f"there are two checks of the name {quote(names[index])}; give this one a name of"
                 " its own",
             )
-        yield from _metric_problems(f"{path}.metric", metric, has_flops="useful_flops" in spec)
+        if metric is not None and METRICS[metric].needs_flops and "useful_flops" not in spec:
+            message = f"{metric} needs the formula useful_flops, which this spec leaves out"
+            yield Problem(f"{path}.metric", message)
         yield from _part_problems(path, check, spec)
         yield from _threshold_problems(path, check, metric)
         for gpu, override in fields(check, "overrides").items():
@@ -140,13 +141,6 @@ def _device_problems(spec: Json) -> Iterator[Problem]:
             )
 
 
-def _metric_problems(path: str, metric: str | None, *, has_flops: bool) -> Iterator[Problem]:
-    if metric is None:
-        return
-    if METRICS[metric].needs_flops and not has_flops:
-        yield Problem(path, f"{metric} needs the formula useful_flops, which this spec leaves out")
-
-
 def _part_problems(path: str, check: Json, spec: Json) -> Iterator[Problem]:
     part, parts = check.get("part"), fields(spec, "parts")
     if part is None:
@@ -157,10 +151,8 @@ def _part_problems(path: str, check: Json, spec: Json) -> Iterator[Problem]:
         )
         yield Problem(f"{path}.part", f"there is no part {quote(part)}{hint}")
     if check.get("metric") not in ("correctness", None):
-        yield Problem(
-            f"{path}.metric",
-            f"a part is judged for its correctness only, not for {check['metric']}",
-        )
+        message = f"a part is judged for its correctness only, not for {check['metric']}"
+        yield Problem(f"{path}.metric", message)
 
 
 def _threshold_problems(path: str, threshold: Json, metric: str | None) -> Iterator[Problem]:
@@ -171,29 +163,23 @@ def _threshold_problems(path: str, threshold: Json, metric: str | None) -> Itera
         return
     field = given[0]
     if metric in METRICS and field != (wanted := _FIELD_OF[METRICS[metric].better]):
-        yield Problem(
-            f"{path}.{field}",
-            f"{metric} is better when it is {METRICS[metric].better}: use {wanted}",
-        )
+        message = f"{metric} is better when it is {METRICS[metric].better}: use {wanted}"
+        yield Problem(f"{path}.{field}", message)
     full, zero = threshold[field], threshold.get("zero_at")
     if full is None or zero is None:
         return
     if not (zero < full if field == "at_least" else zero > full):
         side = "below" if field == "at_least" else "above"
-        yield Problem(
-            f"{path}.zero_at",
-            f"partial credit runs backwards: {zero} must lie {side} {field} ({full})",
-        )
+        message = f"partial credit runs backwards: {zero} must lie {side} {field} ({full})"
+        yield Problem(f"{path}.zero_at", message)
 
 
 def _relative_problems(path: str, threshold: Json, metric: str | None) -> Iterator[Problem]:
     if threshold.get("relative_to") is None:
         return
     if metric in METRICS and metric not in COMPARABLE:
-        yield Problem(
-            f"{path}.relative_to",
-            f"{metric} is nothing that another program has too: leave relative_to out",
-        )
+        message = f"{metric} is nothing that another program has too: leave relative_to out"
+        yield Problem(f"{path}.relative_to", message)
     for field in ("at_least", "at_most"):
         if (figure := threshold.get(field)) is not None and figure <= 0:
             yield Problem(
@@ -232,10 +218,8 @@ def _requires_problems(
         if required == names[position]:
             yield Problem(f"{path}[{index}]", "a check cannot require itself")
         elif required in names:
-            yield Problem(
-                f"{path}[{index}]",
-                f"{quote(required)} comes later: a check can only require earlier ones",
-            )
+            message = f"{quote(required)} comes later: a check can only require earlier ones"
+            yield Problem(f"{path}[{index}]", message)
         elif None not in names or required not in METRICS:
             yield Problem(
                 f"{path}[{index}]",

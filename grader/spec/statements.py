@@ -5,118 +5,80 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 from grader.cpp.expressions import Expression
-from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer
-
-
-class Written(Protocol):
-    """The place of a part of a plan: its line in the submission (None if the plan is the
-    exercise's), the column at which `text` starts."""
-
-    @property
-    def line(self) -> int | None: ...
-    @property
-    def column(self) -> int: ...
-    @property
-    def text(self) -> str: ...
+from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer, Written
 
 
 @dataclass(frozen=True)
-class Declaration:
+class Declaration(Written):
     """`int d = 1`, `float *p = a`, `dim3 grid(n)`; `auto` takes the type of the value."""
 
     type: str
     name: str
     value: Expression | None
-    line: int | None
-    column: int
-    text: str
 
 
 @dataclass(frozen=True)
-class Assignment:
+class Assignment(Written):
     """`d *= 2`: the operator is without the `=`, and None for `=`."""
 
     name: str
     operator: str | None
     value: Expression
-    line: int | None
-    column: int
-    text: str
 
 
 @dataclass(frozen=True)
-class Swap:
+class Swap(Written):
     """`std::swap(a, b)` of two names."""
 
     left: Expression
     right: Expression
-    line: int | None
-    column: int
-    text: str
 
 
 @dataclass(frozen=True)
-class CopyCall:
+class CopyCall(Written):
     """`cudaMemcpy` in the device, and `cudaMemcpyToSymbol` or `...FromSymbol`: then `symbol` is the
     variable's name, and `to_symbol` the direction. `size` None: all bytes, as many as both have."""
 
     target: Expression | None
     source: Expression | None
     size: Expression | None
-    line: int | None
-    column: int
-    text: str
     symbol: str | None = None
     offset: Expression | None = None
 
 
 @dataclass(frozen=True)
-class FillCall:
+class FillCall(Written):
     """`cudaMemset(target, value, size)`."""
 
     target: Expression
     value: Expression
     size: Expression
-    line: int | None
-    column: int
-    text: str
 
 
 @dataclass(frozen=True)
-class Permission:
+class Permission(Written):
     """`cudaFuncSetAttribute(kernel, ...)`: without effect, since the grader itself sets the
     attributes that a launch needs."""
 
     kernel: KernelName
-    line: int | None
-    column: int
-    text: str
 
 
 @dataclass(frozen=True)
-class Leave:
+class Leave(Written):
     """`break` or `continue`, whichever `text` is."""
 
-    line: int | None
-    column: int
-    text: str
-
 
 @dataclass(frozen=True)
-class Block:
+class Block(Written):
     """Statements in braces."""
 
     body: tuple[Statement, ...]
-    line: int | None
-    column: int
-    text: str
 
 
 @dataclass(frozen=True)
-class Loop:
+class Loop(Written):
     """`for (start; condition; step) body` and `while (condition) body`; `do body while (condition)`
     asks only behind the body."""
 
@@ -124,22 +86,16 @@ class Loop:
     condition: Expression | None
     step: tuple[Statement, ...]
     body: tuple[Statement, ...]
-    line: int | None
-    column: int
-    text: str
     asks_first: bool = True
 
 
 @dataclass(frozen=True)
-class Branch:
+class Branch(Written):
     """`if (condition) body else otherwise`."""
 
     condition: Expression
     body: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
-    line: int | None
-    column: int
-    text: str
 
 
 Statement = (
@@ -195,35 +151,30 @@ def _walk(statements: Sequence[Statement]) -> Iterator[Statement]:
     for statement in statements:
         yield statement
         match statement:
-            case Block(body):
+            case Block(body=body):
                 yield from _walk(body)
-            case Loop(start, _, step, body):
+            case Loop(start=start, step=step, body=body):
                 yield from _walk((*start, *body, *step))
-            case Branch(_, body, otherwise):
+            case Branch(body=body, otherwise=otherwise):
                 yield from _walk((*body, *otherwise))
 
 
 def expressions_of(statement: Statement) -> tuple[Expression, ...]:
     """The expressions of a statement itself, not of those within it."""
+    given: tuple[Expression | None, ...] = ()
     match statement:
         case LaunchLine():
-            return statement.expressions
-        case Declaration(_, _, value):
-            return () if value is None else (value,)
-        case Assignment(_, _, value):
-            return (value,)
-        case Swap(left, right):
-            return (left, right)
-        case CopyCall(target, source, size):
-            given = (target, source, size, statement.offset)
-            return tuple(each for each in given if each is not None)
-        case FillCall(target, value, size):
-            return (target, value, size)
-        case Permission(kernel):
-            template = kernel.template_arguments or ()
-            return tuple(each for each in template if isinstance(each, Expression))
-        case Loop(_, condition):
-            return () if condition is None else (condition,)
-        case Branch(condition):
-            return (condition,)
-    return ()
+            given = statement.expressions
+        case Declaration(value=value) | Assignment(value=value):
+            given = (value,)
+        case Swap(left=left, right=right):
+            given = (left, right)
+        case CopyCall(target=target, source=source, size=size, offset=offset):
+            given = (target, source, size, offset)
+        case FillCall(target=target, value=value, size=size):
+            given = (target, value, size)
+        case Permission(kernel=kernel):
+            given = kernel.template_expressions
+        case Loop(condition=condition) | Branch(condition=condition):
+            given = (condition,)
+    return tuple(each for each in given if each is not None)

@@ -203,22 +203,15 @@ def _sizes_problems(path: str, values: Json | None, sizes: frozenset[str]) -> It
         return
     for name, choice in values.items():
         if name not in sizes:
-            yield Problem(
-                path + json_path((name,))[1:],
-                f"there is no size {quote(name)}{did_you_mean(name, sorted(sizes))}",
-            )
-        elif isinstance(choice, dict) and _is_empty(choice):
-            yield Problem(
-                f"{path}.{name}",
-                f"no value lies from {choice['from']} to {choice['to']}: from must not be larger"
-                " than to",
-            )
+            message = f"there is no size {quote(name)}{did_you_mean(name, sorted(sizes))}"
+            yield Problem(path + json_path((name,))[1:], message)
+        elif isinstance(choice, dict):
+            first, last = choice.get("from") or 0, choice.get("to") or math.inf
+            if first > last:
+                message = f"no value lies from {first} to {last}: from must not be larger than to"
+                yield Problem(f"{path}.{name}", message)
     for name in sorted(sizes - values.keys()):
         yield Problem(f"{path}.{name}", "this size is missing")
-
-
-def _is_empty(choice: Json) -> bool:
-    return (choice.get("from") or 0) > (choice.get("to") or math.inf)
 
 
 def _memory_problems(task: Json, base: str) -> Iterator[Problem]:
@@ -286,7 +279,5 @@ def _tolerance_problems(task: Json, base: str) -> Iterator[Problem]:
             yield Problem(f"{path}.init", f"the tolerance float32_sum {what}")
     for index, buffer in items(task, "buffers"):
         if buffer.get("role") == Role.OUTPUT and buffer.get("dtype") not in ("float32", None):
-            yield Problem(
-                f"{base}.buffers[{index}].dtype",
-                f"the tolerance float32_sum is for float32 outputs, not for {buffer['dtype']}",
-            )
+            message = f"the tolerance float32_sum is for float32 outputs, not for {buffer['dtype']}"
+            yield Problem(f"{base}.buffers[{index}].dtype", message)

@@ -52,7 +52,8 @@ def texture_problems(buffer: Json, path: str) -> Iterator[Problem]:
     name = "surface" if "surface" in buffer else "texture"
     if not buffer.get(name) and buffer.get(name) != {}:
         return
-    texture, path = read_texture(_without_unsound(buffer, name)), f"{path}.{name}"
+    sound = {key: value for key, value in buffer[name].items() if value is not None}
+    texture, path = read_texture({name: sound}), f"{path}.{name}"
     assert texture is not None
     if name == "texture" and buffer.get("role") == Role.OUTPUT:
         yield Problem(
@@ -67,10 +68,8 @@ def texture_problems(buffer: Json, path: str) -> Iterator[Problem]:
     if texture.fractions and buffer.get("dtype") not in ("uint8", None):
         yield Problem(f"{path}.fractions", "only uint8 elements are read as fractions")
     if texture.addressing in _REPEATED and not texture.normalized:
-        yield Problem(
-            f"{path}.address",
-            f"{texture.addressing} is for normalized coordinates: the hardware clamps others",
-        )
+        message = f"{texture.addressing} is for normalized coordinates: the hardware clamps others"
+        yield Problem(f"{path}.address", message)
 
 
 def _shape_problems(texture: Texture, shape: Sequence[str | None], path: str) -> Iterator[Problem]:
@@ -78,9 +77,8 @@ def _shape_problems(texture: Texture, shape: Sequence[str | None], path: str) ->
         return
     last = shape[-1]
     if texture.channels > 1 and last is not None and last.strip() != str(texture.channels):
-        yield Problem(
-            f"{path}.channels", f"the last extent of the shape must be {texture.channels}"
-        )
+        message = f"the last extent of the shape must be {texture.channels}"
+        yield Problem(f"{path}.channels", message)
     axes = len(shape) - (texture.channels > 1) - texture.layered
     most = _PLANE if texture.layered else _MOST_AXES
     if not 1 <= axes <= most:
@@ -95,11 +93,6 @@ def _shape_problems(texture: Texture, shape: Sequence[str | None], path: str) ->
             f"{path}.fetch",
             "linear memory has one extent, and neither layers, a filter nor normalized coordinates",
         )
-
-
-def _without_unsound(buffer: Json, name: str) -> Json:
-    """The buffer with the sound fields of its object."""
-    return {name: {key: value for key, value in buffer[name].items() if value is not None}}
 
 
 def read_tensor_map(buffer: Json) -> TensorMap | None:

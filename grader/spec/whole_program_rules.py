@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from grader.cpp.cursor import LanguageError, did_you_mean, quote
 from grader.cpp.expressions import parse_expression
+from grader.messages.syntax import describe_error
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS
 from grader.records.predictions import PREDICTIONS
 from grader.spec.exercise import Case, HiddenCase
@@ -106,7 +107,7 @@ def _formula_problems(path: str, text: str | None, measured: Json) -> Iterator[P
         if text is not None:
             parse_expression(text).evaluate(fields(measured, "sizes"))
     except LanguageError as error:
-        yield Problem(path, f"column {error.column}: {error.message}")
+        yield Problem(path, f"column {error.column}: {describe_error(error)}")
 
 
 def _check_problems(check: Json, path: str) -> Iterator[Problem]:

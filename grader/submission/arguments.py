@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from typing import TypeGuard
-
-import numpy as np
 
 from grader.cpp.cursor import LanguageError, error_at, problem_at, quote
 from grader.cpp.evaluation import NULL, describe, normal_type
-from grader.cpp.expressions import Expression
 from grader.cpp.lexer import symbol_name
 from grader.cpp.structures import Layout, Member, find_layout
 from grader.cpp.tree import Address, Group, Value
-from grader.cpp.types import CPP_NAMES, element_of, normal_integer_type
+from grader.cpp.types import element_of, normal_integer_type
 from grader.records import (
     BufferArgument,
     DeviceBuffer,
@@ -26,7 +23,8 @@ from grader.records import (
     StructArgument,
 )
 from grader.spec.launch_lines import LaunchLine
-from grader.submission.scalars import NO_SCALARS, QUALIFIER, Place, Scalar, bind_number, bind_scalar
+from grader.submission.scalars import QUALIFIER, Place, bind_number, bind_scalar
+from grader.submission.scope import Scope
 
 POINTER_BYTES = 8
 _OBJECTS = ("unsigned long long", "cudaTextureObject_t", "cudaSurfaceObject_t")
@@ -38,18 +36,9 @@ _POINTER = re.compile(r"(?:\*|\(\*\)\s*(?:\[\d*\])+)\s*\Z")
 Argument = BufferArgument | ScalarArgument | StructArgument
 
 
-def bind_arguments(
-    launch: LaunchLine,
-    kernel: Kernel,
-    *,
-    buffers: Mapping[str, DeviceBuffer],
-    value_of: Callable[[Expression], Value],
-    scalars: Mapping[str, Scalar] = NO_SCALARS,
-    source: str = "",
-) -> tuple[Argument, ...]:
+def bind_arguments(launch: LaunchLine, kernel: Kernel, scope: Scope) -> tuple[Argument, ...]:
     """The kernel's arguments in order; LanguageError if their number, kind, type or size does
-    not fit the parameters. `value_of` gives addresses in `buffers`; `source` is looked up for
-    structures."""
+    not fit the parameters."""
     if len(launch.arguments) != len(kernel.parameters):
         raise _wrong_count(launch, kernel)
     bound: list[Argument] = []
@@ -57,27 +46,23 @@ def bind_arguments(
         zip(launch.arguments, kernel.parameters, strict=True), start=1
     ):
         name, place = argument.bare_name or "", Place(number, argument.position)
-        if name in scalars:
-            bound.append(bind_scalar(name, scalars[name], parameter, place))
+        if name in scope.scalars:
+            bound.append(bind_scalar(name, scope.scalars[name], parameter, place))
             continue
-        value = value_of(argument)
+        value = scope.value_of(argument)
         if isinstance(value, Group) and value.type != NULL:
-            bound.append(_bind_structure(value, argument.text, parameter, place, buffers, source))
+            bound.append(_bind_structure(value, argument.text, parameter, place, scope))
         else:
-            bound.append(_bind_value(value, argument.text, parameter, place, buffers))
+            bound.append(_bind_value(value, argument.text, parameter, place, scope))
     return tuple(bound)
 
 
 def _bind_value(
-    value: Value,
-    text: str,
-    parameter: KernelParameter,
-    place: Place,
-    buffers: Mapping[str, DeviceBuffer],
+    value: Value, text: str, parameter: KernelParameter, place: Place, scope: Scope
 ) -> BufferArgument | ScalarArgument:
     """A number, an address or a null pointer as an argument."""
     if isinstance(value, Address):
-        return _bind_address(value, buffers[value.buffer], parameter, place)
+        return _bind_address(value, scope.buffers[value.buffer], parameter, place)
     if not isinstance(value, Group):
         return bind_number(value, text, parameter, place)
     if value.type != NULL or parameter.is_pointer is False or parameter.size_bytes != POINTER_BYTES:
@@ -87,17 +72,12 @@ def _bind_value(
 
 
 def _bind_structure(
-    group: Group,
-    text: str,
-    parameter: KernelParameter,
-    place: Place,
-    buffers: Mapping[str, DeviceBuffer],
-    source: str,
+    group: Group, text: str, parameter: KernelParameter, place: Place, scope: Scope
 ) -> StructArgument:
     """Values in braces, one per member; omitted members are zero."""
     written = parameter.type or group.type or ""
     type_ = written if "<" in written else normal_type(written)
-    layout = find_layout(type_, source)
+    layout = find_layout(type_, scope.source)
     what = f"argument {place.number} is {quote(text)}"
     if layout is None or layout.size_bytes != parameter.size_bytes:
         shown = parameter.type or f"of {parameter.size_bytes} bytes"
@@ -115,7 +95,7 @@ def _bind_structure(
             raise error_at(place.position, message, "Write all members in the braces.")
         taken = KernelParameter(offset, member.size_bytes, member.type)
         try:
-            parts.append((offset, _bind_value(value, text, taken, place, buffers)))
+            parts.append((offset, _bind_value(value, text, taken, place, scope)))
         except LanguageError as error:
             if error.problem is not None:
                 raise
@@ -185,7 +165,8 @@ def _bind_address(
     what = f"argument {number} is the buffer {quote(buffer.name)}"
     if buffer.texture is not None and not parameter.is_pointer and _takes_object(parameter):
         return BufferArgument(buffer.name, as_object=True)
-    if buffer.tensor_map is not None and _takes_map(parameter):
+    takes_map = parameter.size_bytes == _MAP_BYTES and not parameter.is_pointer
+    if buffer.tensor_map is not None and takes_map:
         return BufferArgument(buffer.name, as_object=True)
     if buffer.texture is not None and buffer.texture.surface:
         message = f"{what}, which is a surface, but the kernel's parameter is {parameter.type}"
@@ -216,19 +197,9 @@ def _bind_address(
     return BufferArgument(buffer.name, offset_bytes=address.offset_bytes)
 
 
-def address_of(buffer: DeviceBuffer) -> Address:
-    """The start of a buffer, as a pointer to its elements."""
-    return Address(buffer.name, CPP_NAMES[buffer.dtype], np.dtype(buffer.dtype).itemsize)
-
-
 def _takes_object(parameter: KernelParameter) -> bool:
     """Whether a parameter may be a cudaTextureObject_t or cudaSurfaceObject_t."""
     return parameter.size_bytes == POINTER_BYTES and parameter.type in (None, *_OBJECTS)
-
-
-def _takes_map(parameter: KernelParameter) -> bool:
-    """Whether a parameter may be a CUtensorMap."""
-    return parameter.size_bytes == _MAP_BYTES and not parameter.is_pointer
 
 
 def _wrong_count(launch: LaunchLine, kernel: Kernel) -> LanguageError:

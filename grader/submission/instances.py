@@ -10,7 +10,6 @@ from itertools import pairwise
 from grader.cpp.declarations import find_kernels
 from grader.cpp.lexer import find_names, read_code
 from grader.records import Submission
-from grader.spec.launch_lines import KernelName
 from grader.spec.statements import Plan
 
 _FUNCTIONS = frozenset({"ceil_div", "min", "max"})
@@ -30,7 +29,9 @@ def add_instances(source: Submission, plans: Sequence[Plan], names: Collection[s
         unknown = {*names, *plan.variables, *_FUNCTIONS}
         for launch in plan.launches:
             kernel = str(launch.kernel)
-            if launch.line is None or _base(launch.kernel) not in open_:
+            if launch.line is None or launch.kernel.template_arguments is None:
+                continue
+            if launch.kernel.name.rpartition("::")[2] not in open_:
                 continue
             if not find_names(kernel) & unknown:
                 wanted.setdefault(kernel, launch.line)
@@ -48,11 +49,6 @@ def find_open_templates(source: str) -> set[str]:
         return set()
     templates = {name for name, template in find_kernels(source).items() if template}
     return templates - _find_instantiated(source)
-
-
-def _base(kernel: KernelName) -> str | None:
-    """The name without its namespaces; None if no template arguments are written."""
-    return None if kernel.template_arguments is None else kernel.name.rpartition("::")[2]
 
 
 def _find_instantiated(source: str) -> set[str]:

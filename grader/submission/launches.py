@@ -12,10 +12,9 @@ from collections.abc import Sequence
 from grader.cpp.cursor import error_at, problem_at, quote
 from grader.cpp.evaluation import integer_of
 from grader.cpp.expressions import Expression
-from grader.cpp.lexer import Position
 from grader.cpp.tree import Group
 from grader.records import DeviceBuffer, Dim3, Kernel, Launch, LaunchLimits, Obstacle, Role
-from grader.spec.launch_lines import KernelName, LaunchLine, ScratchBuffer
+from grader.spec.launch_lines import LaunchLine, ScratchBuffer
 from grader.submission.arguments import bind_arguments
 from grader.submission.names import find_kernel
 from grader.submission.scope import Scope
@@ -30,15 +29,14 @@ MAX_SCRATCH_BYTES = 4 << 30
 def resolve_scratch(declared: ScratchBuffer, scope: Scope, *, free_bytes: int) -> DeviceBuffer:
     """The buffer, of at most so many bytes. LanguageError if it is larger, its name is taken or its
     shape has no value."""
-    start = Position(declared.line or 1, declared.column)
     if (kind := scope.is_taken(declared.name)) is not None:
         message = f"{quote(declared.name)} is already the name of a {kind} of the exercise"
-        raise error_at(start, message, "Give it another name.")
+        raise error_at(declared.position, message, "Give it another name.")
     shape = tuple(_extent(extent, scope) for extent in declared.shape)
     buffer = DeviceBuffer(declared.name, declared.dtype, shape, Role.SCRATCH)
     if buffer.size_bytes > free_bytes:
         raise problem_at(
-            start,
+            declared.position,
             Obstacle.TOO_MUCH_SCRATCH,
             name=quote(declared.name),
             size_bytes=buffer.size_bytes,
@@ -61,36 +59,14 @@ def resolve_launch(
     launch: LaunchLine, scope: Scope, kernels: Sequence[Kernel], limits: LaunchLimits
 ) -> Launch:
     """The launch with the current values of its names. LanguageError if it is not possible."""
-    kernel = find_launched(launch.kernel, scope, kernels, len(launch.arguments))
-    arguments = bind_arguments(
-        launch,
-        kernel,
-        buffers=scope.buffers,
-        value_of=scope.value_of,
-        scalars=scope.scalars,
-        source=scope.source,
-    )
+    kernel = find_kernel(launch.kernel, kernels, scope, argument_count=len(launch.arguments))
+    arguments = bind_arguments(launch, kernel, scope)
     block = _dim3("block", launch.block, limits.max_block, scope)
     grid = _dim3("grid", launch.grid, limits.max_grid, scope)
     _check_threads(launch, block, kernel, limits)
     shared_bytes = _dynamic_shared_bytes(launch, kernel, limits, scope)
     _check_registers(launch, block, kernel, limits)
     return Launch(kernel.symbol, grid, block, shared_bytes, arguments, launch.line, launch.text)
-
-
-def find_launched(
-    name: KernelName, scope: Scope, kernels: Sequence[Kernel], argument_count: int | None
-) -> Kernel:
-    """The kernel of this name, as `find_kernel` finds it."""
-    return find_kernel(
-        name,
-        kernels,
-        argument_count=argument_count,
-        evaluate=scope.evaluate,
-        values=scope.values,
-        types=scope.types,
-        source=scope.source,
-    )
 
 
 def _dim3(what: str, sizes: Sequence[Expression], largest: Dim3, scope: Scope) -> Dim3:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from grader.cpp.brackets import split_arguments
 from grader.cpp.cursor import LanguageError, error_at, problem_at, quote
@@ -17,10 +16,9 @@ from grader.cpp.lexer import symbol_name
 from grader.cpp.types import DEMANGLED_NAMES, normal_integer_type
 from grader.records import Kernel, Obstacle
 from grader.spec.launch_lines import KernelName, TypeName
+from grader.submission.scope import Scope
 
 NormalArgument = int | str
-Evaluate = Callable[[Expression], int]
-NO_TYPES: Mapping[str, str] = MappingProxyType({})
 
 _DEMANGLED_INTEGER = re.compile(r"(?:\([^()]*\))?(-?[0-9]+)[uUlL]*")
 _BOOLEANS = {"true": 1, "false": 0}
@@ -37,31 +35,20 @@ class _Instance:
 
 
 def find_kernel(
-    wanted: KernelName,
-    kernels: Sequence[Kernel],
-    *,
-    argument_count: int | None,
-    evaluate: Evaluate,
-    values: frozenset[str],
-    source: str,
-    types: Mapping[str, str] = NO_TYPES,
+    wanted: KernelName, kernels: Sequence[Kernel], scope: Scope, *, argument_count: int | None
 ) -> Kernel:
     """The kernel that `wanted` names; LanguageError if there is none or several.
 
-    Of overloads it is that with `argument_count` parameters, if given. `evaluate` gives the
-    value of an expression, `values` the names with values; a bare name without a value is a type.
-    `types` are the compiler's names of types with other spellings.
+    Of overloads it is that with `argument_count` parameters, if given. A bare name without a value
+    is a type.
     """
     instances = [_take_apart(kernel) for kernel in kernels]
     name = symbol_name(wanted.name)
     named = [instance for instance in instances if instance.base == name]
     named = named or [instance for instance in instances if instance.base.endswith(f"::{name}")]
     if not named:
-        raise _no_such_kernel(wanted, kernels, source)
-    arguments = [
-        _normalise_argument(argument, evaluate, values, types)
-        for argument in wanted.template_arguments or ()
-    ]
+        raise _no_such_kernel(wanted, kernels, scope.source)
+    arguments = [_normalise_argument(each, scope) for each in wanted.template_arguments or ()]
     fitting = _choose_overload(_fit(named, tuple(arguments)), argument_count)
     if len(fitting) == 1 or (fitting and argument_count is None):
         return fitting[0].kernel
@@ -122,19 +109,14 @@ def has_argument(kernels: Sequence[Kernel], text: str) -> bool:
     return any(wanted in _take_apart(kernel).arguments for kernel in kernels)
 
 
-def _normalise_argument(
-    argument: Expression | TypeName,
-    evaluate: Evaluate,
-    values: frozenset[str],
-    types: Mapping[str, str],
-) -> NormalArgument:
-    if argument.text in types:
-        return normalise_text(types[argument.text])
+def _normalise_argument(argument: Expression | TypeName, scope: Scope) -> NormalArgument:
+    if argument.text in scope.types:
+        return normalise_text(scope.types[argument.text])
     if isinstance(argument, TypeName):
         return normalise_text(argument.text)
-    if argument.bare_name is not None and argument.bare_name not in values:
+    if argument.bare_name is not None and argument.bare_name not in scope.values:
         return normalise_text(argument.text)
-    return evaluate(argument)
+    return scope.evaluate(argument)
 
 
 def normalise_text(text: str) -> NormalArgument:
@@ -182,11 +164,11 @@ def _no_such_kernel(wanted: KernelName, kernels: Sequence[Kernel], source: str) 
     return error_at(wanted.position, f"there is no kernel {quote(wanted.name)}{guess}", advice)
 
 
-def _show_signature(kernel: Kernel) -> str:
-    types = (each.type or f"{each.size_bytes} bytes" for each in kernel.parameters)
-    return f"{kernel.name}({', '.join(types)})"
-
-
 def _show_list(items: Sequence[str]) -> str:
     more = f" and {len(items) - _MOST_SHOWN} more" if len(items) > _MOST_SHOWN else ""
     return ", ".join(items[:_MOST_SHOWN]) + more
+
+
+def _show_signature(kernel: Kernel) -> str:
+    types = (each.type or f"{each.size_bytes} bytes" for each in kernel.parameters)
+    return f"{kernel.name}({', '.join(types)})"

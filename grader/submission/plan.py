@@ -1,4 +1,5 @@
-"""Find the `// launch:` and `// scratch:` lines of a submission, and read them as its plan."""
+"""Finds the `// launch:` and `// scratch:` lines of a submission, and reads them as its plan. A
+mistake in them has its line, and a caret under its place."""
 
 from __future__ import annotations
 
@@ -14,14 +15,26 @@ from grader.cpp.lexer import Comment, Position, find_comments, find_names
 from grader.cpp.tree import Value
 from grader.cpp.types import TYPE_WORDS
 from grader.records import Kernel, NoConstant, PlanMistake, Question, Submission
-from grader.spec.launch_lines import LaunchLine, ScratchBuffer, TypeName, parse_scratch
+from grader.spec.launch_lines import LaunchLine, ScratchBuffer, TypeName, Written, parse_scratch
 from grader.spec.program import PlanLine, parse_program
-from grader.spec.statements import Permission, Plan, Written, expressions_of
+from grader.spec.statements import Permission, Plan, expressions_of
 from grader.submission.names import has_argument
-from grader.submission.plan_mistakes import LAUNCH_FORM, SCRATCH_FORM, launch_mistake, plan_mistake
 
 MAX_LINES = 64
 """Most launch lines, and most scratch lines, of a submission."""
+
+_CONTEXT = 120
+"""Most characters shown before and after the place of a mistake."""
+
+LAUNCH_FORM = (
+    "A launch line has the form: // launch: kernel<<<dim3(x, y), dim3(x, y),"
+    " shared_bytes>>>(arguments)."
+)
+SCRATCH_FORM = "A scratch line has the form: // scratch: float name[number_of_elements]."
+_DEFAULT_PLAN = (
+    "Keep the kernel's name and parameters as the handout gives them, or write a // launch: line of"
+    " your own."
+)
 
 _NO_NAMES = frozenset({"sizeof", "const", "volatile", "true", "false", "std"})
 _EXACT = re.compile(r"[ \t]*(?P<keyword>launch|scratch)(?:[ \t]+(?P<part>[A-Za-z_]\w*))?:")
@@ -162,11 +175,9 @@ def _read_plan(source: str, part: str | None, parts: Collection[str]) -> Plan | 
         message = "the launch lines launch no kernel"
         raise LanguageError(message, lines[0].line or 1, lines[0].column, LAUNCH_FORM)
     if scratch:
-        first = scratch[0]
+        message = "there is a scratch line, but no launch line"
         advice = "Add a // launch: line that uses the buffer, or take the scratch line out."
-        raise LanguageError(
-            "there is a scratch line, but no launch line", first.line or 1, first.column, advice
-        )
+        raise error_at(scratch[0].position, message, advice)
     return None
 
 
@@ -186,11 +197,8 @@ def _read_comment(
         _check_trailing(comment, match.end())
         return None
     if "\n" in comment.text:
-        raise _error(
-            comment,
-            f"a {match[1]} line cannot be continued with a backslash",
-            "Write it on one line, however long.",
-        )
+        message = f"a {match[1]} line cannot be continued with a backslash"
+        raise _error(comment, message, "Write it on one line, however long.")
     text, column = comment.text[match.end() :], comment.column + match.end()
     if match[1] == "launch":
         return PlanLine(text, comment.line, column)
@@ -228,11 +236,8 @@ def _check_part(comment: Comment, match: re.Match[str], parts: Collection[str]) 
 def _check_trailing(comment: Comment, start: int) -> None:
     keyword = comment.text[:start].strip().rstrip(":")
     if _is_meant(keyword, comment.text[start:]):
-        raise _error(
-            comment,
-            f"a {keyword} line must stand on a line of its own",
-            "Move the comment to a line of its own.",
-        )
+        message = f"a {keyword} line must stand on a line of its own"
+        raise _error(comment, message, "Move the comment to a line of its own.")
 
 
 def _check_semicolon(comment: Comment, start: int) -> None:
@@ -240,11 +245,8 @@ def _check_semicolon(comment: Comment, start: int) -> None:
     without = text.rstrip("; \t")
     if text.endswith(";") and _would_parse("scratch", without[start:]):
         position = Position(comment.line, comment.column + text.index(";", len(without)))
-        raise error_at(
-            position,
-            "expected the end of the line before ';': a scratch line has no semicolon",
-            "Take the ';' out.",
-        )
+        message = "expected the end of the line before ';': a scratch line has no semicolon"
+        raise error_at(position, message, "Take the ';' out.")
 
 
 def _is_meant(keyword: str, text: str) -> bool:
@@ -270,11 +272,51 @@ def _check_new(buffer: ScratchBuffer, others: list[ScratchBuffer]) -> None:
         message = (
             f"the scratch buffer {quote(buffer.name)} is already declared in line {same[0].line}"
         )
-        raise LanguageError(
-            message, buffer.line or 1, buffer.column, "Give each scratch buffer a name of its own."
-        )
+        raise error_at(buffer.position, message, "Give each scratch buffer a name of its own.")
 
 
 def _error(comment: Comment, message: str, advice: str = "") -> LanguageError:
     indent = len(comment.text) - len(comment.text.lstrip())
     return LanguageError(message, comment.line, comment.column + indent, advice)
+
+
+def launch_mistake(error: LanguageError, source: str) -> PlanMistake:
+    """A mistake in a line of the submission's `source`."""
+    lines = source.split("\n")
+    shown = lines[error.line - 1] if 1 <= error.line <= len(lines) else ""
+    quoted = draw_caret(shown, error.column, gutter=f"{error.line} | ")
+    return _make_mistake(error, error.line, LAUNCH_FORM, quoted)
+
+
+def plan_mistake(error: LanguageError, written: Written, source: str) -> PlanMistake:
+    """A mistake in `written`, which is a line of `source` or, where it has no line, of the
+    exercise's own plan."""
+    if written.line is not None:
+        return launch_mistake(error, source)
+    quoted = draw_caret(written.text, error.column - written.column + 1, gutter="")
+    return _make_mistake(error, None, _DEFAULT_PLAN, quoted)
+
+
+def _make_mistake(error: LanguageError, line: int | None, advice: str, quoted: str) -> PlanMistake:
+    return PlanMistake(
+        line,
+        error.column,
+        error.message,
+        error.advice or advice,
+        quoted,
+        error.problem,
+        error.figures,
+    )
+
+
+def draw_caret(line: str, column: int, *, gutter: str) -> str:
+    """The line, or its part around the 1-based column, and a caret under the column. Tabs stay, so
+    that it stands right."""
+    first = max(0, column - _CONTEXT)
+    shown = "".join(
+        letter if letter.isprintable() or letter == "\t" else " "
+        for letter in line[first : column + _CONTEXT].rstrip()
+    )
+    before = shown[: column - 1 - first].ljust(column - 1 - first)
+    pad = "".join("\t" if letter == "\t" else " " for letter in " " * len(gutter) + before)
+    return f"{gutter}{shown}\n{pad}^"

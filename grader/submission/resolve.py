@@ -38,18 +38,12 @@ from grader.spec.statements import (
     Plan,
     Statement,
     Swap,
-    Written,
 )
-from grader.submission.launches import (
-    MAX_SCRATCH_BYTES,
-    find_launched,
-    resolve_launch,
-    resolve_scratch,
-)
-from grader.submission.names import NO_TYPES
-from grader.submission.plan_mistakes import plan_mistake
+from grader.submission.launches import MAX_SCRATCH_BYTES, resolve_launch, resolve_scratch
+from grader.submission.names import find_kernel
+from grader.submission.plan import plan_mistake
 from grader.submission.scalars import NO_SCALARS, Scalar
-from grader.submission.scope import Scope
+from grader.submission.scope import NO_TYPES, Scope
 
 MAX_LAUNCHES = 1024
 MAX_STATEMENTS = 100_000
@@ -71,16 +65,6 @@ class ResolvedPlan:
     def launches(self) -> tuple[Launch, ...]:
         """The launches among the steps."""
         return tuple(step for step in self.steps if isinstance(step, Launch))
-
-
-@dataclass(frozen=True)
-class Code:
-    """The targets of a plan's launches and copies: kernels, and the bytes of `__device__` and
-    `__constant__` variables by their symbols."""
-
-    kernels: Sequence[Kernel]
-    symbols: Mapping[str, int]
-    limits: LaunchLimits
 
 
 def resolve_plan(  # noqa: PLR0913 - all that names of a plan stand for, by keyword
@@ -113,12 +97,12 @@ def resolve_plan(  # noqa: PLR0913 - all that names of a plan stand for, by keyw
             return plan_mistake(error, declared, source)
     for buffer in scratch:
         scope.add_buffer(buffer)
-    run = _Run(scope, Code(kernels, symbols, limits))
+    run = _Run(scope, kernels, symbols, limits)
     try:
         run.carry_out(plan.statements)
         if not any(isinstance(step, Launch) for step in run.steps):
             run.at = plan.statements[0]
-            raise problem_at(_place(run.at), Obstacle.NO_LAUNCH)
+            raise problem_at(run.at.position, Obstacle.NO_LAUNCH)
     except LanguageError as error:
         assert run.at is not None
         return plan_mistake(error, run.at, source)
@@ -135,18 +119,15 @@ def find_kernels(
     source: str,
 ) -> list[Kernel] | PlanMistake:
     """The kernel of each launch as it is written, whether it is made at these sizes or not."""
-    scope = Scope(constants=macros, sizes=sizes, scalars={}, types=types, source=source)
+    scope = Scope(constants=macros, sizes=sizes, types=types, source=source)
     found = []
     for launch in plan.launches:
         try:
-            found.append(find_launched(launch.kernel, scope, kernels, len(launch.arguments)))
+            count = len(launch.arguments)
+            found.append(find_kernel(launch.kernel, kernels, scope, argument_count=count))
         except LanguageError as error:
             return plan_mistake(error, launch, source)
     return found
-
-
-def _place(written: Written) -> Position:
-    return Position(written.line or 1, written.column)
 
 
 class _Leaving(Exception):  # noqa: N818 - `break` or `continue`, no error
@@ -154,12 +135,19 @@ class _Leaving(Exception):  # noqa: N818 - `break` or `continue`, no error
 
 
 class _Run:
-    """Executes statements in order. `at` is the current statement."""
+    """Executes statements in order. `at` is the current statement; `symbols` has the bytes of
+    `__device__` and `__constant__` variables."""
 
-    def __init__(self, scope: Scope, code: Code) -> None:
+    def __init__(
+        self,
+        scope: Scope,
+        kernels: Sequence[Kernel],
+        symbols: Mapping[str, int],
+        limits: LaunchLimits,
+    ) -> None:
         self.steps: list[Step] = []
         self.at: Statement | None = None
-        self._scope, self._code = scope, code
+        self._scope, self._kernels, self._symbols, self._limits = scope, kernels, symbols, limits
         self._statements = self._launches = self._moved_bytes = 0
 
     def carry_out(self, statements: Sequence[Statement]) -> None:
@@ -173,22 +161,22 @@ class _Run:
                     self._scope.declare(statement)
                 case Assignment():
                     self._assign(statement)
-                case Swap(left, right):
+                case Swap(left=left, right=right):
                     self._scope.swap(left, right)
                 case CopyCall():
                     self._copy(statement)
                 case FillCall():
                     self._fill(statement)
-                case Permission(kernel):
-                    find_launched(kernel, self._scope, self._code.kernels, None)
-                case Leave(_, _, text):
+                case Permission(kernel=kernel):
+                    find_kernel(kernel, self._kernels, self._scope, argument_count=None)
+                case Leave(text=text):
                     raise _Leaving(text)
-                case Block(body):
+                case Block(body=body):
                     with self._scope.block():
                         self.carry_out(body)
                 case Loop():
                     self._loop(statement)
-                case Branch(condition, body, otherwise):
+                case Branch(condition=condition, body=body, otherwise=otherwise):
                     holds = self._scope.holds(condition)
                     with self._scope.block():
                         self.carry_out(body if holds else otherwise)
@@ -197,7 +185,7 @@ class _Run:
         self.at = statement
         self._statements += 1
         if self._statements > MAX_STATEMENTS:
-            raise problem_at(_place(statement), Obstacle.TOO_MANY_STEPS, most=MAX_STATEMENTS)
+            raise problem_at(statement.position, Obstacle.TOO_MANY_STEPS, most=MAX_STATEMENTS)
 
     def _loop(self, loop: Loop) -> None:
         with self._scope.block():
@@ -220,12 +208,11 @@ class _Run:
     def _launch(self, launch: LaunchLine) -> None:
         self._launches += 1
         if self._launches > MAX_LAUNCHES:
-            raise problem_at(_place(launch), Obstacle.TOO_MANY_LAUNCHES, most=MAX_LAUNCHES)
-        code = self._code
-        self.steps.append(resolve_launch(launch, self._scope, code.kernels, code.limits))
+            raise problem_at(launch.position, Obstacle.TOO_MANY_LAUNCHES, most=MAX_LAUNCHES)
+        self.steps.append(resolve_launch(launch, self._scope, self._kernels, self._limits))
 
     def _assign(self, assignment: Assignment) -> None:
-        now = self._scope.value_named(assignment.name, _place(assignment))
+        now = self._scope.value_named(assignment.name, assignment.position)
         value, position = self._scope.value_of(assignment.value), assignment.value.position
         if assignment.operator is not None:
             value = apply_operator(assignment.operator, now, value, position)
@@ -237,18 +224,18 @@ class _Run:
         scope = self._scope
         target = None if copy.target is None else self._in_buffer(copy.target)
         source = None if copy.source is None else self._in_buffer(copy.source)
-        available_bytes = min(
-            self._bytes_behind(each) for each in (target, source) if each is not None
-        )
         if copy.symbol is not None:
             offset = 0 if copy.offset is None else scope.evaluate(copy.offset)
             symbol = MemoryPlace(self._find_symbol(copy), offset, in_variable=True)
-            available_bytes = self._code.symbols[symbol.name] - offset
             target, source = target or symbol, source or symbol
         assert target is not None
         assert source is not None
-        size_bytes = available_bytes if copy.size is None else scope.evaluate(copy.size)
-        position = _place(copy) if copy.size is None else copy.size.position
+        position = copy.position if copy.size is None else copy.size.position
+        if copy.size is not None:
+            size_bytes = scope.evaluate(copy.size)
+        else:
+            variable = target if target.in_variable else source
+            size_bytes = self._all_bytes(variable) - variable.offset_bytes
         for each in (target, source):
             self._check_inside(each, size_bytes, position)
         apart = abs(target.offset_bytes - source.offset_bytes) >= size_bytes
@@ -283,22 +270,19 @@ class _Run:
         name = (copy.symbol or "").removeprefix("::")
         parts = name.split("::")
         mangled = re.compile(rf"\w*?{''.join(f'L?{len(part)}{part}' for part in parts)}E?\w*")
-        found = [symbol for symbol in self._code.symbols if symbol == name]
-        found = found or [symbol for symbol in self._code.symbols if mangled.fullmatch(symbol)]
+        found = [symbol for symbol in self._symbols if symbol == name]
+        found = found or [symbol for symbol in self._symbols if mangled.fullmatch(symbol)]
         if len(found) == 1:
             return found[0]
         message = f"there is no __constant__ or __device__ variable {quote(name)} that kernels use"
-        near = did_you_mean(name, self._code.symbols)
+        near = did_you_mean(name, self._symbols)
         advice = "A variable that no kernel uses is not in the compiled code."
-        raise error_at(_place(copy), f"{message}{near}", advice)
+        raise error_at(copy.position, f"{message}{near}", advice)
 
     def _all_bytes(self, place: MemoryPlace) -> int:
         if place.in_variable:
-            return self._code.symbols[place.name]
+            return self._symbols[place.name]
         return self._scope.buffers[place.name].size_bytes
-
-    def _bytes_behind(self, place: MemoryPlace) -> int:
-        return self._all_bytes(place) - place.offset_bytes
 
     def _check_inside(self, place: MemoryPlace, size_bytes: int, position: Position) -> None:
         end = place.offset_bytes + size_bytes

@@ -80,9 +80,10 @@ def bind_scalar(
 ) -> ScalarArgument:
     """A named number as an argument; a floating-point number is given by its bits. LanguageError if
     the parameter has another kind or width."""
-    kinds, example = ("f", "2, not 2.0") if _is_floating(value) else ("iub", "2.0, not 2")
-    words = f"the {value.dtype if isinstance(value, np.generic) else type(value).__name__}"
-    words = f"{words} {quote(name)}"
+    dtype = value.dtype if isinstance(value, np.generic) else None
+    floating = isinstance(value, float) if dtype is None else dtype.kind == "f"
+    kinds, example = ("f", "2, not 2.0") if floating else ("iub", "2.0, not 2")
+    words = f"the {dtype or type(value).__name__} {quote(name)}"
     _check_takes(
         words, parameter, place, kinds, f"Give a number of the parameter's kind: {example}."
     )
@@ -102,10 +103,6 @@ def _bind_real(value: float, parameter: KernelParameter, place: Place) -> Scalar
     if math.isfinite(value) and not np.isfinite(taken):
         raise _too_wide(str(value), parameter, place, "Use a wider parameter, such as double.")
     return ScalarArgument(int.from_bytes(taken.tobytes(), "little"), parameter.size_bytes)
-
-
-def _is_floating(value: Scalar) -> bool:
-    return value.dtype.kind == "f" if isinstance(value, np.generic) else isinstance(value, float)
 
 
 def _dtype_of(parameter: KernelParameter) -> np.dtype | None:

@@ -6,7 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 from typing import TypeVar
+
+import numpy as np
 
 from grader.cpp.cursor import LanguageError, did_you_mean, error_at, problem_at, quote
 from grader.cpp.declarations import assigns, read_constants
@@ -14,14 +17,14 @@ from grader.cpp.evaluation import cast_to, describe, is_true, normal_type
 from grader.cpp.expressions import Expression
 from grader.cpp.lexer import Position
 from grader.cpp.tree import Address, Group, Real, Value
-from grader.cpp.types import NUMPY_NAMES
+from grader.cpp.types import CPP_NAMES, NUMPY_NAMES
 from grader.records import DeviceBuffer, Obstacle
 from grader.spec.statements import Declaration
-from grader.submission.arguments import address_of
-from grader.submission.scalars import Scalar, value_of_scalar
+from grader.submission.scalars import NO_SCALARS, Scalar, value_of_scalar
 
 _SIGNED = re.compile(r"int(?P<bits>\d+)")
 T = TypeVar("T")
+NO_TYPES: Mapping[str, str] = MappingProxyType({})
 _AUTO, _SIZE_TYPE = "auto", "long long"
 
 
@@ -34,9 +37,9 @@ class Scope:
         *,
         constants: Mapping[str, Value],
         sizes: Mapping[str, int],
-        scalars: Mapping[str, Scalar],
-        types: Mapping[str, str],
-        source: str,
+        scalars: Mapping[str, Scalar] = NO_SCALARS,
+        types: Mapping[str, str] = NO_TYPES,
+        source: str = "",
     ) -> None:
         self.types, self.source = types, source
         self.buffers: dict[str, DeviceBuffer] = {}
@@ -125,7 +128,7 @@ class Scope:
 
     def declare(self, variable: Declaration) -> None:
         """A variable of its own type from here on to the end of the block."""
-        name, position = variable.name, Position(variable.line or 1, variable.column)
+        name, position = variable.name, variable.position
         if self._undo and name not in self._undo[-1]:
             self._undo[-1][name] = self._values.get(name), self._declared.get(name)
         elif not self._undo and name in self._values:
@@ -175,6 +178,11 @@ class Scope:
             raise error_at(left.position, message)
         self.assign(str(left.bare_name), other, left.position)
         self.assign(str(right.bare_name), one, right.position)
+
+
+def address_of(buffer: DeviceBuffer) -> Address:
+    """The start of a buffer, as a pointer to its elements."""
+    return Address(buffer.name, CPP_NAMES[buffer.dtype], np.dtype(buffer.dtype).itemsize)
 
 
 def _put_back(mapping: dict[str, T], name: str, before: T | None) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import grader
-from grader.messages.next_step import ALL_PASSED, describe_next_step
+from grader.messages.reasons import ALL_PASSED, describe_next_step
 from grader.records import Score
 
 ROOT = Path(__file__).resolve().parents[2]

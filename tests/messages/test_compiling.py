@@ -7,7 +7,7 @@ import os
 
 import pytest
 
-from grader.messages.compiling import describe_compile_mistake
+from grader.messages.sources import describe_compile_mistake
 from grader.plumbing.cache import default_cache
 from grader.records import CompileErrors, Submission, ToolLimits
 from grader.sandbox.process import run_tool

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from grader.messages.hints import hint_at_misses
-from grader.messages.next_step import describe_next_step
+from grader.messages.reasons import describe_next_step
 from grader.messages.slowness import find_waste
 from grader.records import CheckResult, CheckStatus, Counters
 from grader.spec.exercise import CheckSpec, ConditionalHint, Threshold
@@ -18,10 +18,10 @@ CHECK = CheckSpec(
 )
 
 
-def lost(name: str, hint: str, cost: float) -> CheckResult:
+def lost(name: str, action: str, cost: float, refers_to: str | None = None) -> CheckResult:
     return CheckResult(
-        name, name.title(), CheckStatus.FAILED, 0, 9, "time_ms", 1, "", "", None, "", hint,
-        cost_points=cost,
+        name, name.title(), CheckStatus.FAILED, 0, 9, "time_ms", 1, "", "", None, "", "A hint.",
+        cost_points=cost, action=action, refers_to=refers_to,
     )  # fmt: skip
 
 
@@ -43,17 +43,17 @@ def test_a_report_shows_the_fitting_hint() -> None:
 
 def test_the_next_step_counts_the_checks_that_refer_to_a_hint() -> None:
     checks = (
-        lost("speed", "It is slow: see Banks.", 20),
-        lost("rate", "See Speed.", 20),
-        lost("banks", "line 3: `a[x]` takes 2 wavefronts. Pad the rows.", 10),
-        lost("reads", "line 9: `b[y]` moves 9 sectors. Read rows.", 30),
+        lost("speed", "It is slow: see Banks.", 20, "Banks"),
+        lost("rate", "See Speed.", 20, "Speed"),
+        lost("banks", "line 3: Pad the rows.", 10),
+        lost("reads", "line 9: Read rows.", 30),
     )
     step = describe_next_step(replace(QUICK, checks=checks))
     assert step.startswith("Banks (10 points): line 3: Pad the rows.")
 
 
 def test_a_hint_that_refers_to_itself_ends() -> None:
-    checks = (lost("speed", "See Speed.", 5),)
+    checks = (lost("speed", "See Speed.", 5, "Speed"),)
     assert describe_next_step(replace(QUICK, checks=checks)).startswith("Speed (5 points)")
 
 

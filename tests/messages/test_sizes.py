@@ -6,7 +6,7 @@ import pytest
 
 from grader.judging.evidence import Checked, Evidence
 from grader.judging.score import make_score
-from grader.messages.hints import explain_failed_case
+from grader.messages.output_advice import explain_failed_case
 from grader.messages.sizes import explain_shapes
 from grader.records import Failure, Finding, FindingKind, Status
 from tests.support.factories import make_case, make_case_spec, make_subject

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.messages.next_step import ALL_PASSED, describe_next_step
+from grader.messages.reasons import ALL_PASSED, describe_next_step
 from grader.records import Failure, Score, Status
 from grader.report.class_table import print_class_ending
 from grader.report.ending import print_ending

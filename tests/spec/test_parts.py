@@ -13,6 +13,7 @@ from grader.errors import SpecError
 from grader.records import Role
 from grader.spec.exercise import ComparedWith, Float32Sum, Forbidden, Initialisation, Tolerance
 from grader.spec.reader import read_exercise
+from grader.spec.whole_program_rules import whole_program_problems
 
 from .test_reader import ORACLE, SPEC, Spec, drop, problems_of, put, write_exercise
 
@@ -191,3 +192,10 @@ def test_float32_sum_is_refused_where_it_was_not_derived(tmp_path: Path) -> None
         ),
         ("$.buffers[0].dtype", "the tolerance float32_sum is for float32 outputs, not for float16"),
     ]
+
+
+def test_a_formula_of_the_least_work_has_a_message() -> None:
+    spec = {"program": {"least": {"threads": "n / 0"}, "measured": {"sizes": {"n": 4}}}}
+    assert [problem.message for problem in whole_program_problems(spec, Path())][-1] == (
+        "column 3: division by zero"
+    )

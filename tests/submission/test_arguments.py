@@ -24,8 +24,9 @@ from grader.records import (
     StructArgument,
 )
 from grader.spec.launch_lines import parse_launch
-from grader.submission.arguments import Argument, address_of, bind_arguments, element_dtype
-from grader.submission.plan_mistakes import launch_mistake
+from grader.submission.arguments import Argument, bind_arguments, element_dtype
+from grader.submission.plan import launch_mistake
+from grader.submission.scope import Scope
 
 BUFFERS = {
     "f": DeviceBuffer("f", "float32", (4,), Role.INPUT),
@@ -91,14 +92,10 @@ def bind(arguments: str, *parameters: KernelParameter | str) -> tuple[Argument, 
     )
     kernel = Kernel("k", "k", typed, 0x210, 32, 0, 0, None, ())
     launch = parse_launch(f"k<<<1, 1>>>({arguments})", line=1, column=1)
-    addresses = {name: address_of(buffer) for name, buffer in BUFFERS.items()}
-    return bind_arguments(
-        launch,
-        kernel,
-        buffers=BUFFERS,
-        value_of=lambda expression: expression.value({**VALUES, **addresses}),
-        source=STRUCTURES,
-    )
+    scope = Scope(constants=VALUES, sizes={}, source=STRUCTURES)
+    for buffer in BUFFERS.values():
+        scope.add_buffer(buffer)
+    return bind_arguments(launch, kernel, scope)
 
 
 def untyped(size_bytes: int) -> KernelParameter:

@@ -13,7 +13,8 @@ from grader.messages.hidden import describe_mistake
 from grader.records import Kernel, KernelParameter
 from grader.spec.launch_lines import KernelName, parse_launch
 from grader.submission.names import find_kernel, normalise_text
-from grader.submission.plan_mistakes import launch_mistake
+from grader.submission.plan import launch_mistake
+from grader.submission.scope import Scope
 
 KERNELS = [
     "naive",
@@ -50,15 +51,8 @@ def find(written: str, source: str = "", names: list[str] | None = None) -> str:
 def choose(
     wanted: KernelName, kernels: list[Kernel], *, argument_count: int = 0, source: str = ""
 ) -> Kernel:
-    values = frozenset(VALUES)
-    return find_kernel(
-        wanted,
-        kernels,
-        argument_count=argument_count,
-        evaluate=lambda e: e.evaluate(VALUES),
-        values=values,
-        source=source,
-    )
+    scope = Scope(constants=VALUES, sizes={}, source=source)
+    return find_kernel(wanted, kernels, scope, argument_count=argument_count)
 
 
 @pytest.mark.parametrize(
