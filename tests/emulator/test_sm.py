@@ -10,11 +10,11 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
-from grader.emulator.timing.parameters import Load, Share, find_parameters
+from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm
-from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     MERGING_LINES,
     NO_REGISTER,
@@ -62,7 +62,8 @@ ACCESSES = {
 def parameters(share: Share = FROM_L2) -> Parameters:
     figures = read_gpus()["h100"].figures
     assert figures is not None
-    return find_parameters(figures, Load(1, 1, 0, 1.0, share, wait=0.0))
+    carveout = choose_carveout(figures, 1, 0)
+    return find_parameters(figures, 1, share, carveout=carveout, atomic_cycles=1.0, wait=0.0)
 
 
 def run(
@@ -120,12 +121,10 @@ def prepare(
     touched["touched"] = touched["rounds"] = 1
     touched["whole"] = whole
     first = np.cumsum([0, *map(len, warps)])
-    runtime = emulator_runtime()
-    work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
-    streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0, local_bytes=4)
+    streams = Streams(first, steps, accesses, touched, table, len(warps), 1.0, local_bytes=4)
     own = replace(parameters(share), **changed)
     order = np.zeros(blocks, dtype=np.int64)
-    return make_sm(table, streams, order, resident, own, fetches=fetches)
+    return make_sm(streams, order, resident, own, fetches=fetches)
 
 
 def test_stall_counts_set_the_pace_of_a_warp() -> None:

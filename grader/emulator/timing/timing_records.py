@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from grader.emulator.timing.analysis_records import ContentionSums, Region, Totals, Touched, Walks
+from grader.emulator.timing.analysis_records import ContentionSums, Region, Stream, Touched, Walks
 from grader.emulator.timing.profile_records import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
@@ -370,7 +370,7 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Walks, ContentionSums),
+        *(CodeRow, Step, Access, Line, Trace, Stream, Region, Touched, Walks, ContentionSums),
         *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
         *(Span, Profile, SM),
     )

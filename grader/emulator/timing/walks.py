@@ -11,7 +11,6 @@ import numpy as np
 from grader.emulator.cpp import Runtime
 from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Walks
-from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import first_row, make_pointing
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, PAIR_SECTORS
@@ -35,27 +34,20 @@ class Walked:
 
 
 def follow_walks(
-    streams: Streams, resident: int, around: Sequence[Streams], code: CodeTable, runtime: Runtime
+    streams: Streams, resident: int, around: Sequence[Streams], runtime: Runtime
 ) -> Walked:
     """The order in which blocks read their data (cpp/timing/walks.cpp): `streams` are blocks of an
     SM with `resident` blocks at a time, `around` other blocks."""
     lines = LIMIT // LINE_BYTES
     shared = {
-        "table": code.table,
         "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
         "known": np.zeros(lines, dtype=np.uint16),
         "places": np.zeros(lines, dtype=np.uint32),
     }
     found, visitors = [], 0
     for each, at_once in ((streams, resident), *((group, 1) for group in around)):
-        own = {name: getattr(each, name) for name in ("first", "steps", "accesses", "lines")}
-        numbers = {
-            "first_visitor": visitors,
-            "at_once": at_once,
-            "block_count": each.blocks,
-            "warps_per_block": each.warps_per_block,
-        }
-        walks = make_pointing(Walks, shared | own, numbers)
+        arrays: dict[str, np.ndarray] = {"streams": each.record(), **shared}
+        walks = make_pointing(Walks, arrays, {"first_visitor": visitors, "at_once": at_once})
         runtime.follow_walks(walks.ctypes.data)
         found.append(first_row(Walks, walks))
         visitors += each.blocks

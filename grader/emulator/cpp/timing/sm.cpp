@@ -82,20 +82,6 @@ static Free find_free(const SM &sm, const Partition &partition)
     return free;
 }
 
-// The cycle at which a warp can issue its next instruction.
-static double ready_at(const Warp &warp, const Free &free)
-{
-    return max(warp.dependencies_end, free.units[warp.unit]);
-}
-
-// Whether a warp's next instruction accesses global or local memory.
-static bool accesses_memory(const SM &sm, const Warp &warp)
-{
-    int64_t kind = sm.table[sm.steps[warp.position].code].kind;
-    return kind == Kind::LOAD || kind == Kind::STORE || kind == Kind::ATOMIC ||
-           kind == Kind::COPY || kind == Kind::PREFETCH;
-}
-
 // The warp to issue. Among ready warps of the block that started first: the warp that issued last,
 // otherwise the warp with the highest number. Warps whose memory accesses waited for a full queue
 // take turns after all others, whatever their block, longest wait first. Lines of all warps
@@ -111,13 +97,13 @@ static Choice choose_warp(const SM &sm, int64_t number, double t)
     double longest = NEVER;
     for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
         const Warp &warp = sm.warps[w];
-        double at = ready_at(warp, free);
+        double at = max(warp.dependencies_end, free.units[warp.unit]);
         if (at > t) {
             found.wake = min(found.wake, at);
             continue;
         }
         if (w != partition.latest && warp.dependencies_end < free.queue &&
-            accesses_memory(sm, warp)) {
+            is_global(sm.table[sm.steps[warp.position].code].kind)) {
             waiting = warp.dependencies_end < longest ? w : waiting;
             longest = min(longest, warp.dependencies_end);
             continue;
@@ -387,8 +373,11 @@ static void run_partition(const SM &sm, int64_t number, double t)
     issue(sm, partition, sm.warps[choice.warp], at);
 }
 
+#if PROFILED
+#define emulator_simulate emulator_simulate_profiled
+#endif
 // Runs the blocks of the SM's order; results are in `ends` and `statistics`.
-static void simulate(const SM &sm)
+EXPORT void emulator_simulate(const SM &sm)
 {
     double t = 0.0;
     for (int64_t slot = 0; slot < sm.block_count && slot < sm.order_count; ++slot)
@@ -407,9 +396,3 @@ static void simulate(const SM &sm)
 }
 
 } // namespace timing
-
-#if PROFILED
-EXPORT void emulator_simulate_profiled(const timing::SM *sm) { timing::simulate(*sm); }
-#else
-EXPORT void emulator_simulate(const timing::SM *sm) { timing::simulate(*sm); }
-#endif
