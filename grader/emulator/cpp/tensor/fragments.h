@@ -115,8 +115,5 @@ HOT uint32_t check_warp(Context &context, uint32_t instruction, uint32_t mask)
 {
     if (likely(mask == FULL_MASK || mask == 0))
         return FaultCode::NONE;
-    context.fault_code = FaultCode::UNSUPPORTED;
-    context.fault_instruction = instruction;
-    context.fault_lane = lowest_lane(mask);
-    return FaultCode::UNSUPPORTED;
+    return report_fault(context, FaultCode::UNSUPPORTED, instruction, lowest_lane(mask));
 }

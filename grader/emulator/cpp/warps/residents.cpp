@@ -129,12 +129,6 @@ static uint32_t allocate_block(Context &context, Residents &all)
 
 // --- the trace of a long block -------------------------------------------------------------------
 
-static uint64_t linear_block(const Context &context)
-{
-    return context.ctaid_x + uint64_t(context.grid_x) *
-                                 (context.ctaid_y + uint64_t(context.grid_y) * context.ctaid_z);
-}
-
 // The clock from which a block is clearly longer than a block of this length.
 static int64_t clearly_longer(int64_t cycles) { return cycles + cycles / 4; }
 
@@ -408,8 +402,8 @@ static uint32_t blame_first(Context &context, Residents &all)
     return blame_waiting(context);
 }
 
-// Sleeps for a moment because a program may write the awaited value; false: its time is over. Sleeps
-// become longer, up to a millisecond.
+// Sleeps for a moment because a program may write the awaited value; false: its time is over.
+// Sleeps become longer, up to a millisecond.
 static bool wait_for_host(Context &context, int64_t &slept)
 {
     if (slept >= context.host_wait)
