@@ -3,26 +3,19 @@ discovery."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from grader.emulator.codegen.native_kernel import CheckedCode
-from grader.emulator.layouts.checked import (
-    CHECKED_STATE,
-    FOUND,
-    MAX_BLOCKS,
-    FindingCode,
-    Trait,
-)
+from grader.emulator.layouts.checked import CHECKED_STATE, FOUND, MAX_BLOCKS, FindingCode, Trait
 from grader.emulator.layouts.execution import WARP_LANES
+from grader.emulator.run.launch import Triple, place_in
 from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import FIRST_OFFSET, DeviceMemory, Region
 from grader.emulator.run.touched import Touched, find_touched
-
-Triple = tuple[int, int, int]
 
 _WORD = 1 << 64
 
@@ -142,40 +135,33 @@ class CheckedLaunch:
     @property
     def hazards(self) -> tuple[Hazard, ...]:
         """The findings so far."""
-        return tuple(self._describe())
+        found = self._found[: int(self.record[0]["found_count"])]
+        names = FOUND.names or ()
+        return tuple(self._describe(dict(zip(names, row, strict=True))) for row in found.tolist())
 
     def touched(self, regions: Iterable[Region]) -> Touched:
         """The accesses to these regions."""
         return find_touched(self._global, self._code.traits, self._code.shifts["global"], regions)
 
-    def _describe(self) -> Iterator[Hazard]:
-        for found in self._found[: int(self.record[0]["found_count"])]:
-            kind, space, certain = _MEANINGS[int(found["code"])]
-            second = self._party(
-                int(found["instruction"]), int(found["block"]), int(found["thread"])
-            )
-            others_block = (
-                int(found["other_block"])
-                if int(found["code"]) in _OF_BLOCKS
-                else int(found["block"])
-            )
-            pair = kind in _PAIRS
-            first = (
-                self._party(
-                    int(found["other_instruction"]), others_block, int(found["other_thread"])
-                )
-                if pair
-                else second
-            )
-            lanes = tuple(lane for lane in range(32) if int(found["mask"]) >> lane & 1)
-            address = int(found["address"]) - (self._code.shared_start if space == "shared" else 0)
-            threads = (int(found["thread"]), int(found["other_thread"]))
-            in_warp = (
-                pair
-                and first.block == second.block
-                and threads[0] // WARP_LANES == threads[1] // WARP_LANES
-            )
-            yield Hazard(kind, certain, first, second, space, address, lanes, in_warp)
+    def _describe(self, found: Mapping[str, int]) -> Hazard:
+        """The finding in a FOUND record."""
+        code, block, thread = found["code"], found["block"], found["thread"]
+        kind, space, certain = _MEANINGS[code]
+        second = first = self._party(found["instruction"], block, thread)
+        if kind in _PAIRS:
+            others_block = found["other_block"] if code in _OF_BLOCKS else block
+            first = self._party(found["other_instruction"], others_block, found["other_thread"])
+        same_warp = thread // WARP_LANES == found["other_thread"] // WARP_LANES
+        return Hazard(
+            kind,
+            certain,
+            first,
+            second,
+            space,
+            found["address"] - (self._code.shared_start if space == "shared" else 0),
+            tuple(lane for lane in range(WARP_LANES) if found["mask"] >> lane & 1),
+            in_warp=kind in _PAIRS and first.block == second.block and same_warp,
+        )
 
     def _party(self, instruction: int, block: int, thread: int) -> Party:
         code = self._code.code[instruction]
@@ -183,13 +169,8 @@ class CheckedLaunch:
         return Party(
             line=code.line,
             offset=code.offset,
-            block=_place(block, self._grid),
-            thread=_place(thread, self._block),
+            block=place_in(self._grid, block),
+            thread=place_in(self._block, thread),
             stores=bool(bits & Trait.STORES),
             atomic=bool(bits & Trait.ATOMIC),
         )
-
-
-def _place(linear: int, extent: Triple) -> Triple:
-    x, y, _ = extent
-    return linear % x, linear // x % y, linear // (x * y)

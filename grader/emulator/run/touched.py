@@ -7,11 +7,7 @@ from enum import Enum
 
 import numpy as np
 
-from grader.emulator.layouts.checked import (
-    INSTRUCTION_MASK,
-    INSTRUCTION_SHIFT,
-    Trait,
-)
+from grader.emulator.layouts.checked import INSTRUCTION_MASK, INSTRUCTION_SHIFT, Trait
 from grader.emulator.run.memory import FIRST_OFFSET, Region
 
 
@@ -26,7 +22,6 @@ class Access(Enum):
 
 Touched = Mapping[Access, np.ndarray]
 """Ascending rows of first offset and end in the window."""
-NOTHING = np.zeros((0, 2), np.int64)
 
 
 def find_touched(

@@ -3,7 +3,6 @@ and local memory, slots, counts."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,7 +27,7 @@ from grader.emulator.run.checked_launch import CheckedLaunch
 from grader.emulator.run.counts import Tally, totals_of
 from grader.emulator.run.faults import Fault, FaultKind, describe_stop
 from grader.emulator.run.host import HostFunctions
-from grader.emulator.run.launch import LaunchSettings, make_warps
+from grader.emulator.run.launch import LaunchSettings, block_number, make_warps
 from grader.emulator.run.memory import WINDOW, DeviceMemory
 
 LATE_CYCLES = 1 << 14
@@ -116,9 +115,8 @@ class Worker:
         context["budget"] = min(self.settings.budget, BUDGET_STRETCH)
         context["reserve"] = self.settings.budget - context["budget"]
         context["processor_end"] = int(1e9 * self.settings.processor_end)
-        context["checked_state"] = (
-            self.checked.record.ctypes.data if self.checked is not None else 0
-        )
+        if self.checked is not None:
+            context["checked_state"] = self.checked.record.ctypes.data
         together = self.settings.together if self.kernel.ordered else self.settings.blocks
         context["reversed"] = together if self.settings.backwards else 0
         context["most_resident"] = 0 if self.alone else self.settings.together
@@ -183,15 +181,14 @@ class Worker:
         """Runs blocks; returns a FaultCode. After a fault, the worker runs no more blocks."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
-        for traced in self.settings.traced[
-            bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)
-        ]:
-            code = self.kernel.runtime.run_blocks(
-                self.context.ctypes.data, first, traced
-            ) or self._run_traced(traced)
+        for traced in [each for each in self.settings.traced if first <= each < end]:
+            code = self._run_blocks(first, traced) or self._run_traced(traced)
             if code:
                 return code
             first = traced + 1
+        return self._run_blocks(first, end)
+
+    def _run_blocks(self, first: int, end: int) -> int:
         return self.kernel.runtime.run_blocks(self.context.ctypes.data, first, end)
 
     def _run_traced(self, block: int) -> int:
@@ -199,7 +196,7 @@ class Worker:
         traced = TraceBuffers(block, len(self.warps), self.settings.trace_words)
         self.traced.append(traced)
         self.context[0]["traces"] = traced.records.ctypes.data
-        code = self.kernel.runtime.run_blocks(self.context.ctypes.data, block, block + 1)
+        code = self._run_blocks(block, block + 1)
         self.context[0]["traces"] = 0
         self._gather()
         return code
@@ -218,14 +215,6 @@ class Worker:
             raise MemoryError
         self._gather()
 
-    @property
-    def faulty_block(self) -> int:
-        """Linear index of the last block that the worker ran."""
-        context, grid = self.context[0], self.settings.grid
-        return int(context["ctaid_x"]) + grid[0] * (
-            int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"])
-        )
-
 
 def local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
     """Bytes of local memory of a block, in whole warps."""
@@ -240,15 +229,8 @@ def first_fault(
     instruction limit without a place."""
     faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
     if faulty:
-        first = min(faulty, key=lambda worker: worker.faulty_block)
-        fault = describe_stop(
-            kernel,
-            first.context[0],
-            settings.block,
-            shared_bytes=kernel.code.static_shared_bytes + settings.dynamic_shared_bytes,
-            message=first.host_functions.message,
-            assertion=first.host_functions.assertion,
-        )
+        first = min(faulty, key=lambda worker: block_number(worker.context[0]))
+        fault = describe_stop(kernel, settings, first.context[0], first.host_functions)
         if fault.kind is not FaultKind.INSTRUCTION_LIMIT:
             return fault
         if first.context[0]["reserve"] > 0:  # the time ended the launch
