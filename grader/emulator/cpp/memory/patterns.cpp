@@ -130,8 +130,10 @@ static void learn(Context &context, Access access, Slot &slot, uint32_t base, ui
     keep_good_bases(access, slot);
 }
 
+// At most 64 passes (a compare-and-swap in one bank) and 1024 bytes per access.
 static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, uint16_t *cost)
 {
+    cost[Cost::REQUESTS] = 1;
     bool global = access.space == Space::GLOBAL;
     uint32_t relative[WARP_LANES], start = global ? base_low : base_low % BANK_BYTES;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)

@@ -3,6 +3,7 @@
 //
 // Coordinates are in lane_data, one word of all lanes each; results replace them.
 #include "memory/blends.h"
+#include "memory/halves.h"
 
 constexpr uint32_t CHANNELS = 4;
 constexpr double COORDINATE_STEPS = 1 << 21;
@@ -10,16 +11,6 @@ constexpr double COORDINATE_STEPS = 1 << 21;
 constexpr double FAR = 1 << 24;
 
 // --- texels --------------------------------------------------------------------------------------
-
-static float half_to_float(uint32_t code)
-{
-    uint32_t exponent = code >> 10 & 31, fraction = code & 0x3FF, sign = (code & 0x8000) << 16;
-    if (exponent == 31)
-        return bits_as<float>(sign | 0x7F800000 | fraction << 13);
-    float magnitude = exponent == 0 ? std::ldexp(float(fraction), -24)
-                                    : std::ldexp(float(fraction | 0x400), int(exponent) - 25);
-    return bits_as<float>(sign | bits_as<uint32_t>(magnitude));
-}
 
 // The lowest value of a signed number is -1, like the value above it.
 static float signed_fraction(int32_t value, int32_t largest)
