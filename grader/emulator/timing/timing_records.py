@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from grader.emulator.timing.analysis_records import ContentionSums, Region, Stream, Touched, Walks
-from grader.emulator.timing.profile_records import Profile, Span
+from grader.emulator.timing.stalls import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
 CODE_LINE = 8
