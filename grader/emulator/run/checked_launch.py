@@ -1,21 +1,28 @@
-"""The checked mode of a launch: the tags of its memory, and its findings in the order of
-discovery."""
+"""The checked mode of a launch: the tags of its memory, its findings in the order of discovery, and
+its accesses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 import numpy as np
 
 from grader.emulator.codegen.native_kernel import CheckedCode
-from grader.emulator.layouts.checked import CHECKED_STATE, FOUND, MAX_BLOCKS, FindingCode, Trait
+from grader.emulator.layouts.checked import (
+    CHECKED_STATE,
+    FOUND,
+    INSTRUCTION_MASK,
+    INSTRUCTION_SHIFT,
+    MAX_BLOCKS,
+    FindingCode,
+    Trait,
+)
 from grader.emulator.layouts.execution import WARP_LANES
 from grader.emulator.run.launch import Triple, place_in
 from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import FIRST_OFFSET, DeviceMemory, Region
-from grader.emulator.run.touched import Touched, find_touched
 
 _WORD = 1 << 64
 
@@ -63,6 +70,19 @@ class Hazard:
     address: int
     lanes: tuple[int, ...] = ()
     in_warp: bool = False
+
+
+class Access(Enum):
+    """Atomic accesses include volatile and scoped ones: they do not race with each other."""
+
+    READ = "read"
+    WRITE = "write"
+    ATOMIC_READ = "atomic read"
+    ATOMIC_WRITE = "atomic write"
+
+
+Touched = Mapping[Access, np.ndarray]
+"""Ascending rows of first offset and end in the window."""
 
 
 _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
@@ -141,7 +161,7 @@ class CheckedLaunch:
 
     def touched(self, regions: Iterable[Region]) -> Touched:
         """The accesses to these regions."""
-        return find_touched(self._global, self._code.traits, self._code.shifts["global"], regions)
+        return _find_touched(self._global, self._code.traits, self._code.shifts["global"], regions)
 
     def _describe(self, found: Mapping[str, int]) -> Hazard:
         """The finding in a FOUND record."""
@@ -174,3 +194,33 @@ class CheckedLaunch:
             stores=bool(bits & Trait.STORES),
             atomic=bool(bits & Trait.ATOMIC),
         )
+
+
+def _find_touched(
+    tags: np.ndarray, traits: np.ndarray, shift: int, regions: Iterable[Region]
+) -> Touched:
+    """The accesses to these regions. `tags`: rows of the last writers and of readers, per granule
+    of 2**`shift` bytes; of several writers of a granule, the last counts."""
+    found: dict[Access, list[np.ndarray]] = {}
+    kinds = ((Access.WRITE, Access.ATOMIC_WRITE), (Access.READ, Access.ATOMIC_READ))
+    for region in regions:
+        start = region.offset - FIRST_OFFSET
+        first, end = start >> shift, -(-(start + region.size_bytes) >> shift)
+        for row, (plain, atomic) in zip(tags, kinds, strict=True):
+            part = row[first:end]
+            used = part != 0
+            if not used.any():
+                continue
+            is_atomic = np.zeros(len(part), bool)
+            instructions = part[used] >> INSTRUCTION_SHIFT & INSTRUCTION_MASK
+            is_atomic[used] = traits[instructions] & Trait.ATOMIC != 0
+            for access, chosen in ((plain, used & ~is_atomic), (atomic, is_atomic)):
+                ranges = (_find_ranges(chosen) + first << shift) + FIRST_OFFSET
+                found.setdefault(access, []).append(ranges)
+    return {access: np.concatenate(parts) for access, parts in found.items()}
+
+
+def _find_ranges(chosen: np.ndarray) -> np.ndarray:
+    """Rows of start and end of the runs of True."""
+    edges = np.flatnonzero(np.diff(chosen.astype(np.int8), prepend=0, append=0))
+    return edges.reshape(-1, 2)

@@ -9,13 +9,12 @@ from itertools import pairwise
 
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.run.block_traces import NO_LENGTHS, BlockTrace, Lengths, join_lengths
-from grader.emulator.run.checked_launch import Hazard
+from grader.emulator.run.checked_launch import Hazard, Touched
 from grader.emulator.run.counts import LaunchCounts
 from grader.emulator.run.faults import Fault
 from grader.emulator.run.host import join_printed
 from grader.emulator.run.launch import LaunchSettings, fill_constants
 from grader.emulator.run.memory import DeviceMemory
-from grader.emulator.run.touched import Touched
 from grader.emulator.run.worker import Worker, first_fault, local_bytes
 
 CHUNKS_PER_THREAD = 16

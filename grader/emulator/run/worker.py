@@ -59,7 +59,6 @@ class Worker:
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, local_bytes(kernel, settings)), dtype=np.uint8)
-        self.constants = bank
         self.banks = {BANK_OF_LAUNCH: bank} | kernel.banks
         self.buffers = memory.buffers
         self.warps = make_warps(kernel.warp_type, settings.block)
@@ -83,7 +82,7 @@ class Worker:
 
     def _fill_context(self) -> None:
         context = self.context[0]
-        context["constants"] = self.constants.ctypes.data
+        context["constants"] = self.banks[BANK_OF_LAUNCH].ctypes.data
         context["shared_base"] = self.kernel.code.shared_base
         context["shared_bytes"] = self.shared_bytes
         self._fill_system_shared(context)
