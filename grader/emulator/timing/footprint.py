@@ -15,9 +15,9 @@ from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Region, Touched
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.record_arrays import make_pointing, make_rows
-from grader.emulator.timing.resident_together import share_together
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS, WAYS
+from grader.emulator.timing.walks import share_together
 
 RANDOM = 0.05
 """Neighbouring blocks that share less than this fraction of their data access it at random, if they

@@ -101,8 +101,7 @@ class LaunchModel:
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
-        self.around, self.work = work.around, work
-        self.bulk_bytes, self.calls = sum(work.bulk_bytes), work.calls
+        self.work, self.bulk_bytes = work, sum(work.bulk_bytes)
         region_bytes = sum(end - start for start, end in work.regions)
         self.bulk_from_dram = sum(min(moved, region_bytes) for moved in work.bulk_bytes)
         self.active = min(figures.multiprocessors, shape.blocks)
@@ -137,7 +136,7 @@ class LaunchModel:
         self.settled, found = self.settle(order, share)
         quickest = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
         each = found.call_cycles / found.calls / self.active if found.calls else quickest
-        self.calling = self.calls * each
+        self.calling = self.work.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
         cycles = max(self.extend(found, share, whole=whole), *self.floors(found))
         longest = self.longest_block(share)
@@ -205,7 +204,7 @@ class LaunchModel:
         alone = traffic.read / loaded
         if alone > HARDLY_SHARED:
             return alone
-        walked = follow_walks(self.streams, self.resident, self.around, self.runtime)
+        walked = follow_walks(self.streams, self.resident, self.work.around, self.runtime)
         waves = max(1.0, self.shape.blocks / (self.active * self.resident))
         return max(alone, traffic.new * walked.missing(self.shape.executed / loaded, waves))
 
