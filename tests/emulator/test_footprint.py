@@ -51,7 +51,7 @@ def figures_of(*, sectors: float = 0.0, sets: float = 1e6) -> Figures:
     l2_bytes = sets * L2_SET_BYTES
     return replace(
         h100,
-        l2_bytes=l2_bytes,  # type: ignore[arg-type] - a fraction of a set
+        l2_bytes=l2_bytes,  # a fraction of a set
         shared_part=sectors * SECTOR_BYTES / l2_bytes,
         dram_gbps=float(h100.dram_channels),
         read_row_ns=100.0,

@@ -39,14 +39,14 @@ def follow_walks(
     """The order in which blocks read their data (cpp/timing/walks.cpp): `streams` are blocks of an
     SM with `resident` blocks at a time, `around` other blocks."""
     lines = LIMIT // LINE_BYTES
-    shared = {
+    shared: dict[str, np.ndarray] = {
         "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
         "known": np.zeros(lines, dtype=np.uint16),
         "places": np.zeros(lines, dtype=np.uint32),
     }
     found, visitors = [], 0
     for each, at_once in ((streams, resident), *((group, 1) for group in around)):
-        arrays: dict[str, np.ndarray] = {"streams": each.record(), **shared}
+        arrays = {"streams": each.record(), **shared}
         walks = make_pointing(Walks, arrays, {"first_visitor": visitors, "at_once": at_once})
         runtime.follow_walks(walks.ctypes.data)
         found.append(first_row(Walks, walks))
