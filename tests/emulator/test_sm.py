@@ -130,7 +130,7 @@ def prepare(
 def test_stall_counts_set_the_pace_of_a_warp() -> None:
     sm = run([ADD, ADD, EXIT])
     assert (sm.statistics.cycles, sm.statistics.issued) == (8, 3)
-    assert sm.statistics.alu == 2 * parameters().alu_cycles
+    assert sm.statistics.alu == 2 * 2.0
 
 
 def test_warps_of_one_sub_partition_fill_each_others_stalls() -> None:
@@ -177,7 +177,7 @@ def test_behind_a_wide_product_its_sub_partition_issues_nothing_for_four_cycles(
 def test_constants_of_all_warps_pass_one_unit() -> None:
     constant = instruction(Unit.NONE, Kind.CONSTANT, write_scoreboard=0)
     four = run(*[[*[constant] * 50, USE]] * 4).statistics.cycles
-    assert four == pytest.approx(4 * 50 * parameters().divergence_cycles, abs=10)
+    assert four == pytest.approx(4 * 50 * 2.0, abs=10)
 
 
 def test_a_dependent_instruction_waits_for_its_load() -> None:

@@ -81,11 +81,8 @@ def find_parameters(
     all_cycles = f.clock_mhz / 1e3 * active  # an SM's share of what is serial for all SMs
     own = {name: value for name, value in vars(f).items() if name in _FIELDS}
     made = {
-        "fma_cycles": 2.0,
         "float_halves": f.float_lanes / 16,
-        "alu_cycles": 2.0,
         "double_cycles": 32.0 / f.double_lanes,
-        "special_cycles": 8.0,
         "dram_latency": f.dram_latency - f.dram_spread,
         "l2_sector_cycles": sector_cycles,
         "store_line_cycles": f.store_line_turn * turn,
@@ -103,13 +100,9 @@ def find_parameters(
         "atomic_cycles": atomic_cycles,
         "atomic_slice_cycles": f.atomic_turn * turn,
         "atomic_pass_cycles": f.pass_cycles * turn,
-        "fill_port_cycles": 0.5,
-        "line_port_cycles": 1.0,
-        "partial_port_cycles": 1.0,
         "dispatch_cycles": f.dispatch_cycles * active,
         "dram_wait": wait,
         "access_cycles": 32 / f.load_lanes,
-        "divergence_cycles": 2.0,
         "ns_cycles": f.clock_mhz / 1e3,
         "print_pass": f.print_ns * all_cycles,
         "print_lane": f.print_lane_ns * all_cycles,

@@ -74,13 +74,14 @@ class Streams:
         made = np.flatnonzero(access >= 0)
         kinds = self.table["kind"][codes[made]]
         made = made[(kinds != Kind.COPY) & (kinds != Kind.PREFETCH)]
-        accesses, edges = self.accesses[access[made]], np.searchsorted(made, ends)
+        edges, space = np.searchsorted(made, ends), self.accesses["space"]
+        of_access = (
+            self.sectors("touched", self.accesses) * (space == TraceWord.GLOBAL),
+            self.accesses["wavefronts"] * (space == TraceWord.SHARED),
+        )
         sectors, wavefronts = (
-            np.diff(np.concatenate([[0], np.cumsum(each * (accesses["space"] == space))])[edges])
-            for each, space in (
-                (self.sectors("touched", accesses), TraceWord.GLOBAL),
-                (accesses["wavefronts"].astype(np.int64), TraceWord.SHARED),
-            )
+            np.diff(np.concatenate([[0], np.cumsum(each[access[made]], dtype=np.int64)])[edges])
+            for each in of_access
         )
         return Work(np.array(executed), sectors, wavefronts)
 

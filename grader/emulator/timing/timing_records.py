@@ -249,8 +249,6 @@ class Statistics:
     l1_misses: float
     stored: float
     cycles: float
-    float64: float
-    special: float
     full_cycles: float
     full_issued: float
     load_sectors: float
@@ -270,11 +268,8 @@ class Parameters:
     """Cycles, unless the name contains another unit. `float_halves`: halves of the float pipe that
     execute float instructions; `dram_read_part`, `dram_write_part`: see parameters.Share."""
 
-    fma_cycles: float
     float_halves: float
-    alu_cycles: float
     double_cycles: float
-    special_cycles: float
     shared_latency: float
     l1_latency: float
     l2_latency: float
@@ -301,15 +296,11 @@ class Parameters:
     atomic_pass_cycles: float
     memory_issue: float
     barrier_latency: float
-    fill_port_cycles: float
-    line_port_cycles: float
-    partial_port_cycles: float
     dispatch_cycles: float
     dram_spread: float
     dram_wait: float
     access_cycles: float
     jump_cycles: float
-    divergence_cycles: float
     indirect_jump: float
     ns_cycles: float
     block_fence: float

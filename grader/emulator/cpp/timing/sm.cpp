@@ -19,6 +19,10 @@ namespace timing {
 
 // Cycles from the issue of a queued instruction until its registers are read.
 constexpr double READ_CYCLES = 6.0;
+// Cycles of a warp instruction in a pipe of 16 lanes, and of 4 lanes (special functions).
+constexpr double PIPE_CYCLES = 2.0, SPECIAL_CYCLES = 8.0;
+// Cycles of a distinct word in the unit for address divergence.
+constexpr double DIVERGENCE_CYCLES = 2.0;
 // Cycles by which reads of a register bank (one per cycle) may lag behind before the issue waits:
 // operands are read in a window of three cycles.
 constexpr double PORT_QUEUE = 2.0;
@@ -243,21 +247,19 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
     case Unit::FMA:
     case Unit::HEAVY: {
         bool light = p.float_halves > 1.0 && pipes[Unit::FMA] <= pipes[Unit::HEAVY];
-        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + passes * p.fma_cycles;
-        sm.statistics->fma += passes * p.fma_cycles / p.float_halves;
+        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + passes * PIPE_CYCLES;
+        sm.statistics->fma += passes * PIPE_CYCLES / p.float_halves;
         break;
     }
     case Unit::ALU:
-        pipes[Unit::ALU] = t + p.alu_cycles;
-        sm.statistics->alu += p.alu_cycles;
+        pipes[Unit::ALU] = t + PIPE_CYCLES;
+        sm.statistics->alu += PIPE_CYCLES;
         break;
     case Unit::DOUBLE:
         pipes[Unit::DOUBLE] = t + p.double_cycles;
-        sm.statistics->float64 += p.double_cycles;
         break;
     case Unit::SPECIAL:
-        pipes[Unit::SPECIAL] = t + p.special_cycles;
-        sm.statistics->special += p.special_cycles;
+        pipes[Unit::SPECIAL] = t + SPECIAL_CYCLES;
         break;
     case Unit::MEMORY:
         pipes[Unit::MEMORY] = t + p.memory_issue;
@@ -273,7 +275,7 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
 static double pass_divergence(const SM &sm, double words, double t)
 {
     double &free = sm.shared->divergence_free;
-    free = max(free, t) + words * sm.p->divergence_cycles;
+    free = max(free, t) + words * DIVERGENCE_CYCLES;
     return free;
 }
 
