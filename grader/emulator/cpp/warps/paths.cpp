@@ -65,6 +65,8 @@ static uint32_t newest_path(const Warp &warp)
     return chosen;
 }
 
+static_assert(PATH_SLOTS == WARP_LANES); // masks of slots are masks of lanes
+
 // The oldest path whose slot is in a mask; NO_PATH if the mask is 0.
 static uint32_t oldest_path(const Warp &warp, uint32_t slots)
 {
@@ -139,10 +141,11 @@ uint32_t change_path(Warp &warp)
 
 bool pass_barrier(Warp &warp)
 {
-    uint32_t chosen = oldest_path(warp, lanes_where([&](uint32_t slot) {
-                                      return slot < warp.path_count && warp.path_mask[slot] != 0 &&
-                                             uint32_t(warp.path_wait[slot]) < WARPSYNC_BARRIER;
-                                  }));
+    uint32_t waiting = lanes_where([&](uint32_t slot) {
+        return slot < warp.path_count && warp.path_mask[slot] != 0 &&
+               uint32_t(warp.path_wait[slot]) < WARPSYNC_BARRIER;
+    });
+    uint32_t chosen = oldest_path(warp, waiting);
     if (chosen == NO_PATH)
         return false;
     for (uint32_t &together : warp.participants[warp.path_wait[chosen]])
