@@ -27,7 +27,7 @@ from grader.emulator.layouts.heap import HEAP, HEAP_FUNCTIONS
 from grader.emulator.layouts.tensor_maps import make_tensor_map
 from grader.emulator.layouts.textures import TEXTURE, Edge, Texels, TextureObject, texture_records
 from grader.emulator.run.block_traces import join_lengths
-from grader.emulator.run.checked_launch import Hazard, HazardKind, Party
+from grader.emulator.run.checked_launch import Access, Hazard, HazardKind, Party, Touched
 from grader.emulator.run.counts import (
     NO_COUNTS,
     InstructionCounts,
@@ -51,7 +51,6 @@ from grader.emulator.run.memory import (
     variable_region,
 )
 from grader.emulator.run.repeated import RepeatedLaunch, Repetition
-from grader.emulator.run.touched import Access, Touched
 
 __all__ = [
     "ARCHITECTURES",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,16 +10,17 @@ import numpy as np
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator.layouts.execution import TraceWord
-from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.contention import Contention, Slice, find_contention
+from grader.devices.gpus import read_gpus
+from grader.emulator.layouts.execution import SECTOR_BYTES, TraceWord
+from grader.emulator.timing.contention import Contention, find_contention
 from grader.emulator.timing.footprint import make_regions
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.streams import Streams, add_up, join
+from grader.emulator.timing.streams import Streams, join
 from grader.emulator.timing.timing_records import (
     FLOAT_ATOMIC,
     LINE_BYTES,
+    PAIR_SECTORS,
     SWAP_ATOMIC,
     Access,
     CodeRow,
@@ -37,9 +39,7 @@ PAIRS = 128
 Block = Sequence[tuple[int, int]]
 
 
-def streams_of(
-    *blocks: Block, instruction: int = FLOAT, words: int = 1
-) -> tuple[Streams, CodeTable]:
+def streams_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Streams:
     """Blocks of a warp each, whose steps access a line: its number, and the lanes that share a
     word of it."""
     touched = [line for block in blocks for line in block]
@@ -54,27 +54,36 @@ def streams_of(
     accesses["end"], accesses["space"] = accesses["first"] + 1, TraceWord.GLOBAL
     accesses["lanes"] = [lanes * words.bit_count() for _, lanes in touched]
     first = np.cumsum([0, *map(len, blocks)], dtype=np.int64)
-    runtime = emulator_runtime()
-    work = add_up(first, steps, accesses, lines, 1, table, runtime)
-    streams = Streams(first, steps, accesses, lines, work, 1, 1.0)
-    none = np.zeros(3, dtype=np.bool_)
-    atomics = np.array([False, True, True])
-    return streams, CodeTable(table, np.full(3, 4, dtype=np.int64), atomics, none, none, none)
+    return Streams(first, steps, accesses, lines, table, 1, 1.0)
 
 
 def meetings_of(*blocks: Block, instruction: int = FLOAT, words: int = 1) -> Contention:
-    streams, code = streams_of(*blocks, instruction=instruction, words=words)
-    return find_contention(streams, code, make_regions([BUFFER]), SLICES, emulator_runtime())
+    streams = streams_of(*blocks, instruction=instruction, words=words)
+    return find_contention(streams, make_regions([BUFFER]), SLICES, emulator_runtime())
 
 
-NO_TIME = Slice(turn=0.0, passing=0.0, waiting=0.0, window=0.0, chain=0.0, swap=0.0)
+COSTS = ("turn", "wait", "window", "chain", "swap")
 
 
 def cycles_of(
-    met: Contention, *, times: float = 1.0, at_once: float = 1.0, held: float = PAIRS, **each: float
+    met: Contention,
+    *,
+    times: float = 1.0,
+    at_once: float = 1.0,
+    held: int = PAIRS,
+    passing: float = 0.0,
+    **costs: float,
 ) -> float:
     """Cycles, with 0 for all costs that are not named."""
-    return met.cycles(times, at_once, held, replace(NO_TIME, **each))
+    h100 = read_gpus()["h100"].figures
+    assert h100 is not None
+    figures = replace(
+        h100,
+        l2_bytes=held * PAIR_SECTORS * SECTOR_BYTES,
+        l2_bytes_per_cycle=64 * h100.l2_slices / 3 / passing if passing else math.inf,
+        **{f"atomic_{name}": costs.get(name, 0.0) for name in COSTS},
+    )
+    return met.cycles(times, at_once, figures)
 
 
 def spread_evenly(turns: float, pairs: int) -> Contention:
@@ -127,9 +136,9 @@ def test_blocks_of_the_whole_grid_give_the_swaps_per_word() -> None:
     groups = [
         streams_of([(line, 1)], [(line + 2, 1)], instruction=SWAP) for line in (10, 10, 14, 14)
     ]
-    joined = join([streams for streams, _ in groups])
+    joined = join(groups)
     regions, runtime = make_regions([BUFFER]), emulator_runtime()
-    others = find_contention(joined, groups[0][1], regions, SLICES, runtime)
+    others = find_contention(joined, regions, SLICES, runtime)
     assert others.swaps == 8
     told = alone.placed_as(others)
     assert (alone.swaps_of_word, told.swaps_of_word) == (4, 0.625)
@@ -172,15 +181,15 @@ def test_other_slices_pass_on_requests_for_the_other_half() -> None:
 
 def test_a_slice_waits_for_dram_at_first_accesses() -> None:
     once = spread_evenly(10.0, 80)
-    assert cycles_of(once, waiting=8.0) == pytest.approx(80)
-    assert cycles_of(once, waiting=8.0, window=3.0) == pytest.approx(20)
-    again = cycles_of(once, waiting=8.0, times=160)
+    assert cycles_of(once, wait=8.0) == pytest.approx(80)
+    assert cycles_of(once, wait=8.0, window=3.0) == pytest.approx(20)
+    again = cycles_of(once, wait=8.0, times=160)
     assert again == pytest.approx(PAIRS / SLICES * 8.0, rel=0.1)
 
 
 def test_sectors_beyond_the_l2_miss_again() -> None:
     often = spread_evenly(10.0, 80)
-    held, half = (cycles_of(often, waiting=8.0, times=160, held=held) for held in (128, 64))
+    held, half = (cycles_of(often, wait=8.0, times=160, held=held) for held in (128, 64))
     assert half == pytest.approx(held + (160 * 10 - PAIRS / SLICES) * 8.0 / 2, rel=0.1)
 
 

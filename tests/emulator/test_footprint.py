@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
-from grader.emulator.layouts.execution import TraceWord
-from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.footprint import Capacity, Footprint, Rows
+from grader.devices.gpus import read_gpus
+from grader.emulator.layouts.execution import SECTOR_BYTES, TraceWord
+from grader.emulator.timing.figures import Figures
+from grader.emulator.timing.footprint import L2_SET_BYTES, Footprint
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     LINE_BYTES,
     Access,
@@ -24,10 +26,8 @@ from grader.emulator.timing.timing_records import (
 
 BUFFER = (10 * LINE_BYTES, 20 * LINE_BYTES)
 ACROSS = (20 * LINE_BYTES, 22 * LINE_BYTES)
-ROOMY = Capacity(sets=1e6)
 Touch = tuple[int, int, int, int]
 LOAD, STORE, ATOMIC, SHARED = range(4)
-ROWS = Rows(read=100.0, write=150.0)
 KINDS = (Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.SHARED)
 
 
@@ -39,9 +39,27 @@ def streams_of(table: np.ndarray, touched: Sequence[Touch], space: int) -> Strea
         lines[row] = (line, sectors, 0, 2, 1, words)
     steps["access"] = accesses["first"] = np.arange(len(touched))
     accesses["end"], accesses["space"] = accesses["first"] + 1, space
-    first, runtime = np.array([0, len(touched)], dtype=np.int64), emulator_runtime()
-    work = add_up(first, steps, accesses, lines, 1, table, runtime)
-    return Streams(first, steps, accesses, lines, work, 1, 1.0)
+    first = np.array([0, len(touched)], dtype=np.int64)
+    return Streams(first, steps, accesses, lines, table, 1, 1.0)
+
+
+def figures_of(*, sectors: float = 0.0, sets: float = 1e6) -> Figures:
+    """A GPU whose L2 has these sectors for data that blocks access at random; DRAM moves 100 bytes
+    while it opens a row for a read, and 150 for a write."""
+    h100 = read_gpus()["h100"].figures
+    assert h100 is not None
+    l2_bytes = sets * L2_SET_BYTES
+    return replace(
+        h100,
+        l2_bytes=l2_bytes,  # a fraction of a set
+        shared_part=sectors * SECTOR_BYTES / l2_bytes,
+        dram_gbps=float(h100.dram_channels),
+        read_row_ns=100.0,
+        write_row_ns=150.0,
+    )
+
+
+ROOMY = figures_of()
 
 
 def footprint_of(
@@ -50,28 +68,25 @@ def footprint_of(
     times: int = 1,
     around: Sequence[Sequence[Touch]] = (),
     held: Sequence[float] = (),
-    capacity: Capacity = ROOMY,
+    figures: Figures = ROOMY,
 ) -> Footprint:
     """The footprint of a warp whose steps access a line each: instruction, line, masks of sectors
     and of covered words. The launch repeats these steps."""
     table = make_rows(CodeRow, len(KINDS))
     table["kind"] = KINDS
-    none = np.zeros(4, dtype=np.bool_)
-    code = CodeTable(table, np.full(4, 4, dtype=np.int64), none, none, none, none)
     return Footprint(
         streams_of(table, touched, space),
-        code,
         times * len(touched),
         (BUFFER, ACROSS),
+        figures,
         emulator_runtime(),
         around=[streams_of(table, group, space) for group in around],
-        capacity=capacity,
         held=held,
     )
 
 
 def moved(footprint: Footprint, *, closely: bool = False) -> tuple[float, float]:
-    traffic = footprint.traffic(closely=closely, rows=ROWS)
+    traffic = footprint.traffic(closely=closely)
     return traffic.read, traffic.written
 
 
@@ -81,34 +96,33 @@ def test_loads_move_pairs_of_sectors_once() -> None:
 
 
 def test_a_sector_that_stays_stored_in_part_is_read_unless_the_l2_can_wait_for_the_rest() -> None:
-    small = Capacity(sets=1e-3)
-    assert moved(footprint_of((STORE, 12, 3, 0xFFFF), capacity=small)) == (0, 2)
-    assert moved(footprint_of((STORE, 12, 3, 0x0FFF), capacity=small)) == (0, 3)
+    small = figures_of(sets=1e-3)
+    assert moved(footprint_of((STORE, 12, 3, 0xFFFF), figures=small)) == (0, 2)
+    assert moved(footprint_of((STORE, 12, 3, 0x0FFF), figures=small)) == (0, 3)
     twice = (STORE, 12, 1, 0x0F), (STORE, 12, 1, 0xF0)
-    assert moved(footprint_of(*twice, capacity=small)) == (0, 1)
+    assert moved(footprint_of(*twice, figures=small)) == (0, 1)
     assert moved(footprint_of((STORE, 12, 3, 0x0FFF))) == (0, pytest.approx(2))
     assert moved(footprint_of((ATOMIC, 12, 1, 0xFF))) == (0, 2)
 
 
 def test_loaded_sectors_are_not_read_again_for_stores() -> None:
-    small = Capacity(sets=1e-3)
-    assert moved(footprint_of((LOAD, 12, 1, 0), (STORE, 12, 1, 0x0F), capacity=small)) == (2, 1)
-    assert moved(footprint_of((STORE, 12, 1, 0x0F), (LOAD, 12, 1, 0), capacity=small)) == (2, 1)
+    small = figures_of(sets=1e-3)
+    assert moved(footprint_of((LOAD, 12, 1, 0), (STORE, 12, 1, 0x0F), figures=small)) == (2, 1)
+    assert moved(footprint_of((STORE, 12, 1, 0x0F), (LOAD, 12, 1, 0), figures=small)) == (2, 1)
     assert moved(footprint_of((LOAD, 12, 1, 0), (ATOMIC, 12, 1, 0))) == (2, 1)
 
 
 def test_slices_wait_for_rows_of_sectors_that_leave_the_l2_during_the_launch() -> None:
-    def lost(words: int, capacity: Capacity) -> tuple[float, float]:
-        found = footprint_of((STORE, 12, 15, words), capacity=capacity).traffic(
-            closely=True, rows=ROWS
-        )
+    def lost(words: int, figures: Figures) -> tuple[float, float]:
+        found = footprint_of((STORE, 12, 15, words), figures=figures).traffic(closely=True)
         return found.write_lost, found.waited
 
     row = 150 / 4 - 32
-    assert lost(0xFFFFFFFF, Capacity(3.0, 1e6)) == pytest.approx((4 * row, row))
-    assert lost(0x0FFFFFFF, Capacity(3.0, 1e6)) == pytest.approx((4 * row, row))
-    assert lost(0xFFFFFFFF, Capacity(4.0, 1e-3)) == pytest.approx((4 * row, 0.0))
-    assert lost(0x0FFFFFFF, Capacity(4.0, 1e-3)) == pytest.approx((5 * row, 2 * row))
+    few, all_of_them = figures_of(sectors=3.0), figures_of(sectors=4.0, sets=1e-3)
+    assert lost(0xFFFFFFFF, few) == pytest.approx((4 * row, row))
+    assert lost(0x0FFFFFFF, few) == pytest.approx((4 * row, row))
+    assert lost(0xFFFFFFFF, all_of_them) == pytest.approx((4 * row, 0.0))
+    assert lost(0x0FFFFFFF, all_of_them) == pytest.approx((5 * row, 2 * row))
 
 
 def test_it_is_carried_over_to_the_launch_and_ends_with_the_buffers() -> None:
@@ -131,7 +145,9 @@ def test_data_that_neighbours_do_not_share_is_read_again_unless_the_l2_holds_it(
     again = [(LOAD, line, 3, 0) for line in (10, 10)]
     assert moved(footprint_of(*apart, times=100, around=[apart])) == (40, 0)
     assert moved(footprint_of(*apart, times=100, around=[apart]), closely=True) == (400, 0)
-    held = footprint_of(*apart, times=100, around=[apart], capacity=Capacity(sectors=40.0))
+    held = footprint_of(
+        *apart, times=100, around=[apart], figures=figures_of(sectors=40.0, sets=1.0)
+    )
     assert moved(held, closely=True) == (40, 0)
     assert moved(footprint_of(*again, times=100, around=[again]), closely=True)[0] <= 200
 
@@ -154,6 +170,6 @@ def test_a_launch_leaves_its_sectors_in_the_l2_and_older_ones_that_fit() -> None
 def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:
     whole = footprint_of((LOAD, 10, 15, 0), (LOAD, 11, 15, 0))
     part = footprint_of((LOAD, 10, 1, 0), (STORE, 12, 1, 0xFF))
-    lost = [each.traffic(closely=True, rows=ROWS) for each in (whole, part)]
+    lost = [each.traffic(closely=True) for each in (whole, part)]
     assert [each.read_lost for each in lost] == [0, 100 - 64]
     assert [each.write_lost for each in lost] == [0, 150 - 32]

@@ -12,7 +12,7 @@ from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.kinds import Facts, Habits, LaunchKind, find_kind, read_habits
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.streams import Streams, Work
+from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import Access, CodeRow, Line, Step
 
 PLAIN = Facts(
@@ -77,8 +77,7 @@ def test_habits_are_parts_of_instructions_and_sectors() -> None:
     lines["touched"], lines["whole"] = (0b1111, 0b0001, 0b0110, 0b0001), (0b1111, 0b0001, 0, 0b0001)
     nothing = np.zeros(4, dtype=bool)
     code = CodeTable(table, nothing, nothing, np.arange(4) == 3, nothing, nothing)
-    first, none = np.array([0, 4]), np.zeros(0)
-    streams = Streams(first, steps, accesses, lines, Work(none, none, none), 1, 1.0)
+    streams = Streams(np.array([0, 4]), steps, accesses, lines, table, 1, 1.0)
     assert read_habits(streams, code) == Habits(0.25, 0.0, pytest.approx(1 / 8), 0.5)
     table["kind"][0] = Kind.UNTIMED
     assert read_habits(streams, code).untimed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.run.counts import InstructionCounts
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.representative import (
@@ -13,7 +12,7 @@ from grader.emulator.timing.representative import (
     measure_distance,
     stand_for_all,
 )
-from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import Access, CodeRow, Line, Step
 
 LENGTH, INSTRUCTIONS = 100, 5
@@ -26,8 +25,8 @@ def streams_of(*blocks: tuple[int, ...]) -> Streams:
     steps["code"], steps["access"] = code, -1
     first = np.arange(len(blocks) + 1, dtype=np.int64) * LENGTH
     none = make_rows(Access, 0), make_rows(Line, 0)
-    work = add_up(first, steps, *none, 1, make_rows(CodeRow, INSTRUCTIONS), emulator_runtime())
-    return Streams(first, steps, *none, work, warps_per_block=1, fraction=1.0)
+    table = make_rows(CodeRow, INSTRUCTIONS)
+    return Streams(first, steps, *none, table, warps_per_block=1, fraction=1.0)
 
 
 def counts_of(*executed: int) -> list[InstructionCounts]:

@@ -10,11 +10,11 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.devices.gpus import read_gpus
-from grader.emulator.timing.parameters import Load, Share, find_parameters
+from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters
 from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.sm import SimulatedSM, make_sm
-from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import (
     MERGING_LINES,
     NO_REGISTER,
@@ -62,7 +62,8 @@ ACCESSES = {
 def parameters(share: Share = FROM_L2) -> Parameters:
     figures = read_gpus()["h100"].figures
     assert figures is not None
-    return find_parameters(figures, Load(1, 1, 0, 1.0, share, wait=0.0))
+    carveout = choose_carveout(figures, 1, 0)
+    return find_parameters(figures, 1, share, carveout=carveout, atomic_cycles=1.0, wait=0.0)
 
 
 def run(
@@ -120,18 +121,16 @@ def prepare(
     touched["touched"] = touched["rounds"] = 1
     touched["whole"] = whole
     first = np.cumsum([0, *map(len, warps)])
-    runtime = emulator_runtime()
-    work = add_up(first, steps, accesses, touched, len(warps), table, runtime)
-    streams = Streams(first, steps, accesses, touched, work, len(warps), 1.0, local_bytes=4)
+    streams = Streams(first, steps, accesses, touched, table, len(warps), 1.0, local_bytes=4)
     own = replace(parameters(share), **changed)
     order = np.zeros(blocks, dtype=np.int64)
-    return make_sm(table, streams, order, resident, own, fetches=fetches)
+    return make_sm(streams, order, resident, own, fetches=fetches)
 
 
 def test_stall_counts_set_the_pace_of_a_warp() -> None:
     sm = run([ADD, ADD, EXIT])
     assert (sm.statistics.cycles, sm.statistics.issued) == (8, 3)
-    assert sm.statistics.alu == 2 * parameters().alu_cycles
+    assert sm.statistics.alu == 2 * 2.0
 
 
 def test_warps_of_one_sub_partition_fill_each_others_stalls() -> None:
@@ -178,7 +177,7 @@ def test_behind_a_wide_product_its_sub_partition_issues_nothing_for_four_cycles(
 def test_constants_of_all_warps_pass_one_unit() -> None:
     constant = instruction(Unit.NONE, Kind.CONSTANT, write_scoreboard=0)
     four = run(*[[*[constant] * 50, USE]] * 4).statistics.cycles
-    assert four == pytest.approx(4 * 50 * parameters().divergence_cycles, abs=10)
+    assert four == pytest.approx(4 * 50 * 2.0, abs=10)
 
 
 def test_a_dependent_instruction_waits_for_its_load() -> None:

@@ -9,17 +9,16 @@ import pytest
 
 from grader.devices.emulated.runtime import emulator_runtime
 from grader.emulator.layouts.execution import TraceWord
-from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
-from grader.emulator.timing.streams import Streams, add_up
+from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_SECTORS, Access, CodeRow, Line, Step
 from grader.emulator.timing.walks import Walked, follow_walks
 
 WHOLE = (1 << LINE_SECTORS) - 1
 
 
-def streams_of(*blocks: Sequence[int], kind: Kind) -> tuple[Streams, CodeTable]:
+def streams_of(*blocks: Sequence[int], kind: Kind) -> Streams:
     """Blocks of a warp each, whose steps load whole lines of these numbers."""
     count = sum(map(len, blocks))
     table = make_rows(CodeRow, 1)
@@ -29,10 +28,7 @@ def streams_of(*blocks: Sequence[int], kind: Kind) -> tuple[Streams, CodeTable]:
     steps["access"] = accesses["first"] = np.arange(count)
     accesses["end"], accesses["space"] = accesses["first"] + 1, TraceWord.GLOBAL
     first = np.cumsum([0, *map(len, blocks)], dtype=np.int64)
-    work = add_up(first, steps, accesses, lines, 1, table, emulator_runtime())
-    none = np.zeros(1, dtype=np.bool_)
-    code = CodeTable(table, np.full(1, 4, dtype=np.int64), none, none, none, none)
-    return Streams(first, steps, accesses, lines, work, 1, 1.0), code
+    return Streams(first, steps, accesses, lines, table, 1, 1.0)
 
 
 def walks_of(
@@ -41,9 +37,9 @@ def walks_of(
     around: Sequence[Sequence[int]] = (),
     kind: Kind = Kind.LOAD,
 ) -> Walked:
-    streams, code = streams_of(*blocks, kind=kind)
-    others = [streams_of(each, kind=kind)[0] for each in around]
-    return follow_walks(streams, resident, others, code, emulator_runtime())
+    streams = streams_of(*blocks, kind=kind)
+    others = [streams_of(each, kind=kind) for each in around]
+    return follow_walks(streams, resident, others, emulator_runtime())
 
 
 def test_blocks_that_walk_alike_come_to_lines_together() -> None:

@@ -13,51 +13,20 @@ from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.record_arrays import layout_of
 from grader.emulator.timing.stalls import Stall
 
+_LAYOUTS = (blocks, heap, textures, forms, execution, checked)
 _RECORDS = {
-    "Buffer": execution.BUFFER,
-    "Texture": textures.TEXTURE,
-    "Copy": execution.COPY,
-    "Pattern": execution.PATTERN,
-    "Worst": execution.WORST,
-    "Slot": execution.SLOT,
-    "Warp": execution.WARP,
-    "Extent": checked.EXTENT,
-    "Found": checked.FOUND,
-    "CheckedState": checked.CHECKED_STATE,
-    "CodeBlock": blocks.CODE_BLOCK,
-    "CodePlace": blocks.CODE_PLACE,
-    "TraceBuffer": blocks.TRACE_BUFFER,
-    "HeapState": heap.HEAP_STATE,
-    "Context": execution.CONTEXT,
+    name.title().replace("_", ""): record
+    for module in _LAYOUTS
+    for name, record in vars(module).items()
+    if isinstance(record, np.dtype) and not name.startswith("_")
 }
-_ENUMS = (
-    execution.AccessFlag,
-    forms.CopyForm,
-    forms.ArrivalForm,
-    forms.GroupForm,
-    forms.ElementType,
-    forms.ReductionForm,
-    forms.BulkForm,
-    forms.WorkKind,
-    execution.FaultCode,
-    execution.TraceWord,
-    execution.PatternKind,
-    execution.JumpTable,
-    execution.Repeat,
-    execution.Cost,
-    forms.VoteMode,
-    checked.FindingCode,
-    checked.Trait,
-    textures.Texels,
-    textures.Edge,
-    textures.TextureForm,
-    textures.SurfaceForm,
-)
-_NUMBERS = (
-    {"u1": "uint8_t", "u2": "uint16_t", "u4": "uint32_t", "u8": "uint64_t"}
-    | {"i1": "int8_t", "i4": "int32_t", "i8": "int64_t"}
-    | {"f4": "float", "f8": "double", "b1": "bool"}
-)
+_ENUMS = {
+    name: kind
+    for module in _LAYOUTS
+    for name, kind in vars(module).items()
+    if isinstance(kind, type) and any(key.isupper() for key in vars(kind))
+}
+_NUMBERS = {"float32": "float", "float64": "double", "bool": "bool"}
 _HEAD = """\
 // Written by header.py from the layouts that Python uses.
 #pragma once
@@ -65,20 +34,19 @@ _HEAD = """\
 #include <cstddef>
 #include <cstdint>
 
-struct Context;
 struct Residents;
 struct Cluster;
 struct UnderWay;
-struct Warp;
+{records}
 using Step = uint32_t(Context *, Warp *, const uint8_t *cell);
 """
 
 
 def write_header() -> str:
     """The text of records.h."""
-    modules = (heap, blocks, execution, checked)
-    parts = [_HEAD, *(format_constants(vars(module)) for module in modules)]
-    parts += [format_enum(kind.__name__, vars(kind)) for kind in _ENUMS]
+    declared = "\n".join(f"struct {name};" for name in _RECORDS)
+    parts = [_HEAD.format(records=declared), *map(format_constants, map(vars, _LAYOUTS))]
+    parts += [format_enum(name, vars(kind)) for name, kind in _ENUMS.items()]
     parts += [format_struct(name, record) for name, record in _RECORDS.items()]
     return "\n".join([*parts, *_timing()])
 
@@ -128,7 +96,8 @@ def _declare(name: str, kind: np.dtype) -> str:
         target = next(known for known, record in _RECORDS.items() if record == number)
         type_name = f"{target} "
     else:
-        type_name = f"{target} *" if target else f"{_NUMBERS[number.str[1:]]} "
+        written = target and f"{target} *"
+        type_name = written or f"{_NUMBERS.get(number.name, f'{number.name}_t')} "
     return f"{type_name}{name}{''.join(f'[{extent}]' for extent in shape)}"
 
 

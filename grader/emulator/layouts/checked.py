@@ -65,6 +65,8 @@ FOUND = np.dtype(
 
 CHECKED_STATE = np.dtype(
     [
+        # the runtime saves the fields before `global_writers` while another block has its turn
+        # (cpp/warps/residents.cpp)
         ("epoch", "u8"),
         ("block", "u8"),  # linear, from 1 on; 0: no check for races between blocks
         # whether the block has executed an atomic or a volatile read, after which it may see
@@ -74,10 +76,10 @@ CHECKED_STATE = np.dtype(
         *words("shared_shift", "global_shift"),  # log2 of the granules
         ("shared_writers", "u8"),  # tags by granule of the block's shared memory
         ("shared_readers", "u8"),
+        ("shared_ticket_owners", "u8"),  # u4 per granule: its ticket owner
         # tags, as if the window's first granule were at this host address
         ("global_writers", "u8"),
         ("global_readers", "u8"),
-        ("shared_ticket_owners", "u8"),  # u4 per granule: its ticket owner
         ("global_ticket_owners", "u8"),
         ("written", "u8"),  # a byte per byte of the window, 1 if it was written
         ("fences", pointer_to("uint16_t")),  # per block

@@ -1,11 +1,11 @@
-"""The checked mode of a launch: the tags of its memory, and its findings in the order of
-discovery."""
+"""The checked mode of a launch: the tags of its memory, its findings in the order of discovery, and
+its accesses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 
 import numpy as np
 
@@ -13,16 +13,16 @@ from grader.emulator.codegen.native_kernel import CheckedCode
 from grader.emulator.layouts.checked import (
     CHECKED_STATE,
     FOUND,
+    INSTRUCTION_MASK,
+    INSTRUCTION_SHIFT,
     MAX_BLOCKS,
     FindingCode,
     Trait,
 )
 from grader.emulator.layouts.execution import WARP_LANES
+from grader.emulator.run.launch import Triple, place_in
 from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import FIRST_OFFSET, DeviceMemory, Region
-from grader.emulator.run.touched import Touched, find_touched
-
-Triple = tuple[int, int, int]
 
 _WORD = 1 << 64
 
@@ -70,6 +70,19 @@ class Hazard:
     address: int
     lanes: tuple[int, ...] = ()
     in_warp: bool = False
+
+
+class Access(Enum):
+    """Atomic accesses include volatile and scoped ones: they do not race with each other."""
+
+    READ = "read"
+    WRITE = "write"
+    ATOMIC_READ = "atomic read"
+    ATOMIC_WRITE = "atomic write"
+
+
+Touched = Mapping[Access, np.ndarray]
+"""Ascending rows of first offset and end in the window."""
 
 
 _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {
@@ -142,40 +155,33 @@ class CheckedLaunch:
     @property
     def hazards(self) -> tuple[Hazard, ...]:
         """The findings so far."""
-        return tuple(self._describe())
+        found = self._found[: int(self.record[0]["found_count"])]
+        names = FOUND.names or ()
+        return tuple(self._describe(dict(zip(names, row, strict=True))) for row in found.tolist())
 
     def touched(self, regions: Iterable[Region]) -> Touched:
         """The accesses to these regions."""
-        return find_touched(self._global, self._code.traits, self._code.shifts["global"], regions)
+        return _find_touched(self._global, self._code.traits, self._code.shifts["global"], regions)
 
-    def _describe(self) -> Iterator[Hazard]:
-        for found in self._found[: int(self.record[0]["found_count"])]:
-            kind, space, certain = _MEANINGS[int(found["code"])]
-            second = self._party(
-                int(found["instruction"]), int(found["block"]), int(found["thread"])
-            )
-            others_block = (
-                int(found["other_block"])
-                if int(found["code"]) in _OF_BLOCKS
-                else int(found["block"])
-            )
-            pair = kind in _PAIRS
-            first = (
-                self._party(
-                    int(found["other_instruction"]), others_block, int(found["other_thread"])
-                )
-                if pair
-                else second
-            )
-            lanes = tuple(lane for lane in range(32) if int(found["mask"]) >> lane & 1)
-            address = int(found["address"]) - (self._code.shared_start if space == "shared" else 0)
-            threads = (int(found["thread"]), int(found["other_thread"]))
-            in_warp = (
-                pair
-                and first.block == second.block
-                and threads[0] // WARP_LANES == threads[1] // WARP_LANES
-            )
-            yield Hazard(kind, certain, first, second, space, address, lanes, in_warp)
+    def _describe(self, found: Mapping[str, int]) -> Hazard:
+        """The finding in a FOUND record."""
+        code, block, thread = found["code"], found["block"], found["thread"]
+        kind, space, certain = _MEANINGS[code]
+        second = first = self._party(found["instruction"], block, thread)
+        if kind in _PAIRS:
+            others_block = found["other_block"] if code in _OF_BLOCKS else block
+            first = self._party(found["other_instruction"], others_block, found["other_thread"])
+        same_warp = thread // WARP_LANES == found["other_thread"] // WARP_LANES
+        return Hazard(
+            kind,
+            certain,
+            first,
+            second,
+            space,
+            found["address"] - (self._code.shared_start if space == "shared" else 0),
+            tuple(lane for lane in range(WARP_LANES) if found["mask"] >> lane & 1),
+            in_warp=kind in _PAIRS and first.block == second.block and same_warp,
+        )
 
     def _party(self, instruction: int, block: int, thread: int) -> Party:
         code = self._code.code[instruction]
@@ -183,13 +189,38 @@ class CheckedLaunch:
         return Party(
             line=code.line,
             offset=code.offset,
-            block=_place(block, self._grid),
-            thread=_place(thread, self._block),
+            block=place_in(self._grid, block),
+            thread=place_in(self._block, thread),
             stores=bool(bits & Trait.STORES),
             atomic=bool(bits & Trait.ATOMIC),
         )
 
 
-def _place(linear: int, extent: Triple) -> Triple:
-    x, y, _ = extent
-    return linear % x, linear // x % y, linear // (x * y)
+def _find_touched(
+    tags: np.ndarray, traits: np.ndarray, shift: int, regions: Iterable[Region]
+) -> Touched:
+    """The accesses to these regions. `tags`: rows of the last writers and of readers, per granule
+    of 2**`shift` bytes; of several writers of a granule, the last counts."""
+    found: dict[Access, list[np.ndarray]] = {}
+    kinds = ((Access.WRITE, Access.ATOMIC_WRITE), (Access.READ, Access.ATOMIC_READ))
+    for region in regions:
+        start = region.offset - FIRST_OFFSET
+        first, end = start >> shift, -(-(start + region.size_bytes) >> shift)
+        for row, (plain, atomic) in zip(tags, kinds, strict=True):
+            part = row[first:end]
+            used = part != 0
+            if not used.any():
+                continue
+            is_atomic = np.zeros(len(part), bool)
+            instructions = part[used] >> INSTRUCTION_SHIFT & INSTRUCTION_MASK
+            is_atomic[used] = traits[instructions] & Trait.ATOMIC != 0
+            for access, chosen in ((plain, used & ~is_atomic), (atomic, is_atomic)):
+                ranges = (_find_ranges(chosen) + first << shift) + FIRST_OFFSET
+                found.setdefault(access, []).append(ranges)
+    return {access: np.concatenate(parts) for access, parts in found.items()}
+
+
+def _find_ranges(chosen: np.ndarray) -> np.ndarray:
+    """Rows of start and end of the runs of True."""
+    edges = np.flatnonzero(np.diff(chosen.astype(np.int8), prepend=0, append=0))
+    return edges.reshape(-1, 2)

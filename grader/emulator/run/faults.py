@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -11,9 +12,8 @@ from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.operands import Constant
 from grader.emulator.isa.program import VARIABLES_BANK
 from grader.emulator.layouts.execution import WARP_LANES, FaultCode
-from grader.emulator.run.host import Assertion
-
-Triple = tuple[int, int, int]
+from grader.emulator.run.host import Assertion, HostFunctions
+from grader.emulator.run.launch import LaunchSettings, Triple, place_in
 
 
 class FaultKind(StrEnum):
@@ -65,79 +65,66 @@ class Fault:
     assertion: Assertion | None = None
 
 
-_KINDS = {
-    FaultCode.SHARED_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.GLOBAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.SHARED_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.GLOBAL_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.LOCAL_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.LOCAL_ALIGNMENT: FaultKind.MISALIGNED,
-    FaultCode.CONSTANT_BOUNDS: FaultKind.OUT_OF_BOUNDS,
-    FaultCode.UNSUPPORTED: FaultKind.UNSUPPORTED,
-    FaultCode.BARRIER: FaultKind.BARRIER_DIVERGENCE,
-    FaultCode.BUDGET: FaultKind.INSTRUCTION_LIMIT,
-    FaultCode.TRAP: FaultKind.TRAP,
-    FaultCode.ASSERT: FaultKind.ASSERT,
-    FaultCode.ABSENT_LANES: FaultKind.ABSENT_LANES,
-    FaultCode.TOO_MANY_ARRIVALS: FaultKind.TOO_MANY_ARRIVALS,
-    FaultCode.ENDLESS_WAIT: FaultKind.ENDLESS_WAIT,
-    FaultCode.BAD_FREE: FaultKind.BAD_FREE,
+_MEANINGS: Mapping[int, tuple[FaultKind, str | None]] = {
+    FaultCode.SHARED_BOUNDS: (FaultKind.OUT_OF_BOUNDS, "shared"),
+    FaultCode.GLOBAL_BOUNDS: (FaultKind.OUT_OF_BOUNDS, "global"),
+    FaultCode.SHARED_ALIGNMENT: (FaultKind.MISALIGNED, "shared"),
+    FaultCode.GLOBAL_ALIGNMENT: (FaultKind.MISALIGNED, "global"),
+    FaultCode.LOCAL_BOUNDS: (FaultKind.OUT_OF_BOUNDS, "local"),
+    FaultCode.LOCAL_ALIGNMENT: (FaultKind.MISALIGNED, "local"),
+    FaultCode.CONSTANT_BOUNDS: (FaultKind.OUT_OF_BOUNDS, "constant"),
+    FaultCode.UNSUPPORTED: (FaultKind.UNSUPPORTED, None),
+    FaultCode.BARRIER: (FaultKind.BARRIER_DIVERGENCE, None),
+    FaultCode.BUDGET: (FaultKind.INSTRUCTION_LIMIT, None),
+    FaultCode.TRAP: (FaultKind.TRAP, None),
+    FaultCode.ASSERT: (FaultKind.ASSERT, None),
+    FaultCode.ABSENT_LANES: (FaultKind.ABSENT_LANES, None),
+    FaultCode.TOO_MANY_ARRIVALS: (FaultKind.TOO_MANY_ARRIVALS, None),
+    FaultCode.ENDLESS_WAIT: (FaultKind.ENDLESS_WAIT, None),
+    FaultCode.BAD_FREE: (FaultKind.BAD_FREE, None),
 }
-_SPACES = {
-    FaultCode.SHARED_BOUNDS: "shared",
-    FaultCode.SHARED_ALIGNMENT: "shared",
-    FaultCode.GLOBAL_BOUNDS: "global",
-    FaultCode.GLOBAL_ALIGNMENT: "global",
-    FaultCode.CONSTANT_BOUNDS: "constant",
-    FaultCode.LOCAL_BOUNDS: "local",
-    FaultCode.LOCAL_ALIGNMENT: "local",
-}
+"""The kind of a fault, and the space of its access."""
 
 
 def describe_stop(
     kernel: NativeKernel,
+    settings: LaunchSettings,
     context: Any,  # noqa: ANN401
-    block: Triple,
-    *,
-    shared_bytes: int,
-    message: str,
-    assertion: Assertion | None = None,
+    host: HostFunctions,
 ) -> Fault:
-    """The fault in a CONTEXT record. `block`: extents of the launch's blocks. `message`: text of a
-    failed assertion."""
-    code = int(context["fault_code"])
-    waits = int(context["fault_block"])
+    """The fault in a CONTEXT record."""
+    code, waits = int(context["fault_code"]), int(context["fault_block"])
+    kind, space = _MEANINGS[code]
     instruction = (
         _last_before(kernel, waits) if waits else kernel.decoded[int(context["fault_instruction"])]
     )
-    linear = int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
-    x, y, _ = block
-    space = _SPACES.get(code)
     resident = int(context["most_resident"]) if code == FaultCode.ENDLESS_WAIT else 0
-    other = int(context["fault_other"])
+    other = _last_before(kernel, int(context["fault_other"]))
+    own_shared = (  # start of the block's own shared memory in the shared window
+        int(context["shared_base"])
+        - kernel.code.shared_base
+        + kernel.code.architecture.shared_window
+    )
     fault = Fault(
-        kind=_KINDS[code],
+        kind=kind,
         line=instruction.line,
         opcode=instruction.opcode,
         block=(int(context["ctaid_x"]), int(context["ctaid_y"]), int(context["ctaid_z"])),
-        thread=(linear % x, linear // x % y, linear // (x * y)),
+        thread=place_in(
+            settings.block, int(context["fault_warp"]) * WARP_LANES + int(context["fault_lane"])
+        ),
         space=space,
         store=instruction.base.startswith("ST"),
         width=instruction.access_bytes if space else 0,
-        address=int(context["fault_address"])
-        - (_own_shared(kernel, context) if space == "shared" else 0),
-        shared_bytes=shared_bytes,
-        other_line=(
-            _last_before(kernel, other).line
-            if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES)
-            else None
-        ),
-        message=message or kernel.unknown.get(instruction.index, ""),
+        address=int(context["fault_address"]) - (own_shared if space == "shared" else 0),
+        shared_bytes=kernel.code.static_shared_bytes + settings.dynamic_shared_bytes,
+        other_line=other.line if code in (FaultCode.BARRIER, FaultCode.ABSENT_LANES) else None,
+        message=host.message or kernel.unknown.get(instruction.index, ""),
         resident=resident,
         offset=instruction.offset,
         lanes=tuple(lane for lane in range(WARP_LANES) if int(context["fault_mask"]) >> lane & 1),
-        assertion=assertion,
-        unstarted=resident and _grid_volume(context) - int(context["blocks_begun"]),
+        assertion=host.assertion,
+        unstarted=resident and settings.blocks - int(context["blocks_begun"]),
     )
     beyond = _find_beyond(kernel, instruction)
     if code != FaultCode.UNSUPPORTED or beyond is None:
@@ -160,16 +147,6 @@ def _find_beyond(kernel: NativeKernel, instruction: Decoded) -> int | None:
         if isinstance(each, Constant) and each.bank == VARIABLES_BANK and each.register is None
     )
     return next((last for last in reads if last >= len(variables)), None)
-
-
-def _own_shared(kernel: NativeKernel, context: Any) -> int:  # noqa: ANN401
-    """Start of the block's own shared memory in the shared window."""
-    code = kernel.code
-    return int(context["shared_base"]) - code.shared_base + code.architecture.shared_window
-
-
-def _grid_volume(context: Any) -> int:  # noqa: ANN401
-    return int(context["grid_x"]) * int(context["grid_y"]) * int(context["grid_z"])
 
 
 def _last_before(kernel: NativeKernel, block: int) -> Decoded:

@@ -30,6 +30,7 @@ from grader.emulator.run.formatting import (
     format_text,
     read_string,
 )
+from grader.emulator.run.launch import block_number
 from grader.emulator.run.memory import HOST_FUNCTIONS, WINDOW, DeviceMemory
 
 _FIRST_ARGUMENT, _LINE_ARGUMENT = 4, 8
@@ -79,11 +80,9 @@ class HostFunctions:
             warp = _record(warp_address, self._warp_type)
             function = _FUNCTIONS.get(int(context["call_target"]))
             lanes = [lane for lane in range(WARP_LANES) if mask >> lane & 1]
-            return (
-                self._fail(context, FaultCode.UNSUPPORTED, lanes[0])
-                if function is None
-                else function(self, context, warp, lanes)
-            )
+            if function is None:
+                return self._fail(context, FaultCode.UNSUPPORTED, lanes[0])
+            return function(self, context, warp, lanes)
         except BaseException as problem:  # native code cannot propagate any, not even Ctrl-C
             self.error = problem
             return FaultCode.INTERNAL
@@ -94,28 +93,24 @@ class HostFunctions:
         if self._free_characters <= 0:
             return self._count_arguments(context, warp, lanes)
         for lane in lanes:
-            read, template, address = (
-                self._reader(context, warp, lane),
-                _argument(warp, lane, 0),
-                _argument(warp, lane, 1),
-            )
-            arguments = Arguments(read, address)
+            read, template = self._reader(context, warp, lane), _argument(warp, lane, 0)
+            arguments = Arguments(read, _argument(warp, lane, 1))
             try:
                 text = format_text(read_string(read, template), arguments, read)
             except BadAddressError:
                 return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, template)
             warp["registers"][_FIRST_ARGUMENT, lane] = arguments.taken
             if self._free_characters > 0:
-                self.printed.append((_block_number(context), text[: self._free_characters]))
+                self.printed.append((block_number(context), text[: self._free_characters]))
                 self._free_characters -= max(1, len(text))  # empty texts take time, too
         return FaultCode.NONE
 
     def _count_arguments(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
         """vprintf's result for text beyond the limit: computed once for all lanes with the same
         format."""
-        templates = [_argument(warp, lane, 0) for lane in lanes]
         taken: dict[int, int] = {}
-        for lane, template in zip(lanes, templates, strict=True):
+        for lane in lanes:
+            template = _argument(warp, lane, 0)
             if template not in taken:
                 try:
                     taken[template] = count_arguments(
@@ -198,8 +193,3 @@ def _argument(warp: Any, lane: int, number: int) -> int:  # noqa: ANN401
     but the fourth is in R10."""
     register = _FIRST_ARGUMENT + 2 * number
     return int(warp["registers"][register, lane]) | int(warp["registers"][register + 1, lane]) << 32
-
-
-def _block_number(context: Any) -> int:  # noqa: ANN401
-    row = int(context["ctaid_y"]) + int(context["grid_y"]) * int(context["ctaid_z"])
-    return int(context["ctaid_x"]) + int(context["grid_x"]) * row

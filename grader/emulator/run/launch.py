@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -78,6 +79,18 @@ class LaunchSettings:
     def together(self) -> int:
         """Number of blocks that are on the GPU at a time."""
         return self.blocks if self.resident is None else min(self.blocks, self.resident)
+
+
+def place_in(extent: Triple, linear: int) -> Triple:
+    """The coordinates with this linear index."""
+    x, y, _ = extent
+    return linear % x, linear // x % y, linear // (x * y)
+
+
+def block_number(context: Any) -> int:  # noqa: ANN401 - a NumPy record
+    """The linear index of a CONTEXT's block."""
+    row = int(context["ctaid_y"]) + int(context["grid_y"]) * int(context["ctaid_z"])
+    return int(context["ctaid_x"]) + int(context["grid_x"]) * row
 
 
 def fill_constants(code: KernelCode, settings: LaunchSettings, bank_address: int) -> np.ndarray:

@@ -129,15 +129,7 @@ def _map(view: np.ndarray, descriptor: int) -> None:
 def _mmap() -> ctypes._NamedFuncPointer:
     """`mmap` of the C library: Python's `mmap` cannot map at a given address."""
     function = ctypes.CDLL(None, use_errno=True).mmap
-    integer = ctypes.c_int
-    function.argtypes = [
-        ctypes.c_void_p,
-        ctypes.c_size_t,
-        integer,
-        integer,
-        integer,
-        ctypes.c_long,
-    ]
+    function.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
     function.restype = ctypes.c_void_p
     return function
 

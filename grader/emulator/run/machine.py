@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 
 from grader.emulator.codegen.native_kernel import NativeKernel
-from grader.emulator.run.block_traces import (
-    NO_LENGTHS,
-    BlockTrace,
-    Lengths,
-    join_lengths,
-)
-from grader.emulator.run.checked_launch import Hazard
+from grader.emulator.run.block_traces import NO_LENGTHS, BlockTrace, Lengths, join_lengths
+from grader.emulator.run.checked_launch import Hazard, Touched
 from grader.emulator.run.counts import LaunchCounts
 from grader.emulator.run.faults import Fault
 from grader.emulator.run.host import join_printed
 from grader.emulator.run.launch import LaunchSettings, fill_constants
 from grader.emulator.run.memory import DeviceMemory
-from grader.emulator.run.touched import Touched
 from grader.emulator.run.worker import Worker, first_fault, local_bytes
 
 CHUNKS_PER_THREAD = 16
@@ -76,7 +69,8 @@ def run_launch(
     chunks = _chunks(settings, threads)
     total = sum(end - first for first, end in chunks)
     done = 0
-    with _run_by(threads) as run_all:
+    with ThreadPoolExecutor(threads) as pool:
+        run_all: Callable[..., Iterable[int]] = map if threads == 1 else pool.map
         for first in range(0, len(chunks), threads):
             batch = chunks[first : first + threads]
             codes = list(run_all(Worker.run, workers, *zip(*batch, strict=True)))
@@ -106,23 +100,11 @@ def run_launch(
     return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), lengths, waited, touched)
 
 
-@contextmanager
-def _run_by(threads: int) -> Iterator[Callable[..., Iterable[int]]]:
-    """A replacement of `map` that uses this number of threads; a single thread is this thread."""
-    if threads == 1:
-        yield map
-        return
-    with ThreadPoolExecutor(threads) as pool:
-        yield pool.map
-
-
 def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:
     """The ranges of blocks that workers get one after another."""
     if settings.sample:
-        turns = [
-            settings.blocks - 1 - block if settings.backwards else block
-            for block in settings.sample
-        ]
+        last = settings.blocks - 1
+        turns = (last - block if settings.backwards else block for block in settings.sample)
         stretches = [(turn, turn + 1) for turn in sorted(turns)]
     else:
         edges = (-1, *settings.left_out, settings.blocks)

@@ -3,7 +3,6 @@ and local memory, slots, counts."""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -28,7 +27,7 @@ from grader.emulator.run.checked_launch import CheckedLaunch
 from grader.emulator.run.counts import Tally, totals_of
 from grader.emulator.run.faults import Fault, FaultKind, describe_stop
 from grader.emulator.run.host import HostFunctions
-from grader.emulator.run.launch import LaunchSettings, make_warps
+from grader.emulator.run.launch import LaunchSettings, block_number, make_warps
 from grader.emulator.run.memory import WINDOW, DeviceMemory
 
 LATE_CYCLES = 1 << 14
@@ -60,7 +59,6 @@ class Worker:
         self.block_counts = np.zeros((len(kernel.flow.blocks), COUNTS_PER_BLOCK), dtype=np.uint64)
         self.local_bytes = -(-kernel.code.local_bytes // 16) * 16
         self.local = np.zeros(max(16, local_bytes(kernel, settings)), dtype=np.uint8)
-        self.constants = bank
         self.banks = {BANK_OF_LAUNCH: bank} | kernel.banks
         self.buffers = memory.buffers
         self.warps = make_warps(kernel.warp_type, settings.block)
@@ -84,7 +82,7 @@ class Worker:
 
     def _fill_context(self) -> None:
         context = self.context[0]
-        context["constants"] = self.constants.ctypes.data
+        context["constants"] = self.banks[BANK_OF_LAUNCH].ctypes.data
         context["shared_base"] = self.kernel.code.shared_base
         context["shared_bytes"] = self.shared_bytes
         self._fill_system_shared(context)
@@ -116,9 +114,8 @@ class Worker:
         context["budget"] = min(self.settings.budget, BUDGET_STRETCH)
         context["reserve"] = self.settings.budget - context["budget"]
         context["processor_end"] = int(1e9 * self.settings.processor_end)
-        context["checked_state"] = (
-            self.checked.record.ctypes.data if self.checked is not None else 0
-        )
+        if self.checked is not None:
+            context["checked_state"] = self.checked.record.ctypes.data
         together = self.settings.together if self.kernel.ordered else self.settings.blocks
         context["reversed"] = together if self.settings.backwards else 0
         context["most_resident"] = 0 if self.alone else self.settings.together
@@ -183,15 +180,14 @@ class Worker:
         """Runs blocks; returns a FaultCode. After a fault, the worker runs no more blocks."""
         if self.context[0]["fault_code"]:
             return int(self.context[0]["fault_code"])
-        for traced in self.settings.traced[
-            bisect_left(self.settings.traced, first) : bisect_left(self.settings.traced, end)
-        ]:
-            code = self.kernel.runtime.run_blocks(
-                self.context.ctypes.data, first, traced
-            ) or self._run_traced(traced)
+        for traced in [each for each in self.settings.traced if first <= each < end]:
+            code = self._run_blocks(first, traced) or self._run_traced(traced)
             if code:
                 return code
             first = traced + 1
+        return self._run_blocks(first, end)
+
+    def _run_blocks(self, first: int, end: int) -> int:
         return self.kernel.runtime.run_blocks(self.context.ctypes.data, first, end)
 
     def _run_traced(self, block: int) -> int:
@@ -199,7 +195,7 @@ class Worker:
         traced = TraceBuffers(block, len(self.warps), self.settings.trace_words)
         self.traced.append(traced)
         self.context[0]["traces"] = traced.records.ctypes.data
-        code = self.kernel.runtime.run_blocks(self.context.ctypes.data, block, block + 1)
+        code = self._run_blocks(block, block + 1)
         self.context[0]["traces"] = 0
         self._gather()
         return code
@@ -218,14 +214,6 @@ class Worker:
             raise MemoryError
         self._gather()
 
-    @property
-    def faulty_block(self) -> int:
-        """Linear index of the last block that the worker ran."""
-        context, grid = self.context[0], self.settings.grid
-        return int(context["ctaid_x"]) + grid[0] * (
-            int(context["ctaid_y"]) + grid[1] * int(context["ctaid_z"])
-        )
-
 
 def local_bytes(kernel: NativeKernel, settings: LaunchSettings) -> int:
     """Bytes of local memory of a block, in whole warps."""
@@ -240,15 +228,8 @@ def first_fault(
     instruction limit without a place."""
     faulty = [worker for worker in workers if worker.context[0]["fault_code"]]
     if faulty:
-        first = min(faulty, key=lambda worker: worker.faulty_block)
-        fault = describe_stop(
-            kernel,
-            first.context[0],
-            settings.block,
-            shared_bytes=kernel.code.static_shared_bytes + settings.dynamic_shared_bytes,
-            message=first.host_functions.message,
-            assertion=first.host_functions.assertion,
-        )
+        first = min(faulty, key=lambda worker: block_number(worker.context[0]))
+        fault = describe_stop(kernel, settings, first.context[0], first.host_functions)
         if fault.kind is not FaultKind.INSTRUCTION_LIMIT:
             return fault
         if first.context[0]["reserve"] > 0:  # the time ended the launch

@@ -57,23 +57,13 @@ def make_request(
 ) -> WorstRequest:
     """Converts a WORST record."""
     mask, window = int(found["mask"]), (1 << CLUSTER_SHIFT) - 1
-    addresses = found["addresses"] & (window if space == "shared" else 0xFFFFFFFF)
-    return WorstRequest(
-        line,
-        space,
-        load,
-        atomic,
-        int(found["width"]),
-        int(found["flags"]),
-        tuple(
-            address if mask >> lane & 1 else None for lane, address in enumerate(addresses.tolist())
-        ),
-        int(found["passes"]),
-        int(found["passes_ideal"]),
-        int(found["bytes"]),
-        int(found["block"]),
-        int(found["warp"]),
+    words = found["addresses"] & (window if space == "shared" else 0xFFFFFFFF)
+    addresses = tuple(
+        address if mask >> lane & 1 else None for lane, address in enumerate(words.tolist())
     )
+    names = ("width", "flags", "passes", "passes_ideal", "bytes", "block", "warp")
+    numbers = {name: int(found[name]) for name in names}
+    return WorstRequest(line, space, load, atomic, addresses=addresses, **numbers)
 
 
 def list_wavefronts(request: WorstRequest) -> tuple[Wavefront, ...]:

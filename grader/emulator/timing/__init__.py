@@ -15,12 +15,7 @@ blocks, and the GPU's figures.
     profile.py          stall breakdown: cycles of warps by the states of stalls.py
     kinds.py            kinds of launches; intervals.py has the model's error for each
 
-The expensive parts are in C++, in the runtime (cpp/timing/):
-
-    traces.cpp   expands traces
-    sm.cpp       simulates an SM: choice of a warp, issue, barriers, blocks
-    memory.cpp   simulates its memory: load/store unit, L1, L2, DRAM
-    profile.cpp  assigns each cycle of each warp to a state, only in sm_profiled.cpp
+The expensive parts are in C++, in the runtime (cpp/timing/).
 
 The model simulates one SM, because bounds per resource are not sufficient: the same padded tile
 takes 0.33 ms with one element per thread and 0.19 ms with four, although no resource's bound

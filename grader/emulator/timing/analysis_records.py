@@ -6,22 +6,16 @@ from __future__ import annotations
 from typing import Annotated
 
 
-class Totals:
-    """Totals per block of some streams: executions of each instruction (`executed`, a row of
-    `instruction_count`), sectors of global accesses and wavefronts of shared accesses, without
-    asynchronous copies. The caller sets all three to 0."""
+class Stream:
+    """The warps of some blocks (streams.Streams), and the table of their code."""
 
     table: Annotated[int, "CodeRow *"]
     first: Annotated[int, "int64_t *"]
     steps: Annotated[int, "Step *"]
     accesses: Annotated[int, "Access *"]
     lines: Annotated[int, "Line *"]
-    executed: Annotated[int, "int64_t *"]
-    sectors: Annotated[int, "int64_t *"]
-    wavefronts: Annotated[int, "int64_t *"]
     block_count: int
     warps_per_block: int
-    instruction_count: int
 
 
 class Region:
@@ -41,17 +35,13 @@ class Region:
 
 
 class Touched:
-    """The accesses of steps to buffers. `known` and `words` have a number per line of global
+    """The accesses of streams to buffers. `known` and `words` have a number per line of global
     memory: the accessed sectors by kind, and the covered words. The caller sets both to 0."""
 
-    table: Annotated[int, "CodeRow *"]
-    steps: Annotated[int, "Step *"]
-    accesses: Annotated[int, "Access *"]
-    lines: Annotated[int, "Line *"]
+    streams: Annotated[int, "Stream *"]
     known: Annotated[int, "uint16_t *"]
     words: Annotated[int, "uint32_t *"]
     regions: Annotated[int, "Region *"]
-    step_count: int
     region_count: int
 
 
@@ -64,18 +54,12 @@ class Walks:
     visitors; `reloaded`: lines that a visitor loads after another visitor; `together`: those of
     them that it loads after about as many steps."""
 
-    table: Annotated[int, "CodeRow *"]
-    first: Annotated[int, "int64_t *"]
-    steps: Annotated[int, "Step *"]
-    accesses: Annotated[int, "Access *"]
-    lines: Annotated[int, "Line *"]
+    streams: Annotated[int, "Stream *"]
     visitors: Annotated[int, "uint32_t *"]
     known: Annotated[int, "uint16_t *"]
     places: Annotated[int, "uint32_t *"]
     first_visitor: int
     at_once: int
-    block_count: int
-    warps_per_block: int
     distinct: int
     reloaded: int
     together: int
@@ -92,11 +76,7 @@ class ContentionSums:
     `swap_turns`: lanes that request a swap and the turns of their slices, weighted by the number of
     such lanes. The caller sets all of them to 0."""
 
-    table: Annotated[int, "CodeRow *"]
-    first: Annotated[int, "int64_t *"]
-    steps: Annotated[int, "Step *"]
-    accesses: Annotated[int, "Access *"]
-    lines: Annotated[int, "Line *"]
+    streams: Annotated[int, "Stream *"]
     regions: Annotated[int, "Region *"]
     visitors: Annotated[int, "uint32_t *"]
     known: Annotated[int, "uint16_t *"]
@@ -105,8 +85,6 @@ class ContentionSums:
     alone: Annotated[int, "double *"]
     pairs: Annotated[int, "int64_t *"]
     turns: Annotated[int, "double *"]
-    block_count: int
-    warps_per_block: int
     region_count: int
     slice_count: int
     visits: int

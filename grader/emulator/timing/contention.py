@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.emulator.cpp import Runtime
+from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import ContentionSums
-from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import AS_OFTEN
 from grader.emulator.timing.record_arrays import first_row, make_pointing
 from grader.emulator.timing.streams import Streams
@@ -24,21 +25,6 @@ CROWD = 6000
 MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
 """Moments of a launch, as fractions of its time, and their spacing: densest at the start, when most
 data is new."""
-
-
-@dataclass(frozen=True)
-class Slice:
-    """Cycles of an L2 slice: for a `turn` of an atomic; for `passing` on a turn of another slice;
-    for `waiting` for DRAM at an atomic that misses in the L2, while `window` others proceed; for a
-    `chain`, until a float can be added to a word again; for a `swap`, until the next thread can see
-    the new value and swap the word itself."""
-
-    turn: float
-    passing: float
-    waiting: float
-    window: float
-    chain: float
-    swap: float
 
 
 @dataclass(frozen=True)
@@ -92,43 +78,36 @@ class Contention:
             swaps_of_word=others.swaps_of_word * self.swaps / others.swaps,
         )
 
-    def cycles(self, times: float, at_once: float, held: float, each: Slice) -> float:
+    def cycles(self, times: float, at_once: float, f: Figures) -> float:
         """Cycles of the busiest slice for the atomics of a launch that does `times` the observed
         work, `at_once` of it concurrently. Threads with failed swaps try again."""
+        held = f.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES)
         missing = self.missing(times, held) / self.busiest  # misses are spread over all slices
-        waiting = each.waiting * float(SPANS @ (missing / (1.0 + each.window * missing)))
+        waiting = f.atomic_wait * float(SPANS @ (missing / (1.0 + f.atomic_window * missing)))
         waiting *= self.pair_visits / max(1.0, float(self.turns.sum()))  # per turn
-        spread = max(self.busiest * (each.turn + waiting), each.turn + each.passing)
+        spread = max(self.busiest * (f.atomic_turn + waiting), f.atomic_turn + f.pass_cycles)
         mean = float(self.turns.mean())
         asking = self.swaps_of_word * min(times, at_once)
         failing = (
             IN_VAIN * asking * (1.0 - 0.5 * min(1.0, at_once / times)) / (1.0 + asking / CROWD)
         )
         again = failing * self.swaps * self.turns_of_try / self.turns.size * spread
-        swapping = float(np.hypot(mean * spread + again, self.swaps_of_word * each.swap))
-        return times * max(swapping, self.longest_chain * each.chain)
+        swapping = float(np.hypot(mean * spread + again, self.swaps_of_word * f.atomic_swap))
+        return times * max(swapping, self.longest_chain * f.atomic_chain)
 
 
 def find_contention(
-    streams: Streams,
-    code: CodeTable,
-    regions: np.ndarray,
-    slices: int,
-    runtime: Runtime,
+    streams: Streams, regions: np.ndarray, slices: int, runtime: Runtime
 ) -> Contention:
     """The contention of the atomics of streams (cpp/timing/contention.cpp). `regions`: a Region per
     buffer."""
     turns, pairs = np.zeros(slices), np.zeros(len(regions), dtype=np.int64)
     buffer_pairs = (regions["end_line"] - regions["first_line"]) * (LINE_SECTORS // PAIR_SECTORS)
-    if not code.atomics.any():
+    if not streams.table["atomic"].any():
         return Contention(turns, 0, 0, 0, 0.0, 0.0, 0.0, pairs, buffer_pairs)
     lines = LIMIT // LINE_BYTES
     arrays = {
-        "table": code.table,
-        "first": streams.first,
-        "steps": streams.steps,
-        "accesses": streams.accesses,
-        "lines": streams.lines,
+        "streams": streams.record(),
         "regions": regions,
         "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
         "known": np.zeros(lines, dtype=np.uint16),
@@ -138,22 +117,20 @@ def find_contention(
         "pairs": pairs,
         "turns": turns,
     }
-    numbers = {
-        "block_count": streams.blocks,
-        "warps_per_block": streams.warps_per_block,
-        "region_count": len(regions),
-        "slice_count": slices,
-    }
+    numbers = {"region_count": len(regions), "slice_count": slices}
     sums = make_pointing(ContentionSums, arrays, numbers)
     runtime.find_contention(sums.ctypes.data)
     found = first_row(ContentionSums, sums)
-    chain, swaps = int(found.longest_chain), float(found.swaps)
-    contended = found.contended_swaps / max(1.0, swaps)
-    by_chance = contended / max(1.0, swaps)
-    of_word = max(0.0, contended - 1.0 + by_chance)
-    turns_of_try = float(found.swap_turns) / max(1.0, float(found.tries))
-    visits, pair_visits = int(found.visits), int(found.pair_visits)
-    of_word = float(of_word)
+    contended = found.contended_swaps / max(1.0, found.swaps)
+    by_chance = contended / max(1.0, found.swaps)
     return Contention(
-        turns, visits, pair_visits, chain, swaps, of_word, turns_of_try, pairs, buffer_pairs
+        turns,
+        int(found.visits),
+        int(found.pair_visits),
+        int(found.longest_chain),
+        float(found.swaps),
+        float(max(0.0, contended - 1.0 + by_chance)),
+        float(found.swap_turns / max(1.0, found.tries)),
+        pairs,
+        buffer_pairs,
     )

@@ -6,10 +6,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from grader.emulator.layouts.execution import SECTOR_BYTES
-from grader.emulator.timing.contention import Slice
-from grader.emulator.timing.footprint import L2_SET_BYTES, Capacity, Rows
-
 
 @dataclass(frozen=True)
 class Figures:
@@ -141,32 +137,7 @@ class Figures:
         three for two reads."""
         return 64 * self.l2_slices / self.l2_bytes_per_cycle / 3
 
-    @property
-    def slice(self) -> Slice:
-        """Costs of atomics on an L2 slice."""
-        return Slice(
-            self.atomic_turn,
-            self.pass_cycles,
-            self.atomic_wait,
-            self.atomic_window,
-            self.atomic_chain,
-            self.atomic_swap,
-        )
-
     def byte_cycles(self, active: int, part: float = 1.0) -> float:
         """Cycles in which an SM's share of a fraction `part` of DRAM's bandwidth moves a byte, with
         this number of active SMs."""
         return self.clock_mhz * 1e6 * active / (self.dram_gbps * 1e9 * part)
-
-    @property
-    def capacity(self) -> Capacity:
-        """The L2's capacity for data that blocks access at random."""
-        return Capacity(
-            self.shared_part * self.l2_bytes / SECTOR_BYTES, self.l2_bytes / L2_SET_BYTES
-        )
-
-    @property
-    def rows(self) -> Rows:
-        """Bytes that a DRAM channel moves in the time in which it opens a row."""
-        channel_gbps = self.dram_gbps / self.dram_channels
-        return Rows(self.read_row_ns * channel_gbps, self.write_row_ns * channel_gbps)

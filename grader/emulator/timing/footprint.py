@@ -13,11 +13,11 @@ from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import SECTOR_BYTES
 from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Region, Touched
-from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.record_arrays import make_pointing, make_rows
-from grader.emulator.timing.resident_together import share_together
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS, WAYS
+from grader.emulator.timing.walks import share_together
 
 RANDOM = 0.05
 """Neighbouring blocks that share less than this fraction of their data access it at random, if they
@@ -53,53 +53,35 @@ class Traffic:
     waited: float = 0.0
 
 
-@dataclass(frozen=True)
-class Rows:
-    """Bytes that DRAM moves in the time in which it opens a row for a read, or a write. Data of
-    the row up to this size takes no extra time."""
-
-    read: float
-    write: float
-
-
-@dataclass(frozen=True)
-class Capacity:
-    """The L2's capacity for a launch: sectors, sets of lines, and the number of resident blocks
-    that share it."""
-
-    sectors: float = 0.0
-    sets: float = 1.0
-    resident: int = 1
-
-
 class Footprint:
     """The accesses of the streams, extrapolated to all `executed` instructions of the launch, up to
     the size of the buffers.
 
     `around`: streams of groups of neighbouring blocks. `held`: sectors of each buffer that the L2
-    holds at the start. `capacity`: the L2's capacity for data of this launch.
+    holds at the start. `resident`: blocks that share the GPU's L2.
     """
 
     def __init__(
         self,
         streams: Streams,
-        code: CodeTable,
         executed: int,
         regions: Regions,
+        f: Figures,
         runtime: Runtime,
         *,
         around: Sequence[Streams] = (),
         held: Sequence[float] = (),
-        capacity: Capacity,
+        resident: int = 1,
     ) -> None:
-        self._code, self._regions, self._runtime = code, regions, runtime
-        self._groups, self._capacity = around, capacity
+        self._regions, self._figures, self._runtime = regions, f, runtime
+        self._groups, self._resident = around, resident
+        self._l2_sectors = f.shared_part * f.l2_bytes / SECTOR_BYTES
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
         self._buffer_sectors = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
         self._held = np.array(held or np.zeros(len(regions)))
 
-    def traffic(self, *, closely: bool, rows: Rows) -> Traffic:
+    def traffic(self, *, closely: bool) -> Traffic:
         """The traffic of DRAM. `closely`: takes neighbouring blocks and DRAM rows into account."""
         own = self._own
         once = np.zeros(len(self._regions), dtype=bool)
@@ -119,9 +101,11 @@ class Footprint:
         if not closely:
             return Traffic(read, written, new)
         pair_bytes = PAIR_SECTORS * SECTOR_BYTES
-        reading = loads / PAIR_SECTORS * self._lost("loaded_pairs", pair_bytes, rows.read)
-        writing = self._lost("stored", SECTOR_BYTES, rows.write)
-        beyond = max(float(stores.sum()) - self._capacity.sectors, float(dropped.sum()))
+        reading = (
+            loads / PAIR_SECTORS * self._lost("loaded_pairs", pair_bytes, self._figures.read_row_ns)
+        )
+        writing = self._lost("stored", SECTOR_BYTES, self._figures.write_row_ns)
+        beyond = max(float(stores.sum()) - self._l2_sectors, float(dropped.sum()))
         leaving = stores * beyond / max(1.0, float(stores.sum()))
         return Traffic(
             read,
@@ -156,7 +140,7 @@ class Footprint:
         lines = np.minimum(
             self._scale * self._own["partial_lines"], self._buffer_sectors / LINE_SECTORS
         )
-        mean = float(lines.sum()) / self._capacity.sets
+        mean = float(lines.sum()) / (self._figures.l2_bytes / L2_SET_BYTES)
         kept = sum(math.exp(-mean) * mean**n / math.factorial(n) for n in range(PARTIAL_WAYS))
         return 1.0 - kept
 
@@ -167,7 +151,7 @@ class Footprint:
         times = found * self._scale
         once = np.minimum(self._buffer_sectors, times)
         again = (times > AS_OFTEN * self._buffer_sectors) & random
-        if not again.any() or once.sum() <= self._capacity.sectors:
+        if not again.any() or once.sum() <= self._l2_sectors:
             return np.asarray(once)
         rate = np.where(again, times / np.maximum(1.0, once), 0.0)
 
@@ -179,7 +163,7 @@ class Footprint:
         for _ in range(BISECTIONS):
             middle = 0.5 * (low + high)
             low, high = (
-                (middle, high) if touched(middle).sum() < self._capacity.sectors else (low, middle)
+                (middle, high) if touched(middle).sum() < self._l2_sectors else (low, middle)
             )
         missing = touched(low) + (1.0 - low) * times * np.exp(-rate * low)
         return np.asarray(np.where(again, missing, once))
@@ -207,13 +191,15 @@ class Footprint:
         """`_random` without the buffers that blocks load together while they are resident."""
         alone = self._random.copy()
         for index in np.flatnonzero(alone).tolist():
-            shared = share_together(self._groups, self._regions[index], self._capacity.resident)
+            shared = share_together(self._groups, self._regions[index], self._resident)
             alone[index] = shared < RANDOM
         return alone
 
-    def _lost(self, units: str, unit_bytes: int, row_bytes: float) -> np.ndarray:
-        """Bytes per unit that DRAM could move while it opens rows, for each buffer. Uses the traced
+    def _lost(self, units: str, unit_bytes: int, row_ns: float) -> np.ndarray:
+        """Bytes per unit that DRAM could move while it opens rows, for each buffer; data of a row
+        takes no extra time up to the time `row_ns` in which a channel opens it. Uses the traced
         blocks or the groups of neighbours, whichever open fewer rows per unit."""
+        row_bytes = row_ns * (self._figures.dram_gbps / self._figures.dram_channels)
         pages = units.partition("_")[0] + "_pages"
         opened = [
             each[pages] / np.maximum(1, each[units])
@@ -223,20 +209,16 @@ class Footprint:
         return np.asarray(np.maximum(0.0, row_bytes * np.minimum.reduce(opened) - unit_bytes))
 
     def _touch(self, streams: Streams) -> np.ndarray:
-        """The accesses of steps as Regions, one per buffer (cpp/timing/totals.cpp)."""
+        """The accesses of steps as Regions, one per buffer (cpp/timing/touched.cpp)."""
         found = make_regions(self._regions)
         lines = LIMIT // LINE_BYTES
         arrays = {
-            "table": self._code.table,
-            "steps": streams.steps,
-            "accesses": streams.accesses,
-            "lines": streams.lines,
+            "streams": streams.record(),
             "known": np.zeros(lines, dtype=np.uint16),  # only used pages take memory
             "words": np.zeros(lines, dtype=np.uint32),
             "regions": found,
         }
-        numbers = {"step_count": len(streams.steps), "region_count": len(found)}
-        touched = make_pointing(Touched, arrays, numbers)
+        touched = make_pointing(Touched, arrays, {"region_count": len(found)})
         self._runtime.touch(touched.ctypes.data)
         return found
 

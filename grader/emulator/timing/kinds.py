@@ -6,16 +6,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-import numpy as np
-
 from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import LINE_SECTORS
 
-_SECTORS = np.array([mask.bit_count() for mask in range(1 << LINE_SECTORS)])
-"""Number of sectors in a mask of a line."""
 MATTERS = 0.1
 """Least fraction of a launch's time or sectors from which on a poorly modelled mechanism decides
 the kind."""
@@ -148,7 +143,7 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
     codes = streams.steps["code"]
     accessing = streams.steps["access"] >= 0
     accesses = streams.accesses[streams.steps["access"][accessing]]
-    touched, whole = (_sectors_of(streams.lines[name], accesses) for name in ("touched", "whole"))
+    touched, whole = (streams.sectors(mask, accesses) for mask in ("touched", "whole"))
     stores = code.table["kind"][codes[accessing]] == Kind.STORE
     stored = touched[stores].sum()
     instructions = max(1, len(codes))
@@ -161,9 +156,3 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         prefetches=touched[code.table["kind"][codes[accessing]] == Kind.PREFETCH].sum()
         / max(1, touched.sum()),
     )
-
-
-def _sectors_of(masks: np.ndarray, accesses: np.ndarray) -> np.ndarray:
-    """The number of sectors in the masks of each access's lines."""
-    before = np.concatenate([[0], np.cumsum(_SECTORS[masks])])
-    return np.asarray(before[accesses["end"]] - before[accesses["first"]])

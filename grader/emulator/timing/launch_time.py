@@ -17,7 +17,12 @@ from grader.emulator.timing.contention import find_contention
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
-from grader.emulator.timing.parameters import Load, Share, find_parameters, find_share
+from grader.emulator.timing.parameters import (
+    Share,
+    choose_carveout,
+    find_parameters,
+    find_share,
+)
 from grader.emulator.timing.profile import Profiled, simulate_profiled
 from grader.emulator.timing.representative import stand_for_all
 from grader.emulator.timing.sm import SimulatedSM, make_sm
@@ -25,7 +30,6 @@ from grader.emulator.timing.streams import Streams, join
 from grader.emulator.timing.timing_records import (
     CODE_LINE,
     LINE_BYTES,
-    PAIR_SECTORS,
     SUB_PARTITIONS,
     Statistics,
 )
@@ -97,8 +101,7 @@ class LaunchModel:
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
-        self.around, self.work = work.around, work
-        self.bulk_bytes, self.calls = sum(work.bulk_bytes), work.calls
+        self.work, self.bulk_bytes = work, sum(work.bulk_bytes)
         region_bytes = sum(end - start for start, end in work.regions)
         self.bulk_from_dram = sum(min(moved, region_bytes) for moved in work.bulk_bytes)
         self.active = min(figures.multiprocessors, shape.blocks)
@@ -106,27 +109,23 @@ class LaunchModel:
         self.resident = max(1, min(shape.resident, self.rounds))
         self.footprint = Footprint(
             work.streams,
-            work.code,
             shape.executed,
             work.regions,
+            figures,
             runtime,
             around=work.around,
             held=held or (),
-            capacity=replace(figures.capacity, resident=self.active * self.resident),
+            resident=self.active * self.resident,
         )
         executed = np.bincount(self.streams.steps["code"] // CODE_LINE)
         self.fetches = bool(np.count_nonzero(executed) * LINE_BYTES > figures.code_bytes)
-        place = (work.code, make_regions(work.regions), figures.l2_slices, runtime)
+        place = (make_regions(work.regions), figures.l2_slices, runtime)
         self.contention = find_contention(work.streams, *place)
         if work.around and self.contention.swaps:
             self.contention = self.contention.placed_as(find_contention(join(work.around), *place))
         times = shape.executed / max(1, len(work.streams.steps))
-        self.busiest_slice = self.contention.cycles(
-            times,
-            self.active * self.resident / work.streams.blocks,
-            figures.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES),
-            figures.slice,
-        )
+        at_once = self.active * self.resident / work.streams.blocks
+        self.busiest_slice = self.contention.cycles(times, at_once, figures)
         self.atomic_turns = times * float(self.contention.turns.sum())
 
     def estimate(self) -> Estimate:
@@ -137,7 +136,7 @@ class LaunchModel:
         self.settled, found = self.settle(order, share)
         quickest = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
         each = found.call_cycles / found.calls / self.active if found.calls else quickest
-        self.calling = self.calls * each
+        self.calling = self.work.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
         cycles = max(self.extend(found, share, whole=whole), *self.floors(found))
         longest = self.longest_block(share)
@@ -196,7 +195,7 @@ class LaunchModel:
         """DRAM's work per sector that an SM reads and writes, from a first run."""
         f, scale = self.figures, self.scale(first)
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
-        traffic = self.footprint.traffic(closely=busy > NEIGHBOURS_FROM * first.cycles, rows=f.rows)
+        traffic = self.footprint.traffic(closely=busy > NEIGHBOURS_FROM * first.cycles)
         loaded, stored = max(1.0, first.l1_misses * scale), first.stored * scale
         return find_share(f, traffic, loaded, stored, self.read_together(traffic, loaded))
 
@@ -205,7 +204,7 @@ class LaunchModel:
         alone = traffic.read / loaded
         if alone > HARDLY_SHARED:
             return alone
-        walked = follow_walks(self.streams, self.resident, self.around, self.code, self.runtime)
+        walked = follow_walks(self.streams, self.resident, self.work.around, self.runtime)
         waves = max(1.0, self.shape.blocks / (self.active * self.resident))
         return max(alone, traffic.new * walked.missing(self.shape.executed / loaded, waves))
 
@@ -374,13 +373,12 @@ class LaunchModel:
     ) -> SimulatedSM:
         """The SM of `run`, before its start."""
         streams, f = streams or self.streams, self.figures
-        load = Load(
+        parameters = find_parameters(
+            f,
             self.active,
-            self.shape.resident,
-            self.shape.shared_bytes,
-            self.active * self.busiest_slice / max(1.0, self.atomic_turns),
             share or Share(1.0, 1.0, f.dram_part),
-            wait,
+            carveout=choose_carveout(f, self.shape.resident, self.shape.shared_bytes),
+            atomic_cycles=self.active * self.busiest_slice / max(1.0, self.atomic_turns),
+            wait=wait,
         )
-        parameters = find_parameters(f, load)
-        return make_sm(self.code.table, streams, order, resident, parameters, fetches=self.fetches)
+        return make_sm(streams, order, resident, parameters, fetches=self.fetches)

@@ -37,23 +37,6 @@ class Share:
     write_wait: float = 0.0
 
 
-@dataclass(frozen=True)
-class Load:
-    """The environment of the simulated SM: active SMs, blocks that fit an SM, and shared memory per
-    block.
-
-    `atomic_cycles`: cycles of the L2 per turn of an atomic, for one SM; `wait`: mean delay of a
-    read in DRAM's queues.
-    """
-
-    active: int
-    fitting: int
-    shared_bytes: int
-    atomic_cycles: float
-    dram: Share
-    wait: float
-
-
 def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
     """Bytes of the L1 that become shared memory if `fitting` blocks fit an SM: the smallest size
     that holds them, or the next. Equal to the choice of an H200's driver for 46 of 48 kernels
@@ -85,45 +68,41 @@ def find_share(
     )
 
 
-def find_parameters(f: Figures, load: Load) -> Parameters:
-    """The parameters of an SM of this GPU, in this environment."""
-    carveout = choose_carveout(f, load.fitting, load.shared_bytes)
+def find_parameters(
+    f: Figures, active: int, dram: Share, *, carveout: int, atomic_cycles: float, wait: float
+) -> Parameters:
+    """The parameters of one of `active` SMs of this GPU. `carveout`: see choose_carveout;
+    `atomic_cycles`: cycles of the L2 per turn of an atomic, for one SM; `wait`: mean delay of a
+    read in DRAM's queues."""
     sectors_per_cycle = f.l2_bytes_per_cycle / SECTOR_BYTES
-    sector_cycles = load.active / sectors_per_cycle
-    byte_cycles = f.byte_cycles(load.active)
-    turn = load.active / f.l2_slices
-    all_cycles = f.clock_mhz / 1e3 * load.active  # an SM's share of what is serial for all SMs
+    sector_cycles = active / sectors_per_cycle
+    byte_cycles = f.byte_cycles(active)
+    turn = active / f.l2_slices
+    all_cycles = f.clock_mhz / 1e3 * active  # an SM's share of what is serial for all SMs
     own = {name: value for name, value in vars(f).items() if name in _FIELDS}
     made = {
-        "fma_cycles": 2.0,
         "float_halves": f.float_lanes / 16,
-        "alu_cycles": 2.0,
         "double_cycles": 32.0 / f.double_lanes,
-        "special_cycles": 8.0,
         "dram_latency": f.dram_latency - f.dram_spread,
         "l2_sector_cycles": sector_cycles,
         "store_line_cycles": f.store_line_turn * turn,
         "store_sector_cycles": f.store_sector_turn * turn,
         "partial_sector_cycles": f.partial_sector_turn * turn,
         "stored_read_cycles": f.stored_read_turn * turn,
-        "dram_byte_cycles": byte_cycles / load.dram.part,
-        "read_row_cycles": load.dram.read_wait * byte_cycles / f.dram_part,
-        "write_row_cycles": load.dram.write_wait * byte_cycles / f.dram_part,
-        "dram_read_part": load.dram.read,
-        "dram_write_part": load.dram.write,
-        "dram_wait_part": load.dram.others,
+        "dram_byte_cycles": byte_cycles / dram.part,
+        "read_row_cycles": dram.read_wait * byte_cycles / f.dram_part,
+        "write_row_cycles": dram.write_wait * byte_cycles / f.dram_part,
+        "dram_read_part": dram.read,
+        "dram_write_part": dram.write,
+        "dram_wait_part": dram.others,
         "l1_lines": max(WAYS, (f.l1_bytes - carveout) // LINE_BYTES),
-        "l2_lines": max(WAYS, f.held_part * f.l2_bytes / load.active // LINE_BYTES),
-        "atomic_cycles": load.atomic_cycles,
+        "l2_lines": max(WAYS, f.held_part * f.l2_bytes / active // LINE_BYTES),
+        "atomic_cycles": atomic_cycles,
         "atomic_slice_cycles": f.atomic_turn * turn,
         "atomic_pass_cycles": f.pass_cycles * turn,
-        "fill_port_cycles": 0.5,
-        "line_port_cycles": 1.0,
-        "partial_port_cycles": 1.0,
-        "dispatch_cycles": f.dispatch_cycles * load.active,
-        "dram_wait": load.wait,
+        "dispatch_cycles": f.dispatch_cycles * active,
+        "dram_wait": wait,
         "access_cycles": 32 / f.load_lanes,
-        "divergence_cycles": 2.0,
         "ns_cycles": f.clock_mhz / 1e3,
         "print_pass": f.print_ns * all_cycles,
         "print_lane": f.print_lane_ns * all_cycles,

@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from grader.emulator.cpp import Runtime
-from grader.emulator.timing.profile_records import Profile, Span
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
 from grader.emulator.timing.sm import SimulatedSM
-from grader.emulator.timing.stalls import Stall
+from grader.emulator.timing.stalls import Profile, Span, Stall
 from grader.emulator.timing.timing_records import NEVER, SCOREBOARDS, SUB_PARTITIONS
 
 

@@ -15,12 +15,6 @@ from grader.emulator.timing.timing_records import RECORDS
 R = TypeVar("R")
 
 _FORMATS = {int: "i8", float: "f8", bool: "?"}
-_POINTED: dict[str, np.dtype] = {
-    "uint16_t": np.dtype("u2"),
-    "uint32_t": np.dtype("u4"),
-    "int64_t": np.dtype("i8"),
-    "double": np.dtype("f8"),
-}
 
 
 @cache
@@ -63,7 +57,7 @@ def make_pointing(
 
 
 def _pointed_kind(pointer: np.dtype) -> np.dtype:
-    """The NumPy type of a pointer's target."""
+    """The NumPy type of a pointer's target, a record or a number in C++."""
     assert pointer.metadata is not None
     target = pointer.metadata["points_to"]
-    return _POINTED[target] if target in _POINTED else layout_of(RECORDS[target])
+    return layout_of(RECORDS[target]) if target in RECORDS else np.dtype(target.removesuffix("_t"))

@@ -65,7 +65,6 @@ class SimulatedSM:
 
 
 def make_sm(
-    table: np.ndarray,
     streams: Streams,
     order: np.ndarray,
     resident: int,
@@ -86,15 +85,11 @@ def make_sm(
     shared = make_rows(Shared, 1)
     shared["read_credit"] = shared["write_credit"] = shared["wait_credit"] = 0.5
     shared["random"] = 12345
-    code = {"code_lines": np.zeros(len(table), dtype=np.int64)} if fetches else {}
+    code = {"code_lines": np.zeros(len(streams.table), dtype=np.int64)} if fetches else {}
     return SimulatedSM(
         {
             **code,
-            "table": table,
-            "first": streams.first,
-            "steps": streams.steps,
-            "accesses": streams.accesses,
-            "lines": streams.lines,
+            **streams.arrays,
             "order": order,
             "ends": np.zeros(len(order)),
             "warps": warps,

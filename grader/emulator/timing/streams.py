@@ -5,20 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from grader.emulator.cpp import Runtime
-from grader.emulator.timing.analysis_records import Totals
+from grader.emulator.layouts.execution import TraceWord
+from grader.emulator.timing.analysis_records import Stream
 from grader.emulator.timing.code_table import CodeTable
+from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
-from grader.emulator.timing.timing_records import Access, Line, Step, Trace
+from grader.emulator.timing.timing_records import LINE_SECTORS, Access, Line, Step, Trace
+
+_SECTORS = np.array([mask.bit_count() for mask in range(1 << LINE_SECTORS)])
+"""Number of sectors in a mask of a line."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """Totals per block: executions of each instruction (a row per block), sectors of global
-    accesses, wavefronts of shared accesses."""
+    """Totals per block: executions of each instruction (a row per block); sectors of global
+    accesses and wavefronts of shared accesses, without asynchronous copies."""
 
     executed: np.ndarray
     sectors: np.ndarray
@@ -29,16 +36,16 @@ class Work:
 class Streams:
     """The warps of some blocks. Warp w runs `steps[first[w]:first[w + 1]]`.
 
-    `steps`, `accesses` and `lines` are arrays of records; `work` has their totals. `fraction`: the
-    fraction of the blocks' executed instructions that the traces contain, as they may be cut off.
-    `local_bytes`: local memory per thread.
+    `steps`, `accesses` and `lines` are arrays of records; `table` has the CodeRows of their code.
+    `fraction`: the fraction of the blocks' executed instructions that the traces contain, as they
+    may be cut off. `local_bytes`: local memory per thread.
     """
 
     first: np.ndarray
     steps: np.ndarray
     accesses: np.ndarray
     lines: np.ndarray
-    work: Work
+    table: np.ndarray
     warps_per_block: int
     fraction: float
     local_bytes: int = 0
@@ -54,6 +61,45 @@ class Streams:
         bits = self.lines["touched"][:, np.newaxis] >> np.arange(4) & 1
         touched = numbers[bits.ravel() == 1]
         return len(np.unique(touched)) / max(1, len(touched))
+
+    @cached_property
+    def work(self) -> Work:
+        """Its totals. Counters of copies and prefetches differ from their times."""
+        codes, access = self.steps["code"], self.steps["access"]
+        ends = self.first[:: self.warps_per_block]
+        executed = [
+            np.bincount(codes[start:end], minlength=len(self.table))
+            for start, end in pairwise(ends)
+        ]
+        made = np.flatnonzero(access >= 0)
+        kinds = self.table["kind"][codes[made]]
+        made = made[(kinds != Kind.COPY) & (kinds != Kind.PREFETCH)]
+        edges, space = np.searchsorted(made, ends), self.accesses["space"]
+        of_access = (
+            self.sectors("touched", self.accesses) * (space == TraceWord.GLOBAL),
+            self.accesses["wavefronts"] * (space == TraceWord.SHARED),
+        )
+        sectors, wavefronts = (
+            np.diff(np.concatenate([[0], np.cumsum(each[access[made]], dtype=np.int64)])[edges])
+            for each in of_access
+        )
+        return Work(np.array(executed), sectors, wavefronts)
+
+    def sectors(self, mask: str, accesses: np.ndarray) -> np.ndarray:
+        """The number of sectors in a `mask` of each access's lines."""
+        before = np.concatenate([[0], np.cumsum(_SECTORS[self.lines[mask]])])
+        return np.asarray(before[accesses["end"]] - before[accesses["first"]])
+
+    @property
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Its arrays, by name."""
+        names = ("table", "first", "steps", "accesses", "lines")
+        return {name: getattr(self, name) for name in names}
+
+    def record(self) -> np.ndarray:
+        """A record of Stream, which these streams must outlive."""
+        numbers = {"block_count": self.blocks, "warps_per_block": self.warps_per_block}
+        return make_pointing(Stream, self.arrays, numbers)
 
     def block(self, index: int) -> Streams:
         """The stream of a single block."""
@@ -88,8 +134,10 @@ def make_streams(
     if len(steps) < executed:
         first, steps = _cut_at_barriers(first, steps, code.barriers, len(traces[0]))
         fraction = len(steps) / max(1, executed)
-    work = add_up(first, steps, accesses, lines, len(traces[0]), code.table, runtime)
-    return Streams(first, steps, accesses, lines, work, len(traces[0]), fraction, local_bytes)
+    warps_per_block = len(traces[0])
+    return Streams(
+        first, steps, accesses, lines, code.table, warps_per_block, fraction, local_bytes
+    )
 
 
 def join(groups: Sequence[Streams]) -> Streams:
@@ -112,30 +160,6 @@ def join(groups: Sequence[Streams]) -> Streams:
         accesses=np.concatenate(accesses),
         lines=np.concatenate([each.lines for each in groups]),
     )
-
-
-def add_up(
-    first: np.ndarray,
-    steps: np.ndarray,
-    accesses: np.ndarray,
-    lines: np.ndarray,
-    warps_per_block: int,
-    table: np.ndarray,
-    runtime: Runtime,
-) -> Work:
-    """The totals per block of streams (cpp/timing/totals.cpp)."""
-    blocks = (len(first) - 1) // warps_per_block
-    executed = np.zeros((blocks, len(table)), dtype=np.int64)
-    work = Work(executed, np.zeros(blocks, dtype=np.int64), np.zeros(blocks, dtype=np.int64))
-    arrays = {"table": table, "first": first, "steps": steps, "accesses": accesses, "lines": lines}
-    numbers = {
-        "block_count": blocks,
-        "warps_per_block": warps_per_block,
-        "instruction_count": len(table),
-    }
-    totals = make_pointing(Totals, arrays | vars(work), numbers)
-    runtime.add_up(totals.ctypes.data)
-    return work
 
 
 def _expand(

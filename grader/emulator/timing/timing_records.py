@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from grader.emulator.timing.analysis_records import ContentionSums, Region, Totals, Touched, Walks
-from grader.emulator.timing.profile_records import Profile, Span
+from grader.emulator.timing.analysis_records import ContentionSums, Region, Stream, Touched, Walks
+from grader.emulator.timing.stalls import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
 CODE_LINE = 8
@@ -249,8 +249,6 @@ class Statistics:
     l1_misses: float
     stored: float
     cycles: float
-    float64: float
-    special: float
     full_cycles: float
     full_issued: float
     load_sectors: float
@@ -270,11 +268,8 @@ class Parameters:
     """Cycles, unless the name contains another unit. `float_halves`: halves of the float pipe that
     execute float instructions; `dram_read_part`, `dram_write_part`: see parameters.Share."""
 
-    fma_cycles: float
     float_halves: float
-    alu_cycles: float
     double_cycles: float
-    special_cycles: float
     shared_latency: float
     l1_latency: float
     l2_latency: float
@@ -301,15 +296,11 @@ class Parameters:
     atomic_pass_cycles: float
     memory_issue: float
     barrier_latency: float
-    fill_port_cycles: float
-    line_port_cycles: float
-    partial_port_cycles: float
     dispatch_cycles: float
     dram_spread: float
     dram_wait: float
     access_cycles: float
     jump_cycles: float
-    divergence_cycles: float
     indirect_jump: float
     ns_cycles: float
     block_fence: float
@@ -370,7 +361,7 @@ class SM:
 RECORDS = {
     each.__name__: each
     for each in (
-        *(CodeRow, Step, Access, Line, Trace, Totals, Region, Touched, Walks, ContentionSums),
+        *(CodeRow, Step, Access, Line, Trace, Stream, Region, Touched, Walks, ContentionSums),
         *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
         *(Span, Profile, SM),
     )

@@ -1,5 +1,5 @@
-"""Data that several blocks load, from the streams of some blocks: concurrent blocks that reach
-unread data together all wait for DRAM."""
+"""Data that several blocks access while they are resident, from the streams of some blocks:
+concurrent blocks that reach unread data together all wait for DRAM."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ import numpy as np
 from grader.emulator.cpp import Runtime
 from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Walks
-from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.record_arrays import first_row, make_pointing
 from grader.emulator.timing.streams import Streams
-from grader.emulator.timing.timing_records import LINE_BYTES, PAIR_SECTORS
+from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS
 
 HARDLY_SHARED = 0.9
 """If DRAM moves a larger fraction of the SMs' reads, they share hardly any data."""
@@ -35,27 +34,20 @@ class Walked:
 
 
 def follow_walks(
-    streams: Streams, resident: int, around: Sequence[Streams], code: CodeTable, runtime: Runtime
+    streams: Streams, resident: int, around: Sequence[Streams], runtime: Runtime
 ) -> Walked:
     """The order in which blocks read their data (cpp/timing/walks.cpp): `streams` are blocks of an
     SM with `resident` blocks at a time, `around` other blocks."""
     lines = LIMIT // LINE_BYTES
-    shared = {
-        "table": code.table,
+    shared: dict[str, np.ndarray] = {
         "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
         "known": np.zeros(lines, dtype=np.uint16),
         "places": np.zeros(lines, dtype=np.uint32),
     }
     found, visitors = [], 0
     for each, at_once in ((streams, resident), *((group, 1) for group in around)):
-        own = {name: getattr(each, name) for name in ("first", "steps", "accesses", "lines")}
-        numbers = {
-            "first_visitor": visitors,
-            "at_once": at_once,
-            "block_count": each.blocks,
-            "warps_per_block": each.warps_per_block,
-        }
-        walks = make_pointing(Walks, shared | own, numbers)
+        arrays = {"streams": each.record(), **shared}
+        walks = make_pointing(Walks, arrays, {"first_visitor": visitors, "at_once": at_once})
         runtime.follow_walks(walks.ctypes.data)
         found.append(first_row(Walks, walks))
         visitors += each.blocks
@@ -64,3 +56,48 @@ def follow_walks(
     )
     distinct = PAIR_SECTORS * int(found[0].distinct) / max(1, len(streams.steps))
     return Walked(distinct, together / max(1, reloaded))
+
+
+def share_together(groups: Sequence[Streams], region: tuple[int, int], resident: int) -> float:
+    """The fraction of the first accessed sectors of `resident` blocks that another of these blocks
+    accesses, too; 0 if neighbours do not have the same pattern. `groups`: groups of neighbouring
+    blocks; `region`: first and last address of the buffer.
+
+    Blocks may share nothing with their neighbours: for example, the next column of blocks accesses
+    the same sectors. Only some neighbours are traced. If each accesses the sectors of the block
+    before it at a fixed distance, the other blocks are assumed to do the same."""
+    lines = region[0] // LINE_BYTES, -(-region[1] // LINE_BYTES)
+    pairs = [
+        (_first_sectors(group.block(0), lines), _first_sectors(group.block(1), lines))
+        for group in groups
+    ]
+    moved = {int(by) for one, other in pairs for by in _moves(one, other)}
+    if len(moved) != 1:
+        return 0.0
+    start, end = (LINE_SECTORS * line for line in lines)
+    own, by = next(one for one, _ in pairs if len(one)) - start, moved.pop()
+    touched = (own + by * np.arange(resident)[:, None]) % (end - start)
+    return 1.0 - len(np.unique(touched)) / touched.size
+
+
+def _moves(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Distances, in sectors, between the accesses of two blocks: a single number if they have the
+    same pattern, otherwise several."""
+    return np.unique(other - one) if one.shape == other.shape else np.array([0, 1])
+
+
+def _first_sectors(block: Streams, lines: tuple[int, int]) -> np.ndarray:
+    """The sectors of each warp's first access to these lines, in order."""
+    found = [np.zeros(0, dtype=np.int64)]
+    for first, last in zip(block.first, block.first[1:], strict=False):
+        made = block.steps["access"][first:last]
+        accesses = block.accesses[made[made >= 0]]
+        accesses = accesses[accesses["first"] < accesses["end"]]
+        numbers = block.lines["number"][accesses["first"]]
+        inside = np.flatnonzero((lines[0] <= numbers) & (numbers < lines[1]))
+        if len(inside):
+            access = accesses[inside[0]]
+            touched = block.lines[access["first"] : access["end"]]
+            sectors = LINE_SECTORS * touched["number"][:, None] + np.arange(LINE_SECTORS)
+            found.append(sectors[touched["touched"][:, None] >> np.arange(LINE_SECTORS) & 1 == 1])
+    return np.concatenate(found)

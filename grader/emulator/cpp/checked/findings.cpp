@@ -13,11 +13,6 @@
 #include "checked/checked.h"
 #include "memory/under_way.h"
 
-static uint32_t block_number(const Context &context)
-{
-    return context.ctaid_x + context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
-}
-
 void report(const Context &context, uint32_t code, uint32_t instruction, Tag own, Tag other,
             uint64_t address, uint32_t others_block, uint32_t mask)
 {
@@ -32,10 +27,10 @@ void report(const Context &context, uint32_t code, uint32_t instruction, Tag own
     found.other_instruction = other.instruction();
     found.thread = own.thread();
     found.other_thread = other.thread();
-    found.block = block_number(context);
+    found.block = uint32_t(linear_block(context));
     found.other_block = others_block != OWNERS_BLOCK ? others_block
                         : other.owner() != 0         ? uint32_t(other.owner()) - 1
-                                                     : block_number(context);
+                                                     : found.block;
     found.mask = mask;
     found.address = address;
 }

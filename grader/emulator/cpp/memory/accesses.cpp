@@ -57,48 +57,43 @@ COLD uint32_t access_elsewhere(Context &context, const Warp &warp, Access access
     ++context.slots[slot_index].elsewhere_total;
     Slot &slot = context.cluster->elsewhere;
     count_access(context, access, slot, mask);
-    if (!check_access(context, access, slot, mask)) {
-        context.fault_instruction = instruction;
-        return context.fault_code;
-    }
+    uint32_t code = check_access(context, access, slot, instruction, mask);
+    if (code != FaultCode::NONE)
+        return code;
     if (context.checked_state != nullptr)
         watch_cluster(context, warp, access, instruction, mask);
     move(context, access, slot, space_host(context, access.space), mask);
     return FaultCode::NONE;
 }
 
-// The slow path: checks, counts, records and performs an access that is watched or new to its slot.
-// Returns a FaultCode.
-APART uint32_t access_carefully(Context *context, Warp *warp, Access access, uint32_t slot_index,
-                                uint32_t instruction, uint32_t mask)
+uint32_t access_carefully(Context &context, Warp &warp, Access access, uint32_t slot_index,
+                          uint32_t instruction, uint32_t mask)
 {
-    if (access.space == Space::SHARED && unlikely(is_in_cluster(*context))) {
-        uint32_t elsewhere = lanes_elsewhere(*context, mask);
-        uint32_t code = access_elsewhere(*context, *warp, access, slot_index, instruction,
-                                         elsewhere);
+    if (access.space == Space::SHARED && unlikely(is_in_cluster(context))) {
+        uint32_t elsewhere = lanes_elsewhere(context, mask);
+        uint32_t code = access_elsewhere(context, warp, access, slot_index, instruction, elsewhere);
         if (code != FaultCode::NONE)
             return code;
         mask &= ~elsewhere;
     }
     if (mask == 0)
         return FaultCode::NONE;
-    Slot &slot = context->slots[slot_index];
-    if (!find_known(*context, access, slot, mask)) {
-        count_access(*context, access, slot, mask);
-        if (!check_access(*context, access, slot, mask)) {
-            context->fault_instruction = instruction;
-            return context->fault_code;
-        }
-        keep_worst(*context, *warp, access, slot, mask);
+    Slot &slot = context.slots[slot_index];
+    if (!find_known(context, access, slot, mask)) {
+        count_access(context, access, slot, mask);
+        uint32_t code = check_access(context, access, slot, instruction, mask);
+        if (code != FaultCode::NONE)
+            return code;
+        keep_worst(context, warp, access, slot, mask);
     }
-    if (warp->trace < warp->trace_end && !access.is(AccessFlag::UNTRACED))
-        trace_access(*context, *warp, access, passes_of(*context, slot, mask), instruction, mask);
-    if (context->checked_state != nullptr) {
-        watch_access(*context, *warp, access, slot, instruction, mask);
-        if (access.space == Space::SHARED && is_in_cluster(*context))
-            watch_cluster(*context, *warp, access, instruction, mask);
+    if (warp.trace < warp.trace_end && !access.is(AccessFlag::UNTRACED))
+        trace_access(context, warp, access, passes_of(context, slot, mask), instruction, mask);
+    if (context.checked_state != nullptr) {
+        watch_access(context, warp, access, slot, instruction, mask);
+        if (access.space == Space::SHARED && is_in_cluster(context))
+            watch_cluster(context, warp, access, instruction, mask);
     }
-    move(*context, access, slot, space_host(*context, access.space), mask);
+    move(context, access, slot, space_host(context, access.space), mask);
     return FaultCode::NONE;
 }
 
@@ -110,7 +105,7 @@ HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t
     Slot &slot = context->slots[slot_index];
     if (unlikely(mask == 0 || is_watched(*context, *warp) ||
                  !find_known(*context, access, slot, mask)))
-        return access_carefully(context, warp, access, slot_index, instruction, mask);
+        return access_carefully(*context, *warp, access, slot_index, instruction, mask);
     move(*context, access, slot, space_host(*context, access.space), mask);
     return FaultCode::NONE;
 }
@@ -118,19 +113,20 @@ HOT uint32_t access_memory(Context *context, Warp *warp, Access access, uint32_t
 // --- local memory --------------------------------------------------------------------------------
 
 // Each lane has its own local memory; the lanes' memories are consecutive. These accesses are not
-// counted. Stores the first fault.
-COLD bool check_local_lanes(Context &context, Access access, uint32_t mask)
+// counted. Stores the first fault; returns a FaultCode.
+COLD uint32_t check_local_lanes(Context &context, Access access, uint32_t instruction,
+                                uint32_t mask)
 {
     uint32_t size = context.local_bytes, width = access.width;
     for (uint32_t lane : Lanes{mask})
         if (size < width || context.lane_addresses[lane] > size - width)
-            return report_fault(context, FaultCode::LOCAL_BOUNDS, lane,
+            return report_fault(context, FaultCode::LOCAL_BOUNDS, instruction, lane,
                                 context.lane_addresses[lane]);
     for (uint32_t lane : Lanes{mask})
         if (context.lane_addresses[lane] % width != 0)
-            return report_fault(context, FaultCode::LOCAL_ALIGNMENT, lane,
+            return report_fault(context, FaultCode::LOCAL_ALIGNMENT, instruction, lane,
                                 context.lane_addresses[lane]);
-    return true;
+    return FaultCode::NONE;
 }
 
 HOT bool check_local(const Context &context, Access access, uint32_t mask)
@@ -145,10 +141,10 @@ HOT bool check_local(const Context &context, Access access, uint32_t mask)
 HOT uint32_t access_local(Context *context, Warp *warp, Access access, uint32_t instruction,
                           uint32_t mask)
 {
-    if (unlikely(!check_local(*context, access, mask)) &&
-        !check_local_lanes(*context, access, mask)) {
-        context->fault_instruction = instruction;
-        return context->fault_code;
+    if (unlikely(!check_local(*context, access, mask))) {
+        uint32_t code = check_local_lanes(*context, access, instruction, mask);
+        if (code != FaultCode::NONE)
+            return code;
     }
     if (unlikely(warp->trace < warp->trace_end) && mask != 0)
         trace_access(*context, *warp, access, 0, instruction, mask);
@@ -213,11 +209,8 @@ EXPORT uint32_t emulator_gather_constants(Context *context, Warp *warp, const ui
     Access access{Space::GLOBAL, true, false, uint8_t(width), flags};
     for (uint32_t lane : Lanes{mask}) {
         uint32_t start = context->lane_addresses[lane];
-        if (uint64_t(start) + width > size || start % width != 0) {
-            report_fault(*context, FaultCode::CONSTANT_BOUNDS, lane, start);
-            context->fault_instruction = instruction;
-            return FaultCode::CONSTANT_BOUNDS;
-        }
+        if (uint64_t(start) + width > size || start % width != 0)
+            return report_fault(*context, FaultCode::CONSTANT_BOUNDS, instruction, lane, start);
         load_lane(context->lane_data, bank + start, access, lane);
     }
     if (warp->trace < warp->trace_end && mask != 0)

@@ -7,25 +7,6 @@
 #include "memory/patterns.h"
 #include "warps/clusters.h"
 
-using AccessFunction = uint32_t(Context *, Warp *, uint32_t slot, uint32_t instruction,
-                                uint32_t mask, uint32_t flags);
-#define DECLARE(name)                                                                              \
-    AccessFunction emulator_##name##_1, emulator_##name##_2, emulator_##name##_4,                  \
-        emulator_##name##_8, emulator_##name##_16;
-#define WIDTHS(name)                                                                               \
-    {emulator_##name##_1, emulator_##name##_2, emulator_##name##_4, emulator_##name##_8,           \
-     emulator_##name##_16}
-extern "C" {
-DECLARE(load_global)
-DECLARE(load_shared)
-DECLARE(store_global)
-DECLARE(store_shared)
-}
-
-// Indices: 0 shared, 1 global memory; log2 of the width.
-static AccessFunction *const LOADS[2][5] = {WIDTHS(load_shared), WIDTHS(load_global)};
-static AccessFunction *const STORES[2][5] = {WIDTHS(store_shared), WIDTHS(store_global)};
-
 constexpr uint32_t SIZE_MASK = 0xFFFF;
 
 // --- units ---------------------------------------------------------------------------------------
@@ -48,11 +29,12 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
     }
     context.words = context.lane_data;
     keep_apart(context.slots[slot], moves.width << 2 | end.global << 1 | load);
-    AccessFunction *function = (load ? LOADS : STORES)[end.global][lowest_lane(moves.width)];
     // Bytes count at their global end.
     uint32_t flags = AccessFlag::UNTRACED | AccessFlag::LATER | AccessFlag::BULK |
                      (end.global ? 0u : uint32_t(AccessFlag::COPIED));
-    uint32_t code = function(&context, &warp, slot, instruction, mask, flags);
+    Space space = end.global ? Space::GLOBAL : Space::SHARED;
+    uint32_t code = access_carefully(
+        context, warp, {space, load, false, uint8_t(moves.width), flags}, slot, instruction, mask);
     if (code != FaultCode::NONE)
         context.fault_lane = lowest_lane(warp.mask);
     return code;
@@ -154,9 +136,7 @@ bool Moves::touch(const uint8_t *place, bool writes, uint64_t behind) const
 
 uint32_t BulkCopy::fail(uint32_t code, uint64_t address)
 {
-    context.fault_instruction = instruction;
-    report_fault(context, code, lowest_lane(warp.mask), address);
-    return context.fault_code;
+    return report_fault(context, code, instruction, lowest_lane(warp.mask), address);
 }
 
 // Defers the moves, `behind` bytes after the targets, with the data for the checked mode.
@@ -235,8 +215,9 @@ EXPORT uint32_t emulator_store_later(Context *context, Warp *warp, uint32_t inst
     uint32_t objects[WARP_LANES];
     memcpy(objects, context->lane_uppers, sizeof objects);
     context->words = context->lane_data;
-    uint32_t code = STORES[0][lowest_lane(width)](context, warp, slot, instruction, mask,
-                                                  AccessFlag::UNTRACED | AccessFlag::LATER);
+    Access access{Space::SHARED, false, false, uint8_t(width),
+                  AccessFlag::UNTRACED | AccessFlag::LATER};
+    uint32_t code = access_carefully(*context, *warp, access, slot, instruction, mask);
     if (code == FaultCode::NONE)
         code = check_objects(*context, instruction, objects, mask);
     for (uint32_t rest = code == FaultCode::NONE ? mask : 0; rest != 0; rest &= rest - 1) {

@@ -111,21 +111,9 @@ static NcuLanes lanes_in_ncu(uint32_t form, uint32_t path, uint32_t lanes, uint3
     return {lanes, lanes & reading, lanes & operand};
 }
 
-static void fill_in(uint16_t *cost, uint32_t passes, uint32_t passes_ideal, uint32_t bytes)
-{
-    cost[Cost::PASSES] = uint16_t(passes);
-    cost[Cost::PASSES_IDEAL] = uint16_t(smaller(passes, passes_ideal));
-    cost[Cost::BYTES] = uint16_t(bytes);
-}
-
 static uint32_t first_lanes(const uint32_t *values, uint32_t mask)
 {
     return distinct_lanes(values, mask, WARP_LANES);
-}
-
-static uint32_t units(uint32_t lanes, uint32_t width, uint32_t size)
-{
-    return (count_lanes(lanes) * width + size - 1) / size;
 }
 
 static void count_through_l1(const Ends &ends, NcuLanes seen, Copy &copy)
@@ -133,11 +121,12 @@ static void count_through_l1(const Ends &ends, NcuLanes seen, Copy &copy)
     uint32_t sectors[WARP_LANES], width = ends.width;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
         sectors[lane] = ends.sources[lane] / SECTOR_BYTES;
-    fill_in(copy.shared_cost, bank_wavefronts(ends, seen.lanes, seen.reading),
-            units(seen.lanes, width, WARP_BYTES), count_lanes(seen.lanes) * width);
-    fill_in(copy.global_cost, count_lanes(first_lanes(sectors, seen.asking)),
-            units(seen.asking, width, SECTOR_BYTES),
-            count_lanes(first_lanes(ends.sources, seen.asking)) * width);
+    uint32_t bytes = count_lanes(seen.lanes) * width;
+    fill(copy.shared_cost, bank_wavefronts(ends, seen.lanes, seen.reading),
+         units_of(bytes, WARP_BYTES), bytes);
+    fill(copy.global_cost, count_lanes(first_lanes(sectors, seen.asking)),
+         units_of(count_lanes(seen.asking) * width, SECTOR_BYTES),
+         count_lanes(first_lanes(ends.sources, seen.asking)) * width);
 }
 
 // If a lane is or may be filled with zeros, all lanes also pass the banks. Of lanes with one
@@ -146,16 +135,17 @@ static void count_past_l1(const Ends &ends, NcuLanes seen, bool fills, Copy &cop
 {
     uint32_t width = ends.width, sent = first_lanes(ends.targets, seen.lanes) & seen.reading;
     uint32_t wavefronts = Transfers(ends, sent).wavefronts();
-    uint32_t ideal = units(sent, width, WARP_BYTES);
+    uint32_t ideal = units_of(count_lanes(sent) * width, WARP_BYTES);
+    uint32_t bytes = count_lanes(seen.lanes) * width;
     if (fills || seen.reading != seen.lanes) {
         wavefronts += bank_wavefronts(ends, seen.lanes, seen.reading);
-        ideal += units(seen.lanes, width, WARP_BYTES);
+        ideal += units_of(bytes, WARP_BYTES);
     }
-    fill_in(copy.shared_cost, wavefronts, ideal, count_lanes(seen.lanes) * width);
+    fill(copy.shared_cost, wavefronts, ideal, bytes);
     uint32_t asked = first_lanes(ends.targets, seen.asking);
-    fill_in(copy.global_cost, count_lanes(Transfers(ends, asked).lanes),
-            units(asked, width, SECTOR_BYTES),
-            count_lanes(asked & first_lanes(ends.sources, seen.asking)) * width);
+    fill(copy.global_cost, count_lanes(Transfers(ends, asked).lanes),
+         units_of(count_lanes(asked) * width, SECTOR_BYTES),
+         count_lanes(asked & first_lanes(ends.sources, seen.asking)) * width);
 }
 
 // Target addresses are in lane_addresses, source addresses in lane_uppers. `path`: lanes of the

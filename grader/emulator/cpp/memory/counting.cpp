@@ -15,26 +15,15 @@ uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group)
     return distinct;
 }
 
-// At most 64 passes (a compare-and-swap in one bank) and 1024 bytes per access.
-static void fill(uint16_t *cost, uint32_t passes, uint32_t passes_ideal, uint32_t bytes)
-{
-    cost[Cost::REQUESTS] = 1;
-    cost[Cost::PASSES] = uint16_t(passes);
-    cost[Cost::PASSES_IDEAL] = uint16_t(passes_ideal);
-    cost[Cost::BYTES] = uint16_t(bytes);
-}
-
 void count_sectors(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask)
 {
     // An access wider than 4 bytes is aligned to its width, so each lane touches one sector.
     uint32_t sectors[WARP_LANES];
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
         sectors[lane] = addresses[lane] / SECTOR_BYTES;
-    uint32_t bytes_asked = count_lanes(mask) * access.width;
-    uint32_t fewest = (bytes_asked + SECTOR_BYTES - 1) / SECTOR_BYTES;
-    uint32_t passes = count_lanes(distinct_lanes(sectors, mask, WARP_LANES));
-    uint32_t bytes = count_lanes(distinct_lanes(addresses, mask, WARP_LANES)) * access.width;
-    fill(cost, passes, smaller(passes, fewest), bytes);
+    fill(cost, count_lanes(distinct_lanes(sectors, mask, WARP_LANES)),
+         units_of(count_lanes(mask) * access.width, SECTOR_BYTES),
+         count_lanes(distinct_lanes(addresses, mask, WARP_LANES)) * access.width);
 }
 
 // The largest number of units in one bank over the lanes of a mask.
@@ -95,6 +84,6 @@ void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, 
     }
     uint32_t rounds = access.is(AccessFlag::TWICE) ? 2 : 1;
     uint32_t bytes_asked = count_lanes(mask) * access.width;
-    uint32_t fewest = larger(1, (bytes_asked + WARP_BYTES - 1) / WARP_BYTES);
-    fill(cost, total * rounds, smaller(total, fewest) * rounds, bytes_asked);
+    uint32_t fewest = larger(1, units_of(bytes_asked, WARP_BYTES));
+    fill(cost, total * rounds, fewest * rounds, bytes_asked);
 }

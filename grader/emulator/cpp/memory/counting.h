@@ -3,7 +3,11 @@
 
 #include "warps/lanes.h"
 
-enum class Space : uint8_t { GLOBAL, SHARED, LOCAL };
+enum class Space : uint8_t {
+    GLOBAL = TraceWord::GLOBAL,
+    SHARED = TraceWord::SHARED,
+    LOCAL = TraceWord::LOCAL
+};
 
 // The operation of a memory instruction; `width`: bytes per lane.
 struct Access {
@@ -25,7 +29,18 @@ uint32_t distinct_lanes(const uint32_t *units, uint32_t mask, uint32_t group);
 inline const Pattern &pattern_of(const Slot &slot) { return slot.patterns[slot.current]; }
 inline Pattern &pattern_of(Slot &slot) { return slot.patterns[slot.current]; }
 
-// Fills a Cost for a pattern of lane addresses. Addresses are relative to a base that is a multiple
+// Fills a Cost without its requests; `fewest`: the fewest possible passes.
+inline void fill(uint16_t *cost, uint32_t passes, uint32_t fewest, uint32_t bytes)
+{
+    cost[Cost::PASSES] = uint16_t(passes);
+    cost[Cost::PASSES_IDEAL] = uint16_t(smaller(passes, fewest));
+    cost[Cost::BYTES] = uint16_t(bytes);
+}
+
+// The smallest number of units that hold `bytes` bytes.
+inline uint32_t units_of(uint32_t bytes, uint32_t unit) { return (bytes + unit - 1) / unit; }
+
+// Fill a Cost for a pattern of lane addresses. Addresses are relative to a base that is a multiple
 // of the sector (global memory) or of the word (shared memory).
 void count_sectors(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask);
 void count_wavefronts(Access access, uint16_t *cost, const uint32_t *addresses, uint32_t mask);

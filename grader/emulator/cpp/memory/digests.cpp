@@ -5,21 +5,14 @@ __extension__ using uint128_t = unsigned __int128;
 
 constexpr uint32_t DIGEST_WORDS = DIGEST_BLOCK_BYTES / sizeof(uint64_t);
 
-static uint64_t load_word(const uint8_t *words, uint32_t number)
-{
-    uint64_t word;
-    memcpy(&word, words + number * sizeof word, sizeof word);
-    return word;
-}
-
 // NH of one block: Black, Halevi, Krawczyk, Krovetz, Rogaway, "UMAC: Fast and Secure Message
 // Authentication" (CRYPTO '99), with words of 64 bits.
 static void digest_block(const uint8_t *block, const uint64_t *key, uint64_t *low_and_high)
 {
     uint128_t sum = 0;
-    for (uint32_t n = 0; n < DIGEST_WORDS; n += 2) {
-        uint64_t first = load_word(block, n) + key[n];
-        uint64_t second = load_word(block, n + 1) + key[n + 1];
+    for (uint32_t n = 0; n < DIGEST_WORDS; n += 2, block += 2 * sizeof(uint64_t)) {
+        uint64_t first = read<uint64_t>(block) + key[n];
+        uint64_t second = read<uint64_t>(block + sizeof first) + key[n + 1];
         sum += uint128_t(first) * second;
     }
     low_and_high[0] = uint64_t(sum);

@@ -4,14 +4,6 @@
 
 // --- what is wrong with an access ----------------------------------------------------------------
 
-bool report_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address)
-{
-    context.fault_code = code;
-    context.fault_lane = lane;
-    context.fault_address = address;
-    return false;
-}
-
 // Whether a lane's bytes lie in a buffer; the slot keeps the buffer's bounds.
 static bool find_buffer(const Context &context, Access access, Slot &slot, uint32_t lane)
 {
@@ -39,8 +31,9 @@ static bool find_buffer(const Context &context, Access access, Slot &slot, uint3
     return true;
 }
 
-// Checks each lane; stores the first fault.
-static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t mask)
+// Checks each lane. Returns a FaultCode.
+static uint32_t check_lanes(Context &context, Access access, Slot &slot, uint32_t instruction,
+                            uint32_t mask)
 {
     bool global = access.space == Space::GLOBAL;
     for (uint32_t lane : Lanes{mask}) {
@@ -49,13 +42,13 @@ static bool check_lanes(Context &context, Access access, Slot &slot, uint32_t ma
         if (address % access.width != 0)
             return report_fault(context,
                                 global ? FaultCode::GLOBAL_ALIGNMENT : FaultCode::SHARED_ALIGNMENT,
-                                lane, address);
+                                instruction, lane, address);
         if (!find_buffer(context, access, slot, lane))
             return report_fault(context,
-                                global ? FaultCode::GLOBAL_BOUNDS : FaultCode::SHARED_BOUNDS, lane,
-                                address);
+                                global ? FaultCode::GLOBAL_BOUNDS : FaultCode::SHARED_BOUNDS,
+                                instruction, lane, address);
     }
-    return true;
+    return FaultCode::NONE;
 }
 
 // Stores the range of bases at which the slot's pattern lies in the slot's buffer.
@@ -69,11 +62,12 @@ static void keep_good_bases(Access access, Slot &slot)
     pattern.more_bases = none ? 0 : uint64_t(last - first);
 }
 
-bool check_access(Context &context, Access access, Slot &slot, uint32_t mask)
+uint32_t check_access(Context &context, Access access, Slot &slot, uint32_t instruction,
+                      uint32_t mask)
 {
-    bool good = check_lanes(context, access, slot, mask);
+    uint32_t code = check_lanes(context, access, slot, instruction, mask);
     keep_good_bases(access, slot);
-    return good;
+    return code;
 }
 
 // --- the pattern of an access --------------------------------------------------------------------
@@ -136,8 +130,10 @@ static void learn(Context &context, Access access, Slot &slot, uint32_t base, ui
     keep_good_bases(access, slot);
 }
 
+// At most 64 passes (a compare-and-swap in one bank) and 1024 bytes per access.
 static void find_cost(Access access, const Pattern &pattern, uint32_t base_low, uint16_t *cost)
 {
+    cost[Cost::REQUESTS] = 1;
     bool global = access.space == Space::GLOBAL;
     uint32_t relative[WARP_LANES], start = global ? base_low : base_low % BANK_BYTES;
     for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
@@ -176,8 +172,7 @@ void keep_worst(const Context &context, const Warp &warp, Access access, Slot &s
     worst.passes = cost[Cost::PASSES];
     worst.passes_ideal = cost[Cost::PASSES_IDEAL];
     worst.bytes = cost[Cost::BYTES];
-    worst.block = context.ctaid_x +
-                  context.grid_x * (context.ctaid_y + context.grid_y * context.ctaid_z);
+    worst.block = uint32_t(linear_block(context));
     worst.warp = warp.index;
     memcpy(worst.addresses, context.lane_addresses, sizeof worst.addresses);
 }

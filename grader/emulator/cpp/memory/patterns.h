@@ -5,15 +5,19 @@
 
 #include "memory/counting.h"
 
-// Stores a fault; returns false.
-bool report_fault(Context &context, uint32_t code, uint32_t lane, uint64_t address);
+// accesses.cpp: checks, counts, records and performs an access that is watched or new to its slot.
+// Returns a FaultCode.
+__attribute__((noinline)) uint32_t access_carefully(Context &context, Warp &warp, Access access,
+                                                    uint32_t slot_index, uint32_t instruction,
+                                                    uint32_t mask);
 
 // Makes the pattern of lane_addresses the slot's current pattern, and counts the access.
 void count_access(Context &context, Access access, Slot &slot, uint32_t mask);
 
-// Whether every lane's bytes are aligned and lie in a buffer; stores the first fault. The slot
-// keeps the buffer.
-bool check_access(Context &context, Access access, Slot &slot, uint32_t mask);
+// Checks that every lane's bytes are aligned and lie in a buffer, which the slot keeps. Returns a
+// FaultCode.
+uint32_t check_access(Context &context, Access access, Slot &slot, uint32_t instruction,
+                      uint32_t mask);
 
 // Whether a difference is 0 in all active lanes.
 template <class Difference> HOT bool none_differs(uint32_t mask, Difference difference)

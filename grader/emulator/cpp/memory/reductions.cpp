@@ -1,7 +1,8 @@
 #include "memory/reductions.h"
 
-#include <cmath>
 #include <type_traits>
+
+#include "memory/halves.h"
 
 uint32_t element_bytes(uint32_t type)
 {
@@ -40,7 +41,7 @@ template <class Number> static Number combine_integers(uint32_t operation, Numbe
 // has more than twice their digits.
 struct Half {
     static constexpr uint32_t SIGN = 0x8000, INFINITE = 0x7C00, NAN_BITS = 0x7FFF;
-    static float widen(uint32_t bits);
+    static float widen(uint32_t bits) { return half_to_float(bits); }
     static uint32_t narrow(float value);
 };
 
@@ -49,14 +50,6 @@ struct Bfloat {
     static float widen(uint32_t bits) { return bits_as<float>(bits << 16); }
     static uint32_t narrow(float value);
 };
-
-float Half::widen(uint32_t bits)
-{
-    uint32_t exponent = bits >> 10 & 31, fraction = bits & 0x3FF;
-    float magnitude = exponent == 0 ? std::ldexp(float(fraction), -24)
-                                    : std::ldexp(float(fraction | 0x400), int(exponent) - 25);
-    return bits & SIGN ? -magnitude : magnitude;
-}
 
 // Rounds to nearest, ties to even.
 uint32_t Half::narrow(float value)

@@ -177,10 +177,11 @@ EXPORT uint32_t emulator_copy_tensor(Context *context, Warp *warp, uint32_t inst
     if (place % TARGET_ALIGNMENT != 0)
         return copy.fail(FaultCode::SHARED_ALIGNMENT, place);
     TensorMap map = parse_map(bytes);
-    Reduction reduction{form >> BulkForm::OPERATION_SHIFT & BulkForm::OPERATION, map.type};
-    bool reduces = form & BulkForm::REDUCES, loads = form & BulkForm::FROM_GLOBAL;
+    bool loads = form & BulkForm::FROM_GLOBAL;
+    copy.set(form, unit_width(map, loads));
+    copy.moves.reduction.type = map.type;
     if (map.interleave != 0 || map.rank != (form & BulkForm::DIMENSIONS) ||
-        element_bytes(map.type) == 0 || (reduces && !is_known(reduction)))
+        element_bytes(map.type) == 0 || (copy.moves.reduces && !is_known(copy.moves.reduction)))
         return copy.fail(FaultCode::UNSUPPORTED, map_address);
     int32_t corner[MOST_AXES] = {x, y, z, v, w};
     uint32_t first = uint32_t(x) * element_bytes(map.type);
@@ -192,11 +193,8 @@ EXPORT uint32_t emulator_copy_tensor(Context *context, Warp *warp, uint32_t inst
                              map.address +
                                  int64_t(corner[axis]) *
                                      (axis == 0 ? element_bytes(map.type) : map.strides[axis]));
-    copy.moves.width = unit_width(map, loads);
     copy.moves.fill = map.fills_with_nan ? NAN_FILL : 0;
     copy.moves.narrows = loads && map.narrows();
-    copy.moves.reduces = reduces;
-    copy.moves.reduction = reduction;
     copy.blocks = blocks;
     Box box{copy, map, corner, place, loads};
     code = box.walk();

@@ -3,31 +3,14 @@
 //
 // Coordinates are in lane_data, one word of all lanes each; results replace them.
 #include "memory/blends.h"
+#include "memory/halves.h"
 
 constexpr uint32_t CHANNELS = 4;
 constexpr double COORDINATE_STEPS = 1 << 21;
 // Beyond every texel, in texels.
 constexpr double FAR = 1 << 24;
 
-APART uint32_t fail(Context &context, uint32_t instruction, uint32_t code, uint32_t mask)
-{
-    context.fault_code = code;
-    context.fault_instruction = instruction;
-    context.fault_lane = lowest_lane(mask);
-    return code;
-}
-
 // --- texels --------------------------------------------------------------------------------------
-
-static float half_to_float(uint32_t code)
-{
-    uint32_t exponent = code >> 10 & 31, fraction = code & 0x3FF, sign = (code & 0x8000) << 16;
-    if (exponent == 31)
-        return bits_as<float>(sign | 0x7F800000 | fraction << 13);
-    float magnitude = exponent == 0 ? std::ldexp(float(fraction), -24)
-                                    : std::ldexp(float(fraction | 0x400), int(exponent) - 25);
-    return bits_as<float>(sign | bits_as<uint32_t>(magnitude));
-}
 
 // The lowest value of a signed number is -1, like the value above it.
 static float signed_fraction(int32_t value, int32_t largest)
@@ -249,7 +232,7 @@ EXPORT uint32_t emulator_read_texture(Context *context, uint32_t instruction, ui
         (gathers && found->dimensions != 2) || (found->linear && !can_blend(*found)) ||
         (gathers && found->texels == Texels::SIGNED_8_FRACTIONS) ||
         (cube && (found->layers % FACES != 0 || !found->normalized)))
-        return fail(*context, instruction, FaultCode::UNSUPPORTED, mask);
+        return report_fault(*context, FaultCode::UNSUPPORTED, instruction, lowest_lane(mask));
     const Texture &texture = *found;
     uint32_t results[CHANNELS][WARP_LANES];
     for (uint32_t lane : Lanes{mask}) {
@@ -294,7 +277,7 @@ EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, 
     uint32_t dimensions = form & SurfaceForm::DIMENSIONS, inside = 0, addresses[WARP_LANES] = {};
     const Texture *found = find(*context, handle, dimensions, layered, true);
     if (mask != 0 && found == nullptr)
-        return fail(*context, instruction, FaultCode::UNSUPPORTED, mask);
+        return report_fault(*context, FaultCode::UNSUPPORTED, instruction, lowest_lane(mask));
     for (uint32_t lane : Lanes{mask}) {
         const Texture &surface = *found;
         const uint32_t extents[] = {surface.extents[0] * surface.texel_bytes, surface.extents[1],
@@ -312,10 +295,9 @@ EXPORT uint32_t emulator_locate_surface(Context *context, uint32_t instruction, 
             bytes *= extent;
         }
         addresses[lane] = uint32_t(surface.first + address);
-        if (!within && form & SurfaceForm::TRAP) {
-            context->fault_address = uint64_t(context->global_window) << 32 | addresses[lane];
-            return fail(*context, instruction, FaultCode::GLOBAL_BOUNDS, bit(lane));
-        }
+        if (!within && form & SurfaceForm::TRAP)
+            return report_fault(*context, FaultCode::GLOBAL_BOUNDS, instruction, lane,
+                                uint64_t(context->global_window) << 32 | addresses[lane]);
         inside |= within || !(form & SurfaceForm::IGNORE) ? bit(lane) : 0;
     }
     memcpy(context->lane_data, addresses, sizeof addresses);

@@ -201,8 +201,8 @@ void forget_arrivals(Context &context, const uint8_t *first, const uint8_t *past
 // Calls an action for every item of the block.
 template <class Action> static void for_each_item(Context &context, Action action)
 {
-    for (uint32_t index = 0; index < context.warp_count; ++index)
-        for (const Item &item : items_of(context, warp_at(context, index)))
+    for (const Warp &warp : Warps{context})
+        for (const Item &item : items_of(context, warp))
             action(item);
 }
 
@@ -238,8 +238,8 @@ void end_work(Context &context)
 {
     if (context.under_way == nullptr)
         return;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        std::vector<Item> &items = items_of(context, warp_at(context, index));
+    for (const Warp &warp : Warps{context}) {
+        std::vector<Item> &items = items_of(context, warp);
         for (Item &item : items)
             if (item.kind == WorkKind::STORES && !item.ends_group())
                 item.other->effect();

@@ -34,17 +34,32 @@ HOT uint32_t of_numbers(uint32_t x, uint32_t y) { return x * y; }
 HOT uint32_t of_bits(uint32_t x, uint32_t y) { return __builtin_popcount(x & y); }
 HOT uint32_t of_other_bits(uint32_t x, uint32_t y) { return __builtin_popcount(x ^ y); }
 
-// Adds the products to the words of C, in place; `times` is one of the functions above.
-template <uint32_t HEIGHT, uint32_t K, class Times>
-HOT void add_byte_products(const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
-                           bool saturated, uint32_t (*codes)[COLUMNS], Times times)
-{
-    for (uint32_t row = 0; row < HEIGHT; ++row) {
-        uint32_t sums[COLUMNS] = {};
-        for (uint32_t k = 0; k < K; ++k)
-            for (uint32_t n = 0; n < COLUMNS; ++n)
-                sums[n] += times(left[row][k], right[k][n]);
-        for (uint32_t n = 0; n < COLUMNS; ++n)
-            codes[row][n] = add_to_word(codes[row][n], int32_t(sums[n]), saturated);
+// The arithmetic of matrices of bytes (see fragments.h) with a ByteForm; TIMES is one of the
+// functions above.
+template <uint32_t (*TIMES)(uint32_t, uint32_t)> struct Bytes {
+    using Left = Byte;
+    using Right = Byte;
+    static constexpr bool HALVES = false;
+
+    uint32_t form;
+
+    void prepare(uint32_t *codes, uint32_t count, bool is_left) const
+    {
+        extend(codes, count, form & (is_left ? ByteForm::LEFT_SIGNED : ByteForm::RIGHT_SIGNED));
     }
-}
+
+    template <uint32_t K>
+    void multiply(uint32_t rows, const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
+                  uint32_t (*codes)[COLUMNS]) const
+    {
+        for (uint32_t row = 0; row < rows; ++row) {
+            uint32_t sums[COLUMNS] = {};
+            for (uint32_t k = 0; k < K; ++k)
+                for (uint32_t n = 0; n < COLUMNS; ++n)
+                    sums[n] += TIMES(left[row][k], right[k][n]);
+            for (uint32_t n = 0; n < COLUMNS; ++n)
+                codes[row][n] = add_to_word(codes[row][n], int32_t(sums[n]),
+                                            form & ByteForm::SATURATED);
+        }
+    }
+};

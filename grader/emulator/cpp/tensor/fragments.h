@@ -8,6 +8,8 @@
 #include "warps/lanes.h"
 
 constexpr uint32_t COLUMNS = 8, ROWS = 8;
+// Rows of A for one warp in the largest products.
+constexpr uint32_t HEIGHT = 16;
 
 struct Half {
     static constexpr uint32_t FRACTION = 10, EXPONENTS = 31, BITS = 16;
@@ -109,14 +111,40 @@ HOT void write_halves(const uint32_t (*codes)[COLUMNS], uint32_t *registers)
                                                                           codes[row][n + 1] << 16;
 }
 
+template <bool HALVES, uint32_t HEIGHT>
+HOT void read_sums(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
+{
+    HALVES ? read_halves<HEIGHT>(registers, codes) : read_words<HEIGHT>(registers, codes);
+}
+
+template <bool HALVES, uint32_t HEIGHT>
+HOT void write_sums(const uint32_t (*codes)[COLUMNS], uint32_t *registers)
+{
+    HALVES ? write_halves<HEIGHT>(codes, registers) : write_words<HEIGHT>(codes, registers);
+}
+
+// D = A * B + C for matrices in registers. `of` is the arithmetic: its types Left and Right are the
+// formats of A and B, HALVES is the format of C and D; `prepare(codes, count, is_left)` converts
+// elements to factors, `multiply(rows, left, right, codes)` computes rows of D in place of C.
+template <uint32_t HEIGHT, uint32_t K, class Arithmetic>
+HOT void multiply_registers(const Arithmetic &of, uint32_t *d, const uint32_t *a, const uint32_t *b,
+                            const uint32_t *c)
+{
+    uint32_t left[HEIGHT][K], right[K][COLUMNS], codes[HEIGHT][COLUMNS];
+    read_left<typename Arithmetic::Left, HEIGHT, K>(words_of(a), left);
+    read_right<typename Arithmetic::Right, K>(words_of(b), right);
+    read_sums<Arithmetic::HALVES, HEIGHT>(words_of(c), codes);
+    of.prepare(left[0], HEIGHT * K, true);
+    of.prepare(right[0], K * COLUMNS, false);
+    of.multiply(HEIGHT, left, right, codes);
+    write_sums<Arithmetic::HALVES, HEIGHT>(codes, d);
+}
+
 // Matrix instructions need whole warps: 0 lanes do nothing; the result for some lanes is undefined.
 // Returns a FaultCode.
 HOT uint32_t check_warp(Context &context, uint32_t instruction, uint32_t mask)
 {
     if (likely(mask == FULL_MASK || mask == 0))
         return FaultCode::NONE;
-    context.fault_code = FaultCode::UNSUPPORTED;
-    context.fault_instruction = instruction;
-    context.fault_lane = lowest_lane(mask);
-    return FaultCode::UNSUPPORTED;
+    return report_fault(context, FaultCode::UNSUPPORTED, instruction, lowest_lane(mask));
 }

@@ -165,8 +165,6 @@ HOT uint32_t special_half(uint32_t single)
 
 // --- a product of matrices -----------------------------------------------------------------------
 
-constexpr uint32_t HEIGHT = 16;
-
 // Replaces the results of sums with infinities or NaNs in one block of a row's products.
 template <class Left, class Right, class Result>
 COLD void set_specials(const uint32_t *a, const uint32_t (*b)[COLUMNS], const uint32_t *c,
@@ -230,9 +228,28 @@ void multiply(Rule rule, uint32_t rows, const uint32_t (*left)[K], const uint32_
     DECLARE_MULTIPLY(kind, Single, Single, 4)
 DECLARE_ALL(extern);
 
-// tf32 is float32 without the lowest 13 fraction bits.
-template <class Format> HOT void cut_codes(uint32_t *codes, uint32_t count)
-{
-    for (uint32_t n = 0; Format::BITS == 32 && n < count; ++n)
-        codes[n] &= ~0u << (Single::FRACTION - PART_PLACES<Format>);
-}
+// The arithmetic of matrices of floats (see fragments.h).
+template <class LeftFormat, class RightFormat, class Result> struct Floats {
+    using Left = LeftFormat;
+    using Right = RightFormat;
+    static constexpr bool HALVES = Result::BITS == 16;
+
+    Rule rule;
+    bool left_negated = false, right_negated = false;
+
+    // tf32 is float32 without the lowest 13 fraction bits.
+    void prepare(uint32_t *codes, uint32_t count, bool is_left) const
+    {
+        uint32_t sign = (is_left ? left_negated : right_negated) ? SIGN<Left> : 0;
+        uint32_t kept = Left::BITS == 32 ? ~0u << (Single::FRACTION - PART_PLACES<Left>) : ~0u;
+        for (uint32_t n = 0; (sign != 0 || kept != ~0u) && n < count; ++n)
+            codes[n] = (codes[n] ^ sign) & kept;
+    }
+
+    template <uint32_t K>
+    void multiply(uint32_t rows, const uint32_t (*left)[K], const uint32_t (*right)[COLUMNS],
+                  uint32_t (*codes)[COLUMNS]) const
+    {
+        ::multiply<Left, Right, Result, K>(rule, rows, left, right, codes);
+    }
+};

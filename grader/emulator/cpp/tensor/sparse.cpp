@@ -34,78 +34,44 @@ struct Places {
     }
 };
 
-// A holds K elements per row.
-template <class Format, class Result, uint32_t K>
-HOT void multiply_floats(Rule rule, uint32_t *d, const uint32_t *a, const uint32_t *b,
+// As multiply_registers; A holds K elements per row.
+template <uint32_t K, class Arithmetic>
+HOT void multiply_sparse(const Arithmetic &of, uint32_t *d, const uint32_t *a, const uint32_t *b,
                          const uint32_t *c, Places places)
 {
     uint32_t left[HEIGHT][K], right[2 * K][COLUMNS], codes[HEIGHT][COLUMNS];
-    read_left<Format, HEIGHT, K>(words_of(a), left);
-    read_right<Format, 2 * K>(words_of(b), right);
-    cut_codes<Format>(left[0], HEIGHT * K);
-    cut_codes<Format>(right[0], 2 * K * COLUMNS);
-    Result::BITS == 16 ? read_halves<HEIGHT>(words_of(c), codes)
-                       : read_words<HEIGHT>(words_of(c), codes);
+    read_left<typename Arithmetic::Left, HEIGHT, K>(words_of(a), left);
+    read_right<typename Arithmetic::Right, 2 * K>(words_of(b), right);
+    read_sums<Arithmetic::HALVES, HEIGHT>(words_of(c), codes);
+    of.prepare(left[0], HEIGHT * K, true);
+    of.prepare(right[0], 2 * K * COLUMNS, false);
     for (uint32_t row = 0; row < HEIGHT; ++row) {
         uint32_t picked[K][COLUMNS];
-        places.pick<Format, K>(right, row, picked);
-        multiply<Format, Format, Result, K>(rule, 1, left + row, picked, codes + row);
+        places.pick<typename Arithmetic::Left, K>(right, row, picked);
+        of.multiply(1, left + row, picked, codes + row);
     }
-    Result::BITS == 16 ? write_halves<HEIGHT>(codes, d) : write_words<HEIGHT>(codes, d);
-}
-
-template <uint32_t K>
-HOT void multiply_bytes(uint32_t form, uint32_t *d, const uint32_t *a, const uint32_t *b,
-                        const uint32_t *c, Places places)
-{
-    uint32_t left[HEIGHT][K], right[2 * K][COLUMNS], codes[HEIGHT][COLUMNS];
-    read_left<Byte, HEIGHT, K>(words_of(a), left);
-    read_right<Byte, 2 * K>(words_of(b), right);
-    read_words<HEIGHT>(words_of(c), codes);
-    extend(left[0], HEIGHT * K, form & ByteForm::LEFT_SIGNED);
-    extend(right[0], 2 * K * COLUMNS, form & ByteForm::RIGHT_SIGNED);
-    for (uint32_t row = 0; row < HEIGHT; ++row) {
-        uint32_t picked[K][COLUMNS];
-        places.pick<Byte, K>(right, row, picked);
-        add_byte_products<1, K>(left + row, picked, form & ByteForm::SATURATED, codes + row,
-                                of_numbers);
-    }
-    write_words<HEIGHT>(codes, d);
+    write_sums<Arithmetic::HALVES, HEIGHT>(codes, d);
 }
 
 // --- what kernels call ---------------------------------------------------------------------------
 
-template <class Product>
-HOT uint32_t do_together(Context *context, uint32_t instruction, uint32_t mask, Product product)
-{
-    uint32_t code = check_warp(*context, instruction, mask);
-    if (code == FaultCode::NONE && mask != 0)
-        product();
-    return code;
-}
-
 // Pointers to registers; null stands for a register that reads as zero.
-#define DEFINE_FLOATS(format, result, k)                                                           \
-    EXPORT uint32_t emulator_multiply_sparse_##format##_##k##_##result(                            \
-        Context *context, uint32_t instruction, uint32_t mask, int32_t places,                     \
-        uint32_t block_bytes, uint32_t *d, const uint32_t *a, const uint32_t *b,                   \
-        const uint32_t *c, const uint32_t *words, uint32_t selector)                               \
-    {                                                                                              \
-        return do_together(context, instruction, mask, [&] {                                       \
-            multiply_floats<format, result, k>({places, block_bytes}, d, a, b, c,                  \
-                                               {words_of(words), selector});                       \
-        });                                                                                        \
-    }
-#define DEFINE_BYTES(name, k)                                                                      \
-    EXPORT uint32_t emulator_multiply_sparse_bytes_##name(                                         \
-        Context *context, uint32_t instruction, uint32_t mask, uint32_t form, uint32_t *d,         \
+#define DEFINE(name, parameters, k, ...)                                                           \
+    EXPORT uint32_t emulator_multiply_sparse_##name(                                               \
+        Context *context, uint32_t instruction, uint32_t mask, EXPAND parameters, uint32_t *d,     \
         const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *words,            \
         uint32_t selector)                                                                         \
     {                                                                                              \
-        return do_together(context, instruction, mask, [&] {                                       \
-            multiply_bytes<k>(form, d, a, b, c, {words_of(words), selector});                      \
-        });                                                                                        \
+        uint32_t code = check_warp(*context, instruction, mask);                                   \
+        if (code == FaultCode::NONE && mask != 0)                                                  \
+            multiply_sparse<k>(__VA_ARGS__, d, a, b, c, {words_of(words), selector});              \
+        return code;                                                                               \
     }
+#define EXPAND(...) __VA_ARGS__
+#define DEFINE_FLOATS(format, result, k)                                                           \
+    DEFINE(format##_##k##_##result, (int32_t places, uint32_t block_bytes), k,                     \
+           Floats<format, format, result>{{places, block_bytes}})
+#define DEFINE_BYTES(name, k) DEFINE(bytes_##name, (uint32_t form), k, Bytes<of_numbers>{form})
 
 DEFINE_FLOATS(Half, Single, 16)
 DEFINE_FLOATS(Half, Single, 8)

@@ -5,24 +5,6 @@
 
 #include "tensor/byte_products.h"
 
-// --- bytes ---------------------------------------------------------------------------------------
-
-template <uint32_t HEIGHT, uint32_t K, class Times>
-HOT void multiply_bytes(uint32_t form, uint32_t *d, const uint32_t *a, const uint32_t *b,
-                        const uint32_t *c, Times times)
-{
-    uint32_t left[HEIGHT][K], right[K][COLUMNS], codes[HEIGHT][COLUMNS];
-    read_left<Byte, HEIGHT, K>(words_of(a), left);
-    read_right<Byte, K>(words_of(b), right);
-    read_words<HEIGHT>(words_of(c), codes);
-    extend(left[0], HEIGHT * K, form & ByteForm::LEFT_SIGNED);
-    extend(right[0], K * COLUMNS, form & ByteForm::RIGHT_SIGNED);
-    add_byte_products<HEIGHT, K>(left, right, form & ByteForm::SATURATED, codes, times);
-    write_words<HEIGHT>(codes, d);
-}
-
-// --- float64 -------------------------------------------------------------------------------------
-
 constexpr uint64_t QUIET_BIT = 1ull << 51, INVALID = 0xFFF8ull << 48;
 
 // The NaN of a * b + c: b's, otherwise c's, otherwise a's.
@@ -88,15 +70,15 @@ HOT void multiply_doubles(uint32_t *d, const uint32_t *a, const uint32_t *b, con
         return code;                                                                               \
     }
 
-DEFINE_PRODUCT(bytes_8816, multiply_bytes<8, 16>(form, d, a, b, c, of_numbers))
-DEFINE_PRODUCT(bytes_16816, multiply_bytes<16, 16>(form, d, a, b, c, of_numbers))
-DEFINE_PRODUCT(bytes_16832, multiply_bytes<16, 32>(form, d, a, b, c, of_numbers))
-DEFINE_PRODUCT(AND_88128, multiply_bytes<8, 16>(form, d, a, b, c, of_bits))
-DEFINE_PRODUCT(AND_168128, multiply_bytes<16, 16>(form, d, a, b, c, of_bits))
-DEFINE_PRODUCT(AND_168256, multiply_bytes<16, 32>(form, d, a, b, c, of_bits))
-DEFINE_PRODUCT(XOR_88128, multiply_bytes<8, 16>(form, d, a, b, c, of_other_bits))
-DEFINE_PRODUCT(XOR_168128, multiply_bytes<16, 16>(form, d, a, b, c, of_other_bits))
-DEFINE_PRODUCT(XOR_168256, multiply_bytes<16, 32>(form, d, a, b, c, of_other_bits))
+DEFINE_PRODUCT(bytes_8816, multiply_registers<8, 16>(Bytes<of_numbers>{form}, d, a, b, c))
+DEFINE_PRODUCT(bytes_16816, multiply_registers<16, 16>(Bytes<of_numbers>{form}, d, a, b, c))
+DEFINE_PRODUCT(bytes_16832, multiply_registers<16, 32>(Bytes<of_numbers>{form}, d, a, b, c))
+DEFINE_PRODUCT(AND_88128, multiply_registers<8, 16>(Bytes<of_bits>{form}, d, a, b, c))
+DEFINE_PRODUCT(AND_168128, multiply_registers<16, 16>(Bytes<of_bits>{form}, d, a, b, c))
+DEFINE_PRODUCT(AND_168256, multiply_registers<16, 32>(Bytes<of_bits>{form}, d, a, b, c))
+DEFINE_PRODUCT(XOR_88128, multiply_registers<8, 16>(Bytes<of_other_bits>{form}, d, a, b, c))
+DEFINE_PRODUCT(XOR_168128, multiply_registers<16, 16>(Bytes<of_other_bits>{form}, d, a, b, c))
+DEFINE_PRODUCT(XOR_168256, multiply_registers<16, 32>(Bytes<of_other_bits>{form}, d, a, b, c))
 DEFINE_PRODUCT(doubles_8x8x4, multiply_doubles<8, 4>(d, a, b, c))
 DEFINE_PRODUCT(doubles_16x8x4, multiply_doubles<16, 4>(d, a, b, c))
 DEFINE_PRODUCT(doubles_16x8x8, multiply_doubles<16, 8>(d, a, b, c))

@@ -142,6 +142,8 @@ struct Operands {
     Descriptor left, right;
 
     bool is(uint32_t flag) const { return form & flag; }
+    // The bits of a ByteForm have the same order.
+    uint32_t byte_form() const { return form / GroupForm::LEFT_SIGNED; }
 };
 
 // Reads the warp's rows of A. Returns a FaultCode.
@@ -177,56 +179,27 @@ APART uint32_t read_right_matrix(const Reader &reader, const Operands &of, uint3
     return code;
 }
 
-// `prepare(codes, count, is_left)` converts elements to factors; `product(left, right, codes)`
-// computes eight columns of D in place of C.
-template <class Left, class Right, uint32_t K, class Prepare, class Product>
-HOT uint32_t multiply_matrices(const Reader &reader, const Operands &of, bool halves,
-                               Prepare prepare, Product product)
+// As multiply_registers.
+template <class Arithmetic>
+HOT uint32_t multiply_matrices(const Reader &reader, const Operands &of,
+                               const Arithmetic &arithmetic)
 {
-    uint32_t left[HEIGHT][K], registers = halves ? 2 : 4;
+    using Left = typename Arithmetic::Left;
+    constexpr uint32_t K = ROW_BYTES * 8 / Left::BITS, REGISTERS = Arithmetic::HALVES ? 2 : 4;
+    uint32_t left[HEIGHT][K];
     uint32_t code = read_left_matrix<Left, K>(reader, of, left);
-    prepare(left[0], HEIGHT * K, true);
+    arithmetic.prepare(left[0], HEIGHT * K, true);
     for (uint32_t first = 0; first < of.columns && code == FaultCode::NONE; first += COLUMNS) {
         uint32_t right[K][COLUMNS], codes[HEIGHT][COLUMNS];
-        uint32_t behind = first / COLUMNS * registers * WARP_LANES;
+        uint32_t behind = first / COLUMNS * REGISTERS * WARP_LANES;
         const uint32_t *c = words_of(of.c == nullptr ? nullptr : of.c + behind);
-        code = read_right_matrix<Right, K>(reader, of, first, right);
-        prepare(right[0], K * COLUMNS, false);
-        halves ? read_halves<HEIGHT>(c, codes) : read_words<HEIGHT>(c, codes);
-        product(left, right, codes);
-        halves ? write_halves<HEIGHT>(codes, of.d + behind)
-               : write_words<HEIGHT>(codes, of.d + behind);
+        code = read_right_matrix<typename Arithmetic::Right, K>(reader, of, first, right);
+        arithmetic.prepare(right[0], K * COLUMNS, false);
+        read_sums<Arithmetic::HALVES, HEIGHT>(c, codes);
+        arithmetic.multiply(HEIGHT, left, right, codes);
+        write_sums<Arithmetic::HALVES, HEIGHT>(codes, of.d + behind);
     }
     return code;
-}
-
-template <class Left, class Right, class Result>
-HOT uint32_t multiply_floats(const Reader &reader, const Operands &of, Rule rule)
-{
-    constexpr uint32_t K = ROW_BYTES * 8 / Left::BITS;
-    auto prepare = [&](uint32_t *codes, uint32_t count, bool is_left) {
-        bool negated = of.is(is_left ? GroupForm::LEFT_NEGATED : GroupForm::RIGHT_NEGATED);
-        for (uint32_t n = 0; negated && n < count; ++n)
-            codes[n] ^= SIGN<Left>;
-        cut_codes<Left>(codes, count);
-    };
-    auto product = [&](const auto &left, const auto &right, auto &codes) {
-        multiply<Left, Right, Result, K>(rule, HEIGHT, left, right, codes);
-    };
-    return multiply_matrices<Left, Right, K>(reader, of, Result::BITS == 16, prepare, product);
-}
-
-template <class Times>
-HOT uint32_t multiply_bytes(const Reader &reader, const Operands &of, Times times)
-{
-    auto prepare = [&](uint32_t *codes, uint32_t count, bool is_left) {
-        extend(codes, count, of.is(is_left ? GroupForm::LEFT_SIGNED : GroupForm::RIGHT_SIGNED));
-    };
-    auto product = [&](const auto &left, const auto &right, auto &codes) {
-        add_byte_products<HEIGHT, ROW_BYTES>(left, right, of.is(GroupForm::SATURATED), codes,
-                                             times);
-    };
-    return multiply_matrices<Byte, Byte, ROW_BYTES>(reader, of, false, prepare, product);
 }
 
 // --- what kernels call ---------------------------------------------------------------------------
@@ -264,8 +237,12 @@ static uint32_t multiply_later(const Reader &reader, Operands of, Product produc
             now, in, [=](const Reader &reader, const Operands &of) { return __VA_ARGS__; });       \
     }
 #define DEFINE_FLOATS(left, right, result, ...)                                                    \
-    DEFINE_PRODUCT(left##_##right##_##result,                                                      \
-                   multiply_floats<left, right, result>(reader, of, Rule{__VA_ARGS__}))
+    DEFINE_PRODUCT(                                                                                \
+        left##_##right##_##result,                                                                 \
+        multiply_matrices(reader, of,                                                              \
+                          Floats<left, right, result>{{__VA_ARGS__},                               \
+                                                      of.is(GroupForm::LEFT_NEGATED),              \
+                                                      of.is(GroupForm::RIGHT_NEGATED)}))
 #define DEFINE_SMALL(left, right)                                                                  \
     DEFINE_FLOATS(left, right, Single, SMALL_PLACES, block_bytes, SMALL_PLACES)                    \
     DEFINE_FLOATS(left, right, Half, SMALL_PLACES, block_bytes)
@@ -278,5 +255,5 @@ DEFINE_SMALL(Exponents4, Exponents4)
 DEFINE_SMALL(Exponents4, Exponents5)
 DEFINE_SMALL(Exponents5, Exponents4)
 DEFINE_SMALL(Exponents5, Exponents5)
-DEFINE_PRODUCT(bytes, multiply_bytes(reader, of, of_numbers))
-DEFINE_PRODUCT(AND, multiply_bytes(reader, of, of_bits))
+DEFINE_PRODUCT(bytes, multiply_matrices(reader, of, Bytes<of_numbers>{of.byte_form()}))
+DEFINE_PRODUCT(AND, multiply_matrices(reader, of, Bytes<of_bits>{of.byte_form()}))

@@ -2,7 +2,7 @@
 //
 // Lines that several blocks touch count as shared by all blocks. Lines that only one block touches
 // stand for a part of their buffer: the other blocks touch the rest of it likewise.
-#include "timing/timing.h"
+#include "timing/streams.h"
 
 namespace timing {
 
@@ -26,13 +26,11 @@ static int64_t slice_of(const ContentionSums &sums, int64_t line)
     return int64_t(pair) * 2 + (line / CHUNK_LINES + first) % 2;
 }
 
-// The buffer that holds a line; -1 for none.
+// The index of the buffer that holds a line; -1 for none.
 static int64_t region_of(const ContentionSums &sums, int64_t line)
 {
-    for (int64_t index = 0; index < sums.region_count; ++index)
-        if (sums.regions[index].first_line <= line && line < sums.regions[index].end_line)
-            return index;
-    return -1;
+    Region *found = region_of(sums.regions, sums.region_count, line);
+    return found == nullptr ? -1 : found - sums.regions;
 }
 
 // Records that a block's atomic touches a line.
@@ -64,7 +62,7 @@ static void add_contended(ContentionSums &sums, const Line &line, int64_t atomic
     double turns = turns_of(line, atomic);
     sums.visits += 1;
     sums.pair_visits += count_pairs(uint32_t(line.touched));
-    if (sums.visitors[line.number] != SEVERAL && sums.block_count > 1) {
+    if (sums.visitors[line.number] != SEVERAL && sums.streams->block_count > 1) {
         add_alone(sums, line, turns);
         return;
     }
@@ -103,59 +101,37 @@ static void spread(const ContentionSums &sums, const Region &region, double turn
         sums.turns[slice_of(sums, line)] += turns / double(lines);
 }
 
-// Calls `each` for all lines that atomics to global memory touch, with the instruction and the
-// block's number, from 1 on.
-template <class Each> static void for_lines(const ContentionSums &sums, Each each)
-{
-    for (int64_t block = 0; block < sums.block_count; ++block) {
-        int64_t end = sums.first[(block + 1) * sums.warps_per_block];
-        for (int64_t n = sums.first[block * sums.warps_per_block]; n < end; ++n) {
-            const Step &step = sums.steps[n];
-            const CodeRow &row = sums.table[step.code];
-            if (row.kind != Kind::ATOMIC || step.access < 0)
-                continue;
-            const Access &access = sums.accesses[step.access];
-            for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
-                each(sums.lines[k], row, uint32_t(block + 1));
-        }
-    }
-}
-
-// Adds the turns of compare-and-swap tries in global memory. Each lane of a try includes the
+// Adds the turns of a compare-and-swap's tries in global memory. Each lane of a try includes the
 // others: while it fails, it tries again, and so do they.
-static void add_tries(ContentionSums &sums)
+static void add_tries(ContentionSums &sums, const Access &access)
 {
-    for (int64_t n = 0; n < sums.first[sums.block_count * sums.warps_per_block]; ++n) {
-        const Step &step = sums.steps[n];
-        if (step.access < 0 || sums.table[step.code].atomic != SWAP_ATOMIC)
-            continue;
-        const Access &access = sums.accesses[step.access];
-        double lanes = double(access.lanes);
-        sums.tries += lanes * lanes;
-        for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
-            sums.swap_turns += lanes * turns_of(sums.lines[k], SWAP_ATOMIC);
-    }
+    double lanes = double(access.lanes);
+    sums.tries += lanes * lanes;
+    for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
+        sums.swap_turns += lanes * turns_of(sums.streams->lines[k], SWAP_ATOMIC);
 }
 
-static void find_contention(ContentionSums &sums)
+EXPORT void emulator_find_contention(ContentionSums &sums)
 {
-    for_lines(sums,
-              [&](const Line &line, const CodeRow &, uint32_t block) { visit(sums, line, block); });
-    for_lines(sums, [&](const Line &line, const CodeRow &row, uint32_t) {
-        add_contended(sums, line, row.atomic);
+    const Stream &streams = *sums.streams;
+    for_lines(streams, [&](const Line &line, const CodeRow &row, int64_t warp, int64_t) {
+        if (row.atomic != 0)
+            visit(sums, line, uint32_t(warp / streams.warps_per_block + 1));
     });
-    for_lines(sums, [&](const Line &line, const CodeRow &row, uint32_t) {
+    for_lines(streams, [&](const Line &line, const CodeRow &row, int64_t, int64_t) {
+        if (row.atomic != 0)
+            add_contended(sums, line, row.atomic);
+    });
+    for_lines(streams, [&](const Line &line, const CodeRow &row, int64_t, int64_t) {
         if (row.atomic == SWAP_ATOMIC)
             add_swaps(sums, line);
     });
-    add_tries(sums);
+    for_accesses(streams, [&](const Access &access, const CodeRow &row, int64_t, int64_t) {
+        if (row.atomic == SWAP_ATOMIC)
+            add_tries(sums, access);
+    });
     for (int64_t index = 0; index < sums.region_count; ++index)
         spread(sums, sums.regions[index], sums.alone[index]);
 }
 
 } // namespace timing
-
-EXPORT void emulator_find_contention(timing::ContentionSums *sums)
-{
-    timing::find_contention(*sums);
-}

@@ -29,6 +29,9 @@ constexpr double REACH_CYCLES = 4.0;
 constexpr double READ_CYCLES = 6.0;
 // Cycles of a latency (measured from the issue) that have passed at the last wavefront.
 constexpr double PIPELINED_CYCLES = 5.0;
+// Cycles of a covered sector in the SM's ports to and from the L2; a line or a partial sector takes
+// one cycle.
+constexpr double PORT_CYCLES = 0.5;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
@@ -116,8 +119,7 @@ static double pass_l2(const SM &sm, double count, double begin)
     const Parameters &p = *sm.p;
     pass_data(sm, shared.lsu_free, count * p.fill_cycles);
     sm.statistics->l2_bytes += SECTOR * count;
-    shared.port_free = max(shared.port_free, begin) +
-                       max(count * p.fill_port_cycles, p.line_port_cycles);
+    shared.port_free = max(shared.port_free, begin) + max(count * PORT_CYCLES, 1.0);
     double cost = max(count, PAIR) * p.l2_sector_cycles;
     pass_slices(sm, cost, begin);
     return max(shared.port_free, shared.l2_free) + p.l2_latency;
@@ -232,7 +234,7 @@ static void store_sectors(const SM &sm, const Line &line, int64_t tag, double be
 {
     const Parameters &p = *sm.p;
     Stored stored = merge_store(sm, line, tag);
-    double port = cycles_of(stored, p.line_port_cycles, p.fill_port_cycles, p.partial_port_cycles);
+    double port = cycles_of(stored, 1.0, PORT_CYCLES, 1.0);
     double count = count_sectors(line.touched), dram = count * p.dram_write_part;
     sm.statistics->stored += count;
     pass_through_l2(sm, dram, t);
@@ -252,7 +254,7 @@ static void reduce_sectors(const SM &sm, const CodeRow &row, const Line &line, d
     double passing = p.atomic_pass_cycles + (fetches ? p.l2_sector_cycles : 0.0);
     pass_slices(sm, turns * p.atomic_slice_cycles + count * passing, begin);
     double cycles = turns * p.atomic_cycles;
-    double port = max(count, double(line.rounds)) * p.line_port_cycles;
+    double port = max(count, double(line.rounds));
     shared.busiest_free = max(shared.busiest_free, begin) + cycles;
     sm.statistics->stored += count;
     pass_stores(sm, count, count * p.dram_write_part, port, cycles, begin);
@@ -321,7 +323,7 @@ static void store_local(const SM &sm, const Line &line, int64_t tag, double begi
     double count = count_sectors(line.touched), covered = count_sectors(line.whole);
     double cycles = store_cycles(sm, {1.0, count, covered});
     pass_slices(sm, cycles, begin);
-    pass_stores(sm, count, 0.0, count * sm.p->fill_port_cycles, cycles, begin);
+    pass_stores(sm, count, 0.0, count * PORT_CYCLES, cycles, begin);
 }
 
 // A store to a line that is being loaded delays the sub-partition's next access until the line

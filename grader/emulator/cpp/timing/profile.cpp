@@ -59,19 +59,12 @@ static void assign(const SM &sm, int64_t w, int64_t code, uint32_t stall, double
                int32_t(cause), int32_t(stall), 0});
 }
 
-// Whether an instruction accesses global or local memory.
-static bool is_global(const CodeRow &row)
-{
-    return row.kind == Kind::LOAD || row.kind == Kind::STORE || row.kind == Kind::ATOMIC ||
-           row.kind == Kind::COPY || row.kind == Kind::PREFETCH;
-}
-
 // The stall reason of an instruction whose unit is busy.
 static uint32_t throttle_of(const CodeRow &row)
 {
     if (row.unit != Unit::MEMORY)
         return Stall::MATH_PIPE_THROTTLE;
-    return is_global(row) ? Stall::LG_THROTTLE : Stall::MIO_THROTTLE;
+    return is_global(row.kind) ? Stall::LG_THROTTLE : Stall::MIO_THROTTLE;
 }
 
 // Assigns the cycles in which a warp's next instruction waits for scoreboards or groups of copies;
@@ -88,7 +81,7 @@ static void assign_scoreboards(const SM &sm, const Warp &warp)
         }
     if (latest < warp.dependencies_end) // it waits for a group
         cause = NONE;
-    bool is_long = cause < 0 || is_global(sm.table[cause]);
+    bool is_long = cause < 0 || is_global(sm.table[cause].kind);
     assign(sm, w, code, is_long ? Stall::LONG_SCOREBOARD : Stall::SHORT_SCOREBOARD,
            warp.dependencies_end, cause);
 }

@@ -19,6 +19,10 @@ namespace timing {
 
 // Cycles from the issue of a queued instruction until its registers are read.
 constexpr double READ_CYCLES = 6.0;
+// Cycles of a warp instruction in a pipe of 16 lanes, and of 4 lanes (special functions).
+constexpr double PIPE_CYCLES = 2.0, SPECIAL_CYCLES = 8.0;
+// Cycles of a distinct word in the unit for address divergence.
+constexpr double DIVERGENCE_CYCLES = 2.0;
 // Cycles by which reads of a register bank (one per cycle) may lag behind before the issue waits:
 // operands are read in a window of three cycles.
 constexpr double PORT_QUEUE = 2.0;
@@ -82,20 +86,6 @@ static Free find_free(const SM &sm, const Partition &partition)
     return free;
 }
 
-// The cycle at which a warp can issue its next instruction.
-static double ready_at(const Warp &warp, const Free &free)
-{
-    return max(warp.dependencies_end, free.units[warp.unit]);
-}
-
-// Whether a warp's next instruction accesses global or local memory.
-static bool accesses_memory(const SM &sm, const Warp &warp)
-{
-    int64_t kind = sm.table[sm.steps[warp.position].code].kind;
-    return kind == Kind::LOAD || kind == Kind::STORE || kind == Kind::ATOMIC ||
-           kind == Kind::COPY || kind == Kind::PREFETCH;
-}
-
 // The warp to issue. Among ready warps of the block that started first: the warp that issued last,
 // otherwise the warp with the highest number. Warps whose memory accesses waited for a full queue
 // take turns after all others, whatever their block, longest wait first. Lines of all warps
@@ -111,13 +101,13 @@ static Choice choose_warp(const SM &sm, int64_t number, double t)
     double longest = NEVER;
     for (int64_t w = number; w < sm.warp_count; w += SUB_PARTITIONS) {
         const Warp &warp = sm.warps[w];
-        double at = ready_at(warp, free);
+        double at = max(warp.dependencies_end, free.units[warp.unit]);
         if (at > t) {
             found.wake = min(found.wake, at);
             continue;
         }
         if (w != partition.latest && warp.dependencies_end < free.queue &&
-            accesses_memory(sm, warp)) {
+            is_global(sm.table[sm.steps[warp.position].code].kind)) {
             waiting = warp.dependencies_end < longest ? w : waiting;
             longest = min(longest, warp.dependencies_end);
             continue;
@@ -257,21 +247,19 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
     case Unit::FMA:
     case Unit::HEAVY: {
         bool light = p.float_halves > 1.0 && pipes[Unit::FMA] <= pipes[Unit::HEAVY];
-        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + passes * p.fma_cycles;
-        sm.statistics->fma += passes * p.fma_cycles / p.float_halves;
+        pipes[row.unit == Unit::FMA && light ? Unit::FMA : Unit::HEAVY] = t + passes * PIPE_CYCLES;
+        sm.statistics->fma += passes * PIPE_CYCLES / p.float_halves;
         break;
     }
     case Unit::ALU:
-        pipes[Unit::ALU] = t + p.alu_cycles;
-        sm.statistics->alu += p.alu_cycles;
+        pipes[Unit::ALU] = t + PIPE_CYCLES;
+        sm.statistics->alu += PIPE_CYCLES;
         break;
     case Unit::DOUBLE:
         pipes[Unit::DOUBLE] = t + p.double_cycles;
-        sm.statistics->float64 += p.double_cycles;
         break;
     case Unit::SPECIAL:
-        pipes[Unit::SPECIAL] = t + p.special_cycles;
-        sm.statistics->special += p.special_cycles;
+        pipes[Unit::SPECIAL] = t + SPECIAL_CYCLES;
         break;
     case Unit::MEMORY:
         pipes[Unit::MEMORY] = t + p.memory_issue;
@@ -287,7 +275,7 @@ static void take_pipe(const SM &sm, Partition &partition, const CodeRow &row, do
 static double pass_divergence(const SM &sm, double words, double t)
 {
     double &free = sm.shared->divergence_free;
-    free = max(free, t) + words * sm.p->divergence_cycles;
+    free = max(free, t) + words * DIVERGENCE_CYCLES;
     return free;
 }
 
@@ -387,8 +375,11 @@ static void run_partition(const SM &sm, int64_t number, double t)
     issue(sm, partition, sm.warps[choice.warp], at);
 }
 
+#if PROFILED
+#define emulator_simulate emulator_simulate_profiled
+#endif
 // Runs the blocks of the SM's order; results are in `ends` and `statistics`.
-static void simulate(const SM &sm)
+EXPORT void emulator_simulate(const SM &sm)
 {
     double t = 0.0;
     for (int64_t slot = 0; slot < sm.block_count && slot < sm.order_count; ++slot)
@@ -407,9 +398,3 @@ static void simulate(const SM &sm)
 }
 
 } // namespace timing
-
-#if PROFILED
-EXPORT void emulator_simulate_profiled(const timing::SM *sm) { timing::simulate(*sm); }
-#else
-EXPORT void emulator_simulate(const timing::SM *sm) { timing::simulate(*sm); }
-#endif

@@ -59,6 +59,13 @@ inline double turns_of(const Line &line, int64_t atomic)
     return double(line.rounds) - (1.0 - DENSE_TURN) * double(dense);
 }
 
+// Whether instructions of a kind access global or local memory.
+inline bool is_global(int64_t kind)
+{
+    return kind == Kind::LOAD || kind == Kind::STORE || kind == Kind::ATOMIC ||
+           kind == Kind::COPY || kind == Kind::PREFETCH;
+}
+
 inline bool is_among(const int64_t *numbers, int32_t count, int64_t number)
 {
     while (count > 0)

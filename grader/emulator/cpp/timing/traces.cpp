@@ -83,8 +83,7 @@ static int64_t add_lines(Line *lines, int64_t start, const LaneWords &lanes)
         int64_t number = lanes.first[lane] / BANKS, word = lanes.first[lane] % BANKS;
         int64_t place = find_line(lines, start, used, number);
         if (place == used) {
-            ++used;
-            lines[place].number = number;
+            lines[used++].number = number;
             covered[place - start] = 0;
         }
         lines[place].touched |= 1 << (word / SECTOR_WORDS);
@@ -230,7 +229,7 @@ static int64_t most_lines(const Trace &trace, uint32_t word)
 }
 
 // Counts instructions, accesses and the largest possible number of lines.
-static void measure(Trace &trace)
+EXPORT void emulator_measure_traces(Trace &trace)
 {
     trace.step_count = trace.access_count = trace.line_count = 0;
     for (int64_t warp = 0; warp < trace.warp_count; ++warp)
@@ -248,7 +247,7 @@ static void measure(Trace &trace)
 
 // Fills steps, accesses and lines in arrays of the measured sizes, initially zero; corrects the
 // number of lines.
-static void expand(Trace &trace)
+EXPORT void emulator_expand_traces(Trace &trace)
 {
     int64_t n = 0, a = 0, used = 0; // steps, accesses, lines
     for (int64_t warp = 0; warp < trace.warp_count; ++warp) {
@@ -274,6 +273,3 @@ static void expand(Trace &trace)
 }
 
 } // namespace timing
-
-EXPORT void emulator_measure_traces(timing::Trace *trace) { timing::measure(*trace); }
-EXPORT void emulator_expand_traces(timing::Trace *trace) { timing::expand(*trace); }

@@ -6,25 +6,19 @@ EXPORT void emulator_trace_block(Warp *warp, uint32_t block)
     *warp->trace++ = TraceWord::BLOCK | block;
 }
 
-static uint32_t space_number(Space space)
+// Starts the record of an access.
+static void trace_head(Warp &warp, uint32_t space, uint32_t passes, uint32_t instruction,
+                       uint32_t mask)
 {
-    switch (space) {
-    case Space::GLOBAL:
-        return TraceWord::GLOBAL;
-    case Space::SHARED:
-        return TraceWord::SHARED;
-    default:
-        return TraceWord::LOCAL;
-    }
+    *warp.trace++ = TraceWord::ACCESS | space << TraceWord::SPACE_SHIFT | instruction;
+    *warp.trace++ = mask;
+    *warp.trace++ = passes;
 }
 
 void trace_access(const Context &context, Warp &warp, Access access, uint32_t passes,
                   uint32_t instruction, uint32_t mask)
 {
-    uint32_t space = space_number(access.space) << TraceWord::SPACE_SHIFT;
-    *warp.trace++ = TraceWord::ACCESS | space | instruction;
-    *warp.trace++ = mask;
-    *warp.trace++ = passes;
+    trace_head(warp, uint32_t(access.space), passes, instruction, mask);
     if (access.space != Space::SHARED) {
         memcpy(warp.trace, context.lane_addresses, sizeof context.lane_addresses);
         warp.trace += WARP_LANES;
@@ -33,10 +27,8 @@ void trace_access(const Context &context, Warp &warp, Access access, uint32_t pa
 
 void trace_constants(const Context &context, Warp &warp, uint32_t instruction, uint32_t mask)
 {
-    uint32_t space = TraceWord::CONSTANT << TraceWord::SPACE_SHIFT;
-    *warp.trace++ = TraceWord::ACCESS | space | instruction;
-    *warp.trace++ = mask;
-    *warp.trace++ = count_lanes(distinct_lanes(context.lane_addresses, mask, WARP_LANES));
+    uint32_t distinct = distinct_lanes(context.lane_addresses, mask, WARP_LANES);
+    trace_head(warp, TraceWord::CONSTANT, count_lanes(distinct), instruction, mask);
 }
 
 // Lanes that ask for different times sleep for little more than the shortest of them (H200).
@@ -44,7 +36,7 @@ static uint32_t least_of(const Context &context, uint32_t mask)
 {
     uint32_t least = 0x7FFFFFFF;
     for (uint32_t lane : Lanes{mask})
-        least = context.lane_addresses[lane] < least ? context.lane_addresses[lane] : least;
+        least = smaller(least, context.lane_addresses[lane]);
     return least;
 }
 
@@ -53,12 +45,8 @@ static uint32_t least_of(const Context &context, uint32_t mask)
 EXPORT void emulator_trace_value(const Context *context, Warp *warp, uint32_t instruction,
                                  uint32_t mask)
 {
-    if (warp->trace >= warp->trace_end || mask == 0)
-        return;
-    *warp->trace++ = TraceWord::ACCESS | TraceWord::CONSTANT << TraceWord::SPACE_SHIFT |
-                     instruction;
-    *warp->trace++ = mask;
-    *warp->trace++ = least_of(*context, mask);
+    if (warp->trace < warp->trace_end && mask != 0)
+        trace_head(*warp, TraceWord::CONSTANT, least_of(*context, mask), instruction, mask);
 }
 
 // A sleep; its nanoseconds are in lane_addresses. The warp's clock advances, so that a block that

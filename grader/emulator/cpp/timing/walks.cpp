@@ -1,5 +1,5 @@
 // Finds lines that several traced blocks load, and whether they load them at the same time.
-#include "timing/timing.h"
+#include "timing/streams.h"
 
 namespace timing {
 
@@ -30,29 +30,13 @@ static void load_line(Walks &walks, const Line &line, uint32_t self, int64_t pla
     walks.distinct += count_pairs(known) - before;
 }
 
-static void follow_warp(Walks &walks, int64_t begin, int64_t end, uint32_t self)
+EXPORT void emulator_follow_walks(Walks &walks)
 {
-    for (int64_t n = begin; n < end; ++n) {
-        const Step &step = walks.steps[n];
-        int64_t kind = walks.table[step.code].kind;
-        bool reads = kind == Kind::LOAD || kind == Kind::COPY || kind == Kind::PREFETCH;
-        if (step.access < 0 || !reads)
-            continue;
-        const Access &access = walks.accesses[step.access];
-        for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
-            load_line(walks, walks.lines[k], self, n - begin);
-    }
-}
-
-static void follow(Walks &walks)
-{
-    for (int64_t warp = 0; warp < walks.block_count * walks.warps_per_block; ++warp) {
-        int64_t own = warp / (walks.warps_per_block * walks.at_once);
-        uint32_t visitor = uint32_t(walks.first_visitor + own + 1);
-        follow_warp(walks, walks.first[warp], walks.first[warp + 1], visitor);
-    }
+    int64_t warps = walks.streams->warps_per_block * walks.at_once; // of a visitor
+    for_lines(*walks.streams, [&](const Line &line, const CodeRow &row, int64_t warp, int64_t n) {
+        if (row.kind == Kind::LOAD || row.kind == Kind::COPY || row.kind == Kind::PREFETCH)
+            load_line(walks, line, uint32_t(walks.first_visitor + warp / warps + 1), n);
+    });
 }
 
 } // namespace timing
-
-EXPORT void emulator_follow_walks(timing::Walks *walks) { timing::follow(*walks); }

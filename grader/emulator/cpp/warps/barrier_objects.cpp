@@ -66,17 +66,13 @@ uint8_t *place_of_object(const Context &context, uint32_t address)
 uint32_t check_objects(Context &context, uint32_t instruction, const uint32_t *addresses,
                        uint32_t mask)
 {
-    context.fault_instruction = instruction;
     for (uint32_t lane : Lanes{mask}) {
         uint64_t address = addresses[lane];
         uint64_t first = shared_base_of(context, address), past = first + context.shared_bytes;
         if (address % sizeof(uint64_t) != 0)
-            report_fault(context, FaultCode::SHARED_ALIGNMENT, lane, address);
-        else if (address < first || address + sizeof(uint64_t) > past)
-            report_fault(context, FaultCode::SHARED_BOUNDS, lane, address);
-        else
-            continue;
-        return context.fault_code;
+            return report_fault(context, FaultCode::SHARED_ALIGNMENT, instruction, lane, address);
+        if (address < first || address + sizeof(uint64_t) > past)
+            return report_fault(context, FaultCode::SHARED_BOUNDS, instruction, lane, address);
     }
     return FaultCode::NONE;
 }
@@ -174,10 +170,9 @@ EXPORT uint32_t emulator_arrive(Context *context, Warp *warp, uint32_t instructi
             context->lane_data[lane] = uint32_t(before >> 32);
             context->lane_data[WARP_LANES + lane] = here;
         }
-        if (is_too_much(before, all)) {
-            report_fault(*context, FaultCode::TOO_MANY_ARRIVALS, lowest_lane(here), address);
-            code = context->fault_code;
-        }
+        if (is_too_much(before, all))
+            code = report_fault(*context, FaultCode::TOO_MANY_ARRIVALS, instruction,
+                                lowest_lane(here), address);
         write(place, arrive(before, all));
     }
     context->idle_rounds = 0;
@@ -266,22 +261,19 @@ static bool release_path(Context &context, Warp &warp, uint32_t slot, bool anywa
 
 static bool waits_for_phase(const Warp &warp, uint32_t slot)
 {
-    int32_t wait = warp.path_wait[slot];
-    return warp.path_mask[slot] != 0 && (wait == WAIT_PHASE || wait == WAIT_TURN);
+    return waits_for(warp, slot, WAIT_PHASE) || waits_for(warp, slot, WAIT_TURN);
 }
 
 static Released release_paths_that_wait(Context &context, bool anyway)
 {
     Released released = Released::NONE;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        Warp &warp = warp_at(context, index);
+    for (Warp &warp : Warps{context})
         for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
             bool asks = warp.path_wait[slot] == WAIT_TURN;
             if (!waits_for_phase(warp, slot) || !release_path(context, warp, slot, anyway))
                 continue;
             released = asks && released != Released::SOME ? Released::ASKING : Released::SOME;
         }
-    }
     return released;
 }
 
@@ -298,18 +290,16 @@ Released release_phases(Context &context, bool others)
 
 bool blame_path(Context &context)
 {
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        const Warp &warp = warp_at(context, index);
+    for (const Warp &warp : Warps{context})
         for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-            bool at_cluster = warp.path_mask[slot] != 0 && warp.path_wait[slot] == WAIT_CLUSTER;
+            bool at_cluster = waits_for(warp, slot, WAIT_CLUSTER);
             if (!at_cluster && !waits_for_phase(warp, slot))
                 continue;
-            context.fault_warp = index;
+            context.fault_warp = warp.index;
             context.fault_lane = lowest_lane(at_cluster ? warp.path_mask[slot]
                                                         : warp.path_missing[slot]);
             context.fault_block = warp.path_pc[slot];
             return true;
         }
-    }
     return false;
 }

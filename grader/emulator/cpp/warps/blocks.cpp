@@ -37,10 +37,8 @@ static uint32_t path_of(const Warp &warp, uint32_t lanes)
 int64_t latest_clock(Context &context)
 {
     int64_t latest = 0;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        int64_t clock = warp_at(context, index).clock;
-        latest = clock > latest ? clock : latest;
-    }
+    for (const Warp &warp : Warps{context})
+        latest = warp.clock > latest ? warp.clock : latest;
     return latest;
 }
 
@@ -87,12 +85,13 @@ static bool waits_at_two_barriers(Context &context, const Warp &warp)
     uint32_t known = FULL_MASK;
     for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
         uint32_t mask = warp.path_mask[slot], pc = warp.path_pc[slot];
-        if (warp.path_wait[slot] != WAIT_BLOCK || mask == 0)
+        if (!waits_for(warp, slot, WAIT_BLOCK))
             continue;
         if (known != FULL_MASK && known != pc) {
             found = true;
             context.fault_code = FaultCode::BARRIER;
             context.fault_block = pc;
+            context.fault_warp = warp.index;
             context.fault_lane = lowest_lane(mask);
             context.fault_other = known;
             context.fault_mask = mask;
@@ -108,12 +107,9 @@ static uint32_t release_all(Context &context)
 {
     Votes votes = take_votes(context, BLOCK_VOTE);
     int64_t latest = latest_clock(context);
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        Warp &warp = warp_at(context, index);
-        if (waits_at_two_barriers(context, warp)) {
-            context.fault_warp = index;
+    for (Warp &warp : Warps{context}) {
+        if (waits_at_two_barriers(context, warp))
             return FaultCode::BARRIER;
-        }
         write_votes(warp, votes);
         release_warp(warp);
         warp.clock = latest;
@@ -125,11 +121,10 @@ static bool release_waiting(Warp &warp, int32_t wait, Votes votes)
 {
     bool released = false;
     for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-        uint32_t mask = warp.path_mask[slot];
-        if (warp.path_wait[slot] != wait || mask == 0)
+        if (!waits_for(warp, slot, wait))
             continue;
         warp.path_wait[slot] = WAIT_NONE;
-        warp.at_named &= ~mask;
+        warp.at_named &= ~warp.path_mask[slot];
         write_votes(warp, votes);
         released = true;
     }
@@ -142,8 +137,8 @@ static bool release_waiting(Warp &warp, int32_t wait, Votes votes)
 static bool release_named(Context &context)
 {
     uint32_t living = 0;
-    for (uint32_t index = 0; index < context.warp_count; ++index)
-        living += warp_at(context, index).live != 0 ? WARP_LANES : 0;
+    for (const Warp &warp : Warps{context})
+        living += warp.live != 0 ? WARP_LANES : 0;
     bool released = false;
     for (uint32_t barrier = 0; barrier < COUNTED_BARRIERS; ++barrier) {
         uint32_t arrived = context.named_arrived[barrier];
@@ -153,8 +148,8 @@ static bool release_named(Context &context)
             continue;
         context.named_arrived[barrier] = arrived - expected;
         Votes votes = take_votes(context, barrier);
-        for (uint32_t index = 0; index < context.warp_count; ++index)
-            released |= release_waiting(warp_at(context, index), WAIT_NAMED + barrier, votes);
+        for (Warp &warp : Warps{context})
+            released |= release_waiting(warp, WAIT_NAMED + barrier, votes);
     }
     return released;
 }
@@ -165,21 +160,19 @@ static bool release_named(Context &context)
 // wait elsewhere.
 static bool blame_warp_barrier(Context &context)
 {
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        const Warp &warp = warp_at(context, index);
+    for (const Warp &warp : Warps{context})
         for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-            int32_t wait = warp.path_wait[slot];
             uint32_t mask = warp.path_mask[slot];
-            if (mask == 0 || (wait != WARPSYNC_BARRIER && wait != COLLECTIVE_BARRIER))
+            if (!waits_for(warp, slot, WARPSYNC_BARRIER) &&
+                !waits_for(warp, slot, COLLECTIVE_BARRIER))
                 continue;
             context.fault_code = FaultCode::ABSENT_LANES;
             context.fault_block = warp.path_pc[slot];
             context.fault_lane = lowest_lane(mask);
-            context.fault_warp = index;
+            context.fault_warp = warp.index;
             context.fault_other = warp.path_pc[path_of(warp, warp.live & ~mask)];
             return true;
         }
-    }
     return false;
 }
 
@@ -192,13 +185,12 @@ static uint32_t blame_barrier(Context &context)
         return context.fault_code = FaultCode::ENDLESS_WAIT;
     if (blame_warp_barrier(context))
         return context.fault_code;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        const Warp &warp = warp_at(context, index);
+    for (const Warp &warp : Warps{context}) {
         uint32_t waiting = warp.at_barrier | warp.at_named, missing = warp.live ^ waiting;
         if (waiting != 0)
             context.fault_instruction = warp.barrier_instruction;
         if (missing != 0) {
-            context.fault_warp = index;
+            context.fault_warp = warp.index;
             context.fault_lane = lowest_lane(missing);
             context.fault_other = warp.path_pc[path_of(warp, missing)];
             context.fault_mask = missing;
@@ -228,8 +220,8 @@ void begin_block(Context &context)
     memset(context.vote_missing, 0, sizeof context.vote_missing);
     memset(context.vote_count, 0, sizeof context.vote_count);
     context.begun = 0;
-    for (uint32_t index = 0; index < context.warp_count; ++index)
-        warp_at(context, index).clock = context.started;
+    for (Warp &warp : Warps{context})
+        warp.clock = context.started;
 }
 
 // The result of one turn of each warp.

@@ -65,8 +65,7 @@ static void count_missing(Context &context, Cluster &cluster)
 {
     uint32_t rank = context.cluster_rank;
     cluster.missing[rank] = cluster.living[rank] = 0;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        const Warp &warp = warp_at(context, index);
+    for (const Warp &warp : Warps{context}) {
         cluster.living[rank] += warp.live != 0;
         cluster.missing[rank] += warp.live != 0 && warp.cluster_arrivals == cluster.passed;
     }
@@ -84,11 +83,10 @@ bool release_cluster(Context &context)
         return false;
     count_missing(context, *context.cluster);
     bool released = false;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        Warp &warp = warp_at(context, index);
+    for (Warp &warp : Warps{context}) {
         for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-            bool waits = warp.path_mask[slot] != 0 && warp.path_wait[slot] == WAIT_CLUSTER;
-            if (!waits || warp.cluster_arrivals > context.cluster->passed)
+            if (!waits_for(warp, slot, WAIT_CLUSTER) ||
+                warp.cluster_arrivals > context.cluster->passed)
                 continue;
             warp.path_wait[slot] = WAIT_NONE;
             released = true;
@@ -99,23 +97,19 @@ bool release_cluster(Context &context)
     return released;
 }
 
-bool waits_for_cluster(const Context &context)
+bool waits_for_cluster(Context &context)
 {
     if (!is_in_cluster(context))
         return false;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        const Warp &warp = warp_at(const_cast<Context &>(context), index);
-        for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-            int32_t wait = warp.path_wait[slot];
-            if (warp.path_mask[slot] != 0 && (wait == WAIT_CLUSTER || wait == WAIT_PHASE))
+    for (const Warp &warp : Warps{context})
+        for (uint32_t slot = 0; slot < warp.path_count; ++slot)
+            if (waits_for(warp, slot, WAIT_CLUSTER) || waits_for(warp, slot, WAIT_PHASE))
                 return true;
-        }
-    }
     return false;
 }
 
 // Whether a warp that has arrived at its cluster's barrier must wait.
-EXPORT uint32_t emulator_is_cluster_missing(const Context *context, const Warp *warp)
+EXPORT uint32_t emulator_is_cluster_missing(const Context &context, const Warp &warp)
 {
-    return is_in_cluster(*context) && warp->cluster_arrivals > context->cluster->passed;
+    return is_in_cluster(context) && warp.cluster_arrivals > context.cluster->passed;
 }

@@ -35,4 +35,4 @@ uint32_t shared_base_of(const Context &context, uint32_t address);
 // releases paths when it is complete. Returns whether it released any.
 bool release_cluster(Context &context);
 // Whether a path waits for other blocks of the cluster, at the barrier or for a phase.
-bool waits_for_cluster(const Context &context);
+bool waits_for_cluster(Context &context);

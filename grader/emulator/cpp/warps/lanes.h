@@ -86,4 +86,37 @@ inline Warp &warp_at(Context &context, uint32_t index)
     return *reinterpret_cast<Warp *>(warps + uint64_t(index) * context.warp_bytes);
 }
 
+// The warps of the context's block: for (Warp &warp : Warps{context}) ...
+struct Warps {
+    Context &context;
+
+    struct Iterator {
+        Context &context;
+        uint32_t index;
+        Warp &operator*() const { return warp_at(context, index); }
+        void operator++() { ++index; }
+        bool operator!=(const Iterator &other) const { return index != other.index; }
+    };
+    Iterator begin() const { return {context, 0}; }
+    Iterator end() const { return {context, context.warp_count}; }
+};
+
+// The index of the context's block in its grid.
+inline uint64_t linear_block(const Context &context)
+{
+    uint64_t width = context.grid_x, height = context.grid_y;
+    return context.ctaid_x + width * (context.ctaid_y + height * context.ctaid_z);
+}
+
+// Stores a fault; returns its code.
+__attribute__((noinline, cold)) inline uint32_t report_fault(Context &context, uint32_t code,
+                                                             uint32_t instruction, uint32_t lane,
+                                                             uint64_t address = 0)
+{
+    context.fault_instruction = instruction;
+    context.fault_lane = lane;
+    context.fault_address = address;
+    return context.fault_code = code;
+}
+
 inline uint8_t *host_pointer(uint64_t address) { return reinterpret_cast<uint8_t *>(address); }

@@ -48,9 +48,9 @@ uint32_t push_path(Warp &warp, uint32_t mask, uint32_t pc, int32_t wait)
     return slot;
 }
 
-EXPORT void emulator_push_path(Warp *warp, uint32_t mask, uint32_t pc, int32_t wait)
+EXPORT void emulator_push_path(Warp &warp, uint32_t mask, uint32_t pc, int32_t wait)
 {
-    push_path(*warp, mask, pc, wait);
+    push_path(warp, mask, pc, wait);
 }
 
 static uint32_t newest_path(const Warp &warp)
@@ -62,6 +62,20 @@ static uint32_t newest_path(const Warp &warp)
             chosen = slot;
         }
     }
+    return chosen;
+}
+
+static_assert(PATH_SLOTS == WARP_LANES); // masks of slots are masks of lanes
+
+// The oldest path whose slot is in a mask; NO_PATH if the mask is 0.
+static uint32_t oldest_path(const Warp &warp, uint32_t slots)
+{
+    uint32_t oldest = FULL_MASK, chosen = NO_PATH;
+    for (uint32_t slot : Lanes{slots})
+        if (warp.path_age[slot] < oldest) {
+            oldest = warp.path_age[slot];
+            chosen = slot;
+        }
     return chosen;
 }
 
@@ -80,8 +94,7 @@ static uint32_t gather(Warp &warp)
 {
     uint32_t mask = 0;
     for (uint32_t slot = 0; slot < warp.path_count; ++slot)
-        if (warp.path_mask[slot] != 0 && warp.path_wait[slot] == WAIT_NONE &&
-            warp.path_pc[slot] == warp.pc)
+        if (waits_for(warp, slot, WAIT_NONE) && warp.path_pc[slot] == warp.pc)
             mask |= take(warp, slot);
     return mask;
 }
@@ -110,18 +123,11 @@ bool next_path(Warp &warp)
 
 uint32_t change_path(Warp &warp)
 {
-    uint32_t oldest = FULL_MASK, chosen = NO_PATH, others = 0;
-    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-        if (!can_run(warp, slot))
-            continue;
-        ++others;
-        if (warp.path_age[slot] < oldest) {
-            oldest = warp.path_age[slot];
-            chosen = slot;
-        }
-    }
+    uint32_t others = lanes_where(
+        [&](uint32_t slot) { return slot < warp.path_count && can_run(warp, slot); });
     if (others == 0)
         return 0;
+    uint32_t chosen = oldest_path(warp, others);
     uint32_t mask = warp.path_mask[chosen], pc = warp.path_pc[chosen];
     warp.path_mask[chosen] = warp.mask;
     warp.path_pc[chosen] = warp.pc;
@@ -130,19 +136,16 @@ uint32_t change_path(Warp &warp)
     warp.mask = mask;
     warp.pc = pc;
     warp.path_resumed = warp.path_other_side = warp.gathered_at = NO_PATH;
-    return others;
+    return count_lanes(others);
 }
 
 bool pass_barrier(Warp &warp)
 {
-    uint32_t oldest = FULL_MASK, chosen = NO_PATH;
-    for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
-        bool waits = warp.path_mask[slot] != 0 && uint32_t(warp.path_wait[slot]) < WARPSYNC_BARRIER;
-        if (waits && warp.path_age[slot] < oldest) {
-            oldest = warp.path_age[slot];
-            chosen = slot;
-        }
-    }
+    uint32_t waiting = lanes_where([&](uint32_t slot) {
+        return slot < warp.path_count && warp.path_mask[slot] != 0 &&
+               uint32_t(warp.path_wait[slot]) < WARPSYNC_BARRIER;
+    });
+    uint32_t chosen = oldest_path(warp, waiting);
     if (chosen == NO_PATH)
         return false;
     for (uint32_t &together : warp.participants[warp.path_wait[chosen]])
@@ -162,7 +165,7 @@ EXPORT uint32_t emulator_find_block(const Context *context, uint32_t offset, uin
     return -1;
 }
 
-EXPORT uint32_t emulator_next_path(Warp *warp) { return next_path(*warp); }
+EXPORT uint32_t emulator_next_path(Warp &warp) { return next_path(warp); }
 
 // The living lanes that the lowest lane of a mask waits for at a barrier, itself included.
 static uint32_t expected_lanes(const Warp &warp, uint32_t barrier, uint32_t mask)
@@ -180,20 +183,15 @@ static bool waits_likewise(const Warp &warp, uint32_t slot, uint32_t barrier, ui
 }
 
 // Counts one more execution of a block's last instruction by the same threads.
-static void repeat_block_end(Context &context, uint32_t block)
+EXPORT void emulator_repeat_block_end(Context &context, uint32_t block)
 {
     ++context.block_counts[uint64_t(block) * COUNTS_PER_BLOCK + COUNTS_PER_BLOCK - 1];
-}
-
-EXPORT void emulator_repeat_block_end(Context *context, uint32_t block)
-{
-    repeat_block_end(*context, block);
 }
 
 // Orders all earlier accesses of the lanes before their later accesses (checked mode). The order is
 // transitive: it includes lanes with which any of them synchronised before, and lanes that have
 // ended.
-static void sync_lanes(Warp &warp, uint32_t mask)
+EXPORT void emulator_sync_lanes(Warp &warp, uint32_t mask)
 {
     uint32_t now = ++warp.sync_count, there = mask | ~warp.live;
     if (there == FULL_MASK) {
@@ -210,8 +208,6 @@ static void sync_lanes(Warp &warp, uint32_t mask)
     for (uint32_t lane : Lanes{mask})
         memcpy(warp.ordered_until[lane], known, sizeof known);
 }
-
-EXPORT void emulator_sync_lanes(Warp *warp, uint32_t mask) { sync_lanes(*warp, mask); }
 
 // All lanes have arrived: paths with the slot's pc join it; other paths (a __syncwarp() elsewhere)
 // continue separately. At a collective operation all join, from any pc.
@@ -234,14 +230,15 @@ static void merge(Context &context, Warp &warp, uint32_t slot, uint32_t expected
     }
     make_newest(warp, slot);
     if (repeat >= Repeat::ALWAYS || (repeat == Repeat::IF_SEVERAL_PATHS && several))
-        repeat_block_end(context, pc - 1);
+        emulator_repeat_block_end(context, pc - 1);
     if (repeat != Repeat::AS_OTHERS_LEFT)
         warp.path_resumed = slot;
 }
 
-// Merges the waiting paths of every convergence barrier at which all living participants have
-// arrived.
-void release_paths(Context &context, Warp &warp, uint32_t repeat)
+// Lanes have arrived at a barrier, or (Repeat::AS_OTHERS_LEFT) have left it. Merges the waiting
+// paths of every convergence barrier at which all living participants have arrived; the last path
+// to arrive continues at once.
+EXPORT void emulator_release_paths(Context &context, Warp &warp, uint32_t repeat)
 {
     for (uint32_t slot = 0; slot < warp.path_count; ++slot) {
         uint32_t barrier = warp.path_wait[slot], mask = warp.path_mask[slot];
@@ -255,12 +252,7 @@ void release_paths(Context &context, Warp &warp, uint32_t repeat)
             continue;
         // Programs cannot rely on a meeting at a BSYNC: the hardware decides it.
         if (context.checked_state != nullptr && barrier >= WARPSYNC_BARRIER)
-            sync_lanes(warp, expected);
+            emulator_sync_lanes(warp, expected);
         merge(context, warp, slot, expected, repeat);
     }
-}
-
-EXPORT void emulator_release_paths(Context *context, Warp *warp, uint32_t repeat)
-{
-    release_paths(*context, *warp, repeat);
 }

@@ -3,6 +3,12 @@
 
 #include "warps/lanes.h"
 
+// Whether a slot holds a path that waits for this.
+inline bool waits_for(const Warp &warp, uint32_t slot, int32_t wait)
+{
+    return warp.path_mask[slot] != 0 && warp.path_wait[slot] == wait;
+}
+
 // Gives lanes a separate path; returns its slot.
 uint32_t push_path(Warp &warp, uint32_t mask, uint32_t pc, int32_t wait);
 // Makes another path the running path (rules: paths.cpp); false if none can run.
@@ -13,6 +19,3 @@ uint32_t change_path(Warp &warp);
 // All paths that can run wait in loops: releases a path that waits at a BSYNC behind the loop. (An
 // H200 does so if a lane holds the lock that the others wait for.) False if there is none.
 bool pass_barrier(Warp &warp);
-// Lanes have arrived at a barrier, or (Repeat::AS_OTHERS_LEFT) have left it. If all have arrived,
-// the last path to arrive continues at once.
-void release_paths(Context &context, Warp &warp, uint32_t repeat);

@@ -22,13 +22,12 @@
 
 constexpr uint64_t SAVED_FROM = offsetof(Context, warps);
 constexpr uint64_t SAVED_BYTES = offsetof(Context, block_end) - SAVED_FROM;
+constexpr uint64_t CHECKED_BYTES = offsetof(CheckedState, global_writers);
 
 // The state of a block (context and checked mode) and its executed warp instructions. The state of
 // an ended block gives its memory to a new block.
 struct Resident {
-    uint8_t saved[SAVED_BYTES];
-    uint64_t writers, readers, ticket_owners, epoch, block;
-    uint32_t acquired;
+    uint8_t saved[SAVED_BYTES], checked[CHECKED_BYTES];
     int64_t executed, next; // clock of the second warp that reaches an atomic
 };
 
@@ -52,14 +51,8 @@ static Resident save(const Context &context)
     memcpy(found.saved, reinterpret_cast<const uint8_t *>(&context) + SAVED_FROM, SAVED_BYTES);
     found.executed = context.block_budget - context.budget;
     found.next = context.draws[1];
-    if (const CheckedState *state = context.checked_state) {
-        found.writers = state->shared_writers;
-        found.readers = state->shared_readers;
-        found.ticket_owners = state->shared_ticket_owners;
-        found.epoch = state->epoch;
-        found.block = state->block;
-        found.acquired = state->acquired;
-    }
+    if (context.checked_state != nullptr)
+        memcpy(found.checked, context.checked_state, CHECKED_BYTES);
     return found;
 }
 
@@ -67,14 +60,8 @@ static void restore(Context &context, const Resident &resident)
 {
     memcpy(reinterpret_cast<uint8_t *>(&context) + SAVED_FROM, resident.saved, SAVED_BYTES);
     context.block_budget = context.budget + resident.executed;
-    if (CheckedState *state = context.checked_state) {
-        state->shared_writers = resident.writers;
-        state->shared_readers = resident.readers;
-        state->shared_ticket_owners = resident.ticket_owners;
-        state->epoch = resident.epoch;
-        state->block = resident.block;
-        state->acquired = resident.acquired;
-    }
+    if (context.checked_state != nullptr)
+        memcpy(context.checked_state, resident.checked, CHECKED_BYTES);
 }
 
 // Zeroed memory at a cache line; untouched pages cost nothing.
@@ -129,12 +116,6 @@ static uint32_t allocate_block(Context &context, Residents &all)
 
 // --- the trace of a long block -------------------------------------------------------------------
 
-static uint64_t linear_block(const Context &context)
-{
-    return context.ctaid_x + uint64_t(context.grid_x) *
-                                 (context.ctaid_y + uint64_t(context.grid_y) * context.ctaid_z);
-}
-
 // The clock from which a block is clearly longer than a block of this length.
 static int64_t clearly_longer(int64_t cycles) { return cycles + cycles / 4; }
 
@@ -147,6 +128,15 @@ static int64_t cycles_of_traced(Context &context)
     int64_t clock = latest_clock(context);
     std::swap(context.warps, context.late_warps);
     return clock - context.late_started;
+}
+
+// Lets the block's warps write to the trace buffers.
+static void start_traces(Context &context)
+{
+    for (Warp &warp : Warps{context}) {
+        warp.trace = reinterpret_cast<uint32_t *>(context.traces[warp.index].first);
+        warp.trace_end = reinterpret_cast<uint32_t *>(context.traces[warp.index].end);
+    }
 }
 
 void trace_late(Context &context)
@@ -164,12 +154,9 @@ void trace_late(Context &context)
     context.late_block = linear_block(context);
     context.late_started = context.started;
     context.late_from = clearly_longer(cycles);
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        TraceBuffer &buffer = context.traces[index];
-        buffer.first = buffer.end - context.late_bytes;
-        warp_at(context, index).trace = reinterpret_cast<uint32_t *>(buffer.first);
-        warp_at(context, index).trace_end = reinterpret_cast<uint32_t *>(buffer.end);
-    }
+    for (uint32_t index = 0; index < context.warp_count; ++index)
+        context.traces[index].first = context.traces[index].end - context.late_bytes;
+    start_traces(context);
     context.traces[context.warp_count] = {0, uint64_t(cycles)};
 }
 
@@ -264,10 +251,8 @@ static void set_horizon(Context &context, const Residents &all, int64_t clock)
 // Moves a waiting block's clocks forward to the present.
 static void catch_up(Context &context, int64_t now)
 {
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        int64_t &clock = warp_at(context, index).clock;
-        clock = clock < now ? now : clock;
-    }
+    for (Warp &warp : Warps{context})
+        warp.clock = warp.clock < now ? now : warp.clock;
 }
 
 // Returns a FaultCode.
@@ -293,13 +278,8 @@ static uint32_t begin(Context &context, uint64_t linear)
     if (is_in_cluster(context) && !join_cluster(context))
         return context.fault_code = FaultCode::OUT_OF_MEMORY;
     begin_block(context);
-    if (context.traces == nullptr)
-        return FaultCode::NONE;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        Warp &warp = warp_at(context, index);
-        warp.trace = reinterpret_cast<uint32_t *>(context.traces[index].first);
-        warp.trace_end = reinterpret_cast<uint32_t *>(context.traces[index].end);
-    }
+    if (context.traces != nullptr)
+        start_traces(context);
     return FaultCode::NONE;
 }
 
@@ -324,9 +304,8 @@ static void end(Context &context)
         context.traces = nullptr;
         return;
     }
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        Warp &warp = warp_at(context, index);
-        context.traces[index].first = reinterpret_cast<uint64_t>(warp.trace);
+    for (Warp &warp : Warps{context}) {
+        context.traces[warp.index].first = reinterpret_cast<uint64_t>(warp.trace);
         warp.trace_end = nullptr;
     }
     context.traces[context.warp_count].first = executed;
@@ -408,8 +387,8 @@ static uint32_t blame_first(Context &context, Residents &all)
     return blame_waiting(context);
 }
 
-// Sleeps for a moment because a program may write the awaited value; false: its time is over. Sleeps
-// become longer, up to a millisecond.
+// Sleeps for a moment because a program may write the awaited value; false: its time is over.
+// Sleeps become longer, up to a millisecond.
 static bool wait_for_host(Context &context, int64_t &slept)
 {
     if (slept >= context.host_wait)

@@ -253,11 +253,10 @@ uint32_t run_warp(Context &context, Warp &warp)
 uint32_t blame_waiting(Context &context)
 {
     context.fault_code = FaultCode::ENDLESS_WAIT;
-    for (uint32_t index = 0; index < context.warp_count; ++index) {
-        const Warp &warp = warp_at(context, index);
+    for (const Warp &warp : Warps{context}) {
         if (!warp.waits)
             continue;
-        context.fault_warp = index;
+        context.fault_warp = warp.index;
         context.fault_lane = lowest_lane(warp.mask);
         context.fault_instruction = warp.waits_at;
         return context.fault_code;
