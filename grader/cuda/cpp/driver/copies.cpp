@@ -155,13 +155,6 @@ bool is_pageable(const Side &side)
     return !in_window(side.first) && !find_allocation(side.first);
 }
 
-// Whether the program sees when a copy from or to this side is complete.
-bool reaches_host(const Side &side)
-{
-    const Allocation *memory = find_allocation(side.first);
-    return memory && memory->on_host();
-}
-
 constexpr size_t most_staged = 64 << 20;
 size_t staged_bytes = 0;
 
@@ -223,18 +216,18 @@ template <class Value> void fill_row(char *row, unsigned value, size_t count)
     std::fill(to, to + count, static_cast<Value>(value));
 }
 
-void fill_row(const Fill &fill, size_t y)
+void fill_row(const CUDA_MEMSET_NODE_PARAMS &fill, size_t y)
 {
-    char *row = host_view(fill.target + y * fill.pitch);
-    if (fill.element_bytes == 1)
+    char *row = host_view(fill.dst + y * fill.pitch);
+    if (fill.elementSize == 1)
         memset(row, static_cast<int>(fill.value), fill.width);
-    else if (fill.element_bytes == 2)
+    else if (fill.elementSize == 2)
         fill_row<uint16_t>(row, fill.value, fill.width);
     else
         fill_row<uint32_t>(row, fill.value, fill.width);
 }
 
-size_t row_bytes(const Fill &fill) { return fill.width * fill.element_bytes; }
+size_t row_bytes(const CUDA_MEMSET_NODE_PARAMS &fill) { return fill.width * fill.elementSize; }
 
 } // namespace
 
@@ -270,7 +263,7 @@ CUresult run(CUstream stream, const Copy &copy)
 {
     Boxed box = resolve(copy.box);
     REQUIRE(!box.empty(), CUDA_SUCCESS);
-    bool from_host = reaches_host(box.from), to_host = reaches_host(box.to);
+    bool from_host = is_on_host(box.from.first), to_host = is_on_host(box.to.first);
     if (copy.asynchronous && (from_host || to_host) && !is_pageable(box.to))
         start_deferring();
     bool waits = !copy.asynchronous || is_pageable(box.to);
@@ -299,28 +292,29 @@ CUresult run(CUstream stream, const Copy &copy)
     return CUDA_SUCCESS;
 }
 
-CUresult check(const Fill &fill)
+CUresult check(const Fill &operation)
 {
+    auto &fill = operation.fields;
     REQUIRE(fill.width && fill.height, CUDA_SUCCESS);
-    REQUIRE(fill.target % fill.element_bytes == 0, bad_value);
+    REQUIRE(fill.dst % fill.elementSize == 0, bad_value);
     REQUIRE(fill.height == 1 || fill.pitch >= row_bytes(fill), bad_value);
     size_t bytes = (fill.height - 1) * fill.pitch + row_bytes(fill);
-    if (holds(fill.target, bytes))
+    if (holds(fill.dst, bytes))
         return CUDA_SUCCESS;
-    report_bad_range(fill.target, bytes);
+    report_bad_range(fill.dst, bytes);
     return bad_value;
 }
 
-CUresult run(CUstream stream, const Fill &fill)
+CUresult run(CUstream stream, const Fill &operation)
 {
+    const CUDA_MEMSET_NODE_PARAMS fill = operation.fields;
     REQUIRE(fill.width && fill.height, CUDA_SUCCESS);
-    const Allocation *memory = find_allocation(fill.target);
-    bool on_host = memory && memory->on_host();
-    if (on_host && !fill.asynchronous)
+    bool on_host = is_on_host(fill.dst);
+    if (on_host && !operation.asynchronous)
         finish_earlier(*stream);
     name_call();
     wire::Set message = {};
-    message.to = fill.target;
+    message.to = fill.dst;
     message.bytes = row_bytes(fill);
     message.rows = fill.height;
     message.to_pitch = fill.pitch;
@@ -333,7 +327,7 @@ CUresult run(CUstream stream, const Fill &fill)
                                 for (size_t y = 0; y < fill.height; ++y)
                                     fill_row(fill, y);
                             });
-    if (on_host && !fill.asynchronous)
+    if (on_host && !operation.asynchronous)
         finish(number);
     return CUDA_SUCCESS;
 }

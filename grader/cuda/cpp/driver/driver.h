@@ -83,16 +83,12 @@ struct Copy {
 };
 
 struct Fill {
-    CUdeviceptr target;
-    size_t pitch;
-    unsigned value, element_bytes;
-    size_t width, height;
+    CUDA_MEMSET_NODE_PARAMS fields;
     bool asynchronous = true;
 };
 
 struct HostCall {
-    CUhostFn function;
-    void *data;
+    CUDA_HOST_NODE_PARAMS fields;
 };
 
 struct Callback {
@@ -376,15 +372,51 @@ struct Call {
     if (call.status)                                                                               \
     return call.status
 
-// A function that gives a value: its guards, where the value goes, the value.
-#define GETTER(name, parameters, guards, place, ...)                                               \
-    API name parameters                                                                            \
-    {                                                                                              \
-        guards;                                                                                    \
-        REQUIRE(place, bad_value);                                                                 \
-        *place = __VA_ARGS__;                                                                      \
-        return CUDA_SUCCESS;                                                                       \
-    }
+// Checks an argument: a device, a live handle, or the address of a value.
+#define CHECK(argument) TRY(check_argument(argument))
+
+// The error of a call with a handle that is not live; success for other pointers.
+template <class> constexpr CUresult dead = CUDA_SUCCESS;
+template <> constexpr CUresult dead<CUctx_st> = CUDA_ERROR_INVALID_CONTEXT;
+template <> constexpr CUresult dead<CUgraph_st> = bad_value;
+template <> constexpr CUresult dead<CUgraphExec_st> = bad_value;
+template <> constexpr CUresult dead<CUgraphNode_st> = bad_value;
+template <> constexpr CUresult dead<CUmemPoolHandle_st> = bad_value;
+template <> constexpr CUresult dead<CUarray_st> = bad_handle;
+template <> constexpr CUresult dead<CUevent_st> = bad_handle;
+template <> constexpr CUresult dead<CUkern_st> = bad_handle;
+template <> constexpr CUresult dead<CUlib_st> = bad_handle;
+template <> constexpr CUresult dead<CUmipmappedArray_st> = bad_handle;
+template <> constexpr CUresult dead<CUmod_st> = bad_handle;
+template <> constexpr CUresult dead<CUstream_st> = bad_handle;
+
+template <class T> CUresult check_argument(T *argument)
+{
+    if constexpr (dead<T> != CUDA_SUCCESS)
+        return is_live(argument) ? CUDA_SUCCESS : dead<T>;
+    else
+        return argument ? CUDA_SUCCESS : bad_value;
+}
+
+// Gives a value to the program, if it wants it.
+template <class T, class Value> void offer(T *to, Value value)
+{
+    if (to)
+        *to = value;
+}
+
+inline bool is_device(int device)
+{
+    return device >= 0 && static_cast<size_t>(device) < state().devices.size();
+}
+
+inline CUresult check_argument(CUdevice device)
+{
+    return is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+// A kernel may stand for its function in the current context, which replaces it.
+CUresult check_argument(CUfunction &function);
 
 // --- connection ---------------------------------------------------------------------------------
 
@@ -447,7 +479,7 @@ void follow(CUstream stream, Mark mark);
 // Whether captures forbid a call that may wait: they are invalid then.
 bool forbidden_by_captures();
 // The stream of a handle, which may be a default stream; null for a bad handle.
-CUstream find_stream(Call &call, CUstream handle, CUstream default_stream);
+CUstream find_stream(CUstream handle, CUstream default_stream);
 // Informs the session about a stream that the legacy default stream does not wait for.
 void name_stream(CUstream stream);
 
@@ -475,6 +507,7 @@ void count_wait();
 
 // The allocation that contains an address of the device or of registered memory.
 const Allocation *find_allocation(CUdeviceptr address);
+bool is_on_host(CUdeviceptr address); // pinned, managed or registered memory
 bool in_window(CUdeviceptr address);
 // Where this process reads and writes an address of the device or of the host.
 char *host_view(CUdeviceptr address);
@@ -530,7 +563,7 @@ int max_blocks(CUfunction function, int threads, size_t dynamic_shared, int *blo
 
 int attribute(const char *name);
 size_t memory_in_use(int device);
-CUmemoryPool default_pool(int device);
+DeviceState &pools_of(int device);
 void record_use(CUmemoryPool pool);
 CUresult free_device(CUdeviceptr address);
 

@@ -228,13 +228,6 @@ int max_blocks(CUfunction function, int threads, size_t dynamic_shared, int *blo
 
 namespace {
 
-CUresult find_kernel(Call &call, CUfunction *function)
-{
-    return is_live(*function)
-               ? CUDA_SUCCESS
-               : function_of(reinterpret_cast<CUkernel>(*function), call.context, function);
-}
-
 unsigned threads_of(const CUlaunchConfig &config)
 {
     return config.blockDimX * config.blockDimY * config.blockDimZ;
@@ -242,38 +235,13 @@ unsigned threads_of(const CUlaunchConfig &config)
 
 } // namespace
 
-API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
-                                                size_t dynamic_shared)
-{
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
-                                                                dynamic_shared, 0);
-}
-
-API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
-                                                         int threads, size_t dynamic_shared,
-                                                         unsigned)
-{
-    ENTER(healthy);
-    TRY(find_kernel(call, &function));
-    REQUIRE(blocks && threads > 0, bad_value);
-    max_blocks(function, threads, dynamic_shared, blocks);
-    return CUDA_SUCCESS;
-}
-
-API cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
-                                     CUoccupancyB2DSize shared_of, size_t dynamic_shared, int limit)
-{
-    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of,
-                                                     dynamic_shared, limit, 0);
-}
-
 // The largest block with the most resident threads.
 API cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
                                               CUoccupancyB2DSize shared_of, size_t dynamic_shared,
                                               int limit, unsigned)
 {
     ENTER(healthy);
-    TRY(find_kernel(call, &function));
+    CHECK(function);
     REQUIRE(grid && block, bad_value);
     int warp = attribute("WARP_SIZE"), best = 0;
     limit = limit > 0 ? std::min(limit, function->max_threads) : function->max_threads;
@@ -294,7 +262,7 @@ API cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, 
                                             int threads)
 {
     ENTER(healthy);
-    TRY(find_kernel(call, &function));
+    CHECK(function);
     REQUIRE(bytes && blocks > 0 && threads > 0, bad_value);
     cudaOccDeviceProp device = device_properties();
     cudaOccFuncAttributes attributes = function_attributes(function);
@@ -306,15 +274,11 @@ API cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, 
     return CUDA_SUCCESS;
 }
 
-GETTER(cuOccupancyMaxPotentialClusterSize, (int *size, CUfunction function, const CUlaunchConfig *),
-       ENTER(healthy);
-       TRY(find_kernel(call, &function)), size, function->non_portable ? 16 : 8)
-
 // A GPU places clusters in groups of multiprocessors: some stay empty there.
 API cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config)
 {
     ENTER(healthy);
-    TRY(find_kernel(call, &function));
+    CHECK(function);
     REQUIRE(clusters && config, bad_value);
     Launch launch = {function, {}, {}, {}, config->sharedMemBytes, false, {}};
     read_attributes(*config, &launch);

@@ -20,7 +20,7 @@ extern "C" void grader_library_call(CUstream handle, const char *name, uint32_t 
                                     double operations, double bytes)
 {
     Call call(Need::healthy);
-    CUstream stream = call.status ? nullptr : find_stream(call, handle, CU_STREAM_LEGACY);
+    CUstream stream = call.status ? nullptr : find_stream(handle, CU_STREAM_LEGACY);
     if (!stream || stream->capture)
         return;
     wire::Library message = {};

@@ -109,14 +109,6 @@ Call::Call(Need need) : lock(state().mutex), status(CUDA_SUCCESS)
 
 CUcontext current_context() { return stack.depth ? stack.contexts[stack.depth - 1] : nullptr; }
 
-API cuCtxGetCurrent(CUcontext *context)
-{
-    ENTER(library);
-    REQUIRE(context, bad_value);
-    *context = current_context();
-    return CUDA_SUCCESS;
-}
-
 API cuCtxSetCurrent(CUcontext context)
 {
     ENTER(library);
@@ -124,14 +116,6 @@ API cuCtxSetCurrent(CUcontext context)
     stack.depth -= stack.depth > 0;
     if (context)
         stack.contexts[stack.depth++] = context;
-    return CUDA_SUCCESS;
-}
-
-API cuCtxPushCurrent(CUcontext context)
-{
-    ENTER(library);
-    REQUIRE(is_live(context) && stack.depth < most_contexts, CUDA_ERROR_INVALID_CONTEXT);
-    stack.contexts[stack.depth++] = context;
     return CUDA_SUCCESS;
 }
 
@@ -215,15 +199,16 @@ CUresult query(CUcontext context, uint32_t sort, uint64_t number)
     return CUDA_SUCCESS;
 }
 
-CUstream find_stream(Call &call, CUstream handle, CUstream default_stream)
+CUstream find_stream(CUstream handle, CUstream default_stream)
 {
+    CUcontext context = current_context();
     CUstream stream = handle ? handle : default_stream;
     if (stream == CU_STREAM_LEGACY)
-        return call.context->legacy.get();
+        return context->legacy.get();
     if (stream == CU_STREAM_PER_THREAD) {
-        CUstream &own = state().per_thread[{std::this_thread::get_id(), call.context->id}];
+        CUstream &own = state().per_thread[{std::this_thread::get_id(), context->id}];
         if (!own) {
-            own = new CUstream_st{call.context, state().numbers++};
+            own = new CUstream_st{context, state().numbers++};
             start_deferring();
         }
         return own;
@@ -310,7 +295,7 @@ struct Runner {
 
     CUresult operator()(const HostCall &host)
     {
-        return call_host(call, stream, [&] { host.function(host.data); });
+        return call_host(call, stream, [&] { host.fields.fn(host.fields.userData); });
     }
 
     CUresult operator()(const Callback &callback)

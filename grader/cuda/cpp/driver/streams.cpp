@@ -1,6 +1,13 @@
 // Streams and events: creation, queries, times.
 #include "driver/driver.h"
 
+namespace {
+
+constexpr unsigned event_flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                                 CU_EVENT_INTERPROCESS;
+
+} // namespace
+
 void name_stream(CUstream stream)
 {
     wire::NameObject message = {};
@@ -24,43 +31,12 @@ API cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
     return CUDA_SUCCESS;
 }
 
-API cuStreamCreate(CUstream *stream, unsigned flags)
-{
-    return cuStreamCreateWithPriority(stream, flags, 0);
-}
-
-API cuStreamDestroy(CUstream stream)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(stream), bad_handle);
-    destroy(stream);
-    return CUDA_SUCCESS;
-}
-
 // --- events -------------------------------------------------------------------------------------
-
-API cuEventCreate(CUevent *event, unsigned flags)
-{
-    ENTER(healthy);
-    constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
-                               CU_EVENT_INTERPROCESS;
-    REQUIRE(event && !(flags & ~known), bad_value);
-    *event = make<CUevent_st>(call.context, state().numbers++, flags);
-    return CUDA_SUCCESS;
-}
-
-API cuEventDestroy(CUevent event)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(event), bad_handle);
-    destroy(event);
-    return CUDA_SUCCESS;
-}
 
 API cuEventQuery(CUevent event)
 {
     ENTER(healthy);
-    REQUIRE(is_live(event), bad_handle);
+    CHECK(event);
     REQUIRE(event->recorded, CUDA_SUCCESS);
     TRY(query(event->context, wire::Sort::EVENT, event->number));
     finish(event->operation);
@@ -70,7 +46,7 @@ API cuEventQuery(CUevent event)
 API cuEventSynchronize(CUevent event)
 {
     ENTER(healthy);
-    REQUIRE(is_live(event), bad_handle);
+    CHECK(event);
     REQUIRE(event->recorded, CUDA_SUCCESS);
     finish(event->operation);
     return synchronize(event->context, wire::Sort::EVENT, event->number);
