@@ -27,6 +27,7 @@ from grader.cuda.functions import (
     header_folder,
     write_attributes,
     write_errors,
+    write_properties,
     write_sources,
     write_symbols,
 )
@@ -72,7 +73,12 @@ _LINKED = {
 """File, exported symbols and libraries of each library, in the order of linking."""
 _EMULATORS = (textures.Texels, textures.Edge, ElementType)
 """Numbers of the emulator in wire.h."""
-_TABLES = {"attributes": write_attributes, "errors": write_errors, "symbols": write_symbols}
+_TABLES = {
+    "attributes": write_attributes,
+    "errors": write_errors,
+    "properties": write_properties,
+    "symbols": write_symbols,
+}
 
 
 @dataclass(frozen=True)

@@ -170,11 +170,20 @@ def write_errors(include: Path) -> str:
             (r"\b(CUDA_(?:SUCCESS|ERROR_\w+))\s*=\s*(\d+)", driver),
         )
     )
-    lines = (HERE / "cpp" / "errors.tsv").read_text(encoding="utf-8").splitlines()
     return "".join(
         f'ERROR({number}, {names.get(number, 0)}, {driver_names.get(number, 0)}, "{text}")\n'
-        for number, text in (line.split("\t") for line in lines)
+        for number, text in _read_pairs("errors.tsv")
     )
+
+
+def write_properties(_: Path) -> str:
+    """Rows of properties.def: field of cudaDeviceProp, attribute of the device."""
+    return "".join(f"FIELD({name}, {value})\n" for name, value in _read_pairs("properties.tsv"))
+
+
+def _read_pairs(name: str) -> list[list[str]]:
+    lines = (HERE / "cpp" / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines]
 
 
 def write_attributes(include: Path) -> str:

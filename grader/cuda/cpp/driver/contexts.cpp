@@ -44,6 +44,13 @@ CUcontext make_context(int device, unsigned flags, bool primary)
     return context;
 }
 
+// No context stands for the current one.
+CUresult find_context(const Call &call, CUcontext *context)
+{
+    *context = *context ? *context : call.context;
+    return check_argument(*context);
+}
+
 void end_context(CUcontext context)
 {
     finish_all();
@@ -77,23 +84,6 @@ API cuInit(unsigned flags)
 
 // --- devices ------------------------------------------------------------------------------------
 
-API cuDeviceGetName(char *name, int length, CUdevice device)
-{
-    ENTER_DEVICE;
-    REQUIRE(name && length > 0, bad_value);
-    snprintf(name, static_cast<size_t>(length), "%s", state().device.name.c_str());
-    return CUDA_SUCCESS;
-}
-
-API cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
-{
-    ENTER_DEVICE;
-    REQUIRE(uuid, bad_value);
-    memcpy(uuid->bytes, "emulated device", sizeof uuid->bytes);
-    uuid->bytes[15] = static_cast<char>(device);
-    return CUDA_SUCCESS;
-}
-
 API cuDeviceGetAttribute(int *value, CUdevice_attribute number, CUdevice device)
 {
     ENTER_DEVICE;
@@ -105,20 +95,6 @@ API cuDeviceGetAttribute(int *value, CUdevice_attribute number, CUdevice device)
             return CUDA_SUCCESS;
         }
     return bad_value;
-}
-
-API cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
-{
-    TRY(cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-    return cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-}
-
-API cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
-{
-    ENTER_DEVICE;
-    REQUIRE(text && length >= 13, bad_value);
-    snprintf(text, static_cast<size_t>(length), "0000:00:%02x.0", static_cast<unsigned>(device));
-    return CUDA_SUCCESS;
 }
 
 API cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
@@ -248,8 +224,7 @@ API cuCtxGetDevice_v2(CUdevice *device, CUcontext context)
 {
     ENTER(library);
     REQUIRE(device, bad_value);
-    context = context ? context : call.context;
-    REQUIRE(is_live(context), CUDA_ERROR_INVALID_CONTEXT);
+    TRY(find_context(call, &context));
     *device = context->device;
     return CUDA_SUCCESS;
 }
@@ -267,16 +242,6 @@ API cuCtxGetId(CUcontext context, unsigned long long *id)
     return CUDA_SUCCESS;
 }
 
-API cuCtxGetApiVersion(CUcontext context, unsigned *version)
-{
-    ENTER(library);
-    context = context ? context : call.context;
-    REQUIRE(is_live(context), CUDA_ERROR_INVALID_CONTEXT);
-    REQUIRE(version, bad_value);
-    *version = 3020;
-    return CUDA_SUCCESS;
-}
-
 #undef cuCtxSynchronize
 API cuCtxSynchronize()
 {
@@ -287,8 +252,7 @@ API cuCtxSynchronize()
 API cuCtxSynchronize_v2(CUcontext context)
 {
     ENTER(safe);
-    context = context ? context : call.context;
-    REQUIRE(is_live(context), CUDA_ERROR_INVALID_CONTEXT);
+    TRY(find_context(call, &context));
     return synchronize(context, wire::Sort::DEVICE, 0);
 }
 
@@ -313,11 +277,7 @@ API cuCtxSetLimit(CUlimit limit, size_t value)
     REQUIRE(limit != CU_LIMIT_PRINTF_FIFO_SIZE || !state().printed, bad_value);
     call.context->limits[limit] = value;
     finish_all();
-    wire::Limit message = {};
-    message.limit = limit;
-    message.device = static_cast<uint32_t>(call.context->device);
-    message.value = value;
-    send(message);
+    send(wire::Limit{limit, call.context->device_number(), value});
     return CUDA_SUCCESS;
 }
 
@@ -334,11 +294,7 @@ static CUresult set_peer(Call &call, CUcontext peer, bool enabled)
         REQUIRE(peers.erase(peer), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     }
     finish_all();
-    wire::Peer message = {};
-    message.device = static_cast<uint32_t>(call.context->device);
-    message.peer = static_cast<uint32_t>(peer->device);
-    message.enabled = enabled;
-    send(message);
+    send(wire::Peer{call.context->device_number(), peer->device_number(), enabled});
     return CUDA_SUCCESS;
 }
 

@@ -76,28 +76,23 @@ const char *name_kind(const Boxed &box)
 void report_wrong_direction(const Boxed &box, const Side &side)
 {
     bool from = on_device(box.from.first), to = on_device(box.to.first);
+    std::string given = name_kind(box), real = name_direction(from, to);
     report_misuse("wrong_direction", side.first, box.extent(side),
-                std::string("given=") + name_kind(box) + "\nreal=" + name_direction(from, to) +
-                    "\n");
+                  "given=" + given + "\nreal=" + real + "\n");
 }
 
 // The reason why bytes are not inside an allocation.
 void report_bad_range(CUdeviceptr address, size_t bytes)
 {
-    State &s = state();
-    if (!s.check)
+    if (!state().check)
         return;
     if (const Allocation *memory = find_allocation(address)) {
-        CUdeviceptr start = in_window(address) ? memory->address
-                                               : reinterpret_cast<CUdeviceptr>(memory->user);
-        size_t available = start + memory->bytes - address;
+        size_t available = memory->bytes - memory->offset_of(address);
         report_misuse("copy_beyond_allocation", address, bytes,
-                    "available=" + std::to_string(available) + "\n");
-        return;
-    }
-    auto found = s.freed.upper_bound(address);
-    if (found != s.freed.begin() && address < (--found)->first + found->second.bytes)
+                      "available=" + std::to_string(available) + "\n");
+    } else if (find_freed(address)) {
         report_misuse("use_after_free", address, bytes, "");
+    }
 }
 
 // Mapped virtual memory may follow other such memory.
@@ -106,10 +101,9 @@ bool holds(CUdeviceptr address, size_t bytes)
     const Allocation *memory = find_allocation(address);
     if (!memory)
         return false;
-    CUdeviceptr start = in_window(address) ? memory->address
-                                           : reinterpret_cast<CUdeviceptr>(memory->user);
-    size_t available = start + memory->bytes - address;
-    return bytes <= available || (in_window(address + available) && holds(address + available, bytes - available));
+    size_t available = memory->bytes - memory->offset_of(address);
+    CUdeviceptr next = address + available;
+    return bytes <= available || (in_window(next) && holds(next, bytes - available));
 }
 
 // The device's side must be an allocation; the host's side may be any memory of the process.
@@ -196,12 +190,13 @@ void inform(CUstream stream, const Boxed &box, bool asynchronous)
     message.from_pitch = box.from.pitch;
     message.to_pitch = box.to.pitch;
     message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
+    message.device = stream->context->device_number();
     message.direction = direction_of(box);
     message.pageable = !find_allocation(box.from.first) || !find_allocation(box.to.first);
     message.asynchronous = asynchronous;
     name_call();
-    if (state().check && !(box.regular(box.to) && box.regular(box.from))) { // the message describes rows alone
+    // the message describes rows alone
+    if (state().check && !(box.regular(box.to) && box.regular(box.from))) {
         message.rows = box.height;
         for (size_t z = 1; z < box.depth; ++z)
             send(wire::Written{box.to.first + z * box.to.slice,
@@ -313,14 +308,8 @@ CUresult run(CUstream stream, const Fill &operation)
     if (on_host && !operation.asynchronous)
         finish_earlier(*stream);
     name_call();
-    wire::Set message = {};
-    message.to = fill.dst;
-    message.bytes = row_bytes(fill);
-    message.rows = fill.height;
-    message.to_pitch = fill.pitch;
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    send(message);
+    send(wire::Set{fill.dst, row_bytes(fill), fill.height, fill.pitch, stream->number,
+                   stream->context->device_number()});
     uint64_t number = defer(stream, on_host ? Deferred::with_host : Deferred::in_device,
                             [fill, context = stream->context] {
                                 settle(context);

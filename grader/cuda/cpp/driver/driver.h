@@ -74,6 +74,14 @@ struct Launch {
     std::vector<char> parameters;
     // For the getters of graph nodes: the addresses of the parameters.
     std::vector<void *> pointers = {};
+
+    // The parameters that may be addresses, in this form.
+    std::vector<CUdeviceptr> addresses() const
+    {
+        std::vector<CUdeviceptr> found(parameters.size() / sizeof(CUdeviceptr));
+        memcpy(found.data(), parameters.data(), found.size() * sizeof(CUdeviceptr));
+        return found;
+    }
 };
 
 // `asynchronous`: the host does not wait on the modelled clock.
@@ -144,6 +152,8 @@ struct CUctx_st {
     std::set<CUcontext> peers = {};
     CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
     std::unique_ptr<CUstream_st> legacy = {};
+
+    uint32_t device_number() const { return static_cast<uint32_t>(device); }
 };
 
 struct Capture;
@@ -291,6 +301,12 @@ struct Allocation {
     bool on_host() const
     {
         return kind == Kind::host || kind == Kind::managed || kind == Kind::registered;
+    }
+    // From its start to an address of the window, or to an address that the program has.
+    size_t offset_of(CUdeviceptr place) const
+    {
+        bool window = place - address < bytes || !user;
+        return place - (window ? address : reinterpret_cast<CUdeviceptr>(user));
     }
 };
 
@@ -507,6 +523,7 @@ void count_wait();
 
 // The allocation that contains an address of the device or of registered memory.
 const Allocation *find_allocation(CUdeviceptr address);
+const Freed *find_freed(CUdeviceptr address);
 bool is_on_host(CUdeviceptr address); // pinned, managed or registered memory
 bool in_window(CUdeviceptr address);
 // Where this process reads and writes an address of the device or of the host.
@@ -520,7 +537,7 @@ void release_all(CUcontext context);
 void allow_host(CUdeviceptr address, size_t bytes, bool allowed);
 void unregister_all(CUcontext context);
 
-// --- guards: host memory that outstanding work writes, in checked sessions ------------------------
+// --- guards: host memory that outstanding work writes, in checked sessions ----------------------
 
 // The destination of a copy, or its source.
 void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes, bool source);
@@ -580,7 +597,7 @@ CUresult launch_graph(Call &call, CUstream stream, CUgraph graph);
 Site call_site();
 Site allocation_site();
 void report_finding(const char *kind, CUdeviceptr address, size_t bytes, const std::string &facts,
-                  const Site &site);
+                    const Site &site);
 // In checked sessions only, as report_leak.
 void report_leak(const Allocation &memory);
 // Before the session is informed of an operation that may lack a dependency.

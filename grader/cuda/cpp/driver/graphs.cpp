@@ -110,7 +110,7 @@ CUgraphNode find_copy(CUgraph graph, CUgraphNode original)
     return nullptr;
 }
 
-// --- operations from parameters -------------------------------------------------------------------
+// --- operations from parameters -----------------------------------------------------------------
 
 // Kernels, in all versions of their parameters.
 template <class Parameters> CUresult read(const Parameters &from, Operation *to)
@@ -343,7 +343,7 @@ CUresult launch_graph(Call &call, CUstream stream, CUgraph graph)
     return CUDA_SUCCESS;
 }
 
-// --- parameters of nodes --------------------------------------------------------------------------
+// --- parameters of nodes ------------------------------------------------------------------------
 
 API cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
 {

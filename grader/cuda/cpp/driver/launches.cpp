@@ -79,17 +79,14 @@ void read_attributes(const CUlaunchConfig &config, Launch *launch)
 
 // The kernel sees registered memory at its address in the window: a parameter that holds the
 // program's own pointer is translated.
-void translate_registered(std::vector<char> &parameters)
+void translate_registered(Launch *launch)
 {
-    for (size_t at = 0; at + sizeof(CUdeviceptr) <= parameters.size(); at += sizeof(CUdeviceptr)) {
-        CUdeviceptr value;
-        memcpy(&value, &parameters[at], sizeof value);
+    auto addresses = launch->addresses();
+    for (CUdeviceptr &value : addresses) {
         const Allocation *memory = in_window(value) ? nullptr : find_allocation(value);
-        if (!memory)
-            continue;
-        value = memory->address + (value - reinterpret_cast<CUdeviceptr>(memory->user));
-        memcpy(&parameters[at], &value, sizeof value);
+        value = memory ? memory->address + memory->offset_of(value) : value;
     }
+    memcpy(launch->parameters.data(), addresses.data(), addresses.size() * sizeof(CUdeviceptr));
 }
 
 // Whether the host and the kernel may exchange values while it runs: such a kernel starts at its
@@ -100,15 +97,10 @@ bool shares_memory(const Launch &launch)
     auto is_managed = [](auto &each) { return each.second.managed; };
     if (std::any_of(variables.begin(), variables.end(), is_managed))
         return true;
-    for (size_t at = 0; at + sizeof(CUdeviceptr) <= launch.parameters.size();
-         at += sizeof(CUdeviceptr)) {
-        CUdeviceptr value;
-        memcpy(&value, &launch.parameters[at], sizeof value);
-        const Allocation *memory = in_window(value) ? find_allocation(value) : nullptr;
-        if (memory && memory->on_host())
-            return true;
-    }
-    return false;
+    auto addresses = launch.addresses();
+    return std::any_of(addresses.begin(), addresses.end(), [](CUdeviceptr address) {
+        return in_window(address) && is_on_host(address);
+    });
 }
 
 CUresult copy_parameters(void **pointers, Launch *launch)
@@ -153,7 +145,7 @@ CUresult make_launch(CUfunction function, const CUlaunchConfig &config, void **p
     if (!launch->parameters.empty())
         TRY(extra ? copy_buffer(extra, launch) : copy_parameters(parameters, launch));
     if (!state().registered.empty())
-        translate_registered(launch->parameters);
+        translate_registered(launch);
     return CUDA_SUCCESS;
 }
 
@@ -185,7 +177,7 @@ CUresult run(CUstream stream, const Launch &launch)
         finish_earlier(*stream);
     wire::Launch message = {};
     message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
+    message.device = stream->context->device_number();
     message.module = launch.function->module->number;
     message.kernel = launch.function->index;
     memcpy(message.grid, launch.grid, sizeof message.grid);

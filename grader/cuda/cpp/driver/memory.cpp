@@ -60,12 +60,7 @@ Allocation &place(CUdeviceptr address, size_t bytes, Kind kind, CUcontext contex
     memory.site = allocation_site();
     memory.id = s.numbers++;
     forget_freed(address, bytes);
-    wire::Allocate message = {};
-    message.address = address;
-    message.bytes = bytes;
-    message.device = static_cast<uint32_t>(context->device);
-    message.space = space_of(kind);
-    send(message);
+    send(wire::Allocate{address, bytes, context->device_number(), space_of(kind)});
     return s.allocations[address] = std::move(memory);
 }
 
@@ -182,6 +177,16 @@ const Allocation *find_allocation(CUdeviceptr address)
     return address < found->first + found->second.bytes ? &found->second : nullptr;
 }
 
+const Freed *find_freed(CUdeviceptr address)
+{
+    auto &freed = state().freed;
+    auto found = freed.upper_bound(address);
+    if (found == freed.begin())
+        return nullptr;
+    --found;
+    return address < found->first + found->second.bytes ? &found->second : nullptr;
+}
+
 bool is_on_host(CUdeviceptr address)
 {
     const Allocation *memory = find_allocation(address);
@@ -247,8 +252,7 @@ CUresult release(CUdeviceptr address)
         allow_host(address, memory.bytes, false);
     s.allocations.erase(found);
     s.freed[address] = {memory.bytes, memory.site.call()};
-    wire::Free message = {address};
-    send(message);
+    send(wire::Free{address});
     forget_contents(memory);
     return CUDA_SUCCESS;
 }
@@ -335,9 +339,7 @@ API cuMemHostGetDevicePointer(CUdeviceptr *address, void *pointer, unsigned flag
     REQUIRE(address && !flags, bad_value);
     const Allocation *memory = find_allocation(reinterpret_cast<CUdeviceptr>(pointer));
     REQUIRE(memory && memory->on_host(), bad_value);
-    size_t offset = memory->user ? static_cast<size_t>(static_cast<char *>(pointer) - memory->user)
-                                 : reinterpret_cast<CUdeviceptr>(pointer) - memory->address;
-    *address = memory->address + offset;
+    *address = memory->address + memory->offset_of(reinterpret_cast<CUdeviceptr>(pointer));
     return CUDA_SUCCESS;
 }
 
@@ -400,7 +402,7 @@ void unregister_all(CUcontext context)
         unregister(user);
 }
 
-// --- managed memory: it does not migrate, so advice has no effect ---------------------------------
+// --- managed memory: it does not migrate, so advice has no effect -------------------------------
 
 static CUresult check_managed(CUdeviceptr address, size_t bytes)
 {
@@ -448,11 +450,9 @@ template <class Value> CUresult give(void *data, Value value)
 CUresult describe_pointer(void *data, CUpointer_attribute name, CUdeviceptr pointer)
 {
     const Allocation *memory = find_allocation(pointer);
-    REQUIRE(data, bad_value);
-    REQUIRE(memory, bad_value);
+    REQUIRE(data && memory, bad_value);
     bool host = memory->kind == Kind::host || memory->kind == Kind::registered;
-    CUdeviceptr offset = in_window(pointer) ? pointer - memory->address
-                                            : pointer - reinterpret_cast<CUdeviceptr>(memory->user);
+    CUdeviceptr offset = memory->offset_of(pointer);
     CUdeviceptr host_pointer = memory->user ? reinterpret_cast<CUdeviceptr>(memory->user) + offset
                                             : pointer;
     switch (name) {

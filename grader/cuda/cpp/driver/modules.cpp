@@ -82,7 +82,7 @@ std::string contents_of(int file)
     return text;
 }
 
-// --- options of the compilation of PTX ------------------------------------------------------------
+// --- options of the compilation of PTX ----------------------------------------------------------
 
 JitOptions read_options(unsigned count, CUjit_option *names, void **values)
 {
@@ -195,8 +195,7 @@ void forget(CUmodule module)
         destroy(function);
     for (auto &[name, variable] : module->variables)
         state().allocations.erase(variable.address);
-    wire::Unload message = {module->number};
-    send(message);
+    send(wire::Unload{module->number});
     destroy(module);
 }
 
@@ -267,7 +266,7 @@ CUresult load_module(CUcontext context, int file, const std::string &options, st
                      CUmodule *module)
 {
     Answer<wire::LoadAnswer> answer;
-    wire::Load message = {static_cast<uint32_t>(context->device)};
+    wire::Load message = {context->device_number()};
     REQUIRE(ask(message, &answer, options, {file}), CUDA_ERROR_UNKNOWN);
     std::string text = answer.file < 0 ? answer.text : contents_of(answer.file);
     if (answer.file >= 0)
@@ -391,17 +390,6 @@ API cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
     return kernel_of(library, name, kernel);
 }
 
-API cuLibraryGetKernelCount(unsigned *count, CUlibrary library)
-{
-    ENTER(context);
-    REQUIRE(count, bad_value);
-    REQUIRE(is_live(library), bad_handle);
-    CUmodule module = nullptr;
-    TRY(module_of(library, call.context, &module));
-    *count = static_cast<unsigned>(module->functions.size());
-    return CUDA_SUCCESS;
-}
-
 API cuLibraryEnumerateKernels(CUkernel *kernels, unsigned count, CUlibrary library)
 {
     ENTER(context);
@@ -425,7 +413,7 @@ static CUresult library_global(CUdeviceptr *address, size_t *bytes, CUlibrary li
     return find_global(module, name, managed, address, bytes);
 }
 
-// --- attributes of kernels ------------------------------------------------------------------------
+// --- attributes of kernels ----------------------------------------------------------------------
 
 namespace {
 

@@ -54,10 +54,7 @@ CUresult take_error(CUcontext context)
 CUresult wait_for_session(CUcontext context, uint32_t sort, uint64_t number)
 {
     State &s = state();
-    wire::Synchronize message = {};
-    message.sort = sort;
-    message.device = static_cast<uint32_t>(context->device);
-    message.handle = number;
+    wire::Synchronize message = {sort, context->device_number(), number};
     Answer<wire::SynchronizeAnswer> answer;
     do {
         if (!ask(message, &answer))
@@ -123,8 +120,7 @@ API cuCtxPopCurrent(CUcontext *context)
 {
     ENTER(library);
     REQUIRE(stack.depth, CUDA_ERROR_INVALID_CONTEXT);
-    if (context)
-        *context = current_context();
+    offer(context, current_context());
     --stack.depth;
     return CUDA_SUCCESS;
 }
@@ -175,7 +171,7 @@ CUresult finish_and_report(CUcontext context)
 {
     finish_all();
     if (state().check)
-        send(wire::Waited{static_cast<uint32_t>(context->device)});
+        send(wire::Waited{context->device_number()});
     return report(context);
 }
 
@@ -187,7 +183,7 @@ CUresult query(CUcontext context, uint32_t sort, uint64_t number)
     count_wait();
     finish_launches();
     Answer<wire::QueryAnswer> answer;
-    if (!ask(wire::Query{sort, static_cast<uint32_t>(context->device), number}, &answer))
+    if (!ask(wire::Query{sort, context->device_number(), number}, &answer))
         return CUDA_ERROR_UNKNOWN;
     keep_error(context, answer.record.status);
     if (CUresult status = take_error(context))
@@ -220,23 +216,15 @@ CUstream find_stream(CUstream handle, CUstream default_stream)
 
 namespace {
 
-wire::RecordEvent place_event(CUstream stream, uint64_t event)
+void send_event(CUstream stream, uint64_t event, bool mark)
 {
-    wire::RecordEvent message = {};
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    message.event = event;
-    return message;
+    send(wire::RecordEvent{stream->number, stream->context->device_number(), event, mark});
+    mark_event(event, stream->number);
 }
 
 void wait_for(CUstream stream, uint64_t event, uint64_t operation, bool mark)
 {
-    wire::WaitForEvent message = {};
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    message.event = event;
-    message.mark = mark;
-    send(message);
+    send(wire::WaitForEvent{stream->number, stream->context->device_number(), event, mark});
     mark_stream(stream->number, event);
     defer(stream, Deferred::with_host, [] {}, operation);
 }
@@ -246,10 +234,7 @@ void wait_for(CUstream stream, uint64_t event, uint64_t operation, bool mark)
 template <class Function> CUresult call_host(Call &call, CUstream stream, Function function)
 {
     finish_earlier(*stream);
-    wire::HostFunction message = {};
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    send(message);
+    send(wire::HostFunction{stream->number, stream->context->device_number()});
     settle(stream->context);
     complete_guards(stream->number); // the function follows the copies
     call.lock.unlock();
@@ -308,8 +293,7 @@ struct Runner {
     CUresult operator()(const RecordEvent &record)
     {
         REQUIRE(is_live(record.event), bad_handle);
-        send(place_event(stream, record.event->number));
-        mark_event(record.event->number, stream->number);
+        send_event(stream, record.event->number, false);
         record.event->recorded = true;
         record.event->operation = defer(stream, Deferred::with_host, [] {});
         return CUDA_SUCCESS;
@@ -358,10 +342,7 @@ struct Checker {
 Mark set_mark(CUstream stream)
 {
     Mark mark = {state().numbers++, 0};
-    wire::RecordEvent message = place_event(stream, mark.event);
-    message.mark = true;
-    send(message);
-    mark_event(mark.event, stream->number);
+    send_event(stream, mark.event, true);
     mark.operation = defer(stream, Deferred::with_host, [] {});
     return mark;
 }

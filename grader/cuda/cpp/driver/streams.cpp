@@ -10,11 +10,8 @@ constexpr unsigned event_flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMIN
 
 void name_stream(CUstream stream)
 {
-    wire::NameObject message = {};
-    message.handle = stream->number;
-    message.sort = wire::Sort::STREAM;
-    message.flags = stream->flags & CU_STREAM_NON_BLOCKING ? wire::ObjectFlag::NON_BLOCKING : 0u;
-    send(message);
+    uint32_t flags = stream->flags & CU_STREAM_NON_BLOCKING ? wire::ObjectFlag::NON_BLOCKING : 0u;
+    send(wire::NameObject{stream->number, wire::Sort::STREAM, flags});
 }
 
 // --- streams ------------------------------------------------------------------------------------
@@ -32,25 +29,6 @@ API cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
 }
 
 // --- events -------------------------------------------------------------------------------------
-
-API cuEventQuery(CUevent event)
-{
-    ENTER(healthy);
-    CHECK(event);
-    REQUIRE(event->recorded, CUDA_SUCCESS);
-    TRY(query(event->context, wire::Sort::EVENT, event->number));
-    finish(event->operation);
-    return CUDA_SUCCESS;
-}
-
-API cuEventSynchronize(CUevent event)
-{
-    ENTER(healthy);
-    CHECK(event);
-    REQUIRE(event->recorded, CUDA_SUCCESS);
-    finish(event->operation);
-    return synchronize(event->context, wire::Sort::EVENT, event->number);
-}
 
 API cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 {

@@ -61,6 +61,12 @@ CUresult drop(CUarray array)
     return CUDA_SUCCESS;
 }
 
+void drop_levels(const CUmipmappedArray_st &whole)
+{
+    for (CUarray array : whole.levels)
+        drop(array);
+}
+
 // --- objects ------------------------------------------------------------------------------------
 
 CUresult describe_format(CUarray_format format, unsigned channels, bool fractions,
@@ -193,17 +199,7 @@ API cuMipmappedArrayCreate(CUmipmappedArray *whole, const CUDA_ARRAY3D_DESCRIPTO
     return CUDA_SUCCESS;
 }
 
-API cuMipmappedArrayDestroy(CUmipmappedArray whole)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(whole), bad_handle);
-    for (CUarray array : whole->levels)
-        drop(array);
-    destroy(whole);
-    return CUDA_SUCCESS;
-}
-
-// --- textures and surfaces ------------------------------------------------------------------------
+// --- textures and surfaces ----------------------------------------------------------------------
 
 API cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
                       const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *)

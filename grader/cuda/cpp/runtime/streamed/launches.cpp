@@ -24,7 +24,7 @@ API cudaLaunchCooperativeKernel(const void *symbol, dim3 grid, dim3 block, void 
     return launch(symbol, {grid, block, dynamic_shared, stream, &cooperative, 1}, arguments);
 }
 
-// --- launches of nvcc's host code: <<<...>>> pushes a configuration, the kernel's stub pops it -----
+// --- launches of nvcc's host code: <<<...>>> pushes a configuration, the kernel's stub pops it --
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define STUB_LAUNCH __cudaLaunchKernel_ptsz
