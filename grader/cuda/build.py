@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 
 from grader.cuda import wire
+from grader.cuda.compile_program import OWN
 from grader.cuda.functions import (
     LIBRARIES,
     Library,
@@ -31,7 +32,6 @@ from grader.cuda.functions import (
     write_sources,
     write_symbols,
 )
-from grader.cuda.toolkit_headers import OWN
 from grader.cuda.window import CLIENT_OFFSET
 from grader.devices.emulated.runtime import compile_with
 from grader.emulator.cpp import WARNINGS, run_compiler

@@ -14,7 +14,7 @@ struct Field {
 };
 
 // Written from properties.tsv. CUDA 13 removed some fields and has `reserved` in their place;
-// grader/cuda/toolkit_headers.py gives them back to programs.
+// grader/cuda/compile_program.py gives them back to programs.
 constexpr Field fields[] = {
 #define FIELD(name, attribute)                                                                     \
     {offsetof(cudaDeviceProp, name), cudaDevAttr##attribute,                                       \
