@@ -41,7 +41,7 @@ REMOVED_FIELDS = (
     "cooperativeMultiDeviceLaunch",
 )
 """Fields of cudaDeviceProp. They take the first elements of its field `reserved`, in this order, as
-in cpp/properties.tsv; the other fields keep their places."""
+in cpp/property_fields.def; the other fields keep their places."""
 _RESERVED = re.compile(r"\bint\s+reserved\[(\d+)\];")
 
 

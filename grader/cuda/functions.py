@@ -91,7 +91,7 @@ def header_folder(nvcc: Nvcc) -> Path:
 
 
 def read_functions(library: Library) -> tuple[Function, ...]:
-    found = (row for table in library.folder.rglob("*.tsv") for row in read_table(table))
+    found = (row for table in library.folder.glob("*.tsv") for row in read_table(table))
     return tuple(sorted(found, key=lambda row: row.name))
 
 
@@ -147,15 +147,17 @@ def write_forwards(include: Path) -> str:
 
 
 def write_sources(library: Library, include: Path) -> dict[str, str]:
-    """The written files of a library by name. `graphs.cpp` follows the file of this name."""
+    """The written files of a library by name. Each follows the file of its name: `graphs.cpp`.
+    The functions of `streamed-copies.tsv` follow `streamed/copies.cpp`."""
     texts = {"stubs.cpp": write_stubs(library, include)}
     if library is RUNTIME:
         return texts | {"streamed/forwards.cpp": write_forwards(include)}
     declared = _declarations(library, include)
-    for table in library.folder.rglob("*.tsv"):
+    for table in library.folder.glob("*.tsv"):
         rows = [row for row in read_table(table) if row.body is not None]
-        name = str(table.relative_to(library.folder).with_suffix(".cpp"))
-        texts[name] = "".join(_write_guarded(row, declared[row.name]) for row in rows)
+        texts[f"{table.stem.replace('-', '/')}.cpp"] = "".join(
+            _write_guarded(row, declared[row.name]) for row in rows
+        )
     return texts
 
 
@@ -172,13 +174,15 @@ def write_errors(include: Path) -> str:
     )
     return "".join(
         f'ERROR({number}, {names.get(number, 0)}, {driver_names.get(number, 0)}, "{text}")\n'
-        for number, text in _read_pairs("errors.tsv")
+        for number, text in _read_pairs("error_texts.def")
     )
 
 
 def write_properties(_: Path) -> str:
     """Rows of properties.def: field of cudaDeviceProp, attribute of the device."""
-    return "".join(f"FIELD({name}, {value})\n" for name, value in _read_pairs("properties.tsv"))
+    return "".join(
+        f"FIELD({name}, {value})\n" for name, value in _read_pairs("property_fields.def")
+    )
 
 
 def _read_pairs(name: str) -> list[list[str]]:

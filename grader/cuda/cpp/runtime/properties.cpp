@@ -13,7 +13,7 @@ struct Field {
     bool wide;
 };
 
-// Written from properties.tsv. CUDA 13 removed some fields and has `reserved` in their place;
+// Written from property_fields.def. CUDA 13 removed some fields and has `reserved` in their place;
 // grader/cuda/compile_program.py gives them back to programs.
 constexpr Field fields[] = {
 #define FIELD(name, attribute)                                                                     \
