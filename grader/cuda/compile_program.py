@@ -33,7 +33,7 @@ of nvcc need the C++ library, also where a C compiler links them."""
 
 OWN = Path(__file__).with_name("headers")
 LACKING = ("cublas_v2.h", "cuda_profiler_api.h", "cudaProfiler.h", "curand.h")
-"""Headers that NVIDIA's wheels lack; those of a toolkit are preferred."""
+"""Headers that NVIDIA's wheels lack; the headers of a toolkit are preferred."""
 TYPES = "driver_types.h"
 REMOVED_FIELDS = (
     *("clockRate", "deviceOverlap", "computeMode", "kernelExecTimeoutEnabled"),
