@@ -21,18 +21,17 @@ from functools import partial
 from pathlib import Path
 
 from grader.cuda import wire
+from grader.cuda.compile_program import OWN
 from grader.cuda.functions import (
-    DRIVER,
     LIBRARIES,
-    RUNTIME,
     Library,
     header_folder,
     write_attributes,
-    write_forwards,
-    write_stubs,
+    write_errors,
+    write_properties,
+    write_sources,
     write_symbols,
 )
-from grader.cuda.toolkit_headers import OWN
 from grader.cuda.window import CLIENT_OFFSET
 from grader.devices.emulated.runtime import compile_with
 from grader.emulator.cpp import WARNINGS, run_compiler
@@ -54,21 +53,32 @@ FLAGS = (
 )
 LINKING = ("-shared", "-pthread", "-static-libstdc++", "-static-libgcc", "-Wl,-z,now")
 """A program may bring another libstdc++."""
-CHECKED = tuple(
-    each
-    for each in WARNINGS  # the headers of CUDA and their types decide about the others
-    if each not in ("-Wpedantic", "-Wold-style-cast", "-Wuseless-cast", "-Wcast-qual")
+CHECKED = (
+    # the headers of CUDA and their types decide about the others
+    *(sorted({*WARNINGS} - {"-Wpedantic", "-Wold-style-cast", "-Wuseless-cast", "-Wcast-qual"})),
+    "-Wno-deprecated-declarations",  # the functions before CUDA 4 call each other
 )
+STREAMED = "streamed/*.cpp"
 PER_THREAD = "-DCUDA_API_PER_THREAD_DEFAULT_STREAM"
-_EXPORTS = {
-    DRIVER: "{ global: cu[A-Z]*; grader_*; local: *; };",
-    RUNTIME: "libcudart.so.13 { global: cuda[A-Z]*; __cuda*; local: *; };",
+_LINKED = {
+    "cuda": ("libcuda.so.1", "{ global: cu[A-Z]*; grader_*; local: *; };", ()),
+    "cudart": (
+        "libcudart.so.13",
+        "libcudart.so.13 { global: cuda[A-Z]*; __cuda*; local: *; };",
+        ("-lcuda",),
+    ),
+    "cublas": ("libcublas.so.13", "{ global: cublas*; local: *; };", ("-lcuda", "-lcudart")),
+    "curand": ("libcurand.so.10", "{ global: curand*; local: *; };", ("-lcuda", "-lcudart")),
 }
+"""File, exported symbols and libraries of each library, in the order of linking."""
 _EMULATORS = (textures.Texels, textures.Edge, ElementType)
 """Numbers of the emulator in wire.h."""
-_MATHEMATICS = {"cublas": "libcublas.so.13", "curand": "libcurand.so.10"}
-"""Libraries over libcuda and libcudart: a file of cpp/libraries each."""
-_NAMES = {DRIVER: ("libcuda.so.1", "libcuda.so"), RUNTIME: ("libcudart.so.13", "libcudart.so")}
+_TABLES = {
+    "attributes": write_attributes,
+    "errors": write_errors,
+    "properties": write_properties,
+    "symbols": write_symbols,
+}
 
 
 @dataclass(frozen=True)
@@ -167,51 +177,47 @@ def _compile(build: _Build, folder: Path, made: Path) -> None:
     """Fills the folder `made`; `folder` is for temporary files."""
     made.mkdir()
     (folder / "wire.h").write_text(write_wire_header(), "utf-8")
-    (folder / "attributes.def").write_text(write_attributes(build.include), "utf-8")
-    (folder / "symbols.def").write_text(write_symbols(build.include), "utf-8")
-    jobs = {library: list(_jobs(build, library, folder)) for library in LIBRARIES}
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        list(pool.map(run_compiler, (command for each in jobs.values() for command in each)))
-    for library in (DRIVER, RUNTIME):  # the runtime is linked with the driver
-        objects = [command[-1] for command in jobs[library]]
-        _link(build, library, objects, made, folder)
+    for name, write in _TABLES.items():
+        (folder / f"{name}.def").write_text(write(build.include), "utf-8")
     for name in ("cublas_v2.h", "curand.h"):
         (folder / name).write_bytes((OWN / name).read_bytes())
-    for name, file in _MATHEMATICS.items():
-        source, script = SOURCES / "libraries" / f"{name}.cpp", folder / f"{name}.map"
-        script.write_text(f"{{ global: {name}*; local: *; }};", "utf-8")
-        options = [*build.flags(folder), "-O3", *LINKING, f"-Wl,--version-script={script}"]
-        options += [f"-L{made}", "-lcuda", "-lcudart", "-Wl,-rpath,$ORIGIN", f"-Wl,-soname,{file}"]
-        run_compiler([build.compiler, str(source), *options, "-o", str(made / file)])
-        (made / f"lib{name}.so").symlink_to(file)
+    jobs = {library.name: list(_jobs(build, library, folder)) for library in LIBRARIES}
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        list(pool.map(run_compiler, (command for each in jobs.values() for command in each)))
+    for name in _LINKED:
+        source = [str(SOURCES / "libraries" / f"{name}.cpp"), *build.flags(folder), "-O3"]
+        _link(build, name, [job[-1] for job in jobs[name]] if name in jobs else source, made)
 
 
 def _jobs(build: _Build, library: Library, folder: Path) -> Iterator[list[str]]:
     """The commands that compile a library; each ends with its object. Files that are compiled
     together read the headers, which take most of the time, only once."""
     own = folder / library.name
-    (own / "streamed").mkdir(parents=True)
-    (own / "stubs.cpp").write_text(write_stubs(library, build.include), "utf-8")
-    if library is RUNTIME:
-        text = write_forwards(build.include)
-        (own / "streamed" / "forwards.cpp").write_text(text, "utf-8")
+    for name, text in write_sources(library, build.include).items():
+        (own / name).parent.mkdir(parents=True, exist_ok=True)
+        (own / name).write_text(text, "utf-8")
     command = [build.compiler, *build.flags(folder), "-c"]
-    plain = sorted(library.folder.glob("*.cpp"))
-    stubs = [own / "stubs.cpp"]  # their names have other types than in the headers
-    streamed = sorted(path for top in (library.folder, own) for path in top.glob("streamed/*.cpp"))
-    for index, files in enumerate((plain[::2], plain[1::2], stubs, streamed)):
+    plain = _names(library.folder, "*.cpp")
+    stubs = ["stubs.cpp"]  # their names have other types than in the headers
+    streamed = list(dict.fromkeys(_names(library.folder, STREAMED) + _names(own, STREAMED)))
+    for index, names in enumerate((plain[::2], plain[1::2], stubs, streamed)):
+        paths = [top / name for name in names for top in (library.folder, own)]
         unit = own / f"unit-{index}.cpp"
-        unit.write_text("".join(f'#include "{path}"\n' for path in files), "utf-8")
+        unit.write_text("".join(f'#include "{path}"\n' for path in paths if path.exists()), "utf-8")
         yield [*command, str(unit), "-o", str(unit.with_suffix(".o"))]
     yield [*command, PER_THREAD, str(unit), "-o", str(own / "per-thread.o")]
 
 
-def _link(build: _Build, library: Library, objects: list[str], made: Path, folder: Path) -> None:
-    name, link = _NAMES[library]
-    script = folder / f"{library.name}.map"
-    script.write_text(_EXPORTS[library], "utf-8")
-    options = [*LINKING, *build.options, f"-Wl,--version-script={script}", f"-Wl,-soname,{name}"]
-    if library is RUNTIME:
-        options += [f"-L{made}", "-lcuda", "-Wl,-rpath,$ORIGIN"]
-    run_compiler([build.compiler, *objects, *options, "-o", str(made / name)])
-    (made / link).symlink_to(name)
+def _names(folder: Path, pattern: str) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.glob(pattern))
+
+
+def _link(build: _Build, name: str, inputs: list[str], made: Path) -> None:
+    file, exports, libraries = _LINKED[name]
+    script = made.with_name(f"{name}.map")
+    script.write_text(exports, "utf-8")
+    options = [*LINKING, *build.options, f"-Wl,--version-script={script}", f"-Wl,-soname,{file}"]
+    if libraries:
+        options += [f"-L{made}", *libraries, "-Wl,-rpath,$ORIGIN"]
+    run_compiler([build.compiler, *inputs, *options, "-o", str(made / file)])
+    (made / f"lib{name}.so").symlink_to(file)

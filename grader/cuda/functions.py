@@ -2,8 +2,13 @@
 of the toolkit.
 
 A row of `cpp/runtime/functions.tsv` describes one function: documented name, first version of
-CUDA, the call of the driver that is its whole body (`-` for functions written in C++), behaviour.
-A row of `cpp/driver/functions.tsv`: name, behaviour. The headers know its first version.
+CUDA, the call that is its whole body (`-` for functions written in C++), behaviour.
+
+A row of `cpp/driver/functions.tsv` describes a function written in C++: name, behaviour. A row of
+another table, such as `cpp/driver/graphs.tsv`, is a function that uses `graphs.cpp`: name, guards,
+body, behaviour. The headers know parameters and first versions. Guards are the `Need` of the
+function (`-`: none) and the arguments to check. The body is an expression of type CUresult, or
+statements that end with `;`, or a value for the program: `*flags = ctx->flags`.
 """
 
 from __future__ import annotations
@@ -32,12 +37,13 @@ class Library:
 
 @dataclass(frozen=True)
 class Function:
-    """`since`: None if the headers know it."""
+    """`since`: None if the headers know it. `body`: None for functions written in C++."""
 
     name: str
     behaviour: str
-    since: str | None
-    call: str
+    since: str | None = None
+    guards: str = ""
+    body: str | None = None
 
 
 RUNTIME = Library(
@@ -85,14 +91,23 @@ def header_folder(nvcc: Nvcc) -> Path:
 
 
 def read_functions(library: Library) -> tuple[Function, ...]:
-    path = library.folder / "functions.tsv"
-    return tuple(_read_row(line) for line in path.read_text(encoding="utf-8").splitlines())
+    found = (row for table in library.folder.glob("*.tsv") for row in read_table(table))
+    return tuple(sorted(found, key=lambda row: row.name))
 
 
-def _read_row(line: str) -> Function:
-    name, *middle, behaviour = line.split("\t")
-    since, call = middle or (None, HANDWRITTEN)
-    return Function(name, behaviour, since, call)
+def read_table(path: Path) -> tuple[Function, ...]:
+    return tuple(_read_row(line.split("\t")) for line in path.read_text("utf-8").splitlines())
+
+
+def _read_row(cells: list[str]) -> Function:
+    match cells:
+        case [name, behaviour]:
+            return Function(name, behaviour)
+        case [name, since, call, behaviour] if since[0].isdigit():
+            return Function(name, behaviour, since, body=None if call == HANDWRITTEN else call)
+        case [name, guards, body, behaviour]:
+            return Function(name, behaviour, guards=guards, body=body)
+    raise ValueError(cells)
 
 
 def unsupported_names(library: Library, include: Path) -> list[str]:
@@ -117,11 +132,11 @@ def write_stubs(library: Library, include: Path) -> str:
 
 
 def write_forwards(include: Path) -> str:
-    """The functions of the runtime whose row contains a call of the driver."""
+    """The functions of the runtime whose row contains a call."""
     declared = _declarations(RUNTIME, include)
     variants = _per_thread(RUNTIME, include)
     known = [row for row in read_functions(RUNTIME) if row.name in declared]  # fewer in old headers
-    rows = [row for row in known if row.call != HANDWRITTEN]
+    rows = [row for row in known if row.body is not None]
     once = [row for row in rows if row.name not in variants]
     twice = [row for row in rows if row.name in variants]
     parts = [_FORWARDS]
@@ -129,6 +144,50 @@ def write_forwards(include: Path) -> str:
     parts.append("#ifndef CUDA_API_PER_THREAD_DEFAULT_STREAM\n")
     parts += [_write_forward(row, declared[row.name]) for row in once]
     return "".join([*parts, "#endif\n"])
+
+
+def write_sources(library: Library, include: Path) -> dict[str, str]:
+    """The written files of a library by name. Each follows the file of its name: `graphs.cpp`.
+    The functions of `streamed-copies.tsv` follow `streamed/copies.cpp`."""
+    texts = {"stubs.cpp": write_stubs(library, include)}
+    if library is RUNTIME:
+        return texts | {"streamed/forwards.cpp": write_forwards(include)}
+    declared = _declarations(library, include)
+    for table in library.folder.glob("*.tsv"):
+        rows = [row for row in read_table(table) if row.body is not None]
+        texts[f"{table.stem.replace('-', '/')}.cpp"] = "".join(
+            _write_guarded(row, declared[row.name]) for row in rows
+        )
+    return texts
+
+
+def write_errors(include: Path) -> str:
+    """Rows of errors.def: number of an error, name in the runtime, name in the driver (0 where the
+    library has none), text. The headers know the names."""
+    types, driver = ((include / name).read_text("utf-8") for name in ("driver_types.h", "cuda.h"))
+    names, driver_names = (
+        {number: name for name, number in re.findall(pattern, text)}
+        for pattern, text in (
+            (r"\b(cuda(?:Success|Error\w+))\s*=\s*(\d+)", types),
+            (r"\b(CUDA_(?:SUCCESS|ERROR_\w+))\s*=\s*(\d+)", driver),
+        )
+    )
+    return "".join(
+        f'ERROR({number}, {names.get(number, 0)}, {driver_names.get(number, 0)}, "{text}")\n'
+        for number, text in _read_pairs("error_texts.def")
+    )
+
+
+def write_properties(_: Path) -> str:
+    """Rows of properties.def: field of cudaDeviceProp, attribute of the device."""
+    return "".join(
+        f"FIELD({name}, {value})\n" for name, value in _read_pairs("property_fields.def")
+    )
+
+
+def _read_pairs(name: str) -> list[list[str]]:
+    lines = (HERE / "cpp" / name).read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines]
 
 
 def write_attributes(include: Path) -> str:
@@ -159,10 +218,41 @@ def read_versions(include: Path) -> dict[str, list[int]]:
 
 
 def _write_forward(row: Function, parameters: tuple[str, ...]) -> str:
-    function, _, arguments = row.call.removesuffix(")").partition("(")
+    assert row.body is not None
+    function, _, arguments = row.body.removesuffix(")").partition("(")
     names = arguments or ", ".join(_name_of(parameter) for parameter in parameters)
     called = f"{function}, {names}" if names else function
-    return f"API {row.name}({', '.join(parameters)})\n{{\n    return call({called});\n}}\n\n"
+    of_driver = function.startswith(DRIVER.prefix) and not function.startswith(RUNTIME.prefix)
+    return _write_function(row, parameters, f"call({called})" if of_driver else row.body)
+
+
+def _write_guarded(row: Function, parameters: tuple[str, ...]) -> str:
+    assert row.body is not None
+    need, *checked = row.guards.split()
+    opening = f"    ENTER({need});\n" if need != HANDWRITTEN else ""
+    body = row.body
+    if body.startswith("*") and not body.endswith(";"):
+        checked.append(body[1:].partition(" ")[0])
+        body += ";"
+    opening += "".join(f"    CHECK({argument});\n" for argument in checked)
+    return _write_function(row, parameters, body, opening)
+
+
+def _write_function(
+    row: Function, parameters: tuple[str, ...], body: str, opening: str = ""
+) -> str:
+    """A parameter without use has no name."""
+    used = {*re.findall(r"\w+", opening + body)}
+    given = [each if _name_of(each) in used else _type_of(each) for each in parameters]
+    if body.endswith(";"):
+        body = f"{body}\n    return CUDA_SUCCESS;"
+    else:
+        body = f"return {body or 'CUDA_SUCCESS'};"
+    return f"API {row.name}({', '.join(given)})\n{{\n{opening}    {body}\n}}\n\n"
+
+
+def _type_of(parameter: str) -> str:
+    return parameter.removesuffix(_name_of(parameter))
 
 
 def _name_of(parameter: str) -> str:

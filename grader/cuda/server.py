@@ -16,7 +16,7 @@ import tempfile
 import threading
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,11 +58,10 @@ def start_server(settings: Settings) -> Iterator[Path]:
             os.waitpid(server, 0)
 
 
-def _run_to_end(act: object) -> None:
+def _run_to_end(act: Callable[[], None]) -> None:
     """Runs a forked process to its end: it never returns to the caller's code."""
     status = 1
     try:
-        assert callable(act)
         act()
         status = 0
     except BaseException:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from grader.cuda.compile_program import add_removed_fields
 from grader.cuda.program import exec_program
-from grader.cuda.toolkit_headers import add_removed_fields
 
 REMOVED = """
 #include <cstddef>

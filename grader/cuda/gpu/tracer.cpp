@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cupti.h>
-#include <initializer_list>
 
 #if CUPTI_API_VERSION >= 130000
 using Kernel = CUpti_ActivityKernel10;
@@ -102,8 +101,10 @@ extern "C" __attribute__((visibility("default"))) int InitializeInjection()
     if (!trace)
         return 0;
     cuptiActivityRegisterCallbacks(give_buffer, take_buffer);
-    for (CUpti_ActivityKind kind : {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
-                                    CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET})
+    constexpr CUpti_ActivityKind kinds[] = {
+        CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+        CUPTI_ACTIVITY_KIND_MEMCPY2, CUPTI_ACTIVITY_KIND_MEMSET};
+    for (CUpti_ActivityKind kind : kinds)
         if (CUptiResult failed = cuptiActivityEnable(kind))
             fprintf(trace, "error\t%d\n", failed);
     atexit(finish);

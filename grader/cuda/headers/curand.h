@@ -1,5 +1,6 @@
-// The host generators of cuRAND that the emulated device has (grader/cuda/cpp/libraries/curand.cpp),
-// with the names and numbers of NVIDIA's documentation. The header of an installed cuRAND is preferred.
+// The host generators of cuRAND that the emulated device has, with the names and numbers of
+// NVIDIA's documentation (grader/cuda/cpp/libraries/curand.cpp). The header of an installed cuRAND
+// is preferred.
 #ifndef CURAND_H_
 #define CURAND_H_
 #include "cuda_runtime_api.h"

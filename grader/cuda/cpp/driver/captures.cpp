@@ -133,10 +133,3 @@ CUresult capture_allocation(CUstream stream, CUdeviceptr *address, size_t bytes)
     allocation.parameters.dptr = *address;
     return record(stream, allocation);
 }
-
-API cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
-{
-    REQUIRE(mode && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED, bad_value);
-    std::swap(*mode, thread_mode);
-    return CUDA_SUCCESS;
-}

@@ -22,12 +22,7 @@ constexpr Attribute attributes[] = {
 
 #define ENTER_DEVICE                                                                               \
     ENTER(library);                                                                                \
-    REQUIRE(is_device(device), CUDA_ERROR_INVALID_DEVICE)
-
-bool is_device(int device)
-{
-    return device >= 0 && static_cast<size_t>(device) < state().devices.size();
-}
+    CHECK(device)
 
 DeviceState &of(int device) { return state().devices[static_cast<size_t>(device)]; }
 
@@ -47,6 +42,13 @@ CUcontext make_context(int device, unsigned flags, bool primary)
     context->limits = first_limits();
     context->legacy.reset(new CUstream_st{context, 0});
     return context;
+}
+
+// No context stands for the current one.
+CUresult find_context(const Call &call, CUcontext *context)
+{
+    *context = *context ? *context : call.context;
+    return check_argument(*context);
 }
 
 void end_context(CUcontext context)
@@ -80,35 +82,7 @@ API cuInit(unsigned flags)
     return status;
 }
 
-GETTER(cuDriverGetVersion, (int *version), , version, CUDA_VERSION)
-
 // --- devices ------------------------------------------------------------------------------------
-
-GETTER(cuDeviceGetCount, (int *count), ENTER(library), count,
-       static_cast<int>(state().devices.size()))
-
-GETTER(cuDeviceGet, (CUdevice * device, int ordinal), ENTER(library);
-       REQUIRE(is_device(ordinal), CUDA_ERROR_INVALID_DEVICE), device, ordinal)
-
-API cuDeviceGetName(char *name, int length, CUdevice device)
-{
-    ENTER_DEVICE;
-    REQUIRE(name && length > 0, bad_value);
-    snprintf(name, static_cast<size_t>(length), "%s", state().device.name.c_str());
-    return CUDA_SUCCESS;
-}
-
-GETTER(cuDeviceTotalMem, (size_t *bytes, CUdevice device), ENTER_DEVICE, bytes,
-       state().device.total_bytes)
-
-API cuDeviceGetUuid(CUuuid *uuid, CUdevice device)
-{
-    ENTER_DEVICE;
-    REQUIRE(uuid, bad_value);
-    memcpy(uuid->bytes, "emulated device", sizeof uuid->bytes);
-    uuid->bytes[15] = static_cast<char>(device);
-    return CUDA_SUCCESS;
-}
 
 API cuDeviceGetAttribute(int *value, CUdevice_attribute number, CUdevice device)
 {
@@ -121,20 +95,6 @@ API cuDeviceGetAttribute(int *value, CUdevice_attribute number, CUdevice device)
             return CUDA_SUCCESS;
         }
     return bad_value;
-}
-
-API cuDeviceComputeCapability(int *major, int *minor, CUdevice device)
-{
-    TRY(cuDeviceGetAttribute(major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
-    return cuDeviceGetAttribute(minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-}
-
-API cuDeviceGetPCIBusId(char *text, int length, CUdevice device)
-{
-    ENTER_DEVICE;
-    REQUIRE(text && length >= 13, bad_value);
-    snprintf(text, static_cast<size_t>(length), "0000:00:%02x.0", static_cast<unsigned>(device));
-    return CUDA_SUCCESS;
 }
 
 API cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
@@ -154,12 +114,10 @@ API cuDeviceGetByPCIBusId(CUdevice *device, const char *text)
     return CUDA_SUCCESS;
 }
 
-GETTER(cuDeviceGetTexture1DLinearMaxWidth,
-       (size_t *width, CUarray_format, unsigned, CUdevice device), ENTER_DEVICE, width,
-       static_cast<size_t>(attribute("MAXIMUM_TEXTURE1D_LINEAR_WIDTH")))
-
-GETTER(cuDeviceGetProperties, (CUdevprop * properties, CUdevice device), ENTER_DEVICE, properties,
-       {attribute("MAX_THREADS_PER_BLOCK"),
+static CUdevprop make_properties()
+{
+    return {
+        attribute("MAX_THREADS_PER_BLOCK"),
         {attribute("MAX_BLOCK_DIM_X"), attribute("MAX_BLOCK_DIM_Y"), attribute("MAX_BLOCK_DIM_Z")},
         {attribute("MAX_GRID_DIM_X"), attribute("MAX_GRID_DIM_Y"), attribute("MAX_GRID_DIM_Z")},
         attribute("MAX_SHARED_MEMORY_PER_BLOCK"),
@@ -168,14 +126,16 @@ GETTER(cuDeviceGetProperties, (CUdevprop * properties, CUdevice device), ENTER_D
         attribute("MAX_PITCH"),
         attribute("MAX_REGISTERS_PER_BLOCK"),
         attribute("CLOCK_RATE"),
-        attribute("TEXTURE_ALIGNMENT")})
+        attribute("TEXTURE_ALIGNMENT"),
+    };
+}
 
 // --- primary contexts ---------------------------------------------------------------------------
 
 API cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
 {
     ENTER_DEVICE;
-    REQUIRE(context, bad_value);
+    CHECK(context);
     DeviceState &own = of(device);
     REQUIRE(own.primary || !own.dead, CUDA_ERROR_DEVICE_UNAVAILABLE);
     if (!own.primary)
@@ -224,15 +184,6 @@ API cuDevicePrimaryCtxSetFlags(CUdevice device, unsigned flags)
     return CUDA_SUCCESS;
 }
 
-API cuDevicePrimaryCtxGetState(CUdevice device, unsigned *flags, int *active)
-{
-    ENTER_DEVICE;
-    REQUIRE(flags && active, bad_value);
-    *flags = of(device).flags;
-    *active = of(device).primary != nullptr;
-    return CUDA_SUCCESS;
-}
-
 // --- contexts -----------------------------------------------------------------------------------
 
 API cuCtxCreate_v2(CUcontext *made, unsigned flags, CUdevice device)
@@ -269,34 +220,17 @@ API cuCtxDestroy(CUcontext context)
     return current_context() == context ? cuCtxPopCurrent(&popped) : CUDA_SUCCESS;
 }
 
-// Before CUDA 4: a count of users. A context has one.
-GETTER(cuCtxAttach, (CUcontext * context, unsigned), ENTER(context), context, call.context)
-
-API cuCtxDetach(CUcontext context) { return cuCtxDestroy(context); }
-
 API cuCtxGetDevice_v2(CUdevice *device, CUcontext context)
 {
     ENTER(library);
     REQUIRE(device, bad_value);
-    context = context ? context : call.context;
-    REQUIRE(is_live(context), CUDA_ERROR_INVALID_CONTEXT);
+    TRY(find_context(call, &context));
     *device = context->device;
     return CUDA_SUCCESS;
 }
 
 #undef cuCtxGetDevice
 API cuCtxGetDevice(CUdevice *device) { return cuCtxGetDevice_v2(device, nullptr); }
-
-GETTER(cuCtxGetFlags, (unsigned *flags), ENTER(context), flags,
-       call.context->flags | CU_CTX_MAP_HOST)
-
-API cuCtxSetFlags(unsigned flags)
-{
-    ENTER(context);
-    REQUIRE(!(flags & ~context_flags), bad_value);
-    call.context->flags = flags;
-    return CUDA_SUCCESS;
-}
 
 API cuCtxGetId(CUcontext context, unsigned long long *id)
 {
@@ -305,16 +239,6 @@ API cuCtxGetId(CUcontext context, unsigned long long *id)
     REQUIRE(is_live(context), CUDA_ERROR_CONTEXT_IS_DESTROYED);
     REQUIRE(id, bad_value);
     *id = context->id;
-    return CUDA_SUCCESS;
-}
-
-API cuCtxGetApiVersion(CUcontext context, unsigned *version)
-{
-    ENTER(library);
-    context = context ? context : call.context;
-    REQUIRE(is_live(context), CUDA_ERROR_INVALID_CONTEXT);
-    REQUIRE(version, bad_value);
-    *version = 3020;
     return CUDA_SUCCESS;
 }
 
@@ -328,19 +252,8 @@ API cuCtxSynchronize()
 API cuCtxSynchronize_v2(CUcontext context)
 {
     ENTER(safe);
-    context = context ? context : call.context;
-    REQUIRE(is_live(context), CUDA_ERROR_INVALID_CONTEXT);
+    TRY(find_context(call, &context));
     return synchronize(context, wire::Sort::DEVICE, 0);
-}
-
-API cuCtxGetStreamPriorityRange(int *least, int *greatest)
-{
-    ENTER(context);
-    if (least)
-        *least = 0;
-    if (greatest)
-        *greatest = -5;
-    return CUDA_SUCCESS;
 }
 
 // --- limits and caches --------------------------------------------------------------------------
@@ -364,51 +277,11 @@ API cuCtxSetLimit(CUlimit limit, size_t value)
     REQUIRE(limit != CU_LIMIT_PRINTF_FIFO_SIZE || !state().printed, bad_value);
     call.context->limits[limit] = value;
     finish_all();
-    wire::Limit message = {};
-    message.limit = limit;
-    message.device = static_cast<uint32_t>(call.context->device);
-    message.value = value;
-    send(message);
-    return CUDA_SUCCESS;
-}
-
-GETTER(cuCtxGetCacheConfig, (CUfunc_cache * config), ENTER(healthy), config,
-       call.context->cache_config)
-
-API cuCtxSetCacheConfig(CUfunc_cache config)
-{
-    ENTER(healthy);
-    REQUIRE(config <= CU_FUNC_CACHE_PREFER_EQUAL, bad_value);
-    call.context->cache_config = config;
-    return CUDA_SUCCESS;
-}
-
-// Banks of shared memory are 4 bytes wide.
-GETTER(cuCtxGetSharedMemConfig, (CUsharedconfig * config), ENTER(healthy), config,
-       CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE)
-
-API cuCtxSetSharedMemConfig(CUsharedconfig)
-{
-    ENTER(healthy);
-    return CUDA_SUCCESS;
-}
-
-API cuCtxResetPersistingL2Cache()
-{
-    ENTER(healthy);
+    send(wire::Limit{limit, call.context->device_number(), value});
     return CUDA_SUCCESS;
 }
 
 // --- peers --------------------------------------------------------------------------------------
-
-GETTER(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer), ENTER(library);
-       REQUIRE(is_device(device) && is_device(peer), CUDA_ERROR_INVALID_DEVICE), can,
-       device != peer)
-
-GETTER(cuDeviceGetP2PAttribute,
-       (int *value, CUdevice_P2PAttribute name, CUdevice device, CUdevice peer), ENTER(library);
-       REQUIRE(is_device(device) && is_device(peer) && device != peer, CUDA_ERROR_INVALID_DEVICE),
-       value, name != CU_DEVICE_P2P_ATTRIBUTE_PERFORMANCE_RANK)
 
 static CUresult set_peer(Call &call, CUcontext peer, bool enabled)
 {
@@ -421,25 +294,8 @@ static CUresult set_peer(Call &call, CUcontext peer, bool enabled)
         REQUIRE(peers.erase(peer), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
     }
     finish_all();
-    wire::Peer message = {};
-    message.device = static_cast<uint32_t>(call.context->device);
-    message.peer = static_cast<uint32_t>(peer->device);
-    message.enabled = enabled;
-    send(message);
+    send(wire::Peer{call.context->device_number(), peer->device_number(), enabled});
     return CUDA_SUCCESS;
-}
-
-API cuCtxEnablePeerAccess(CUcontext peer, unsigned flags)
-{
-    ENTER(healthy);
-    REQUIRE(!flags, bad_value);
-    return set_peer(call, peer, true);
-}
-
-API cuCtxDisablePeerAccess(CUcontext peer)
-{
-    ENTER(healthy);
-    return set_peer(call, peer, false);
 }
 
 // --- profiler -----------------------------------------------------------------------------------

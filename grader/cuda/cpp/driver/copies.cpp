@@ -76,28 +76,23 @@ const char *name_kind(const Boxed &box)
 void report_wrong_direction(const Boxed &box, const Side &side)
 {
     bool from = on_device(box.from.first), to = on_device(box.to.first);
+    std::string given = name_kind(box), real = name_direction(from, to);
     report_misuse("wrong_direction", side.first, box.extent(side),
-                std::string("given=") + name_kind(box) + "\nreal=" + name_direction(from, to) +
-                    "\n");
+                  "given=" + given + "\nreal=" + real + "\n");
 }
 
 // The reason why bytes are not inside an allocation.
 void report_bad_range(CUdeviceptr address, size_t bytes)
 {
-    State &s = state();
-    if (!s.check)
+    if (!state().check)
         return;
     if (const Allocation *memory = find_allocation(address)) {
-        CUdeviceptr start = in_window(address) ? memory->address
-                                               : reinterpret_cast<CUdeviceptr>(memory->user);
-        size_t available = start + memory->bytes - address;
+        size_t available = memory->bytes - memory->offset_of(address);
         report_misuse("copy_beyond_allocation", address, bytes,
-                    "available=" + std::to_string(available) + "\n");
-        return;
-    }
-    auto found = s.freed.upper_bound(address);
-    if (found != s.freed.begin() && address < (--found)->first + found->second.bytes)
+                      "available=" + std::to_string(available) + "\n");
+    } else if (find_freed(address)) {
         report_misuse("use_after_free", address, bytes, "");
+    }
 }
 
 // Mapped virtual memory may follow other such memory.
@@ -106,10 +101,9 @@ bool holds(CUdeviceptr address, size_t bytes)
     const Allocation *memory = find_allocation(address);
     if (!memory)
         return false;
-    CUdeviceptr start = in_window(address) ? memory->address
-                                           : reinterpret_cast<CUdeviceptr>(memory->user);
-    size_t available = start + memory->bytes - address;
-    return bytes <= available || (in_window(address + available) && holds(address + available, bytes - available));
+    size_t available = memory->bytes - memory->offset_of(address);
+    CUdeviceptr next = address + available;
+    return bytes <= available || (in_window(next) && holds(next, bytes - available));
 }
 
 // The device's side must be an allocation; the host's side may be any memory of the process.
@@ -155,13 +149,6 @@ bool is_pageable(const Side &side)
     return !in_window(side.first) && !find_allocation(side.first);
 }
 
-// Whether the program sees when a copy from or to this side is complete.
-bool reaches_host(const Side &side)
-{
-    const Allocation *memory = find_allocation(side.first);
-    return memory && memory->on_host();
-}
-
 constexpr size_t most_staged = 64 << 20;
 size_t staged_bytes = 0;
 
@@ -203,12 +190,13 @@ void inform(CUstream stream, const Boxed &box, bool asynchronous)
     message.from_pitch = box.from.pitch;
     message.to_pitch = box.to.pitch;
     message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
+    message.device = stream->context->device_number();
     message.direction = direction_of(box);
     message.pageable = !find_allocation(box.from.first) || !find_allocation(box.to.first);
     message.asynchronous = asynchronous;
     name_call();
-    if (state().check && !(box.regular(box.to) && box.regular(box.from))) { // the message describes rows alone
+    // the message describes rows alone
+    if (state().check && !(box.regular(box.to) && box.regular(box.from))) {
         message.rows = box.height;
         for (size_t z = 1; z < box.depth; ++z)
             send(wire::Written{box.to.first + z * box.to.slice,
@@ -223,18 +211,18 @@ template <class Value> void fill_row(char *row, unsigned value, size_t count)
     std::fill(to, to + count, static_cast<Value>(value));
 }
 
-void fill_row(const Fill &fill, size_t y)
+void fill_row(const CUDA_MEMSET_NODE_PARAMS &fill, size_t y)
 {
-    char *row = host_view(fill.target + y * fill.pitch);
-    if (fill.element_bytes == 1)
+    char *row = host_view(fill.dst + y * fill.pitch);
+    if (fill.elementSize == 1)
         memset(row, static_cast<int>(fill.value), fill.width);
-    else if (fill.element_bytes == 2)
+    else if (fill.elementSize == 2)
         fill_row<uint16_t>(row, fill.value, fill.width);
     else
         fill_row<uint32_t>(row, fill.value, fill.width);
 }
 
-size_t row_bytes(const Fill &fill) { return fill.width * fill.element_bytes; }
+size_t row_bytes(const CUDA_MEMSET_NODE_PARAMS &fill) { return fill.width * fill.elementSize; }
 
 } // namespace
 
@@ -270,7 +258,7 @@ CUresult run(CUstream stream, const Copy &copy)
 {
     Boxed box = resolve(copy.box);
     REQUIRE(!box.empty(), CUDA_SUCCESS);
-    bool from_host = reaches_host(box.from), to_host = reaches_host(box.to);
+    bool from_host = is_on_host(box.from.first), to_host = is_on_host(box.to.first);
     if (copy.asynchronous && (from_host || to_host) && !is_pageable(box.to))
         start_deferring();
     bool waits = !copy.asynchronous || is_pageable(box.to);
@@ -299,41 +287,36 @@ CUresult run(CUstream stream, const Copy &copy)
     return CUDA_SUCCESS;
 }
 
-CUresult check(const Fill &fill)
+CUresult check(const Fill &operation)
 {
+    auto &fill = operation.fields;
     REQUIRE(fill.width && fill.height, CUDA_SUCCESS);
-    REQUIRE(fill.target % fill.element_bytes == 0, bad_value);
+    REQUIRE(fill.dst % fill.elementSize == 0, bad_value);
     REQUIRE(fill.height == 1 || fill.pitch >= row_bytes(fill), bad_value);
     size_t bytes = (fill.height - 1) * fill.pitch + row_bytes(fill);
-    if (holds(fill.target, bytes))
+    if (holds(fill.dst, bytes))
         return CUDA_SUCCESS;
-    report_bad_range(fill.target, bytes);
+    report_bad_range(fill.dst, bytes);
     return bad_value;
 }
 
-CUresult run(CUstream stream, const Fill &fill)
+CUresult run(CUstream stream, const Fill &operation)
 {
+    const CUDA_MEMSET_NODE_PARAMS fill = operation.fields;
     REQUIRE(fill.width && fill.height, CUDA_SUCCESS);
-    const Allocation *memory = find_allocation(fill.target);
-    bool on_host = memory && memory->on_host();
-    if (on_host && !fill.asynchronous)
+    bool on_host = is_on_host(fill.dst);
+    if (on_host && !operation.asynchronous)
         finish_earlier(*stream);
     name_call();
-    wire::Set message = {};
-    message.to = fill.target;
-    message.bytes = row_bytes(fill);
-    message.rows = fill.height;
-    message.to_pitch = fill.pitch;
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    send(message);
+    send(wire::Set{fill.dst, row_bytes(fill), fill.height, fill.pitch, stream->number,
+                   stream->context->device_number()});
     uint64_t number = defer(stream, on_host ? Deferred::with_host : Deferred::in_device,
                             [fill, context = stream->context] {
                                 settle(context);
                                 for (size_t y = 0; y < fill.height; ++y)
                                     fill_row(fill, y);
                             });
-    if (on_host && !fill.asynchronous)
+    if (on_host && !operation.asynchronous)
         finish(number);
     return CUDA_SUCCESS;
 }

@@ -74,6 +74,14 @@ struct Launch {
     std::vector<char> parameters;
     // For the getters of graph nodes: the addresses of the parameters.
     std::vector<void *> pointers = {};
+
+    // The parameters that may be addresses, in this form.
+    std::vector<CUdeviceptr> addresses() const
+    {
+        std::vector<CUdeviceptr> found(parameters.size() / sizeof(CUdeviceptr));
+        memcpy(found.data(), parameters.data(), found.size() * sizeof(CUdeviceptr));
+        return found;
+    }
 };
 
 // `asynchronous`: the host does not wait on the modelled clock.
@@ -83,16 +91,12 @@ struct Copy {
 };
 
 struct Fill {
-    CUdeviceptr target;
-    size_t pitch;
-    unsigned value, element_bytes;
-    size_t width, height;
+    CUDA_MEMSET_NODE_PARAMS fields;
     bool asynchronous = true;
 };
 
 struct HostCall {
-    CUhostFn function;
-    void *data;
+    CUDA_HOST_NODE_PARAMS fields;
 };
 
 struct Callback {
@@ -148,6 +152,8 @@ struct CUctx_st {
     std::set<CUcontext> peers = {};
     CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
     std::unique_ptr<CUstream_st> legacy = {};
+
+    uint32_t device_number() const { return static_cast<uint32_t>(device); }
 };
 
 struct Capture;
@@ -296,6 +302,12 @@ struct Allocation {
     {
         return kind == Kind::host || kind == Kind::managed || kind == Kind::registered;
     }
+    // From its start to an address of the window, or to an address that the program has.
+    size_t offset_of(CUdeviceptr place) const
+    {
+        bool window = place - address < bytes || !user;
+        return place - (window ? address : reinterpret_cast<CUdeviceptr>(user));
+    }
 };
 
 struct Freed {
@@ -376,15 +388,51 @@ struct Call {
     if (call.status)                                                                               \
     return call.status
 
-// A function that gives a value: its guards, where the value goes, the value.
-#define GETTER(name, parameters, guards, place, ...)                                               \
-    API name parameters                                                                            \
-    {                                                                                              \
-        guards;                                                                                    \
-        REQUIRE(place, bad_value);                                                                 \
-        *place = __VA_ARGS__;                                                                      \
-        return CUDA_SUCCESS;                                                                       \
-    }
+// Checks an argument: a device, a live handle, or the address of a value.
+#define CHECK(argument) TRY(check_argument(argument))
+
+// The error of a call with a handle that is not live; success for other pointers.
+template <class> constexpr CUresult dead = CUDA_SUCCESS;
+template <> constexpr CUresult dead<CUctx_st> = CUDA_ERROR_INVALID_CONTEXT;
+template <> constexpr CUresult dead<CUgraph_st> = bad_value;
+template <> constexpr CUresult dead<CUgraphExec_st> = bad_value;
+template <> constexpr CUresult dead<CUgraphNode_st> = bad_value;
+template <> constexpr CUresult dead<CUmemPoolHandle_st> = bad_value;
+template <> constexpr CUresult dead<CUarray_st> = bad_handle;
+template <> constexpr CUresult dead<CUevent_st> = bad_handle;
+template <> constexpr CUresult dead<CUkern_st> = bad_handle;
+template <> constexpr CUresult dead<CUlib_st> = bad_handle;
+template <> constexpr CUresult dead<CUmipmappedArray_st> = bad_handle;
+template <> constexpr CUresult dead<CUmod_st> = bad_handle;
+template <> constexpr CUresult dead<CUstream_st> = bad_handle;
+
+template <class T> CUresult check_argument(T *argument)
+{
+    if constexpr (dead<T> != CUDA_SUCCESS)
+        return is_live(argument) ? CUDA_SUCCESS : dead<T>;
+    else
+        return argument ? CUDA_SUCCESS : bad_value;
+}
+
+// Gives a value to the program, if it wants it.
+template <class T, class Value> void offer(T *to, Value value)
+{
+    if (to)
+        *to = value;
+}
+
+inline bool is_device(int device)
+{
+    return device >= 0 && static_cast<size_t>(device) < state().devices.size();
+}
+
+inline CUresult check_argument(CUdevice device)
+{
+    return is_device(device) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
+}
+
+// A kernel may stand for its function in the current context, which replaces it.
+CUresult check_argument(CUfunction &function);
 
 // --- connection ---------------------------------------------------------------------------------
 
@@ -447,7 +495,7 @@ void follow(CUstream stream, Mark mark);
 // Whether captures forbid a call that may wait: they are invalid then.
 bool forbidden_by_captures();
 // The stream of a handle, which may be a default stream; null for a bad handle.
-CUstream find_stream(Call &call, CUstream handle, CUstream default_stream);
+CUstream find_stream(CUstream handle, CUstream default_stream);
 // Informs the session about a stream that the legacy default stream does not wait for.
 void name_stream(CUstream stream);
 
@@ -475,6 +523,8 @@ void count_wait();
 
 // The allocation that contains an address of the device or of registered memory.
 const Allocation *find_allocation(CUdeviceptr address);
+const Freed *find_freed(CUdeviceptr address);
+bool is_on_host(CUdeviceptr address); // pinned, managed or registered memory
 bool in_window(CUdeviceptr address);
 // Where this process reads and writes an address of the device or of the host.
 char *host_view(CUdeviceptr address);
@@ -487,7 +537,7 @@ void release_all(CUcontext context);
 void allow_host(CUdeviceptr address, size_t bytes, bool allowed);
 void unregister_all(CUcontext context);
 
-// --- guards: host memory that outstanding work writes, in checked sessions ------------------------
+// --- guards: host memory that outstanding work writes, in checked sessions ----------------------
 
 // The destination of a copy, or its source.
 void guard_copy(CUstream stream, CUdeviceptr address, size_t bytes, bool source);
@@ -530,7 +580,7 @@ int max_blocks(CUfunction function, int threads, size_t dynamic_shared, int *blo
 
 int attribute(const char *name);
 size_t memory_in_use(int device);
-CUmemoryPool default_pool(int device);
+DeviceState &pools_of(int device);
 void record_use(CUmemoryPool pool);
 CUresult free_device(CUdeviceptr address);
 
@@ -547,7 +597,7 @@ CUresult launch_graph(Call &call, CUstream stream, CUgraph graph);
 Site call_site();
 Site allocation_site();
 void report_finding(const char *kind, CUdeviceptr address, size_t bytes, const std::string &facts,
-                  const Site &site);
+                    const Site &site);
 // In checked sessions only, as report_leak.
 void report_leak(const Allocation &memory);
 // Before the session is informed of an operation that may lack a dependency.

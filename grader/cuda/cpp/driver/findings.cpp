@@ -109,17 +109,15 @@ struct sigaction before;
 
 const char *kind_of_fault(CUdeviceptr address, std::string *facts, size_t *bytes, Site *site)
 {
-    State &s = state();
     if (const Allocation *memory = find_allocation(address)) {
         *facts = "call=" + memory->site.call() + "\n";
         *bytes = memory->bytes;
         *site = memory->site;
         return "device_pointer_on_host";
     }
-    auto found = s.freed.upper_bound(address);
-    if (found != s.freed.begin() && address < (--found)->first + found->second.bytes) {
-        *facts = "call=" + found->second.call + "\n";
-        *bytes = found->second.bytes;
+    if (const Freed *freed = find_freed(address)) {
+        *facts = "call=" + freed->call + "\n";
+        *bytes = freed->bytes;
         return "use_after_free";
     }
     *facts = "call=\n";
@@ -220,16 +218,13 @@ std::string Site::call() const
 }
 
 void report_finding(const char *kind, CUdeviceptr address, size_t bytes, const std::string &facts,
-                  const Site &site)
+                    const Site &site)
 {
-    wire::HostFinding message = {};
-    message.address = address;
-    message.bytes = bytes;
     auto frames = site.frames;
     if (frames.empty() && site.program)
         frames = {site.program};
     std::string text = "kind=" + std::string(kind) + "\n" + facts + describe_frames(frames);
-    send(message, text.data(), text.size());
+    send(wire::HostFinding{address, bytes}, text.data(), text.size());
 }
 
 void name_call()
@@ -238,8 +233,7 @@ void name_call()
         return;
     Site site = allocation_site();
     std::string text = "call=" + site.call() + "\n" + describe_frames(site.frames);
-    wire::Call message = {};
-    send(message, text.data(), text.size());
+    send(wire::Call{}, text.data(), text.size());
 }
 
 void report_leak(const Allocation &memory)
@@ -248,7 +242,7 @@ void report_leak(const Allocation &memory)
                !state().devices[static_cast<size_t>(memory.device)].dead;
     if (state().check && own)
         report_finding("leak", memory.address, memory.bytes, "call=" + memory.site.call() + "\n",
-                     memory.site);
+                       memory.site);
 }
 
 void report_misuse(const char *kind, CUdeviceptr address, size_t bytes, const std::string &facts)

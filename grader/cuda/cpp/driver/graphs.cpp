@@ -110,9 +110,10 @@ CUgraphNode find_copy(CUgraph graph, CUgraphNode original)
     return nullptr;
 }
 
-// --- operations from parameters -------------------------------------------------------------------
+// --- operations from parameters -----------------------------------------------------------------
 
-template <class Parameters> CUresult kernel_operation(const Parameters &from, Operation *to)
+// Kernels, in all versions of their parameters.
+template <class Parameters> CUresult read(const Parameters &from, Operation *to)
 {
     CUfunction function = from.func;
     if (!is_live(function))
@@ -127,60 +128,61 @@ template <class Parameters> CUresult kernel_operation(const Parameters &from, Op
     return CUDA_SUCCESS;
 }
 
-template <class Parameters> Operation fill_operation(const Parameters &from)
+CUresult read(CUDA_MEM_ALLOC_NODE_PARAMS &from, Operation *to)
 {
-    return Fill{from.dst, from.pitch, from.value, from.elementSize, from.width, from.height};
-}
-
-CUresult allocation_operation(size_t bytes, CUmemPoolProps properties, CUdeviceptr *address,
-                              Operation *to)
-{
-    TRY(allocate(current_context(), bytes, Kind::device, 0, address));
-    state().allocations[*address].site = {}; // it belongs to the graph
+    TRY(allocate(current_context(), from.bytesize, Kind::device, 0, &from.dptr));
+    state().allocations[from.dptr].site = {}; // it belongs to the graph
     GraphAllocation allocation = {};
-    allocation.parameters.poolProps = properties;
-    allocation.parameters.bytesize = bytes;
-    allocation.parameters.dptr = *address;
+    allocation.parameters.poolProps = from.poolProps;
+    allocation.parameters.bytesize = from.bytesize;
+    allocation.parameters.dptr = from.dptr;
     *to = allocation;
     return CUDA_SUCCESS;
 }
 
-CUresult any_operation(CUgraphNodeParams &from, Operation *to)
+CUresult read(CUgraphNodeParams &from, Operation *to)
 {
     switch (from.type) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        return kernel_operation(from.kernel, to);
+        return read(from.kernel, to);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: {
+        CUDA_MEM_ALLOC_NODE_PARAMS allocation = {};
+        allocation.poolProps = from.alloc.poolProps;
+        allocation.bytesize = from.alloc.bytesize;
+        CUresult status = read(allocation, to);
+        from.alloc.dptr = allocation.dptr;
+        return status;
+    }
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         *to = Copy{from.memcpy.copyParams};
-        return CUDA_SUCCESS;
+        break;
     case CU_GRAPH_NODE_TYPE_MEMSET:
-        *to = fill_operation(from.memset);
-        return CUDA_SUCCESS;
+        *to = Fill{{from.memset.dst, from.memset.pitch, from.memset.value, from.memset.elementSize,
+                    from.memset.width, from.memset.height}};
+        break;
     case CU_GRAPH_NODE_TYPE_HOST:
-        *to = HostCall{from.host.fn, from.host.userData};
-        return CUDA_SUCCESS;
+        *to = HostCall{{from.host.fn, from.host.userData}};
+        break;
     case CU_GRAPH_NODE_TYPE_GRAPH:
-        REQUIRE(is_live(from.graph.graph), bad_value);
+        CHECK(from.graph.graph);
         *to = Child{from.graph.graph};
-        return CUDA_SUCCESS;
+        break;
     case CU_GRAPH_NODE_TYPE_EMPTY:
         *to = Nothing{};
-        return CUDA_SUCCESS;
+        break;
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT:
         *to = WaitEvent{from.eventWait.event};
-        return CUDA_SUCCESS;
+        break;
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD:
         *to = RecordEvent{from.eventRecord.event};
-        return CUDA_SUCCESS;
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        return allocation_operation(from.alloc.bytesize, from.alloc.poolProps, &from.alloc.dptr,
-                                    to);
+        break;
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         *to = GraphFree{from.free.dptr};
-        return CUDA_SUCCESS;
+        break;
     default:
         return CUDA_ERROR_NOT_SUPPORTED;
     }
+    return CUDA_SUCCESS;
 }
 
 // --- nodes --------------------------------------------------------------------------------------
@@ -194,6 +196,16 @@ CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, 
     TRY(check_operation(operation));
     *node = add_node(graph, list_nodes(dependencies, count), context, std::move(operation));
     return CUDA_SUCCESS;
+}
+
+template <class Parameters>
+CUresult add(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count,
+             Parameters *parameters, CUcontext context)
+{
+    Operation operation;
+    CHECK(parameters);
+    TRY(read(*parameters, &operation));
+    return add(node, graph, dependencies, count, std::move(operation), context);
 }
 
 CUresult replace(CUgraphNode node, Operation operation)
@@ -210,9 +222,26 @@ CUresult replace(CUgraphNode node, Operation operation)
 
 CUresult replace(CUgraphExec executable, CUgraphNode node, Operation operation)
 {
-    REQUIRE(is_live(executable), bad_value);
+    CHECK(executable);
     CUgraphNode copy = find_copy(executable->graph, node);
     return copy ? replace(copy, std::move(operation)) : bad_value;
+}
+
+template <class Parameters> CUresult replace(CUgraphNode node, Parameters *parameters)
+{
+    Operation operation;
+    CHECK(parameters);
+    TRY(read(*parameters, &operation));
+    return replace(node, std::move(operation));
+}
+
+template <class Parameters>
+CUresult replace(CUgraphExec executable, CUgraphNode node, Parameters *parameters)
+{
+    Operation operation;
+    CHECK(parameters);
+    TRY(read(*parameters, &operation));
+    return replace(executable, node, std::move(operation));
 }
 
 // The operation of a node, if it has this type.
@@ -221,14 +250,34 @@ template <class Type> Type *operation_of(CUgraphNode node)
     return is_live(node) ? std::get_if<Type>(&node->operation) : nullptr;
 }
 
-// Gives a list to the program: its length, and as many entries as there is room for.
-template <class Entry> CUresult give_list(const std::vector<Entry> &from, Entry *to, size_t *count)
+template <class Type, class Value> CUresult get(CUgraphNode node, Value Type::*field, Value *to)
 {
-    REQUIRE(count, bad_value);
+    Type *operation = operation_of<Type>(node);
+    REQUIRE(operation && to, bad_value);
+    *to = operation->*field;
+    return CUDA_SUCCESS;
+}
+
+// Gives a list to the program: its length, and as many entries as there is room for.
+CUresult give_list(const std::vector<CUgraphNode> &from, CUgraphNode *to, size_t *count,
+                   CUgraphEdgeData *edges = nullptr)
+{
+    CHECK(count);
+    if (edges)
+        memset(static_cast<void *>(edges), 0, *count * sizeof *edges);
     for (size_t i = 0; to && i < *count; ++i)
         to[i] = i < from.size() ? from[i] : nullptr;
     *count = to ? std::min(*count, from.size()) : from.size();
     return CUDA_SUCCESS;
+}
+
+std::vector<CUgraphNode> roots_of(CUgraph graph)
+{
+    std::vector<CUgraphNode> roots;
+    for (CUgraphNode node : graph->nodes)
+        if (node->dependencies.empty())
+            roots.push_back(node);
+    return roots;
 }
 
 std::vector<CUgraphNode> users_of(CUgraphNode node)
@@ -294,142 +343,7 @@ CUresult launch_graph(Call &call, CUstream stream, CUgraph graph)
     return CUDA_SUCCESS;
 }
 
-#define ADD CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies, size_t count
-
-API cuGraphAddKernelNode(ADD, const CUDA_KERNEL_NODE_PARAMS *parameters)
-{
-    ENTER(healthy);
-    Operation operation;
-    REQUIRE(parameters, bad_value);
-    TRY(kernel_operation(*parameters, &operation));
-    return add(node, graph, dependencies, count, std::move(operation), call.context);
-}
-
-API cuGraphAddMemcpyNode(ADD, const CUDA_MEMCPY3D *copy, CUcontext context)
-{
-    ENTER(healthy);
-    REQUIRE(copy, bad_value);
-    return add(node, graph, dependencies, count, Copy{*copy}, context);
-}
-
-API cuGraphAddMemsetNode(ADD, const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext context)
-{
-    ENTER(healthy);
-    REQUIRE(fill, bad_value);
-    return add(node, graph, dependencies, count, fill_operation(*fill), context);
-}
-
-API cuGraphAddHostNode(ADD, const CUDA_HOST_NODE_PARAMS *host)
-{
-    ENTER(healthy);
-    REQUIRE(host && host->fn, bad_value);
-    return add(node, graph, dependencies, count, HostCall{host->fn, host->userData}, call.context);
-}
-
-API cuGraphAddChildGraphNode(ADD, CUgraph child)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(child), bad_value);
-    return add(node, graph, dependencies, count, Child{child}, call.context);
-}
-
-API cuGraphAddEmptyNode(ADD)
-{
-    ENTER(healthy);
-    return add(node, graph, dependencies, count, Nothing{}, call.context);
-}
-
-API cuGraphAddEventRecordNode(ADD, CUevent event)
-{
-    ENTER(healthy);
-    return add(node, graph, dependencies, count, RecordEvent{event}, call.context);
-}
-
-API cuGraphAddEventWaitNode(ADD, CUevent event)
-{
-    ENTER(healthy);
-    return add(node, graph, dependencies, count, WaitEvent{event}, call.context);
-}
-
-API cuGraphAddMemAllocNode(ADD, CUDA_MEM_ALLOC_NODE_PARAMS *parameters)
-{
-    ENTER(healthy);
-    Operation operation;
-    REQUIRE(parameters, bad_value);
-    TRY(allocation_operation(parameters->bytesize, parameters->poolProps, &parameters->dptr,
-                             &operation));
-    return add(node, graph, dependencies, count, std::move(operation), call.context);
-}
-
-API cuGraphAddMemFreeNode(ADD, CUdeviceptr address)
-{
-    ENTER(healthy);
-    return add(node, graph, dependencies, count, GraphFree{address}, call.context);
-}
-
-API cuGraphAddNode(CUgraphNode *node, CUgraph graph, const CUgraphNode *dependencies,
-                   const CUgraphEdgeData *, size_t count, CUgraphNodeParams *parameters)
-{
-    ENTER(healthy);
-    Operation operation;
-    REQUIRE(parameters, bad_value);
-    TRY(any_operation(*parameters, &operation));
-    return add(node, graph, dependencies, count, std::move(operation), call.context);
-}
-
-// --- parameters of nodes --------------------------------------------------------------------------
-
-// Get, set and set in an executable graph, for a kind of node. `read` writes *parameters from
-// `operation`; `made` is the operation from *parameters.
-#define NODE(name, Type, Parameters, read, made)                                                   \
-    API cuGraph##name##NodeGetParams(CUgraphNode node, Parameters *parameters)                     \
-    {                                                                                              \
-        ENTER(healthy);                                                                            \
-        Type *operation = operation_of<Type>(node);                                                \
-        REQUIRE(operation && parameters, bad_value);                                               \
-        *parameters = read;                                                                        \
-        return CUDA_SUCCESS;                                                                       \
-    }                                                                                              \
-    API cuGraph##name##NodeSetParams(CUgraphNode node, const Parameters *parameters)               \
-    {                                                                                              \
-        ENTER(healthy);                                                                            \
-        REQUIRE(parameters, bad_value);                                                            \
-        return replace(node, made);                                                                \
-    }
-
-NODE(Memcpy, Copy, CUDA_MEMCPY3D, operation->box, Copy{*parameters})
-NODE(Memset, Fill, CUDA_MEMSET_NODE_PARAMS,
-     (CUDA_MEMSET_NODE_PARAMS{operation->target, operation->pitch, operation->value,
-                              operation->element_bytes, operation->width, operation->height}),
-     fill_operation(*parameters))
-NODE(Host, HostCall, CUDA_HOST_NODE_PARAMS,
-     (CUDA_HOST_NODE_PARAMS{operation->function, operation->data}),
-     (HostCall{parameters->fn, parameters->userData}))
-
-// The event of a node that records it or waits for it.
-#define EVENT_NODE(name, Type)                                                                     \
-    API cuGraphEvent##name##NodeGetEvent(CUgraphNode node, CUevent *event)                         \
-    {                                                                                              \
-        ENTER(healthy);                                                                            \
-        Type *operation = operation_of<Type>(node);                                                \
-        REQUIRE(operation && event, bad_value);                                                    \
-        *event = operation->event;                                                                 \
-        return CUDA_SUCCESS;                                                                       \
-    }                                                                                              \
-    API cuGraphEvent##name##NodeSetEvent(CUgraphNode node, CUevent event)                          \
-    {                                                                                              \
-        ENTER(healthy);                                                                            \
-        return replace(node, Type{event});                                                         \
-    }                                                                                              \
-    API cuGraphExecEvent##name##NodeSetEvent(CUgraphExec executable, CUgraphNode node,             \
-                                             CUevent event)                                        \
-    {                                                                                              \
-        ENTER(healthy);                                                                            \
-        return replace(executable, node, Type{event});                                             \
-    }
-
-EVENT_NODE(Record, RecordEvent)
-EVENT_NODE(Wait, WaitEvent)
+// --- parameters of nodes ------------------------------------------------------------------------
 
 API cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parameters)
 {
@@ -443,102 +357,6 @@ API cuGraphKernelNodeGetParams(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *parame
                    launch->grid[2],  launch->block[0],         launch->block[1],
                    launch->block[2], launch->dynamic_shared,   launch->pointers.data(),
                    nullptr,          launch->function->kernel, node->context};
-    return CUDA_SUCCESS;
-}
-
-API cuGraphKernelNodeSetParams(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters)
-{
-    ENTER(healthy);
-    Operation operation;
-    REQUIRE(parameters, bad_value);
-    TRY(kernel_operation(*parameters, &operation));
-    return replace(node, std::move(operation));
-}
-
-API cuGraphExecKernelNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                   const CUDA_KERNEL_NODE_PARAMS *parameters)
-{
-    ENTER(healthy);
-    Operation operation;
-    REQUIRE(parameters, bad_value);
-    TRY(kernel_operation(*parameters, &operation));
-    return replace(executable, node, std::move(operation));
-}
-
-API cuGraphExecMemcpyNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                   const CUDA_MEMCPY3D *copy, CUcontext)
-{
-    ENTER(healthy);
-    REQUIRE(copy, bad_value);
-    return replace(executable, node, Copy{*copy});
-}
-
-API cuGraphExecMemsetNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                   const CUDA_MEMSET_NODE_PARAMS *fill, CUcontext)
-{
-    ENTER(healthy);
-    REQUIRE(fill, bad_value);
-    return replace(executable, node, fill_operation(*fill));
-}
-
-API cuGraphExecHostNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                                 const CUDA_HOST_NODE_PARAMS *host)
-{
-    ENTER(healthy);
-    REQUIRE(host, bad_value);
-    return replace(executable, node, HostCall{host->fn, host->userData});
-}
-
-API cuGraphExecChildGraphNodeSetParams(CUgraphExec executable, CUgraphNode node, CUgraph child)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(child), bad_value);
-    return replace(executable, node, Child{child});
-}
-
-API cuGraphNodeSetParams(CUgraphNode node, CUgraphNodeParams *parameters)
-{
-    ENTER(healthy);
-    Operation operation;
-    REQUIRE(parameters, bad_value);
-    TRY(any_operation(*parameters, &operation));
-    return replace(node, std::move(operation));
-}
-
-API cuGraphExecNodeSetParams(CUgraphExec executable, CUgraphNode node,
-                             CUgraphNodeParams *parameters)
-{
-    ENTER(healthy);
-    Operation operation;
-    REQUIRE(parameters, bad_value);
-    TRY(any_operation(*parameters, &operation));
-    return replace(executable, node, std::move(operation));
-}
-
-API cuGraphChildGraphNodeGetGraph(CUgraphNode node, CUgraph *graph)
-{
-    ENTER(healthy);
-    Child *child = operation_of<Child>(node);
-    REQUIRE(child && graph, bad_value);
-    *graph = child->graph;
-    return CUDA_SUCCESS;
-}
-
-API cuGraphMemAllocNodeGetParams(CUgraphNode node, CUDA_MEM_ALLOC_NODE_PARAMS *parameters)
-{
-    ENTER(healthy);
-    GraphAllocation *allocation = operation_of<GraphAllocation>(node);
-    REQUIRE(allocation && parameters, bad_value);
-    *parameters = allocation->parameters;
-    return CUDA_SUCCESS;
-}
-
-API cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address)
-{
-    ENTER(healthy);
-    GraphFree *freed = operation_of<GraphFree>(node);
-    REQUIRE(freed && address, bad_value);
-    *address = freed->address;
     return CUDA_SUCCESS;
 }
 
@@ -574,28 +392,6 @@ API cuGraphKernelNodeSetAttribute(CUgraphNode node, CUkernelNodeAttrID name,
 
 // --- structure ----------------------------------------------------------------------------------
 
-GETTER(cuGraphCreate, (CUgraph * graph, unsigned flags), ENTER(healthy);
-       REQUIRE(!flags, bad_value), graph, make_graph())
-
-API cuGraphDestroy(CUgraph graph)
-{
-    ENTER(context);
-    REQUIRE(is_live(graph), bad_value);
-    destroy_graph(graph);
-    return CUDA_SUCCESS;
-}
-
-GETTER(cuGraphClone, (CUgraph * copy, CUgraph graph), ENTER(healthy);
-       REQUIRE(is_live(graph), bad_value), copy, clone(graph))
-
-API cuGraphNodeFindInClone(CUgraphNode *copy, CUgraphNode node, CUgraph graph)
-{
-    ENTER(healthy);
-    REQUIRE(copy && is_live(node) && is_live(graph), bad_value);
-    *copy = find_copy(graph, node);
-    return *copy ? CUDA_SUCCESS : bad_value;
-}
-
 API cuGraphDestroyNode(CUgraphNode node)
 {
     ENTER(healthy);
@@ -610,24 +406,6 @@ API cuGraphDestroyNode(CUgraphNode node)
     return CUDA_SUCCESS;
 }
 
-API cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(graph), bad_value);
-    return give_list(graph->nodes, nodes, count);
-}
-
-API cuGraphGetRootNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(graph), bad_value);
-    std::vector<CUgraphNode> roots;
-    for (CUgraphNode node : graph->nodes)
-        if (node->dependencies.empty())
-            roots.push_back(node);
-    return give_list(roots, nodes, count);
-}
-
 API cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEdgeData *edges,
                     size_t *count)
 {
@@ -639,31 +417,9 @@ API cuGraphGetEdges(CUgraph graph, CUgraphNode *from, CUgraphNode *to, CUgraphEd
             starts.push_back(each);
             ends.push_back(node);
         }
-    if (edges)
-        memset(static_cast<void *>(edges), 0, *count * sizeof *edges);
     size_t capacity = *count;
-    TRY(give_list(starts, from, &capacity));
+    TRY(give_list(starts, from, &capacity, edges));
     return give_list(ends, to, count);
-}
-
-API cuGraphNodeGetDependencies(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges,
-                               size_t *count)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(node) && count, bad_value);
-    if (edges)
-        memset(static_cast<void *>(edges), 0, *count * sizeof *edges);
-    return give_list(node->dependencies, nodes, count);
-}
-
-API cuGraphNodeGetDependentNodes(CUgraphNode node, CUgraphNode *nodes, CUgraphEdgeData *edges,
-                                 size_t *count)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(node) && count, bad_value);
-    if (edges)
-        memset(static_cast<void *>(edges), 0, *count * sizeof *edges);
-    return give_list(users_of(node), nodes, count);
 }
 
 API cuGraphAddDependencies(CUgraph graph, const CUgraphNode *from, const CUgraphNode *to,
@@ -693,29 +449,6 @@ API cuGraphRemoveDependencies(CUgraph graph, const CUgraphNode *from, const CUgr
     return CUDA_SUCCESS;
 }
 
-GETTER(cuGraphNodeGetType, (CUgraphNode node, CUgraphNodeType *type), ENTER(healthy);
-       REQUIRE(is_live(node), bad_value), type, node_types[node->operation.index()])
-
-API cuGraphNodeSetEnabled(CUgraphExec executable, CUgraphNode node, unsigned enabled)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(executable), bad_value);
-    CUgraphNode copy = find_copy(executable->graph, node);
-    REQUIRE(copy, bad_value);
-    copy->enabled = enabled != 0;
-    return CUDA_SUCCESS;
-}
-
-API cuGraphNodeGetEnabled(CUgraphExec executable, CUgraphNode node, unsigned *enabled)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(executable) && enabled, bad_value);
-    CUgraphNode copy = find_copy(executable->graph, node);
-    REQUIRE(copy, bad_value);
-    *enabled = copy->enabled;
-    return CUDA_SUCCESS;
-}
-
 API cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned)
 {
     ENTER(healthy);
@@ -738,24 +471,16 @@ API cuGraphDebugDotPrint(CUgraph graph, const char *path, unsigned)
 
 // --- executable graphs --------------------------------------------------------------------------
 
-GETTER(cuGraphInstantiate, (CUgraphExec * executable, CUgraph graph, unsigned long long flags),
-       ENTER(healthy);
-       REQUIRE(is_live(graph), bad_value);
-       REQUIRE(in_order(graph).size() == graph->nodes.size(), bad_value);
-       start_deferring(), executable,
-       make<CUgraphExec_st>(clone(graph), flags))
-
-API cuGraphExecDestroy(CUgraphExec executable)
+API cuGraphInstantiate(CUgraphExec *executable, CUgraph graph, unsigned long long flags)
 {
-    ENTER(context);
-    REQUIRE(is_live(executable), bad_value);
-    destroy_graph(executable->graph);
-    destroy(executable);
+    ENTER(healthy);
+    CHECK(graph);
+    REQUIRE(in_order(graph).size() == graph->nodes.size(), bad_value);
+    start_deferring();
+    CHECK(executable);
+    *executable = make<CUgraphExec_st>(clone(graph), flags);
     return CUDA_SUCCESS;
 }
-
-GETTER(cuGraphExecGetFlags, (CUgraphExec executable, cuuint64_t *flags), ENTER(healthy);
-       REQUIRE(is_live(executable), bad_value), flags, executable->flags)
 
 // Nodes correspond by their order.
 API cuGraphExecUpdate(CUgraphExec executable, CUgraph graph, CUgraphExecUpdateResultInfo *result)

@@ -98,10 +98,7 @@ void guard_parameters(CUstream stream, const Launch &launch)
 {
     if (!state().check)
         return;
-    for (size_t at = 0; at + sizeof(CUdeviceptr) <= launch.parameters.size();
-         at += sizeof(CUdeviceptr)) {
-        CUdeviceptr value;
-        memcpy(&value, &launch.parameters[at], sizeof value);
+    for (CUdeviceptr value : launch.addresses()) {
         const Allocation *memory = in_window(value) ? find_allocation(value) : nullptr;
         if (!memory || memory->kind != Kind::managed || memory->bytes > most_contents)
             continue;
@@ -158,7 +155,8 @@ bool take_guarded_access(CUdeviceptr address, bool write, const std::vector<uint
     } else {
         Site site;
         site.frames = frames;
-        std::string facts = "call=" + found->call + (write ? "\naccess=write\n" : "\naccess=read\n");
+        const char *access = write ? "write" : "read";
+        std::string facts = "call=" + found->call + "\naccess=" + access + "\n";
         if (inside)
             report_finding(found->source ? "early_write" : "early_read", address,
                            found->end - found->start, facts, site);
@@ -175,6 +173,7 @@ void report_unsynchronized()
             return;
         }
     if (!state().launched.empty())
-        report_finding("unsynchronized", 0, 0, "call=" + state().launch_site.call() + "\nkernel=" + state().launched + "\n",
-                     state().launch_site);
+        report_finding("unsynchronized", 0, 0,
+                       "call=" + state().launch_site.call() + "\nkernel=" + state().launched + "\n",
+                       state().launch_site);
 }

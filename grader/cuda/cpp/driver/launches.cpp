@@ -79,17 +79,14 @@ void read_attributes(const CUlaunchConfig &config, Launch *launch)
 
 // The kernel sees registered memory at its address in the window: a parameter that holds the
 // program's own pointer is translated.
-void translate_registered(std::vector<char> &parameters)
+void translate_registered(Launch *launch)
 {
-    for (size_t at = 0; at + sizeof(CUdeviceptr) <= parameters.size(); at += sizeof(CUdeviceptr)) {
-        CUdeviceptr value;
-        memcpy(&value, &parameters[at], sizeof value);
+    auto addresses = launch->addresses();
+    for (CUdeviceptr &value : addresses) {
         const Allocation *memory = in_window(value) ? nullptr : find_allocation(value);
-        if (!memory)
-            continue;
-        value = memory->address + (value - reinterpret_cast<CUdeviceptr>(memory->user));
-        memcpy(&parameters[at], &value, sizeof value);
+        value = memory ? memory->address + memory->offset_of(value) : value;
     }
+    memcpy(launch->parameters.data(), addresses.data(), addresses.size() * sizeof(CUdeviceptr));
 }
 
 // Whether the host and the kernel may exchange values while it runs: such a kernel starts at its
@@ -100,15 +97,10 @@ bool shares_memory(const Launch &launch)
     auto is_managed = [](auto &each) { return each.second.managed; };
     if (std::any_of(variables.begin(), variables.end(), is_managed))
         return true;
-    for (size_t at = 0; at + sizeof(CUdeviceptr) <= launch.parameters.size();
-         at += sizeof(CUdeviceptr)) {
-        CUdeviceptr value;
-        memcpy(&value, &launch.parameters[at], sizeof value);
-        const Allocation *memory = in_window(value) ? find_allocation(value) : nullptr;
-        if (memory && memory->on_host())
-            return true;
-    }
-    return false;
+    auto addresses = launch.addresses();
+    return std::any_of(addresses.begin(), addresses.end(), [](CUdeviceptr address) {
+        return in_window(address) && is_on_host(address);
+    });
 }
 
 CUresult copy_parameters(void **pointers, Launch *launch)
@@ -153,7 +145,7 @@ CUresult make_launch(CUfunction function, const CUlaunchConfig &config, void **p
     if (!launch->parameters.empty())
         TRY(extra ? copy_buffer(extra, launch) : copy_parameters(parameters, launch));
     if (!state().registered.empty())
-        translate_registered(launch->parameters);
+        translate_registered(launch);
     return CUDA_SUCCESS;
 }
 
@@ -185,7 +177,7 @@ CUresult run(CUstream stream, const Launch &launch)
         finish_earlier(*stream);
     wire::Launch message = {};
     message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
+    message.device = stream->context->device_number();
     message.module = launch.function->module->number;
     message.kernel = launch.function->index;
     memcpy(message.grid, launch.grid, sizeof message.grid);
@@ -228,13 +220,6 @@ int max_blocks(CUfunction function, int threads, size_t dynamic_shared, int *blo
 
 namespace {
 
-CUresult find_kernel(Call &call, CUfunction *function)
-{
-    return is_live(*function)
-               ? CUDA_SUCCESS
-               : function_of(reinterpret_cast<CUkernel>(*function), call.context, function);
-}
-
 unsigned threads_of(const CUlaunchConfig &config)
 {
     return config.blockDimX * config.blockDimY * config.blockDimZ;
@@ -242,38 +227,13 @@ unsigned threads_of(const CUlaunchConfig &config)
 
 } // namespace
 
-API cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
-                                                size_t dynamic_shared)
-{
-    return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads,
-                                                                dynamic_shared, 0);
-}
-
-API cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function,
-                                                         int threads, size_t dynamic_shared,
-                                                         unsigned)
-{
-    ENTER(healthy);
-    TRY(find_kernel(call, &function));
-    REQUIRE(blocks && threads > 0, bad_value);
-    max_blocks(function, threads, dynamic_shared, blocks);
-    return CUDA_SUCCESS;
-}
-
-API cuOccupancyMaxPotentialBlockSize(int *grid, int *block, CUfunction function,
-                                     CUoccupancyB2DSize shared_of, size_t dynamic_shared, int limit)
-{
-    return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of,
-                                                     dynamic_shared, limit, 0);
-}
-
 // The largest block with the most resident threads.
 API cuOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, CUfunction function,
                                               CUoccupancyB2DSize shared_of, size_t dynamic_shared,
                                               int limit, unsigned)
 {
     ENTER(healthy);
-    TRY(find_kernel(call, &function));
+    CHECK(function);
     REQUIRE(grid && block, bad_value);
     int warp = attribute("WARP_SIZE"), best = 0;
     limit = limit > 0 ? std::min(limit, function->max_threads) : function->max_threads;
@@ -294,7 +254,7 @@ API cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, 
                                             int threads)
 {
     ENTER(healthy);
-    TRY(find_kernel(call, &function));
+    CHECK(function);
     REQUIRE(bytes && blocks > 0 && threads > 0, bad_value);
     cudaOccDeviceProp device = device_properties();
     cudaOccFuncAttributes attributes = function_attributes(function);
@@ -306,15 +266,11 @@ API cuOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, CUfunction function, 
     return CUDA_SUCCESS;
 }
 
-GETTER(cuOccupancyMaxPotentialClusterSize, (int *size, CUfunction function, const CUlaunchConfig *),
-       ENTER(healthy);
-       TRY(find_kernel(call, &function)), size, function->non_portable ? 16 : 8)
-
 // A GPU places clusters in groups of multiprocessors: some stay empty there.
 API cuOccupancyMaxActiveClusters(int *clusters, CUfunction function, const CUlaunchConfig *config)
 {
     ENTER(healthy);
-    TRY(find_kernel(call, &function));
+    CHECK(function);
     REQUIRE(clusters && config, bad_value);
     Launch launch = {function, {}, {}, {}, config->sharedMemBytes, false, {}};
     read_attributes(*config, &launch);

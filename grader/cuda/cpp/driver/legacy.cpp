@@ -17,6 +17,12 @@ CUresult set_parameter(CUfunction function, int offset, const void *value, unsig
     return CUDA_SUCCESS;
 }
 
+// A size may include padding behind the last parameter.
+unsigned padded_bytes(const CUfunc_st &function)
+{
+    return (function.parameter_bytes() + 15u) / 16 * 16;
+}
+
 } // namespace
 
 API cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
@@ -33,38 +39,6 @@ API cuFuncSetBlockShape(CUfunction function, int x, int y, int z)
     block[1] = static_cast<unsigned>(y);
     block[2] = static_cast<unsigned>(z);
     return CUDA_SUCCESS;
-}
-
-API cuFuncSetSharedSize(CUfunction function, unsigned bytes)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(function), bad_handle);
-    function->setup.dynamic_shared = bytes;
-    return CUDA_SUCCESS;
-}
-
-API cuParamSetSize(CUfunction function, unsigned bytes)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(function), bad_handle);
-    // The size may include padding behind the last parameter.
-    REQUIRE(bytes <= (function->parameter_bytes() + 15u) / 16 * 16, bad_value);
-    return CUDA_SUCCESS;
-}
-
-API cuParamSeti(CUfunction function, int offset, unsigned value)
-{
-    return set_parameter(function, offset, &value, sizeof value);
-}
-
-API cuParamSetf(CUfunction function, int offset, float value)
-{
-    return set_parameter(function, offset, &value, sizeof value);
-}
-
-API cuParamSetv(CUfunction function, int offset, void *value, unsigned bytes)
-{
-    return set_parameter(function, offset, value, bytes);
 }
 
 API cuLaunchGridAsync(CUfunction function, int width, int height, CUstream stream)
@@ -85,10 +59,3 @@ API cuLaunchGridAsync(CUfunction function, int width, int height, CUstream strea
                           block[0], block[1], block[2], setup.dynamic_shared, stream, nullptr,
                           extra);
 }
-
-API cuLaunchGrid(CUfunction function, int width, int height)
-{
-    return cuLaunchGridAsync(function, width, height, nullptr);
-}
-
-API cuLaunch(CUfunction function) { return cuLaunchGrid(function, 1, 1); }

@@ -20,14 +20,10 @@ extern "C" void grader_library_call(CUstream handle, const char *name, uint32_t 
                                     double operations, double bytes)
 {
     Call call(Need::healthy);
-    CUstream stream = call.status ? nullptr : find_stream(call, handle, CU_STREAM_LEGACY);
+    CUstream stream = call.status ? nullptr : find_stream(handle, CU_STREAM_LEGACY);
     if (!stream || stream->capture)
         return;
-    wire::Library message = {};
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    message.arithmetic = arithmetic;
-    message.operations = operations;
-    message.bytes = bytes;
+    wire::Library message = {stream->number, stream->context->device_number(), arithmetic,
+                             operations, bytes};
     send(message, name, strlen(name));
 }

@@ -60,12 +60,7 @@ Allocation &place(CUdeviceptr address, size_t bytes, Kind kind, CUcontext contex
     memory.site = allocation_site();
     memory.id = s.numbers++;
     forget_freed(address, bytes);
-    wire::Allocate message = {};
-    message.address = address;
-    message.bytes = bytes;
-    message.device = static_cast<uint32_t>(context->device);
-    message.space = space_of(kind);
-    send(message);
+    send(wire::Allocate{address, bytes, context->device_number(), space_of(kind)});
     return s.allocations[address] = std::move(memory);
 }
 
@@ -182,6 +177,22 @@ const Allocation *find_allocation(CUdeviceptr address)
     return address < found->first + found->second.bytes ? &found->second : nullptr;
 }
 
+const Freed *find_freed(CUdeviceptr address)
+{
+    auto &freed = state().freed;
+    auto found = freed.upper_bound(address);
+    if (found == freed.begin())
+        return nullptr;
+    --found;
+    return address < found->first + found->second.bytes ? &found->second : nullptr;
+}
+
+bool is_on_host(CUdeviceptr address)
+{
+    const Allocation *memory = find_allocation(address);
+    return memory && memory->on_host();
+}
+
 // First memory that was never used, then the first gap: errors with freed memory show.
 CUdeviceptr find_gap(size_t bytes, size_t unit)
 {
@@ -241,8 +252,7 @@ CUresult release(CUdeviceptr address)
         allow_host(address, memory.bytes, false);
     s.allocations.erase(found);
     s.freed[address] = {memory.bytes, memory.site.call()};
-    wire::Free message = {address};
-    send(message);
+    send(wire::Free{address});
     forget_contents(memory);
     return CUDA_SUCCESS;
 }
@@ -273,25 +283,12 @@ size_t memory_in_use(int device)
 
 // --- device memory ------------------------------------------------------------------------------
 
-API cuMemAlloc(CUdeviceptr *address, size_t bytes)
-{
-    ENTER(safe);
-    return allocate(call.context, bytes, Kind::device, 0, address);
-}
-
 API cuMemAllocPitch(CUdeviceptr *address, size_t *pitch, size_t width, size_t height, unsigned)
 {
     ENTER(safe);
     REQUIRE(pitch && width && height, bad_value);
     *pitch = round_up(width, wire::ALIGNMENT);
     return allocate(call.context, *pitch * height, Kind::device, 0, address);
-}
-
-API cuMemAllocManaged(CUdeviceptr *address, size_t bytes, unsigned flags)
-{
-    ENTER(safe);
-    REQUIRE(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST, bad_value);
-    return allocate(call.context, bytes, Kind::managed, flags, address);
 }
 
 CUresult free_device(CUdeviceptr address)
@@ -311,10 +308,8 @@ API cuMemGetInfo(size_t *available, size_t *total)
 {
     ENTER(healthy);
     size_t bytes = state().device.total_bytes;
-    if (available)
-        *available = bytes - std::min(bytes, memory_in_use(call.context->device));
-    if (total)
-        *total = bytes;
+    offer(available, bytes - std::min(bytes, memory_in_use(call.context->device)));
+    offer(total, bytes);
     return CUDA_SUCCESS;
 }
 
@@ -323,24 +318,12 @@ API cuMemGetAddressRange(CUdeviceptr *start, size_t *bytes, CUdeviceptr address)
     ENTER(healthy);
     const Allocation *memory = find_allocation(address);
     REQUIRE(memory, CUDA_ERROR_NOT_FOUND);
-    if (start)
-        *start = memory->address;
-    if (bytes)
-        *bytes = memory->bytes;
+    offer(start, memory->address);
+    offer(bytes, memory->bytes);
     return CUDA_SUCCESS;
 }
 
 // --- host memory --------------------------------------------------------------------------------
-
-API cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags)
-{
-    ENTER(safe);
-    REQUIRE(pointer && flags < 16, bad_value);
-    return allocate(call.context, bytes, Kind::host, flags,
-                    reinterpret_cast<CUdeviceptr *>(pointer));
-}
-
-API cuMemAllocHost(void **pointer, size_t bytes) { return cuMemHostAlloc(pointer, bytes, 0); }
 
 API cuMemFreeHost(void *pointer)
 {
@@ -356,9 +339,7 @@ API cuMemHostGetDevicePointer(CUdeviceptr *address, void *pointer, unsigned flag
     REQUIRE(address && !flags, bad_value);
     const Allocation *memory = find_allocation(reinterpret_cast<CUdeviceptr>(pointer));
     REQUIRE(memory && memory->on_host(), bad_value);
-    size_t offset = memory->user ? static_cast<size_t>(static_cast<char *>(pointer) - memory->user)
-                                 : reinterpret_cast<CUdeviceptr>(pointer) - memory->address;
-    *address = memory->address + offset;
+    *address = memory->address + memory->offset_of(reinterpret_cast<CUdeviceptr>(pointer));
     return CUDA_SUCCESS;
 }
 
@@ -411,13 +392,6 @@ static CUresult unregister(char *user)
     return release(address);
 }
 
-API cuMemHostUnregister(void *pointer)
-{
-    ENTER(healthy);
-    TRY(finish_and_report(call.context));
-    return unregister(static_cast<char *>(pointer));
-}
-
 void unregister_all(CUcontext context)
 {
     std::vector<char *> users;
@@ -428,7 +402,7 @@ void unregister_all(CUcontext context)
         unregister(user);
 }
 
-// --- managed memory: it does not migrate, so advice has no effect ---------------------------------
+// --- managed memory: it does not migrate, so advice has no effect -------------------------------
 
 static CUresult check_managed(CUdeviceptr address, size_t bytes)
 {
@@ -438,11 +412,6 @@ static CUresult check_managed(CUdeviceptr address, size_t bytes)
                 address + bytes <= memory->address + memory->bytes,
             bad_value);
     return CUDA_SUCCESS;
-}
-
-API cuMemAdvise_v2(CUdeviceptr address, size_t bytes, CUmem_advise, CUmemLocation)
-{
-    return check_managed(address, bytes);
 }
 
 API cuMemRangeGetAttribute(void *data, size_t size, CUmem_range_attribute name, CUdeviceptr address,
@@ -481,11 +450,9 @@ template <class Value> CUresult give(void *data, Value value)
 CUresult describe_pointer(void *data, CUpointer_attribute name, CUdeviceptr pointer)
 {
     const Allocation *memory = find_allocation(pointer);
-    REQUIRE(data, bad_value);
-    REQUIRE(memory, bad_value);
+    REQUIRE(data && memory, bad_value);
     bool host = memory->kind == Kind::host || memory->kind == Kind::registered;
-    CUdeviceptr offset = in_window(pointer) ? pointer - memory->address
-                                            : pointer - reinterpret_cast<CUdeviceptr>(memory->user);
+    CUdeviceptr offset = memory->offset_of(pointer);
     CUdeviceptr host_pointer = memory->user ? reinterpret_cast<CUdeviceptr>(memory->user) + offset
                                             : pointer;
     switch (name) {
@@ -526,12 +493,6 @@ CUresult describe_pointer(void *data, CUpointer_attribute name, CUdeviceptr poin
 
 } // namespace
 
-API cuPointerGetAttribute(void *data, CUpointer_attribute name, CUdeviceptr pointer)
-{
-    ENTER(healthy);
-    return describe_pointer(data, name, pointer);
-}
-
 // Attributes that a pointer does not have stay unchanged or zero; that is no error.
 API cuPointerGetAttributes(unsigned count, CUpointer_attribute *names, void **data,
                            CUdeviceptr pointer)
@@ -540,12 +501,5 @@ API cuPointerGetAttributes(unsigned count, CUpointer_attribute *names, void **da
     REQUIRE(names && data, bad_value);
     for (unsigned i = 0; i < count; ++i)
         describe_pointer(data[i], names[i], pointer);
-    return CUDA_SUCCESS;
-}
-
-API cuPointerSetAttribute(const void *, CUpointer_attribute name, CUdeviceptr pointer)
-{
-    ENTER(healthy);
-    REQUIRE(name == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS && find_allocation(pointer), bad_value);
     return CUDA_SUCCESS;
 }

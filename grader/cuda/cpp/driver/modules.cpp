@@ -10,6 +10,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+struct JitOptions {
+    std::string lines = {};
+    char *info = nullptr, *error = nullptr;
+    size_t info_bytes = 0, error_bytes = 0;
+    void **info_size = nullptr, **error_size = nullptr;
+};
+
 namespace {
 
 constexpr uint32_t fat_magic = 0xBA55ED50;
@@ -75,14 +82,7 @@ std::string contents_of(int file)
     return text;
 }
 
-// --- options of the compilation of PTX ------------------------------------------------------------
-
-struct JitOptions {
-    std::string lines = {};
-    char *info = nullptr, *error = nullptr;
-    size_t info_bytes = 0, error_bytes = 0;
-    void **info_size = nullptr, **error_size = nullptr;
-};
+// --- options of the compilation of PTX ----------------------------------------------------------
 
 JitOptions read_options(unsigned count, CUjit_option *names, void **values)
 {
@@ -195,8 +195,7 @@ void forget(CUmodule module)
         destroy(function);
     for (auto &[name, variable] : module->variables)
         state().allocations.erase(variable.address);
-    wire::Unload message = {module->number};
-    send(message);
+    send(wire::Unload{module->number});
     destroy(module);
 }
 
@@ -206,10 +205,8 @@ CUresult find_global(CUmodule module, const char *name, bool managed, CUdevicept
     auto found = module->variables.find(name);
     REQUIRE(found != module->variables.end() && (!managed || found->second.managed),
             CUDA_ERROR_NOT_FOUND);
-    if (address)
-        *address = found->second.address;
-    if (bytes)
-        *bytes = found->second.bytes;
+    offer(address, found->second.address);
+    offer(bytes, found->second.bytes);
     return CUDA_SUCCESS;
 }
 
@@ -269,7 +266,7 @@ CUresult load_module(CUcontext context, int file, const std::string &options, st
                      CUmodule *module)
 {
     Answer<wire::LoadAnswer> answer;
-    wire::Load message = {static_cast<uint32_t>(context->device)};
+    wire::Load message = {context->device_number()};
     REQUIRE(ask(message, &answer, options, {file}), CUDA_ERROR_UNKNOWN);
     std::string text = answer.file < 0 ? answer.text : contents_of(answer.file);
     if (answer.file >= 0)
@@ -307,22 +304,11 @@ CUresult function_of(CUkernel kernel, CUcontext context, CUfunction *function)
     return CUDA_SUCCESS;
 }
 
-API cuModuleLoadData(CUmodule *module, const void *image)
+CUresult check_argument(CUfunction &function)
 {
-    return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
-}
-
-API cuModuleLoadFatBinary(CUmodule *module, const void *image)
-{
-    return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
-}
-
-API cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, CUjit_option *names,
-                       void **values)
-{
-    ENTER(safe);
-    REQUIRE(module && image, bad_value);
-    return load_image(call, module, file_of_image(image), read_options(count, names, values));
+    if (is_live(function))
+        return CUDA_SUCCESS;
+    return function_of(reinterpret_cast<CUkernel>(function), current_context(), &function);
 }
 
 API cuModuleLoad(CUmodule *module, const char *path)
@@ -334,27 +320,6 @@ API cuModuleLoad(CUmodule *module, const char *path)
     return load_image(call, module, file, {});
 }
 
-API cuModuleUnload(CUmodule module)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(module), bad_handle);
-    TRY(finish_and_report(call.context));
-    forget(module);
-    return CUDA_SUCCESS;
-}
-
-API cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
-{
-    ENTER(healthy);
-    REQUIRE(function && name, bad_value);
-    REQUIRE(is_live(module), bad_handle);
-    *function = find_function(module, name);
-    return *function ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-}
-
-GETTER(cuModuleGetFunctionCount, (unsigned *count, CUmodule module), ENTER(healthy);
-       REQUIRE(is_live(module), bad_handle), count, static_cast<unsigned>(module->functions.size()))
-
 API cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule module)
 {
     ENTER(healthy);
@@ -363,16 +328,6 @@ API cuModuleEnumerateFunctions(CUfunction *functions, unsigned count, CUmodule m
         functions[i] = module->functions[i];
     return CUDA_SUCCESS;
 }
-
-API cuModuleGetGlobal(CUdeviceptr *address, size_t *bytes, CUmodule module, const char *name)
-{
-    ENTER(healthy);
-    REQUIRE(name && (address || bytes), bad_value);
-    REQUIRE(is_live(module), bad_handle);
-    return find_global(module, name, false, address, bytes);
-}
-
-GETTER(cuModuleGetLoadingMode, (CUmoduleLoadingMode * mode), , mode, CU_MODULE_LAZY_LOADING)
 
 // --- libraries ----------------------------------------------------------------------------------
 
@@ -395,14 +350,6 @@ static CUresult make_library(Call &call, CUlibrary *library, int file, const Jit
         made->modules[call.context->id] = module;
     *library = made;
     return CUDA_SUCCESS;
-}
-
-API cuLibraryLoadData(CUlibrary *library, const void *image, CUjit_option *names, void **values,
-                      unsigned count, CUlibraryOption *, void **, unsigned)
-{
-    ENTER(library);
-    REQUIRE(library && image, bad_value);
-    return make_library(call, library, file_of_image(image), read_options(count, names, values));
 }
 
 API cuLibraryLoadFromFile(CUlibrary *library, const char *path, CUjit_option *names, void **values,
@@ -443,17 +390,6 @@ API cuLibraryGetKernel(CUkernel *kernel, CUlibrary library, const char *name)
     return kernel_of(library, name, kernel);
 }
 
-API cuLibraryGetKernelCount(unsigned *count, CUlibrary library)
-{
-    ENTER(context);
-    REQUIRE(count, bad_value);
-    REQUIRE(is_live(library), bad_handle);
-    CUmodule module = nullptr;
-    TRY(module_of(library, call.context, &module));
-    *count = static_cast<unsigned>(module->functions.size());
-    return CUDA_SUCCESS;
-}
-
 API cuLibraryEnumerateKernels(CUkernel *kernels, unsigned count, CUlibrary library)
 {
     ENTER(context);
@@ -464,14 +400,6 @@ API cuLibraryEnumerateKernels(CUkernel *kernels, unsigned count, CUlibrary libra
     for (unsigned i = 0; i < count && i < module->functions.size(); ++i)
         TRY(kernel_of(library, module->functions[i]->name, &kernels[i]));
     return CUDA_SUCCESS;
-}
-
-API cuLibraryGetModule(CUmodule *module, CUlibrary library)
-{
-    ENTER(healthy);
-    REQUIRE(module, bad_value);
-    REQUIRE(is_live(library), bad_handle);
-    return module_of(library, call.context, module);
 }
 
 static CUresult library_global(CUdeviceptr *address, size_t *bytes, CUlibrary library,
@@ -485,41 +413,9 @@ static CUresult library_global(CUdeviceptr *address, size_t *bytes, CUlibrary li
     return find_global(module, name, managed, address, bytes);
 }
 
-API cuLibraryGetGlobal(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
-{
-    return library_global(address, bytes, library, name, false);
-}
-
-API cuLibraryGetManaged(CUdeviceptr *address, size_t *bytes, CUlibrary library, const char *name)
-{
-    return library_global(address, bytes, library, name, true);
-}
-
-API cuKernelGetFunction(CUfunction *function, CUkernel kernel)
-{
-    ENTER(healthy);
-    REQUIRE(function, bad_value);
-    return function_of(kernel, call.context, function);
-}
-
-GETTER(cuKernelGetLibrary, (CUlibrary * library, CUkernel kernel), ENTER(library);
-       REQUIRE(is_live(kernel), bad_handle), library, kernel->library)
-
-GETTER(cuKernelGetName, (const char **name, CUkernel kernel), ENTER(library);
-       REQUIRE(is_live(kernel), bad_handle), name, kernel->name.c_str())
-
-// --- attributes of kernels ------------------------------------------------------------------------
+// --- attributes of kernels ----------------------------------------------------------------------
 
 namespace {
-
-// A kernel may stand for its function in the current context.
-CUresult resolve(Call &call, CUfunction *function)
-{
-    CUkernel kernel = reinterpret_cast<CUkernel>(*function);
-    if (is_live(*function))
-        return CUDA_SUCCESS;
-    return function_of(kernel, call.context, function);
-}
 
 int architecture()
 {
@@ -584,104 +480,23 @@ CUresult set_attribute(CUfunction function, CUfunction_attribute name, int value
 
 } // namespace
 
-API cuFuncGetAttribute(int *value, CUfunction_attribute name, CUfunction function)
-{
-    ENTER(healthy);
-    REQUIRE(value, bad_value);
-    TRY(resolve(call, &function));
-    return get_attribute(function, name, value);
-}
-
-API cuFuncSetAttribute(CUfunction function, CUfunction_attribute name, int value)
-{
-    ENTER(healthy);
-    TRY(resolve(call, &function));
-    return set_attribute(function, name, value);
-}
-
-API cuKernelGetAttribute(int *value, CUfunction_attribute name, CUkernel kernel, CUdevice)
-{
-    return cuFuncGetAttribute(value, name, reinterpret_cast<CUfunction>(kernel));
-}
-
-API cuKernelSetAttribute(CUfunction_attribute name, int value, CUkernel kernel, CUdevice)
-{
-    return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), name, value);
-}
-
-API cuFuncSetCacheConfig(CUfunction function, CUfunc_cache config)
-{
-    ENTER(healthy);
-    REQUIRE(config <= CU_FUNC_CACHE_PREFER_EQUAL, bad_value);
-    return resolve(call, &function);
-}
-
-API cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice)
-{
-    return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
-}
-
-API cuFuncSetSharedMemConfig(CUfunction function, CUsharedconfig)
-{
-    ENTER(healthy);
-    return resolve(call, &function);
-}
-
-GETTER(cuFuncGetModule, (CUmodule * module, CUfunction function), ENTER(healthy);
-       TRY(resolve(call, &function)), module, function->module)
-
-GETTER(cuFuncGetName, (const char **name, CUfunction function), ENTER(healthy);
-       TRY(resolve(call, &function)), name, function->name.c_str())
-
 API cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes)
 {
     ENTER(healthy);
-    TRY(resolve(call, &function));
+    CHECK(function);
     REQUIRE(offset && index < function->parameters.size(), bad_value);
     *offset = function->parameters[index].first;
-    if (bytes)
-        *bytes = function->parameters[index].second;
+    offer(bytes, function->parameters[index].second);
     return CUDA_SUCCESS;
 }
-
-GETTER(cuFuncGetParamCount, (CUfunction function, size_t *count), ENTER(healthy);
-       TRY(resolve(call, &function)), count, function->parameters.size())
-
-API cuKernelGetParamInfo(CUkernel kernel, size_t index, size_t *offset, size_t *bytes)
-{
-    return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), index, offset, bytes);
-}
-
-API cuKernelGetParamCount(CUkernel kernel, size_t *count)
-{
-    return cuFuncGetParamCount(reinterpret_cast<CUfunction>(kernel), count);
-}
-
-API cuFuncLoad(CUfunction function)
-{
-    ENTER(healthy);
-    return resolve(call, &function);
-}
-
-GETTER(cuFuncIsLoaded, (CUfunctionLoadingState * loaded, CUfunction function), ENTER(healthy);
-       TRY(resolve(call, &function)), loaded, CU_FUNCTION_LOADING_STATE_LOADED)
 
 // --- links --------------------------------------------------------------------------------------
 
 struct CUlinkState_st {
     JitOptions options;
-    std::vector<int> files;
-    std::string cubin;
+    std::vector<int> files = {};
+    std::string cubin = {};
 };
-
-API cuLinkCreate(unsigned count, CUjit_option *names, void **values, CUlinkState *link)
-{
-    ENTER(healthy);
-    REQUIRE(link, bad_value);
-    *link = make<CUlinkState_st>();
-    (*link)->options = read_options(count, names, values);
-    return CUDA_SUCCESS;
-}
 
 API cuLinkAddData(CUlinkState link, CUjitInputType type, void *data, size_t bytes, const char *,
                   unsigned, CUjit_option *, void **)
@@ -722,8 +537,7 @@ API cuLinkComplete(CUlinkState link, void **cubin, size_t *bytes)
     link->cubin = contents_of(answer.file);
     close(answer.file);
     *cubin = link->cubin.data();
-    if (bytes)
-        *bytes = link->cubin.size();
+    offer(bytes, link->cubin.size());
     return CUDA_SUCCESS;
 }
 

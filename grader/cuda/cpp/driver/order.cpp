@@ -54,10 +54,7 @@ CUresult take_error(CUcontext context)
 CUresult wait_for_session(CUcontext context, uint32_t sort, uint64_t number)
 {
     State &s = state();
-    wire::Synchronize message = {};
-    message.sort = sort;
-    message.device = static_cast<uint32_t>(context->device);
-    message.handle = number;
+    wire::Synchronize message = {sort, context->device_number(), number};
     Answer<wire::SynchronizeAnswer> answer;
     do {
         if (!ask(message, &answer))
@@ -109,14 +106,6 @@ Call::Call(Need need) : lock(state().mutex), status(CUDA_SUCCESS)
 
 CUcontext current_context() { return stack.depth ? stack.contexts[stack.depth - 1] : nullptr; }
 
-API cuCtxGetCurrent(CUcontext *context)
-{
-    ENTER(library);
-    REQUIRE(context, bad_value);
-    *context = current_context();
-    return CUDA_SUCCESS;
-}
-
 API cuCtxSetCurrent(CUcontext context)
 {
     ENTER(library);
@@ -127,20 +116,11 @@ API cuCtxSetCurrent(CUcontext context)
     return CUDA_SUCCESS;
 }
 
-API cuCtxPushCurrent(CUcontext context)
-{
-    ENTER(library);
-    REQUIRE(is_live(context) && stack.depth < most_contexts, CUDA_ERROR_INVALID_CONTEXT);
-    stack.contexts[stack.depth++] = context;
-    return CUDA_SUCCESS;
-}
-
 API cuCtxPopCurrent(CUcontext *context)
 {
     ENTER(library);
     REQUIRE(stack.depth, CUDA_ERROR_INVALID_CONTEXT);
-    if (context)
-        *context = current_context();
+    offer(context, current_context());
     --stack.depth;
     return CUDA_SUCCESS;
 }
@@ -191,7 +171,7 @@ CUresult finish_and_report(CUcontext context)
 {
     finish_all();
     if (state().check)
-        send(wire::Waited{static_cast<uint32_t>(context->device)});
+        send(wire::Waited{context->device_number()});
     return report(context);
 }
 
@@ -203,7 +183,7 @@ CUresult query(CUcontext context, uint32_t sort, uint64_t number)
     count_wait();
     finish_launches();
     Answer<wire::QueryAnswer> answer;
-    if (!ask(wire::Query{sort, static_cast<uint32_t>(context->device), number}, &answer))
+    if (!ask(wire::Query{sort, context->device_number(), number}, &answer))
         return CUDA_ERROR_UNKNOWN;
     keep_error(context, answer.record.status);
     if (CUresult status = take_error(context))
@@ -215,15 +195,16 @@ CUresult query(CUcontext context, uint32_t sort, uint64_t number)
     return CUDA_SUCCESS;
 }
 
-CUstream find_stream(Call &call, CUstream handle, CUstream default_stream)
+CUstream find_stream(CUstream handle, CUstream default_stream)
 {
+    CUcontext context = current_context();
     CUstream stream = handle ? handle : default_stream;
     if (stream == CU_STREAM_LEGACY)
-        return call.context->legacy.get();
+        return context->legacy.get();
     if (stream == CU_STREAM_PER_THREAD) {
-        CUstream &own = state().per_thread[{std::this_thread::get_id(), call.context->id}];
+        CUstream &own = state().per_thread[{std::this_thread::get_id(), context->id}];
         if (!own) {
-            own = new CUstream_st{call.context, state().numbers++};
+            own = new CUstream_st{context, state().numbers++};
             start_deferring();
         }
         return own;
@@ -235,23 +216,15 @@ CUstream find_stream(Call &call, CUstream handle, CUstream default_stream)
 
 namespace {
 
-wire::RecordEvent place_event(CUstream stream, uint64_t event)
+void send_event(CUstream stream, uint64_t event, bool mark)
 {
-    wire::RecordEvent message = {};
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    message.event = event;
-    return message;
+    send(wire::RecordEvent{stream->number, stream->context->device_number(), event, mark});
+    mark_event(event, stream->number);
 }
 
 void wait_for(CUstream stream, uint64_t event, uint64_t operation, bool mark)
 {
-    wire::WaitForEvent message = {};
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    message.event = event;
-    message.mark = mark;
-    send(message);
+    send(wire::WaitForEvent{stream->number, stream->context->device_number(), event, mark});
     mark_stream(stream->number, event);
     defer(stream, Deferred::with_host, [] {}, operation);
 }
@@ -261,10 +234,7 @@ void wait_for(CUstream stream, uint64_t event, uint64_t operation, bool mark)
 template <class Function> CUresult call_host(Call &call, CUstream stream, Function function)
 {
     finish_earlier(*stream);
-    wire::HostFunction message = {};
-    message.stream = stream->number;
-    message.device = static_cast<uint32_t>(stream->context->device);
-    send(message);
+    send(wire::HostFunction{stream->number, stream->context->device_number()});
     settle(stream->context);
     complete_guards(stream->number); // the function follows the copies
     call.lock.unlock();
@@ -310,7 +280,7 @@ struct Runner {
 
     CUresult operator()(const HostCall &host)
     {
-        return call_host(call, stream, [&] { host.function(host.data); });
+        return call_host(call, stream, [&] { host.fields.fn(host.fields.userData); });
     }
 
     CUresult operator()(const Callback &callback)
@@ -323,8 +293,7 @@ struct Runner {
     CUresult operator()(const RecordEvent &record)
     {
         REQUIRE(is_live(record.event), bad_handle);
-        send(place_event(stream, record.event->number));
-        mark_event(record.event->number, stream->number);
+        send_event(stream, record.event->number, false);
         record.event->recorded = true;
         record.event->operation = defer(stream, Deferred::with_host, [] {});
         return CUDA_SUCCESS;
@@ -373,10 +342,7 @@ struct Checker {
 Mark set_mark(CUstream stream)
 {
     Mark mark = {state().numbers++, 0};
-    wire::RecordEvent message = place_event(stream, mark.event);
-    message.mark = true;
-    send(message);
-    mark_event(mark.event, stream->number);
+    send_event(stream, mark.event, true);
     mark.operation = defer(stream, Deferred::with_host, [] {});
     return mark;
 }

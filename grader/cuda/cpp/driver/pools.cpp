@@ -13,25 +13,21 @@ uint64_t used_bytes(CUmemoryPool pool)
     return bytes;
 }
 
-CUresult find_pool(CUmemoryPool *pool, CUdevice device, CUmemoryPool DeviceState::*member)
+// The size of an attribute's value.
+size_t bytes_of(CUmemPool_attribute name)
 {
-    ENTER(library);
-    REQUIRE(pool, bad_value);
-    REQUIRE(device >= 0 && static_cast<size_t>(device) < state().devices.size(),
-            CUDA_ERROR_INVALID_DEVICE);
-    default_pool(device);
-    *pool = state().devices[static_cast<size_t>(device)].*member;
-    return CUDA_SUCCESS;
+    return name >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD ? 8 : 4;
 }
 
 } // namespace
 
-CUmemoryPool default_pool(int device)
+// With a default pool.
+DeviceState &pools_of(int device)
 {
     DeviceState &own = state().devices[static_cast<size_t>(device)];
     if (!own.default_pool)
         own.default_pool = own.pool = make<CUmemPoolHandle_st>(device);
-    return own.pool;
+    return own;
 }
 
 // The most that was in use.
@@ -41,33 +37,13 @@ void record_use(CUmemoryPool pool)
         pool->attributes[name] = std::max(pool->attributes[name], used_bytes(pool));
 }
 
-API cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device)
-{
-    return find_pool(pool, device, &DeviceState::default_pool);
-}
-
-API cuDeviceGetMemPool(CUmemoryPool *pool, CUdevice device)
-{
-    return find_pool(pool, device, &DeviceState::pool);
-}
-
-API cuDeviceSetMemPool(CUdevice device, CUmemoryPool pool)
-{
-    ENTER(library);
-    REQUIRE(is_live(pool) && device == pool->device, bad_value);
-    default_pool(device);
-    state().devices[static_cast<size_t>(device)].pool = pool;
-    return CUDA_SUCCESS;
-}
-
 API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
 {
     ENTER(library);
     REQUIRE(pool && properties && properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE,
             bad_value);
     int device = properties->location.id;
-    REQUIRE(device >= 0 && static_cast<size_t>(device) < state().devices.size(),
-            CUDA_ERROR_INVALID_DEVICE);
+    CHECK(device);
     *pool = make<CUmemPoolHandle_st>(device);
     return CUDA_SUCCESS;
 }
@@ -75,8 +51,8 @@ API cuMemPoolCreate(CUmemoryPool *pool, const CUmemPoolProps *properties)
 API cuMemPoolDestroy(CUmemoryPool pool)
 {
     ENTER(library);
-    REQUIRE(is_live(pool), bad_value);
-    DeviceState &own = state().devices[static_cast<size_t>(pool->device)];
+    CHECK(pool);
+    DeviceState &own = pools_of(pool->device);
     REQUIRE(pool != own.default_pool, bad_value);
     if (own.pool == pool)
         own.pool = own.default_pool;
@@ -87,35 +63,17 @@ API cuMemPoolDestroy(CUmemoryPool pool)
     return CUDA_SUCCESS;
 }
 
-API cuMemPoolTrimTo(CUmemoryPool pool, size_t)
-{
-    ENTER(library);
-    return is_live(pool) ? CUDA_SUCCESS : bad_value;
-}
-
-API cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute name, void *value)
-{
-    ENTER(library);
-    REQUIRE(is_live(pool) && value, bad_value);
-    bool wide = name >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
-    uint64_t number = 0;
-    memcpy(&number, value, wide ? 8 : 4);
-    pool->attributes[name] = number;
-    return CUDA_SUCCESS;
-}
-
 API cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute name, void *value)
 {
     ENTER(library);
     REQUIRE(is_live(pool) && value, bad_value);
-    bool wide = name >= CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
     bool current = name == CU_MEMPOOL_ATTR_USED_MEM_CURRENT ||
                    name == CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT;
-    uint64_t number = current ? used_bytes(pool) : wide ? 0 : 1;
+    uint64_t number = current ? used_bytes(pool) : bytes_of(name) == 8 ? 0 : 1;
     auto found = pool->attributes.find(name);
     if (!current && found != pool->attributes.end())
         number = found->second;
-    memcpy(value, &number, wide ? 8 : 4);
+    memcpy(value, &number, bytes_of(name));
     return CUDA_SUCCESS;
 }
 

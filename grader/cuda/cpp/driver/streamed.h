@@ -11,7 +11,11 @@
 #endif
 
 // The stream of a handle; null for a bad handle.
-static inline CUstream stream_of(Call &call, CUstream handle)
+static inline CUstream stream_of(CUstream handle) { return find_stream(handle, DEFAULT_STREAM); }
+
+// A handle becomes its stream.
+static inline CUresult check_argument(CUstream &handle)
 {
-    return find_stream(call, handle, DEFAULT_STREAM);
+    handle = stream_of(handle);
+    return handle ? CUDA_SUCCESS : bad_handle;
 }

@@ -1,13 +1,17 @@
 // Streams and events: creation, queries, times.
 #include "driver/driver.h"
 
+namespace {
+
+constexpr unsigned event_flags = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
+                                 CU_EVENT_INTERPROCESS;
+
+} // namespace
+
 void name_stream(CUstream stream)
 {
-    wire::NameObject message = {};
-    message.handle = stream->number;
-    message.sort = wire::Sort::STREAM;
-    message.flags = stream->flags & CU_STREAM_NON_BLOCKING ? wire::ObjectFlag::NON_BLOCKING : 0u;
-    send(message);
+    uint32_t flags = stream->flags & CU_STREAM_NON_BLOCKING ? wire::ObjectFlag::NON_BLOCKING : 0u;
+    send(wire::NameObject{stream->number, wire::Sort::STREAM, flags});
 }
 
 // --- streams ------------------------------------------------------------------------------------
@@ -24,57 +28,7 @@ API cuStreamCreateWithPriority(CUstream *stream, unsigned flags, int priority)
     return CUDA_SUCCESS;
 }
 
-API cuStreamCreate(CUstream *stream, unsigned flags)
-{
-    return cuStreamCreateWithPriority(stream, flags, 0);
-}
-
-API cuStreamDestroy(CUstream stream)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(stream), bad_handle);
-    destroy(stream);
-    return CUDA_SUCCESS;
-}
-
 // --- events -------------------------------------------------------------------------------------
-
-API cuEventCreate(CUevent *event, unsigned flags)
-{
-    ENTER(healthy);
-    constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING |
-                               CU_EVENT_INTERPROCESS;
-    REQUIRE(event && !(flags & ~known), bad_value);
-    *event = make<CUevent_st>(call.context, state().numbers++, flags);
-    return CUDA_SUCCESS;
-}
-
-API cuEventDestroy(CUevent event)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(event), bad_handle);
-    destroy(event);
-    return CUDA_SUCCESS;
-}
-
-API cuEventQuery(CUevent event)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(event), bad_handle);
-    REQUIRE(event->recorded, CUDA_SUCCESS);
-    TRY(query(event->context, wire::Sort::EVENT, event->number));
-    finish(event->operation);
-    return CUDA_SUCCESS;
-}
-
-API cuEventSynchronize(CUevent event)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(event), bad_handle);
-    REQUIRE(event->recorded, CUDA_SUCCESS);
-    finish(event->operation);
-    return synchronize(event->context, wire::Sort::EVENT, event->number);
-}
 
 API cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end)
 {

@@ -50,12 +50,12 @@ std::string symbol_for(const char *name, int version)
 
 void *find_symbol(const std::string &name)
 {
-    static void *const own = [] {
+    static void *const library = [] {
         Dl_info info = {};
         dladdr(reinterpret_cast<void *>(&find_symbol), &info);
         return dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     }();
-    return dlsym(own, name.c_str());
+    return dlsym(library, name.c_str());
 }
 
 CUresult find(const char *name, void **function, int version, bool per_thread,
@@ -74,23 +74,15 @@ CUresult find(const char *name, void **function, int version, bool per_thread,
     return *function || result ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-} // namespace
-
-API cuGetErrorName(CUresult status, const char **name)
-{
-    REQUIRE(name, bad_value);
-    const Error *found = find_error(status);
-    *name = found ? found->name : nullptr;
-    return found ? CUDA_SUCCESS : bad_value;
-}
-
-API cuGetErrorString(CUresult status, const char **text)
+CUresult describe(CUresult status, const char *Error::*column, const char **text)
 {
     REQUIRE(text, bad_value);
     const Error *found = find_error(status);
-    *text = found ? found->text : nullptr;
+    *text = found ? found->*column : nullptr;
     return found ? CUDA_SUCCESS : bad_value;
 }
+
+} // namespace
 
 #undef cuGetProcAddress
 #undef cuGetProcAddress_v2

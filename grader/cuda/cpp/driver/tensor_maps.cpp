@@ -73,10 +73,3 @@ API cuTensorMapEncodeTiled(CUtensorMap *map, CUtensorMapDataType type, cuuint32_
                                                                                           1);
     return CUDA_SUCCESS;
 }
-
-API cuTensorMapReplaceAddress(CUtensorMap *map, void *address)
-{
-    REQUIRE(map && reinterpret_cast<uintptr_t>(address) % 16 == 0, bad_value);
-    memcpy(map, &address, sizeof address);
-    return CUDA_SUCCESS;
-}

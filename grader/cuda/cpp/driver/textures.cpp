@@ -48,12 +48,23 @@ CUresult create(Call &call, CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR &descr
     return status;
 }
 
+CUDA_ARRAY3D_DESCRIPTOR deepen(const CUDA_ARRAY_DESCRIPTOR &from)
+{
+    return {from.Width, from.Height, 0, from.Format, from.NumChannels, 0};
+}
+
 CUresult drop(CUarray array)
 {
     if (state().allocations.count(array->address))
         release(array->address);
     destroy(array);
     return CUDA_SUCCESS;
+}
+
+void drop_levels(const CUmipmappedArray_st &whole)
+{
+    for (CUarray array : whole.levels)
+        drop(array);
 }
 
 // --- objects ------------------------------------------------------------------------------------
@@ -148,7 +159,7 @@ CUresult add_object(wire::Texture texture, unsigned long long *handle)
     return CUDA_SUCCESS;
 }
 
-CUresult remove_object(Call &, unsigned long long handle)
+CUresult remove_object(unsigned long long handle)
 {
     auto &used = state().textures;
     REQUIRE(handle && handle < used.size() && used[handle], bad_value);
@@ -167,44 +178,6 @@ size_t CUarray_st::texel_bytes() const
 }
 
 // --- arrays -------------------------------------------------------------------------------------
-
-API cuArray3DCreate(CUarray *array, const CUDA_ARRAY3D_DESCRIPTOR *description)
-{
-    ENTER(healthy);
-    REQUIRE(array && description, bad_value);
-    return create(call, array, *description, nullptr);
-}
-
-API cuArrayCreate(CUarray *array, const CUDA_ARRAY_DESCRIPTOR *description)
-{
-    ENTER(healthy);
-    REQUIRE(array && description, bad_value);
-    CUDA_ARRAY3D_DESCRIPTOR wide = {description->Width,  description->Height,      0,
-                                    description->Format, description->NumChannels, 0};
-    return create(call, array, wide, nullptr);
-}
-
-GETTER(cuArray3DGetDescriptor, (CUDA_ARRAY3D_DESCRIPTOR * description, CUarray array),
-       ENTER(healthy);
-       REQUIRE(is_live(array), bad_handle), description, array->description)
-
-API cuArrayGetDescriptor(CUDA_ARRAY_DESCRIPTOR *description, CUarray array)
-{
-    ENTER(healthy);
-    REQUIRE(description, bad_value);
-    REQUIRE(is_live(array), bad_handle);
-    auto &from = array->description;
-    *description = {from.Width, from.Height, from.Format, from.NumChannels};
-    return CUDA_SUCCESS;
-}
-
-API cuArrayDestroy(CUarray array)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(array) && !array->whole, bad_handle);
-    TRY(finish_and_report(call.context));
-    return drop(array);
-}
 
 API cuMipmappedArrayCreate(CUmipmappedArray *whole, const CUDA_ARRAY3D_DESCRIPTOR *description,
                            unsigned levels)
@@ -226,22 +199,7 @@ API cuMipmappedArrayCreate(CUmipmappedArray *whole, const CUDA_ARRAY3D_DESCRIPTO
     return CUDA_SUCCESS;
 }
 
-GETTER(cuMipmappedArrayGetLevel, (CUarray * array, CUmipmappedArray whole, unsigned level),
-       ENTER(healthy);
-       REQUIRE(is_live(whole), bad_handle);
-       REQUIRE(level < whole->levels.size(), bad_value), array, whole->levels[level])
-
-API cuMipmappedArrayDestroy(CUmipmappedArray whole)
-{
-    ENTER(healthy);
-    REQUIRE(is_live(whole), bad_handle);
-    for (CUarray array : whole->levels)
-        drop(array);
-    destroy(whole);
-    return CUDA_SUCCESS;
-}
-
-// --- textures and surfaces ------------------------------------------------------------------------
+// --- textures and surfaces ----------------------------------------------------------------------
 
 API cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
                       const CUDA_TEXTURE_DESC *texture, const CUDA_RESOURCE_VIEW_DESC *)
@@ -256,12 +214,6 @@ API cuTexObjectCreate(CUtexObject *object, const CUDA_RESOURCE_DESC *resource,
     return add_object(record, object);
 }
 
-API cuTexObjectDestroy(CUtexObject object)
-{
-    ENTER(healthy);
-    return remove_object(call, object);
-}
-
 API cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *resource)
 {
     ENTER(healthy);
@@ -270,10 +222,4 @@ API cuSurfObjectCreate(CUsurfObject *object, const CUDA_RESOURCE_DESC *resource)
     TRY(describe_array(resource->res.array.hArray, false, &record));
     record.surface = 1;
     return add_object(record, object);
-}
-
-API cuSurfObjectDestroy(CUsurfObject object)
-{
-    ENTER(healthy);
-    return remove_object(call, object);
 }

@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr size_t granularity = 2 << 20;
+constexpr size_t unit_bytes = 2 << 20;
 
 struct Memory {
     size_t bytes;
@@ -56,16 +56,12 @@ void unmap(std::pair<const uint64_t, Memory> &each)
 
 } // namespace
 
-GETTER(cuMemGetAllocationGranularity,
-       (size_t *bytes, const CUmemAllocationProp *properties, CUmemAllocationGranularity_flags),
-       REQUIRE(properties, bad_value), bytes, granularity)
-
 API cuMemAddressReserve(CUdeviceptr *address, size_t bytes, size_t alignment, CUdeviceptr,
                         unsigned long long)
 {
     ENTER(healthy);
-    REQUIRE(address && bytes && bytes % granularity == 0, bad_value);
-    *address = find_gap(bytes, std::max(alignment, granularity));
+    REQUIRE(address && bytes && bytes % unit_bytes == 0, bad_value);
+    *address = find_gap(bytes, std::max(alignment, unit_bytes));
     REQUIRE(*address, CUDA_ERROR_OUT_OF_MEMORY);
     state().reserved[*address] = bytes;
     return CUDA_SUCCESS;
@@ -84,7 +80,7 @@ API cuMemCreate(CUmemGenericAllocationHandle *handle, size_t bytes,
                 const CUmemAllocationProp *properties, unsigned long long flags)
 {
     ENTER(healthy);
-    REQUIRE(handle && properties && bytes && bytes % granularity == 0 && !flags, bad_value);
+    REQUIRE(handle && properties && bytes && bytes % unit_bytes == 0 && !flags, bad_value);
     REQUIRE(bytes <= state().device.total_bytes, CUDA_ERROR_OUT_OF_MEMORY);
     *handle = state().numbers++;
     memories()[*handle] = {bytes, *properties};
@@ -128,19 +124,6 @@ API cuMemUnmap(CUdeviceptr address, size_t bytes)
     }
     return CUDA_SUCCESS;
 }
-
-API cuMemSetAccess(CUdeviceptr address, size_t bytes, const CUmemAccessDesc *access, size_t count)
-{
-    ENTER(healthy);
-    REQUIRE(access && count && bytes, bad_value);
-    return find_mapped(address) ? CUDA_SUCCESS : bad_value;
-}
-
-GETTER(cuMemGetAccess,
-       (unsigned long long *flags, const CUmemLocation *location, CUdeviceptr address),
-       ENTER(healthy);
-       REQUIRE(location && find_allocation(address), bad_value), flags,
-       CU_MEM_ACCESS_FLAGS_PROT_READWRITE)
 
 API cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *address)
 {

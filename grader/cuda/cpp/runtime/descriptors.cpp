@@ -109,6 +109,16 @@ bool format_of(const cudaChannelFormatDesc &description, Format *format)
     return true;
 }
 
+Translated<CUDA_ARRAY3D_DESCRIPTOR> array_of(const cudaChannelFormatDesc *channels,
+                                             cudaExtent extent, unsigned flags)
+{
+    Format format = {};
+    if (!channels || !format_of(*channels, &format))
+        return {cudaErrorInvalidChannelDescriptor, {}};
+    return {cudaSuccess,
+            {extent.width, extent.height, extent.depth, format.format, format.channels, flags}};
+}
+
 cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels)
 {
     for (const FormatRow &row : formats)

@@ -11,6 +11,8 @@ struct Format {
 
 // False for a format that no array has.
 bool format_of(const cudaChannelFormatDesc &description, Format *format);
+Translated<CUDA_ARRAY3D_DESCRIPTOR> array_of(const cudaChannelFormatDesc *channels,
+                                             cudaExtent extent, unsigned flags);
 cudaChannelFormatDesc channels_of(CUarray_format format, unsigned channels);
 size_t element_bytes(const CUDA_ARRAY3D_DESCRIPTOR &array);
 

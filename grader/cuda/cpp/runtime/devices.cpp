@@ -156,8 +156,6 @@ API cudaDeviceGetSharedMemConfig(cudaSharedMemConfig *config)
     return keep(enter());
 }
 
-API cudaDeviceSetSharedMemConfig(cudaSharedMemConfig) { return keep(enter()); }
-
 API cudaSetDeviceFlags(unsigned flags)
 {
     int device = 0;

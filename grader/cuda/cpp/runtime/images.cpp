@@ -198,20 +198,10 @@ API __cudaGetKernel(cudaKernel_t *kernel, const void *symbol)
 
 // --- symbols and kernels ------------------------------------------------------------------------
 
-API cudaGetFuncBySymbol(cudaFunction_t *function, const void *symbol)
-{
-    return keep(find_function(symbol, function));
-}
-
 API cudaGetKernel(cudaKernel_t *kernel, const void *symbol)
 {
     cudaError_t error = enter();
     return keep(error ? error : find_kernel(symbol, kernel));
-}
-
-API cudaGetSymbolAddress(void **address, const void *symbol)
-{
-    return keep(find_variable(symbol, reinterpret_cast<CUdeviceptr *>(address), nullptr));
 }
 
 API cudaGetSymbolSize(size_t *bytes, const void *symbol)

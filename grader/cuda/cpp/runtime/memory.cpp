@@ -1,41 +1,14 @@
 // Memory: allocations of all forms, arrays, pools and pointers.
 #include "runtime/descriptors.h"
 
-namespace {
+// --- device memory ------------------------------------------------------------------------------
 
-cudaError_t allocate_pitched(void **pointer, size_t *pitch, size_t width, size_t height)
+API cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
     if (!pitch)
         return keep(cudaErrorInvalidValue);
     *pitch = 0;
-    return allocate(pointer, width * height, [=](CUdeviceptr *address) {
-        return cuMemAllocPitch(address, pitch, width, height, 4);
-    });
-}
-
-cudaError_t describe_array(const cudaChannelFormatDesc *channels, cudaExtent extent, unsigned flags,
-                           CUDA_ARRAY3D_DESCRIPTOR *array)
-{
-    Format format = {};
-    if (!channels || !format_of(*channels, &format))
-        return cudaErrorInvalidChannelDescriptor;
-    *array = {extent.width, extent.height, extent.depth, format.format, format.channels, flags};
-    return cudaSuccess;
-}
-
-} // namespace
-
-// --- device memory ------------------------------------------------------------------------------
-
-API cudaMalloc(void **pointer, size_t bytes)
-{
-    return allocate(pointer, bytes,
-                    [=](CUdeviceptr *address) { return cuMemAlloc(address, bytes); });
-}
-
-API cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
-{
-    return allocate_pitched(pointer, pitch, width, height);
+    return allocate(pointer, width * height, cuMemAllocPitch, pitch, width, height, 4u);
 }
 
 API cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent)
@@ -44,41 +17,8 @@ API cudaMalloc3D(cudaPitchedPtr *pitched, cudaExtent extent)
         return keep(cudaErrorInvalidValue);
     pitched->xsize = extent.width;
     pitched->ysize = extent.height;
-    return allocate_pitched(&pitched->ptr, &pitched->pitch, extent.width,
-                            extent.height * extent.depth);
-}
-
-API cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
-{
-    return allocate(pointer, bytes,
-                    [=](CUdeviceptr *address) { return cuMemAllocManaged(address, bytes, flags); });
-}
-
-API cudaFree(void *pointer)
-{
-    if (cudaError_t error = enter())
-        return keep(error);
-    return call(cuMemFree, pointer);
-}
-
-// --- host memory --------------------------------------------------------------------------------
-
-API cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
-{
-    return allocate(pointer, bytes,
-                    [=](CUdeviceptr *) { return cuMemHostAlloc(pointer, bytes, flags); });
-}
-
-API cudaMallocHost(void **pointer, size_t bytes)
-{
-    return cudaHostAlloc(pointer, bytes, cudaHostAllocDefault);
-}
-
-API cudaFreeHost(void *pointer)
-{
-    if (cudaError_t error = enter())
-        return keep(error);
-    return pointer ? call(cuMemFreeHost, pointer) : cudaSuccess;
+    return cudaMallocPitch(&pitched->ptr, &pitched->pitch, extent.width,
+                           extent.height * extent.depth);
 }
 
 // --- arrays -------------------------------------------------------------------------------------
@@ -88,23 +28,6 @@ extern "C" cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int 
 {
     return {x, y, z, w, kind};
 }
-
-API cudaMalloc3DArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, cudaExtent extent,
-                      unsigned flags)
-{
-    CUDA_ARRAY3D_DESCRIPTOR description;
-    if (cudaError_t error = describe_array(channels, extent, flags, &description))
-        return keep(error);
-    return call(cuArray3DCreate, array, &description);
-}
-
-API cudaMallocArray(cudaArray_t *array, const cudaChannelFormatDesc *channels, size_t width,
-                    size_t height, unsigned flags)
-{
-    return cudaMalloc3DArray(array, channels, {width, height, 0}, flags);
-}
-
-API cudaFreeArray(cudaArray_t array) { return array ? call(cuArrayDestroy, array) : cudaSuccess; }
 
 API cudaArrayGetInfo(cudaChannelFormatDesc *channels, cudaExtent *extent, unsigned *flags,
                      cudaArray_t array)
@@ -119,25 +42,6 @@ API cudaArrayGetInfo(cudaChannelFormatDesc *channels, cudaExtent *extent, unsign
     if (flags)
         *flags = description.Flags;
     return cudaSuccess;
-}
-
-API cudaGetChannelDesc(cudaChannelFormatDesc *channels, cudaArray_const_t array)
-{
-    return cudaArrayGetInfo(channels, nullptr, nullptr, const_cast<cudaArray_t>(array));
-}
-
-API cudaMallocMipmappedArray(cudaMipmappedArray_t *array, const cudaChannelFormatDesc *channels,
-                             cudaExtent extent, unsigned levels, unsigned flags)
-{
-    CUDA_ARRAY3D_DESCRIPTOR description;
-    if (cudaError_t error = describe_array(channels, extent, flags, &description))
-        return keep(error);
-    return call(cuMipmappedArrayCreate, array, &description, levels);
-}
-
-API cudaFreeMipmappedArray(cudaMipmappedArray_t array)
-{
-    return array ? call(cuMipmappedArrayDestroy, array) : cudaSuccess;
 }
 
 // --- managed memory and pointers -----------------------------------------------------------------

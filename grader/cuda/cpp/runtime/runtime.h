@@ -25,17 +25,6 @@ CUcontext current_context();
 // The primary context of a device, null if there is none.
 CUcontext primary_context(int device);
 
-// An allocation of 0 bytes succeeds and gives a null pointer.
-template <class Allocate> cudaError_t allocate(void **pointer, size_t bytes, Allocate allocate)
-{
-    if (cudaError_t error = enter())
-        return keep(error);
-    if (!pointer)
-        return keep(cudaErrorInvalidValue);
-    *pointer = nullptr;
-    return keep(bytes ? allocate(reinterpret_cast<CUdeviceptr *>(pointer)) : CUDA_SUCCESS);
-}
-
 // The kernel of a host function, or of a handle from cudaLibraryGetKernel, in the current context.
 cudaError_t find_function(const void *symbol, CUfunction *function);
 
@@ -90,6 +79,20 @@ cudaError_t call(CUresult (*function)(Parameters...), Arguments... arguments)
     cudaError_t error = enter();
     ((error = error ? error : resolve<Parameters>(arguments)), ...);
     return keep(error ? error : static_cast<cudaError_t>(function(as<Parameters>(arguments)...)));
+}
+
+// Calls a function that allocates. An allocation of 0 bytes succeeds and gives a null pointer.
+template <class Address, class... Parameters, class... Arguments>
+cudaError_t allocate(void **pointer, size_t bytes, CUresult (*function)(Address *, Parameters...),
+                     Arguments... arguments)
+{
+    if (cudaError_t error = enter())
+        return keep(error);
+    if (!pointer)
+        return keep(cudaErrorInvalidValue);
+    *pointer = nullptr;
+    auto address = reinterpret_cast<Address *>(pointer);
+    return bytes ? call(function, address, arguments...) : cudaSuccess;
 }
 
 // The address and size of a __device__, __constant__ or __managed__ variable in the current

@@ -6,8 +6,8 @@ API cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction function, void **p
 {
     ENTER(healthy);
     REQUIRE(config, bad_value);
-    CUstream stream = stream_of(call, config->hStream);
-    REQUIRE(stream, bad_handle);
+    CUstream stream = config->hStream;
+    CHECK(stream);
     if (!is_live(function))
         TRY(function_of(reinterpret_cast<CUkernel>(function), stream->context, &function));
     REQUIRE(function->module->context == stream->context, bad_handle);
@@ -35,18 +35,4 @@ API cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned gri
     CUlaunchConfig config = {grid_x,  grid_y,         grid_z, block_x,      block_y,
                              block_z, dynamic_shared, stream, &cooperative, 1};
     return cuLaunchKernelEx(&config, function, parameters, nullptr);
-}
-
-API cuLaunchHostFunc(CUstream handle, CUhostFn function, void *data)
-{
-    ENTER(healthy);
-    REQUIRE(function, bad_value);
-    return submit(call, stream_of(call, handle), HostCall{function, data});
-}
-
-API cuStreamAddCallback(CUstream handle, CUstreamCallback function, void *data, unsigned flags)
-{
-    ENTER(healthy);
-    REQUIRE(function && !flags, bad_value);
-    return submit(call, stream_of(call, handle), Callback{function, handle, data});
 }

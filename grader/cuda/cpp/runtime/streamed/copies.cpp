@@ -3,47 +3,21 @@
 
 namespace {
 
-bool is_direction(cudaMemcpyKind kind)
-{
-    return kind >= cudaMemcpyHostToHost && kind <= cudaMemcpyDefault;
-}
-
-cudaError_t copy(void *target, const void *source, size_t bytes, cudaMemcpyKind kind)
-{
-    switch (kind) {
-    case cudaMemcpyHostToDevice:
-        return call(cuMemcpyHtoD, target, source, bytes);
-    case cudaMemcpyDeviceToHost:
-        return call(cuMemcpyDtoH, target, source, bytes);
-    case cudaMemcpyDeviceToDevice:
-        return call(cuMemcpyDtoD, target, source, bytes);
-    default:
-        return is_direction(kind) ? call(cuMemcpy, target, source, bytes)
-                                  : keep(cudaErrorInvalidMemcpyDirection);
-    }
-}
-
-cudaError_t copy(void *target, const void *source, size_t bytes, cudaMemcpyKind kind,
-                 cudaStream_t stream)
-{
-    switch (kind) {
-    case cudaMemcpyHostToDevice:
-        return call(cuMemcpyHtoDAsync, target, source, bytes, stream);
-    case cudaMemcpyDeviceToHost:
-        return call(cuMemcpyDtoHAsync, target, source, bytes, stream);
-    case cudaMemcpyDeviceToDevice:
-        return call(cuMemcpyDtoDAsync, target, source, bytes, stream);
-    default:
-        return is_direction(kind) ? call(cuMemcpyAsync, target, source, bytes, stream)
-                                  : keep(cudaErrorInvalidMemcpyDirection);
-    }
-}
-
 cudaError_t copy_box(const Box &box) { return call(cuMemcpy3D, box); }
 
 cudaError_t copy_box(const Box &box, cudaStream_t stream)
 {
     return call(cuMemcpy3DAsync, box, stream);
+}
+
+// A copy from host to host does not insist on host memory.
+template <class... Stream>
+cudaError_t copy(void *target, const void *source, size_t bytes, cudaMemcpyKind kind,
+                 Stream... stream)
+{
+    kind = kind == cudaMemcpyHostToHost ? cudaMemcpyDefault : kind;
+    Box box = line(target, source, bytes, kind);
+    return bytes || box.error ? copy_box(box, stream...) : keep(enter());
 }
 
 template <class... Stream>
@@ -110,15 +84,27 @@ cudaError_t copy_from_array(void *target, cudaArray_const_t source, size_t x, si
     return walk_rows(source, x, y, bytes, part);
 }
 
+cudaError_t fill(char *to, size_t pitch, int value, size_t width, size_t rows)
+{
+    return call(cuMemsetD2D8, to, pitch, value, width, rows);
+}
+
+cudaError_t fill(char *to, size_t pitch, int value, size_t width, size_t rows, cudaStream_t stream)
+{
+    return call(cuMemsetD2D8Async, to, pitch, value, width, rows, stream);
+}
+
 // Fills one slice after another where rows lie between the slices, else all slices at once.
-template <class Fill>
-cudaError_t fill_slices(const cudaPitchedPtr &memory, cudaExtent extent, Fill fill)
+template <class... Stream>
+cudaError_t fill_slices(const cudaPitchedPtr &memory, int value, cudaExtent extent,
+                        Stream... stream)
 {
     char *slice = static_cast<char *>(memory.ptr);
+    size_t pitch = memory.pitch, width = extent.width;
     if (memory.ysize == extent.height)
-        return fill(slice, extent.height * extent.depth);
-    for (size_t z = 0; z < extent.depth; ++z, slice += memory.pitch * memory.ysize)
-        if (cudaError_t error = fill(slice, extent.height))
+        return fill(slice, pitch, value, width, extent.height * extent.depth, stream...);
+    for (size_t z = 0; z < extent.depth; ++z, slice += pitch * memory.ysize)
+        if (cudaError_t error = fill(slice, pitch, value, width, extent.height, stream...))
             return error;
     return cudaSuccess;
 }
@@ -126,17 +112,6 @@ cudaError_t fill_slices(const cudaPitchedPtr &memory, cudaExtent extent, Fill fi
 } // namespace
 
 // --- linear memory ------------------------------------------------------------------------------
-
-API cudaMemcpy(void *target, const void *source, size_t bytes, cudaMemcpyKind kind)
-{
-    return copy(target, source, bytes, kind);
-}
-
-API cudaMemcpyAsync(void *target, const void *source, size_t bytes, cudaMemcpyKind kind,
-                    cudaStream_t stream)
-{
-    return copy(target, source, bytes, kind, stream);
-}
 
 API cudaMemcpyBatchAsync(void *const *targets, const void *const *sources, const size_t *bytes,
                          size_t count, cudaMemcpyAttributes *, size_t *, size_t,
@@ -146,76 +121,4 @@ API cudaMemcpyBatchAsync(void *const *targets, const void *const *sources, const
         if (cudaError_t error = copy(targets[i], sources[i], bytes[i], cudaMemcpyDefault, stream))
             return error;
     return cudaSuccess;
-}
-
-#ifndef CUDA_API_PER_THREAD_DEFAULT_STREAM
-// These functions have one form for both kinds of default streams.
-#endif
-
-// --- symbols ------------------------------------------------------------------------------------
-
-API cudaMemcpyToSymbol(const void *symbol, const void *source, size_t bytes, size_t offset,
-                       cudaMemcpyKind kind)
-{
-    return copy_to_symbol(symbol, source, bytes, offset, kind);
-}
-
-API cudaMemcpyToSymbolAsync(const void *symbol, const void *source, size_t bytes, size_t offset,
-                            cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_to_symbol(symbol, source, bytes, offset, kind, stream);
-}
-
-API cudaMemcpyFromSymbol(void *target, const void *symbol, size_t bytes, size_t offset,
-                         cudaMemcpyKind kind)
-{
-    return copy_from_symbol(target, symbol, bytes, offset, kind);
-}
-
-API cudaMemcpyFromSymbolAsync(void *target, const void *symbol, size_t bytes, size_t offset,
-                              cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_from_symbol(target, symbol, bytes, offset, kind, stream);
-}
-
-// --- arrays -------------------------------------------------------------------------------------
-
-API cudaMemcpyToArray(cudaArray_t target, size_t x, size_t y, const void *source, size_t bytes,
-                      cudaMemcpyKind kind)
-{
-    return copy_to_array(target, x, y, source, bytes, kind);
-}
-
-API cudaMemcpyToArrayAsync(cudaArray_t target, size_t x, size_t y, const void *source, size_t bytes,
-                           cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_to_array(target, x, y, source, bytes, kind, stream);
-}
-
-API cudaMemcpyFromArray(void *target, cudaArray_const_t source, size_t x, size_t y, size_t bytes,
-                        cudaMemcpyKind kind)
-{
-    return copy_from_array(target, source, x, y, bytes, kind);
-}
-
-API cudaMemcpyFromArrayAsync(void *target, cudaArray_const_t source, size_t x, size_t y,
-                             size_t bytes, cudaMemcpyKind kind, cudaStream_t stream)
-{
-    return copy_from_array(target, source, x, y, bytes, kind, stream);
-}
-
-// --- fills --------------------------------------------------------------------------------------
-
-API cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent)
-{
-    return fill_slices(memory, extent, [=](char *slice, size_t rows) {
-        return cudaMemset2D(slice, memory.pitch, value, extent.width, rows);
-    });
-}
-
-API cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream)
-{
-    return fill_slices(memory, extent, [=](char *slice, size_t rows) {
-        return cudaMemset2DAsync(slice, memory.pitch, value, extent.width, rows, stream);
-    });
 }

@@ -15,20 +15,6 @@ cudaError_t launch(const void *symbol, const cudaLaunchConfig_t &configuration, 
 
 } // namespace
 
-// nvcc's host code of per-thread default streams still defines an inline cudaLaunchKernel.
-API cudaLaunchKernel(const void *symbol, dim3 grid, dim3 block, void **arguments,
-                     size_t dynamic_shared, cudaStream_t stream)
-{
-    return launch(symbol, {grid, block, dynamic_shared, stream, nullptr, 0}, arguments);
-}
-
-API cudaLaunchKernelExC(const cudaLaunchConfig_t *configuration, const void *symbol,
-                        void **arguments)
-{
-    return configuration ? launch(symbol, *configuration, arguments)
-                         : keep(cudaErrorInvalidConfiguration);
-}
-
 API cudaLaunchCooperativeKernel(const void *symbol, dim3 grid, dim3 block, void **arguments,
                                 size_t dynamic_shared, cudaStream_t stream)
 {
@@ -38,7 +24,7 @@ API cudaLaunchCooperativeKernel(const void *symbol, dim3 grid, dim3 block, void 
     return launch(symbol, {grid, block, dynamic_shared, stream, &cooperative, 1}, arguments);
 }
 
-// --- launches of nvcc's host code: <<<...>>> pushes a configuration, the kernel's stub pops it -----
+// --- launches of nvcc's host code: <<<...>>> pushes a configuration, the kernel's stub pops it --
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
 #define STUB_LAUNCH __cudaLaunchKernel_ptsz
