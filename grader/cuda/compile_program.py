@@ -175,3 +175,10 @@ def _prepend(folder: str, folders: str) -> str:
 
 def _append(folders: str, folder: str) -> str:
     return f"{folders}:{folder}" if folders else folder
+
+
+def native_command(
+    nvcc: Path, files: Sequence[str], options: Sequence[str], arch: str, output: Path
+) -> list[str]:
+    """nvcc's command line for a GPU, with the lines of device and host code."""
+    return [str(nvcc), f"-arch={arch}", "-lineinfo", "-g", *options, *files, "-o", str(output)]

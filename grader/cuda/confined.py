@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.cuda.compile_program import make_toolkit
+from grader.cuda.compile_program import make_toolkit, native_command
 from grader.cuda.program import SOCKET
 from grader.cuda.sessions import join_sessions, read_sessions
 from grader.errors import ToolMissing
@@ -44,8 +44,8 @@ CompileCommand = Callable[[Sequence[str], Sequence[str], Path], list[str]]
 
 @dataclass(frozen=True)
 class Builder:
-    """Compiles programs for a device. `run` runs nvcc; `libraries` are those of the emulated
-    device."""
+    """Compiles programs for a device. `run` runs nvcc; `libraries` is the folder of the
+    emulated device's libraries."""
 
     command: CompileCommand
     libraries: Path
@@ -99,13 +99,6 @@ def make_native_builder(tools: Toolchain, arch: str, *, isolated: bool) -> Build
         return native_command(nvcc.path, files, options, arch, output)
 
     return Builder(command, nvcc.path.parent, run)
-
-
-def native_command(
-    nvcc: Path, files: Sequence[str], options: Sequence[str], arch: str, output: Path
-) -> list[str]:
-    """nvcc's command line for a GPU, with the lines of device and host code."""
-    return [str(nvcc), f"-arch={arch}", "-lineinfo", "-g", *options, *files, "-o", str(output)]
 
 
 def _check_confinement() -> None:

@@ -1,4 +1,4 @@
-"""Runs a user's own program on a GPU of this machine for `grade exec --device gpu`.
+"""Runs the program of `grade exec --device gpu` on a GPU of this machine.
 
 The program is trusted, as on the command line. CUPTI records its kernels and copies with measured
 times; with `check`, memcheck of compute-sanitizer runs it instead.
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from grader.cuda.confined import native_command
+from grader.cuda.compile_program import native_command
 from grader.cuda.gpu.activities import parse_trace
 from grader.cuda.gpu.real_gpu import RealGpu
 from grader.cuda.gpu.sanitizer import (
