@@ -154,9 +154,9 @@ def write_sources(library: Library, include: Path) -> dict[str, str]:
         return texts | {"streamed/forwards.cpp": write_forwards(include)}
     declared = _declarations(library, include)
     for table in library.folder.glob("*.tsv"):
-        rows = [row for row in read_table(table) if row.body is not None]
+        known = [row for row in read_table(table) if row.name in declared]  # fewer in old headers
         texts[f"{table.stem.replace('-', '/')}.cpp"] = "".join(
-            _write_guarded(row, declared[row.name]) for row in rows
+            _write_guarded(row, declared[row.name]) for row in known if row.body is not None
         )
     return texts
 

@@ -24,6 +24,7 @@ from grader.cuda.functions import (
     read_functions,
     read_versions,
     write_forwards,
+    write_sources,
 )
 from grader.grading.tools import find_toolchain
 from grader.plumbing.cache import default_cache
@@ -144,3 +145,16 @@ def test_older_headers_declare_fewer_functions(include: Path, tmp_path: Path) ->
     forwards = write_forwards(older)
     assert "cudaFuncGetParamCount" not in forwards
     assert "cudaThreadExchangeStreamCaptureMode" in forwards
+
+
+def test_older_headers_of_the_driver_declare_fewer_functions(include: Path, tmp_path: Path) -> None:
+    older = tmp_path / "include"
+    shutil.copytree(include, older)
+    header = older / "cuda.h"
+    text = header.read_text(encoding="utf-8")
+    header.write_text(text.replace("cuFuncGetParamCount(", "laterFunction("), encoding="utf-8")
+    name = "API cuFuncGetParamCount("
+    assert name in write_sources(DRIVER, include)["modules.cpp"]
+    sources = write_sources(DRIVER, older)["modules.cpp"]
+    assert name not in sources
+    assert "API cuKernelGetName(" in sources
