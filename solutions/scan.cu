@@ -10,7 +10,7 @@
 //   - State and value of a tile are a single word of 64 bits, so that no fence is necessary between them.
 
 #define THREADS 256
-#define EACH 4  // int4 per thread
+#define EACH 8  // int4 per thread
 #define WARPS (THREADS / 32)
 #define ROW 128  // elements of the int4 of a warp
 #define TILE (THREADS * EACH * 4)

@@ -53,6 +53,7 @@ DRIVER = Library("cuda", "Driver", HERE / "cpp" / "driver", ("cuda.h",), "CUresu
 LIBRARIES = (RUNTIME, DRIVER)
 
 HANDWRITTEN = "-"
+STREAMED = "streamed"
 
 _FORWARDS = """\
 // Written by functions.py from functions.tsv and the headers: functions that are one call of the
@@ -148,10 +149,10 @@ def write_forwards(include: Path) -> str:
 
 def write_sources(library: Library, include: Path) -> dict[str, str]:
     """The written files of a library by name. Each follows the file of its name: `graphs.cpp`.
-    The functions of `streamed-copies.tsv` follow `streamed/copies.cpp`."""
+    The functions of `streamed-copies.tsv` follow `cpp/driver/streamed/copies.cpp`."""
     texts = {"stubs.cpp": write_stubs(library, include)}
     if library is RUNTIME:
-        return texts | {"streamed/forwards.cpp": write_forwards(include)}
+        return texts | {f"{STREAMED}/forwards.cpp": write_forwards(include)}
     declared = _declarations(library, include)
     for table in library.folder.glob("*.tsv"):
         known = [row for row in read_table(table) if row.name in declared]  # fewer in old headers

@@ -1,5 +1,4 @@
 // Threads store all keys of the last tile, also those behind the end.
-// expect on an emulated device: runtime_error (writes beyond a buffer)
 #define THREADS 256
 #define EACH 16
 #define WARPS (THREADS / 32)
