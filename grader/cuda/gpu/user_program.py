@@ -32,6 +32,9 @@ from grader.toolchain.nvcc import Nvcc
 NOT_COUNTED = "Memory accesses are not counted on a GPU: --device emulated counts them, or ncu."
 NOT_ENDED = "There are no times: the program made no call of CUDA, or ended by a signal or _exit."
 
+_UNSEEN = ProgramRun(0, "", modelled=False, counted=False)
+"""A run without records."""
+
 Execute = Callable[[Sequence[str], Mapping[str, str]], tuple[int, str | None, str | None]]
 """Runs a command line with an environment: the exit code, and the captured output."""
 
@@ -61,8 +64,7 @@ class GpuProgram:
         text = trace.read_text("utf-8", "replace") if trace.is_file() else ""
         found = parse_trace(text, gpu=self.gpu.figures, run=run_tool)
         note = NOT_ENDED if found is None else NOT_COUNTED
-        run = found or ProgramRun(0, "", modelled=False, counted=False)
-        return self._describe(run, code, stdout, stderr, note)
+        return self._describe(found or _UNSEEN, code, stdout, stderr, note)
 
     def check(self, command: Sequence[str], execute: Execute) -> ProgramRun:
         """The run with the findings of memcheck. Raises ToolMissing without compute-sanitizer."""
@@ -80,11 +82,8 @@ class GpuProgram:
                 "compute-sanitizer did not run to its end",
                 f"Its own command shows the reason: {shlex.join([*tool, *command])}",
             )
-        run = ProgramRun(
-            0,
-            "",
-            modelled=False,
-            counted=False,
+        run = replace(
+            _UNSEEN,
             checked=True,
             findings=parse_findings(text),
             host_findings=parse_mistakes(text, Path(command[0]), run_tool),
