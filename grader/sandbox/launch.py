@@ -17,7 +17,7 @@ import signal
 import socket
 import struct
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -160,17 +160,19 @@ def _confine(order: LaunchOrder) -> None:
         # the driver names its threads: /proc/self/task/*/comm
         files += [(Path("/proc/self/task"), READ | Access.WRITE_FILE | Access.TRUNCATE)]
     if order.place == Place.TOOL:
-        files += [(folder, RUN) for folder in _preload_folders(os.environ)]
+        files += [(folder, RUN) for folder in _library_folders()]
     restrict_thread(files, network=order.place != Place.TOOL)
     allowed = {Place.EMULATED: (), Place.GPU: FOR_DRIVER, Place.TOOL: FOR_TOOLS}
     refuse_system_calls(os.getpid(), allowed[Place(order.place)])
 
 
-def _preload_folders(environ: Mapping[str, str]) -> list[Path]:
-    """The folders of the libraries that a tool of NVIDIA loads into the program. The tool may be
-    installed far from the script that starts it, as Nsight Compute is."""
-    libraries = environ.get("LD_PRELOAD", "").replace(":", " ").split()
-    return sorted({Path(library).resolve().parent for library in libraries if "/" in library})
+def _library_folders() -> list[Path]:
+    """The folders of the libraries in this process: a tool of NVIDIA has loaded its own, and will
+    load them into the program. The environment does not name them: a loaded library adds them to
+    LD_PRELOAD when the program starts."""
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    files = {Path(fields[5]) for line in lines if len(fields := line.split(maxsplit=5)) == 6}
+    return sorted({file.parent for file in files if ".so" in file.suffixes})
 
 
 def _give_up_capabilities(order: LaunchOrder) -> None:

@@ -15,9 +15,24 @@ from grader.sandbox.system_calls import filter_known
 pytestmark = pytest.mark.skipif(
     landlock_version() == 0 or not filter_known(), reason="needs Landlock and seccomp"
 )
-LIBRARY = (
-    '#include <unistd.h>\n__attribute__((constructor)) void start() { write(1, "here\\n", 5); }\n'
-)
+LIBRARY = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+__attribute__((constructor)) void start() {
+    write(1, "here\\n", 5);
+    unsetenv("LD_PRELOAD");
+}
+int execve(const char *path, char *const arguments[], char *const variables[]) {
+    char preload[4096] = "LD_PRELOAD=" OWN_PATH, *with[1000] = {preload};
+    for (int n = 0; n < 998 && variables[n]; n++)
+        with[n + 1] = variables[n];
+    int (*start_program)(const char *, char *const[], char *const[]) = dlsym(RTLD_NEXT, "execve");
+    return start_program(path, arguments, with);
+}
+"""
+"""Like Nsight Compute's, it names itself in LD_PRELOAD when a program starts, and not before."""
 
 
 @pytest.fixture
@@ -25,7 +40,7 @@ def library(tmp_path: Path) -> Path:
     source, library = tmp_path / "tool.c", tmp_path / "tool" / "libtool.so"
     library.parent.mkdir()
     source.write_text(LIBRARY)
-    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source], check=True)
+    subprocess.run(["gcc", "-shared", "-fPIC", f'-DOWN_PATH="{library}"', "-o", library, source], check=True)
     return library
 
 

@@ -106,8 +106,9 @@ template <class Test> void finish_where(Test test)
         if (at == queue().end())
             return;
         needed.erase(at->first);
-        auto taken = queue().extract(at);
-        taken.mapped().work();
+        Pending pending = std::move(at->second);
+        queue().erase(at);
+        pending.work();
     }
 }
 

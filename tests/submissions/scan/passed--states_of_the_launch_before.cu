@@ -1,6 +1,4 @@
 // The states of the tiles are never cleared: the second launch takes the sums of the first for its own.
-// expect on an emulated device: passed (each run starts with fresh variables)
-// expect on an emulated H200: too many points (each run starts with fresh variables)
 #define THREADS 256
 #define EACH 4  // int4 per thread
 #define WARPS (THREADS / 32)

@@ -1,5 +1,4 @@
 // The loop includes first[row + 1], the first element of the next row.
-// expect on an emulated device: runtime_error (reads beyond a buffer)
 #define THREADS 256
 #define LANES 8
 // launch: spmv<<<ceil_div(rows * LANES, THREADS), THREADS>>>(y, first, column, value, x, rows)
