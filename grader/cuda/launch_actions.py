@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from math import inf
 
@@ -15,6 +17,7 @@ from grader.cuda.modules import Module
 from grader.cuda.ordering import Operation
 from grader.cuda.session import TEXT_BYTES, Held, Session
 from grader.cuda.wire import Arithmetic, Kind
+from grader.emulator import TAIL_LAUNCH, DeviceLaunch, join_touched
 
 MOST_MODULES = 10_000
 MOST_HELD = 4096
@@ -135,15 +138,48 @@ def execute(session: Session, message: Message) -> None:
 def _run(
     session: Session, request: Request, operation: Operation | None
 ) -> Callable[[], None] | None:
-    """Runs a launch. Returns the act that passes it to the timeline."""
+    """Runs a launch, and then those by its device code, each before those that it launches itself.
+    Returns the act that passes them to the timeline."""
+    ran: list[Done] = []
+    acts: list[Callable[[], None]] = []
+    waiting, last = deque([request]), deque[Request]()
     try:
-        done = session.launches.run(request)
+        while waiting or last:
+            done = session.launches.run((waiting or last).popleft())
+            ran.append(done)
+            acts.append(_ran(session, done))
+            for each in done.launched:
+                later = last if each.stream == TAIL_LAUNCH else waiting
+                later.append(_follow(done.request, each))
     except Failed as failed:
         _failed(session, request, failed)
-        session.ordering.complete(operation, {})
-        return None
-    session.ordering.complete(operation, done.touched)
-    return _ran(session, done)
+    session.ordering.complete(
+        operation, join_touched([done.touched for done in ran]) if ran else {}
+    )
+
+    def pass_on() -> None:
+        for act in acts:
+            act()
+
+    return pass_on if acts else None
+
+
+def _follow(parent: Request, launch: DeviceLaunch) -> Request:
+    """The request of a launch by device code. Raises Failed."""
+    try:
+        index = parent.module.find_kernel(launch.kernel)
+    except KeyError:
+        raise Failed(Status.INVALID_VALUE, sticky=False) from None
+    return replace(
+        parent,
+        index=index,
+        grid=launch.grid,
+        block=launch.block,
+        cluster=(0, 0, 0),
+        dynamic_shared=launch.dynamic_shared_bytes,
+        cooperative=False,
+        parameters=launch.parameters[: parent.module.parameter_bytes(index)],
+    )
 
 
 def _ran(session: Session, done: Done) -> Callable[[], None]:

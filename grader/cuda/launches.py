@@ -26,6 +26,7 @@ from grader.devices.gpus import MAX_BLOCK, MAX_GRID, MAX_THREADS_PER_BLOCK, Gpu,
 from grader.emulator import (
     CYCLES_IN_4_NS,
     TEXTURE,
+    DeviceLaunch,
     Fault,
     FaultKind,
     Hazard,
@@ -108,7 +109,8 @@ class Failed(Exception):  # noqa: N818 - a property of the program
 @dataclass(frozen=True)
 class Done:
     """A launch that ran: its group, its warp instructions, its output, its counters (None beyond
-    MOST_COUNTED), its time on the wall clock, and its accesses, if they are watched."""
+    MOST_COUNTED), its time on the wall clock, its accesses, if they are watched, and the launches
+    by its device code."""
 
     group: Group
     request: Request
@@ -117,6 +119,7 @@ class Done:
     counted: Tally | LaunchCounts | None
     wall_ms: float
     touched: Touched
+    launched: tuple[DeviceLaunch, ...]
 
 
 @dataclass(frozen=True)
@@ -128,6 +131,7 @@ class _Ended:
     counted: Tally | LaunchCounts | None
     hazards: tuple[Hazard, ...] = ()
     touched: Touched = field(default_factory=dict)
+    launched: tuple[DeviceLaunch, ...] = ()
 
 
 @dataclass
@@ -167,7 +171,7 @@ class Launches:
         wall_ms = 1000 * (time.perf_counter() - start)
         done = Done(
             *(group, request, ended.executed, ended.printed, ended.counted, wall_ms),
-            ended.touched,
+            *(ended.touched, ended.launched),
         )
         self.count += 1
         if len(self.done) < MOST_LISTED:
@@ -326,6 +330,7 @@ class Launches:
             counted,
             outcome.hazards,
             outcome.touched,
+            outcome.launched,
         )
 
     def _repeat(self, group: Group, request: Request) -> _Ended:
@@ -340,7 +345,10 @@ class Launches:
             assert group.before is not None
             now = repeated.tally
             counted, group.before = now.since(group.before), now
-        return _Ended(ended.executed, ended.printed, ended.waited, ended.fault, counted)
+        return _Ended(
+            *(ended.executed, ended.printed, ended.waited, ended.fault, counted),
+            launched=ended.launched,
+        )
 
     # --- faults and findings ----------------------------------------------------------------------
 
@@ -348,7 +356,8 @@ class Launches:
         kernel = group.ready.kernel
         stop: Stop = read_fault(fault, kernel, group.view, _LIMITS, group.launch)
         if isinstance(stop, NotEmulated) and is_call(fault.opcode):
-            what = "dynamic parallelism" if request.module.launches_kernels else stop.what
+            in_runtime = request.module.launches_kernels
+            what = "a function of the device runtime" if in_runtime else stop.what
             stop = replace(stop, what=what)
         status, text = _STATUS[fault.kind], _assertion_text(fault, group.launch.block)
         return Failed(status, stop, printed=printed, text=text)

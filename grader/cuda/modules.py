@@ -3,7 +3,6 @@ kernels are disassembled and translated when they are first launched."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -39,7 +38,6 @@ from grader.toolchain.variables import read_constant_variables, read_pointers, r
 
 Triple = tuple[int, int, int]
 _CONSTANTS = ".nv.constant3"
-_DEVICE_RUNTIME = re.compile(r"__cudaCDP|cudaLaunchDevice|cudaGetParameterBuffer")
 
 
 @dataclass(frozen=True)
@@ -96,14 +94,16 @@ class Module:
         for constant in self._constants:
             self.addresses[constant.name] = self.addresses[CONSTANT_MEMORY] + constant.offset
         self.addresses |= self._linker.places
-        for name in self._elf.undefined_functions:
+        self.addresses |= self._linker.kernels
+        for name in (*self._elf.undefined_functions, *self._linker.device_runtime):
             self.addresses.setdefault(name, UNKNOWN_FUNCTION)
         for variable in self._variables:
             self._fill(variable.name, _pointers_filled(variable, self.addresses))
         if data:
             pointers = tuple(_pointer(each) for each in read_pointers(self._elf, _CONSTANTS) or ())
             self._fill(CONSTANT_MEMORY, fill_pointers(data, pointers, self.addresses))
-        if any(symbol.name in HEAP_FUNCTIONS for symbol in self._elf.symbols):
+        heap_functions = (*HEAP_FUNCTIONS, *self._linker.device_runtime)
+        if any(symbol.name in heap_functions for symbol in self._elf.symbols):
             self._window.add_heap(self.device)
 
     def _add(self, name: str, size_bytes: int, space: Space) -> None:
@@ -146,7 +146,16 @@ class Module:
     @property
     def launches_kernels(self) -> bool:
         """Whether its kernels may launch kernels (dynamic parallelism)."""
-        return any(map(_DEVICE_RUNTIME.match, self._elf.undefined_functions))
+        return bool(self._linker.device_runtime)
+
+    def find_kernel(self, address: int) -> int:
+        """The number of the kernel at an address, for a launch by device code. Raises KeyError."""
+        return self._numbers[address]
+
+    @cached_property
+    def _numbers(self) -> dict[int, int]:
+        places = self._linker.kernels
+        return {places[kernel.symbol]: index for index, kernel in enumerate(self.kernels)}
 
     def name(self, index: int) -> str:
         """The name of a kernel in its source."""

@@ -27,7 +27,14 @@ from grader.emulator.layouts.heap import HEAP, HEAP_FUNCTIONS
 from grader.emulator.layouts.tensor_maps import make_tensor_map
 from grader.emulator.layouts.textures import TEXTURE, Edge, Texels, TextureObject, texture_records
 from grader.emulator.run.block_traces import join_lengths
-from grader.emulator.run.checked_launch import Access, Hazard, HazardKind, Party, Touched
+from grader.emulator.run.checked_launch import (
+    Access,
+    Hazard,
+    HazardKind,
+    Party,
+    Touched,
+    join_touched,
+)
 from grader.emulator.run.counts import (
     NO_COUNTS,
     InstructionCounts,
@@ -37,6 +44,7 @@ from grader.emulator.run.counts import (
 )
 from grader.emulator.run.digests import Digests
 from grader.emulator.run.faults import Fault, FaultKind
+from grader.emulator.run.host import TAIL_LAUNCH, DeviceLaunch
 from grader.emulator.run.launch import LaunchSettings
 from grader.emulator.run.machine import LaunchOutcome, run_launch
 from grader.emulator.run.memory import (
@@ -62,9 +70,11 @@ __all__ = [
     "HEAP_FUNCTIONS",
     "HOST_FUNCTIONS",
     "NO_COUNTS",
+    "TAIL_LAUNCH",
     "TEXTURE",
     "VARIABLES_BANK",
     "Access",
+    "DeviceLaunch",
     "DeviceMemory",
     "Digests",
     "Edge",
@@ -93,6 +103,7 @@ __all__ = [
     "fill_pointers",
     "join_counts",
     "join_lengths",
+    "join_touched",
     "make_tensor_map",
     "run_launch",
     "texture_records",

@@ -12,9 +12,18 @@ from grader.sass import may_name_code
 from grader.toolchain.elf import CODE, Elf
 from grader.toolchain.nvdisasm import INSTRUCTION_BYTES
 
-_LOW, _HIGH = 0x38, 0x39
-"""R_CUDA_ABS32_LO_32 and R_CUDA_ABS32_HI_32, as `cuobjdump -elf` names them."""
+_LOW, _HIGH = (0x38, 0x3E), (0x39, 0x3F)
+"""R_CUDA_ABS32_LO_32 and R_CUDA_FUNC_DESC32_LO_32, and those of the upper words, as `cuobjdump
+-elf` names them. The second kind is the address of a kernel, for a launch."""
+_OF_KERNELS = (0x3E, 0x3F)
 _FILLED = re.compile(r"32@(?:lo|hi)\([^,]*")
+_DEVICE_RUNTIME = re.compile(
+    r"__cudaCDP|cudaLaunchDevice|cudaGetParameterBuffer|.*_cuda_device_runtime_cu_"
+)
+"""Functions of the device runtime: the system provides them, although a program contains code of
+libcudadevrt.a that uses undocumented parts of NVIDIA's driver."""
+KERNELS_FROM, KERNELS_APART = 0x7D00_0000_0000, 0x100
+"""The addresses of kernels: of the first, and the distance to the next."""
 _CODE_PLACE = re.compile(r"0x[0-9a-f]+$")
 _POINTER = re.compile(r"R\d+$")
 _ENTRY = 0x10
@@ -42,7 +51,9 @@ class _Reference:
 
 class Linker:
     """The functions of a cubin that have sections of their own. `places` are the addresses of those
-    whose address is taken by data: the same in all kernels, because they share the data."""
+    whose address is taken by data: the same in all kernels, because they share the data. `kernels`
+    are the addresses of kernels, for launches by device code, and `device_runtime` are the names of
+    the device runtime's functions."""
 
     def __init__(self, elf: Elf) -> None:
         self._elf = elf
@@ -52,8 +63,16 @@ class Linker:
             if name.startswith(CODE)
         }
         self._references = {name: dict(self._read_references(name)) for name in self._code}
-        entries = {symbol.name for index, symbol in elf.functions() if elf.others[index] & _ENTRY}
-        self._others = [name for name in self._code if name not in entries]
+        functions = elf.functions()
+        self.device_runtime = [
+            symbol.name for _, symbol in functions if _DEVICE_RUNTIME.match(symbol.name)
+        ]
+        entries = [symbol.name for index, symbol in functions if elf.others[index] & _ENTRY]
+        self.kernels = {
+            name: KERNELS_FROM + KERNELS_APART * number for number, name in enumerate(entries)
+        }
+        left_out = {*entries, *self.device_runtime}
+        self._others = [name for name in self._code if name not in left_out]
         self.places: dict[str, int] = {}
         if self._takes_addresses():
             start = max(
@@ -78,10 +97,12 @@ class Linker:
         return any(self._section(symbol) is not None for symbol in symbols)
 
     def _section(self, symbol: int) -> str | None:
-        """The function whose section contains a symbol; None for other symbols."""
+        """The function whose section contains a symbol; None for other symbols, and for functions
+        that the system provides."""
         place = self._elf.symbols[symbol]["st_shndx"]
         name = self._elf.sections[place].name if isinstance(place, int) else ""
-        return name.removeprefix(CODE) if name.startswith(CODE) else None
+        name = name.removeprefix(CODE) if name.startswith(CODE) else ""
+        return None if name in self.device_runtime else name or None
 
     def _lay_out(self, names: Sequence[str], start: int) -> dict[str, int]:
         places = {}
@@ -98,7 +119,7 @@ class Linker:
         return {
             name: self._join(name, sections, addresses)
             for name in self._code
-            if name not in self._others and (self._references[name] or self.places)
+            if name in self.kernels and (self._references[name] or self.places)
         }
 
     def _join(
@@ -144,8 +165,8 @@ class Linker:
             target = None
             if reference is not None:
                 target = self._resolve(reference, {**places, name: place}, addresses)
-            if target is not None and reference is not None and reference.kind in (_LOW, _HIGH):
-                word = target & 0xFFFFFFFF if reference.kind == _LOW else target >> 32
+            if target is not None and reference is not None and reference.kind in _LOW + _HIGH:
+                word = target & 0xFFFFFFFF if reference.kind in _LOW else target >> 32
                 operands = _FILLED.sub(hex(word), operands)
             elif opcode.startswith("CALL.ABS") and target is not None:
                 operands = hex(target)
@@ -165,8 +186,9 @@ class Linker:
         self, reference: _Reference, places: Mapping[str, int], addresses: Mapping[str, int]
     ) -> int | None:
         symbol, section = self._elf.symbols[reference.symbol], self._section(reference.symbol)
+        if reference.kind in _OF_KERNELS and section is not None:
+            return self.kernels[section]
         if section is not None:
-            # of another kernel only a launch takes the address, which is not emulated
             return places.get(section, 0) + int(symbol["st_value"]) + reference.addend
         start = addresses.get(self._elf.names[reference.symbol])
         return None if start is None else start + reference.addend

@@ -10,9 +10,9 @@ VARIABLE_SECTIONS = (".nv.global", ".nv.global.init")
 CONSTANT_SECTION = ".nv.constant3"
 _MANAGED = 0x4
 """STO_CUDA_MANAGED in st_other of a symbol."""
-_ADDRESS_KINDS = frozenset({2, 4})
-"""Relocations to 64 bits with an address: R_CUDA_64 and R_CUDA_G64, as `cuobjdump -elf` names
-them."""
+_ADDRESS_KINDS = frozenset({2, 4, 0x23})
+"""Relocations to 64 bits with an address: R_CUDA_64, R_CUDA_G64 and R_CUDA_FUNC_DESC_64 (of a
+kernel), as `cuobjdump -elf` names them."""
 
 
 def read_variable_bytes(elf: Elf) -> int:

@@ -358,7 +358,10 @@ def join_outcomes(parts: Sequence[LaunchOutcome], scale: float) -> LaunchOutcome
         join_lengths(p.lengths for p in parts),
     )
     waited = any(part.waited for part in parts)
-    return LaunchOutcome(counts, fault, printed, traces=traces, lengths=lengths, waited=waited)
+    launched = tuple(launch for part in parts for launch in part.launched)
+    return LaunchOutcome(
+        counts, fault, printed, traces=traces, lengths=lengths, waited=waited, launched=launched
+    )
 
 
 def read_stall_breakdown(found: Estimate, profile: Profiled) -> WarpCycles:

@@ -11,6 +11,11 @@ from grader.emulator.layouts.blocks import pointer_to
 
 SYSTEM_WINDOW, MALLOC, FREE = 0x7E00, 0x300, 0x400
 """Upper word of the addresses of system functions; lower words of two of them."""
+RESERVE_PARAMETERS, LAUNCH_KERNEL = 0x500, 0x600
+"""Lower words of cudaGetParameterBufferV2 and cudaLaunchDeviceV2."""
+LAUNCH_WORDS, LAUNCH_HEAD_BYTES, LAUNCH_PARAMETER_BYTES = 9, 64, 4096
+"""The arguments of cudaGetParameterBufferV2 as words: kernel (two), grid, block, dynamic shared
+memory. They lie before the memory for the parameters, of which a kernel has up to 4 KiB."""
 HEAP_BYTES, HEAP_STEP_BYTES = 8 << 20, 16
 """The GPU's default size (`cudaLimitMallocHeapSize`), and the allocation unit."""
 HEAP_STATE = np.dtype(

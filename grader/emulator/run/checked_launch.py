@@ -3,7 +3,7 @@ its accesses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum, StrEnum
 
@@ -83,6 +83,25 @@ class Access(Enum):
 
 Touched = Mapping[Access, np.ndarray]
 """Ascending rows of first offset and end in the window."""
+
+
+def join_touched(parts: Sequence[Touched]) -> Touched:
+    """The accesses of several launches."""
+    if len(parts) == 1:
+        return parts[0]
+    return {
+        access: _join_ranges(np.concatenate([part[access] for part in parts if access in part]))
+        for access in dict.fromkeys(access for part in parts for access in part)
+    }
+
+
+def _join_ranges(rows: np.ndarray) -> np.ndarray:
+    """Ascending rows without common parts, which cover the same offsets."""
+    rows = rows[np.argsort(rows[:, 0])]
+    ends = np.maximum.accumulate(rows[:, 1])
+    apart = np.append(rows[1:, 0] > ends[:-1], True)
+    starts = rows[np.append(True, apart[:-1]), 0]
+    return np.stack([starts, ends[apart]], axis=1)
 
 
 _MEANINGS: Mapping[int, tuple[HazardKind, str | None, bool]] = {

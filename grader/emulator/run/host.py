@@ -8,9 +8,11 @@ in registers from R4 on, in nvcc's calling convention.
 from __future__ import annotations
 
 import ctypes
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from typing import Any
 from weakref import WeakMethod
 
@@ -23,6 +25,13 @@ from grader.emulator.layouts.execution import (
     WARP_LANES,
     FaultCode,
 )
+from grader.emulator.layouts.heap import (
+    LAUNCH_HEAD_BYTES,
+    LAUNCH_KERNEL,
+    LAUNCH_PARAMETER_BYTES,
+    LAUNCH_WORDS,
+    SYSTEM_WINDOW,
+)
 from grader.emulator.run.formatting import (
     Arguments,
     BadAddressError,
@@ -30,10 +39,20 @@ from grader.emulator.run.formatting import (
     format_text,
     read_string,
 )
-from grader.emulator.run.launch import block_number
-from grader.emulator.run.memory import HOST_FUNCTIONS, WINDOW, DeviceMemory
+from grader.emulator.run.launch import Triple, block_number
+from grader.emulator.run.memory import (
+    HOST_FUNCTIONS,
+    MAKE_HANDLE,
+    SUCCEED,
+    WINDOW,
+    DeviceMemory,
+)
 
+TAIL_LAUNCH = 3
+"""cudaStreamTailLaunch of driver_types.h."""
 _FIRST_ARGUMENT, _LINE_ARGUMENT = 4, 8
+_HANDLES = count(0x1000)
+"""Handles of streams and events of device code: unlike the named streams of CUDA."""
 _CALLBACK = ctypes.CFUNCTYPE(ctypes.c_uint32, ctypes.c_uint64, ctypes.c_uint64, ctypes.c_uint32)
 
 
@@ -48,9 +67,22 @@ class Assertion:
     lanes: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class DeviceLaunch:
+    """A launch by device code: the address of its kernel, its sizes, its stream (a handle, or
+    TAIL_LAUNCH), and its parameters, with unused bytes behind them."""
+
+    kernel: int
+    grid: Triple
+    block: Triple
+    dynamic_shared_bytes: int
+    stream: int
+    parameters: bytes
+
+
 class HostFunctions:
-    """The callback of a worker, and its results: `printed` by block in order, `message` of a failed
-    assertion."""
+    """The callback of a worker, and its results: `printed` and `launched` by block in order,
+    `message` of a failed assertion."""
 
     def __init__(self, warp_type: np.dtype, memory: DeviceMemory, limit: int) -> None:
         self._warp_type = warp_type
@@ -66,6 +98,7 @@ class HostFunctions:
         """Forgets the results of a launch."""
         self._free_characters = self._limit
         self.printed: list[tuple[int, str]] = []
+        self.launched: list[tuple[int, DeviceLaunch]] = []
         self.message = ""
         self.assertion: Assertion | None = None
 
@@ -135,6 +168,40 @@ class HostFunctions:
         self.message = f"assert({condition}) failed in {function}"
         return self._fail(context, FaultCode.ASSERT, lanes[0])
 
+    def keep_launches(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
+        """cudaLaunchDeviceV2(memory of cudaGetParameterBufferV2, stream)."""
+        for lane in lanes:
+            read, buffer = self._reader(context, warp, lane), _argument(warp, lane, 0)
+            try:
+                head = read(buffer - LAUNCH_HEAD_BYTES, 4 * LAUNCH_WORDS)
+                parameters = read(buffer, LAUNCH_PARAMETER_BYTES)
+            except BadAddressError:
+                return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, buffer)
+            kernel, *sizes, shared = struct.unpack("<Q7I", head)
+            launch = DeviceLaunch(
+                *(kernel, tuple(sizes[:3]), tuple(sizes[3:]), shared),
+                *(_argument(warp, lane, 1), parameters),
+            )
+            self.launched.append((block_number(context), launch))
+        return FaultCode.NONE
+
+    def succeed(self, _: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
+        """A function that has nothing to do: the result is cudaSuccess."""
+        warp["registers"][_FIRST_ARGUMENT, lanes] = 0
+        return FaultCode.NONE
+
+    def make_handles(self, context: Any, warp: Any, lanes: list[int]) -> int:  # noqa: ANN401
+        """cudaStreamCreateWithFlags(stream, flags), cudaEventCreateWithFlags(event, flags)."""
+        for lane in lanes:
+            address = _argument(warp, lane, 0)
+            thread = int(warp["index"]) * WARP_LANES + lane
+            try:
+                place = _find(self.memory, context, thread, address, 8)
+            except BadAddressError:
+                return self._fail(context, FaultCode.GLOBAL_BOUNDS, lane, address)
+            ctypes.c_uint64.from_address(place).value = next(_HANDLES)
+        return self.succeed(context, warp, lanes)
+
     def _reader(self, context: Any, warp: Any, lane: int) -> Callable[[int, int], bytes]:  # noqa: ANN401
         """A function that reads bytes at a generic address of a lane, or raises BadAddressError."""
         thread = int(warp["index"]) * WARP_LANES + lane
@@ -148,22 +215,30 @@ class HostFunctions:
 
 def _read(memory: DeviceMemory, context: Any, thread: int, address: int, size: int) -> bytes:  # noqa: ANN401
     """Bytes at a generic address of a thread of the context's block."""
+    return ctypes.string_at(_find(memory, context, thread, address, size), size)
+
+
+def _find(memory: DeviceMemory, context: Any, thread: int, address: int, size: int) -> int:  # noqa: ANN401
+    """The host address of these bytes. Raises BadAddressError."""
     high, low = address >> 32, address & 0xFFFFFFFF
     if high == WINDOW:
         for region in memory.regions.values():
             if region.offset <= low and low + size <= region.offset + region.size_bytes:
-                return ctypes.string_at((memory.host_base + low) % (1 << 64), size)
+                return (memory.host_base + low) % (1 << 64)
     first, local_bytes = int(context["shared_base"]), int(context["local_bytes"])
     if high == SHARED_HIGH and first <= low and low + size <= first + int(context["shared_bytes"]):
-        return ctypes.string_at(int(context["shared_host"]) + low, size)
+        return int(context["shared_host"]) + low
     if high == LOCAL_WINDOW and low + size <= local_bytes:
-        return ctypes.string_at(int(context["local_host"]) + thread * local_bytes + low, size)
+        return int(context["local_host"]) + thread * local_bytes + low
     raise BadAddressError
 
 
 _FUNCTIONS = {
     HOST_FUNCTIONS["vprintf"]: HostFunctions.print_lanes,
     HOST_FUNCTIONS["__assertfail"]: HostFunctions.fail_assertion,
+    SYSTEM_WINDOW << 32 | LAUNCH_KERNEL: HostFunctions.keep_launches,
+    SYSTEM_WINDOW << 32 | SUCCEED: HostFunctions.succeed,
+    SYSTEM_WINDOW << 32 | MAKE_HANDLE: HostFunctions.make_handles,
 }
 
 
@@ -175,6 +250,12 @@ def _call(
 ) -> int:
     called = method()
     return FaultCode.INTERNAL if called is None else called(context_address, warp_address, mask)
+
+
+def join_launched(parts: list[list[tuple[int, DeviceLaunch]]]) -> tuple[DeviceLaunch, ...]:
+    """The launches by a launch's blocks, in the order of blocks."""
+    pieces = sorted((piece for part in parts for piece in part), key=lambda piece: piece[0])
+    return tuple(launch for _, launch in pieces)
 
 
 def join_printed(parts: list[list[tuple[int, str]]], limit: int) -> str:

@@ -12,7 +12,7 @@ from grader.emulator.run.block_traces import NO_LENGTHS, BlockTrace, Lengths, jo
 from grader.emulator.run.checked_launch import Hazard, Touched
 from grader.emulator.run.counts import LaunchCounts
 from grader.emulator.run.faults import Fault
-from grader.emulator.run.host import join_printed
+from grader.emulator.run.host import DeviceLaunch, join_launched, join_printed
 from grader.emulator.run.launch import LaunchSettings, fill_constants
 from grader.emulator.run.memory import DeviceMemory
 from grader.emulator.run.worker import Worker, first_fault, local_bytes
@@ -33,7 +33,8 @@ class LaunchOutcome:
 
     `hazards`: findings of the checked mode. `traces`: of the blocks in `settings.traced`. `waited`:
     a thread waited in a loop for a value from another thread; the number of iterations depends on
-    the device, and so do the counts. `touched`: accesses to the watched regions.
+    the device, and so do the counts. `touched`: accesses to the watched regions. `launched`:
+    launches by device code, in the order of blocks.
     """
 
     counts: LaunchCounts
@@ -44,6 +45,7 @@ class LaunchOutcome:
     lengths: Lengths = NO_LENGTHS
     waited: bool = False
     touched: Touched = field(default_factory=dict)
+    launched: tuple[DeviceLaunch, ...] = ()
 
 
 def run_launch(
@@ -87,6 +89,7 @@ def run_launch(
     printed = join_printed(
         [worker.host_functions.printed for worker in workers], settings.print_limit
     )
+    launched = join_launched([worker.host_functions.launched for worker in workers])
     checked = workers[0].checked
     hazards = checked.hazards if checked is not None else ()
     touched = checked.touched(settings.watched) if checked and settings.watched else {}
@@ -97,7 +100,9 @@ def run_launch(
     lengths = join_lengths(worker.lengths for worker in workers)
     counts = kernel.count_table.sum_up(worker.tally for worker in workers)
     fault = first_fault(kernel, settings, workers)
-    return LaunchOutcome(counts, fault, printed, hazards, tuple(traces), lengths, waited, touched)
+    return LaunchOutcome(
+        *(counts, fault, printed, hazards, tuple(traces), lengths, waited, touched, launched)
+    )
 
 
 def _chunks(settings: LaunchSettings, threads: int) -> list[tuple[int, int]]:

@@ -16,7 +16,15 @@ import numpy as np
 
 from grader.emulator.isa.program import Pointer, Variable
 from grader.emulator.layouts.execution import BUFFER
-from grader.emulator.layouts.heap import FREE, HEAP, MALLOC, SYSTEM_WINDOW, make_heap
+from grader.emulator.layouts.heap import (
+    FREE,
+    HEAP,
+    LAUNCH_KERNEL,
+    MALLOC,
+    RESERVE_PARAMETERS,
+    SYSTEM_WINDOW,
+    make_heap,
+)
 from grader.emulator.run import lazy_pages
 
 WINDOW = 0x6A00
@@ -31,6 +39,7 @@ RED_ZONE = 4096
 LIMIT = 1 << 32
 COMPARED_BYTES = 1 << 18
 """Size of a comparison; its data stays in the caches."""
+SUCCEED, MAKE_HANDLE = 0x700, 0x800
 HOST_FUNCTIONS = {
     name: SYSTEM_WINDOW << 32 | low
     for name, low in (
@@ -38,9 +47,26 @@ HOST_FUNCTIONS = {
         ("__assertfail", 0x200),
         ("malloc", MALLOC),
         ("free", FREE),
+        ("__cudaCDP2GetParameterBufferV2", RESERVE_PARAMETERS),
+        ("__cudaCDP2LaunchDeviceV2", LAUNCH_KERNEL),
+        ("__cudaCDP2LaunchDeviceV2_ptsz", LAUNCH_KERNEL),
+        ("__cudaCDP2GetLastError", SUCCEED),
+        ("__cudaCDP2PeekAtLastError", SUCCEED),
+        ("__cudaCDP2StreamCreateWithFlags", MAKE_HANDLE),
+        ("__cudaCDP2StreamDestroy", SUCCEED),
+        ("__cudaCDP2StreamWaitEvent", SUCCEED),
+        ("__cudaCDP2StreamWaitEvent_ptsz", SUCCEED),
+        ("__cudaCDP2EventCreateWithFlags", MAKE_HANDLE),
+        ("__cudaCDP2EventRecord", SUCCEED),
+        ("__cudaCDP2EventRecord_ptsz", SUCCEED),
+        ("__cudaCDP2EventRecordWithFlags", SUCCEED),
+        ("__cudaCDP2EventRecordWithFlags_ptsz", SUCCEED),
+        ("__cudaCDP2EventDestroy", SUCCEED),
     )
 }
-"""Addresses of the system functions that the emulator provides."""
+"""Addresses of the system functions that the emulator provides: those of device code, and those of
+the device runtime (cuda_device_runtime_api.h). Kernels run in the order of their launches, so
+streams and events of device code need no more than a handle."""
 UNKNOWN_FUNCTION = 0x7E00_0000_0000
 """Address of all other system functions; a call of it ends the launch as not emulated."""
 

@@ -11,7 +11,7 @@ import numpy as np
 from grader.emulator.codegen.native_kernel import NativeKernel
 from grader.emulator.run.counts import Tally
 from grader.emulator.run.faults import Fault
-from grader.emulator.run.host import join_printed
+from grader.emulator.run.host import DeviceLaunch, join_launched, join_printed
 from grader.emulator.run.launch import LaunchSettings, fill_constants
 from grader.emulator.run.memory import DeviceMemory
 from grader.emulator.run.worker import Worker, first_fault
@@ -25,6 +25,7 @@ class Repetition:
     printed: str
     executed: int
     waited: bool
+    launched: tuple[DeviceLaunch, ...] = ()
 
 
 class RepeatedLaunch:
@@ -56,7 +57,8 @@ class RepeatedLaunch:
         if context["fault_code"] or worker.executed > self._settings.budget:
             fault = first_fault(self._kernel, self._settings, [worker])
         printed = join_printed([host.printed], self._settings.print_limit) if host.printed else ""
-        return Repetition(fault, printed, worker.executed, bool(context["waited"]))
+        launched = join_launched([host.launched])
+        return Repetition(fault, printed, worker.executed, bool(context["waited"]), launched)
 
     def follow(self, memory: DeviceMemory) -> None:
         """Uses memory with other regions from now on."""

@@ -58,14 +58,48 @@ static uint64_t allocate(Context &context, uint64_t bytes)
     return heap.address + offset;
 }
 
-// A system function that the lanes of a path call: malloc and free here, others in Python
-// (host.py).
+// Memory for the parameters of a kernel that a lane will launch, behind a record of the launch: the
+// arguments of the function, as words.
+static uint64_t reserve_parameters(Context &context, const uint32_t *arguments)
+{
+    uint64_t address = allocate(context, LAUNCH_HEAD_BYTES + LAUNCH_PARAMETER_BYTES);
+    if (address == 0)
+        return 0;
+    uint32_t words[LAUNCH_WORDS];
+    for (uint32_t n = 0; n < LAUNCH_WORDS; n++)
+        words[n] = arguments[n * WARP_LANES];
+    memcpy(host_pointer(context.heap->host + address - context.heap->address), words, sizeof words);
+    return address + LAUNCH_HEAD_BYTES;
+}
+
+// Frees the memory of a launch. Its next user has no race with this one.
+static void free_parameters(Context &context, uint64_t address)
+{
+    give_back(*context.heap, address);
+    if (context.checked_state == nullptr)
+        return;
+    const CheckedState &state = *context.checked_state;
+    uint64_t first = uint32_t(address) >> state.global_shift;
+    uint64_t count = (LAUNCH_HEAD_BYTES + LAUNCH_PARAMETER_BYTES) >> state.global_shift;
+    const uint64_t tags[] = {state.global_writers, state.global_readers};
+    for (uint64_t each : tags)
+        memset(host_pointer(each + first * sizeof(uint64_t)), 0, count * sizeof(uint64_t));
+}
+
+// A system function that the lanes of a path call: those of the heap here, others in Python
+// (host.py), which also keeps a launch before its memory is freed.
 EXPORT uint32_t emulator_call_system(Context *context, Warp *warp, uint32_t mask)
 {
     uint64_t target = context->call_target;
-    if (context->heap == nullptr || (target != SYSTEM + MALLOC && target != SYSTEM + FREE)) {
+    bool launches = target == SYSTEM + LAUNCH_KERNEL;
+    if (context->heap == nullptr || launches
+        || (target != SYSTEM + MALLOC && target != SYSTEM + FREE
+            && target != SYSTEM + RESERVE_PARAMETERS)) {
         using Callback = uint32_t(Context *, Warp *, uint32_t);
-        return reinterpret_cast<Callback *>(context->host_functions)(context, warp, mask);
+        uint32_t code
+            = reinterpret_cast<Callback *>(context->host_functions)(context, warp, mask);
+        if (context->heap == nullptr || !launches || code != FaultCode::NONE)
+            return code;
     }
     uint32_t *low = reinterpret_cast<uint32_t *>(warp + 1) + FIRST_ARGUMENT * WARP_LANES;
     uint32_t *high = low + WARP_LANES, code = FaultCode::NONE;
@@ -77,6 +111,13 @@ EXPORT uint32_t emulator_call_system(Context *context, Warp *warp, uint32_t mask
             value = allocate(*context, value);
             low[lane] = uint32_t(value);
             high[lane] = uint32_t(value >> 32);
+        } else if (target == SYSTEM + RESERVE_PARAMETERS) {
+            value = reserve_parameters(*context, low + lane);
+            low[lane] = uint32_t(value);
+            high[lane] = uint32_t(value >> 32);
+        } else if (launches) {
+            free_parameters(*context, value - LAUNCH_HEAD_BYTES);
+            low[lane] = 0;
         } else if (value != 0 && !give_back(*context->heap, value)) {
             context->fault_lane = lane;
             context->fault_address = value;
