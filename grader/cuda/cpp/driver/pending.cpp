@@ -108,7 +108,8 @@ template <class Test> void finish_where(Test test)
         needed.erase(at->first);
         Pending pending = std::move(at->second);
         queue().erase(at);
-        pending.work();
+        if (pending.work)
+            pending.work();
     }
 }
 

@@ -149,7 +149,8 @@ template <class T> void multiply_one(const Product &p, size_t number)
         for (int i = 0; i < p.m; ++i) {
             size_t at = number * size_t(p.c.stride) + size_t(j) * size_t(p.c.ld) + size_t(i);
             double old = beta == 0 ? 0 : beta * read(p.c.type, p.c.memory, at);
-            write(p.c.type, const_cast<void *>(p.c.memory), at, alpha * sums[size_t(i)] + old);
+            double value = alpha * double(sums[size_t(i)]) + old;
+            write(p.c.type, const_cast<void *>(p.c.memory), at, value);
         }
     }
 }
@@ -384,7 +385,7 @@ static cublasStatus_t dot(const char *function, cublasHandle_t handle, int n, co
     return reduce<T>(function, handle, 2.0 * n, result, [=] {
         double sum = 0;
         for (int i = 0; i < n; ++i)
-            sum += double(a[i]) * b[i];
+            sum += double(a[i]) * double(b[i]);
         return static_cast<T>(sum);
     });
 }
@@ -398,7 +399,7 @@ static cublasStatus_t norm(const char *function, cublasHandle_t handle, int n, c
     return reduce<T>(function, handle, n, result, [=] {
         double sum = 0;
         for (int i = 0; i < n; ++i)
-            sum += squares ? double(from[i]) * from[i] : std::fabs(double(from[i]));
+            sum += squares ? double(from[i]) * double(from[i]) : std::fabs(double(from[i]));
         return static_cast<T>(squares ? std::sqrt(sum) : sum);
     });
 }
@@ -435,9 +436,11 @@ static cublasStatus_t gemv(const char *function, cublasHandle_t handle, cublasOp
     return run<T>(function, handle, double(m) * n, [=] {
         for (int i = 0; i < rows; ++i) {
             double sum = 0;
-            for (int j = 0; j < columns; ++j)
-                sum += double(matrix[across ? i + size_t(j) * lda : j + size_t(i) * lda]) * from[j];
-            double kept = old.get() == 0 ? 0 : old.get() * to[i];
+            for (int j = 0; j < columns; ++j) {
+                size_t at = across ? i + size_t(j) * lda : j + size_t(i) * lda;
+                sum += double(matrix[at]) * double(from[j]);
+            }
+            double kept = old.get() == 0 ? 0 : old.get() * double(to[i]);
             to[i] = static_cast<T>(product.get() * sum + kept);
         }
     });

@@ -148,12 +148,12 @@ curandStatus_t curandGenerateSeeds(curandGenerator_t) { return CURAND_STATUS_SUC
 GENERATE(curandGenerate, unsigned, random())
 GENERATE(curandGenerateUniform, float, (random() + 1.0) * 0x1p-32)
 GENERATE(curandGenerateUniformDouble, double, random.uniform())
-GENERATE(curandGenerateNormal, float, mean + deviation * random.normal(), float mean,
-         float deviation)
+GENERATE(curandGenerateNormal, float, double(mean) + double(deviation) * random.normal(),
+         float mean, float deviation)
 GENERATE(curandGenerateNormalDouble, double, mean + deviation * random.normal(), double mean,
          double deviation)
-GENERATE(curandGenerateLogNormal, float, std::exp(mean + deviation * random.normal()), float mean,
-         float deviation)
+GENERATE(curandGenerateLogNormal, float,
+         std::exp(double(mean) + double(deviation) * random.normal()), float mean, float deviation)
 GENERATE(curandGenerateLogNormalDouble, double, std::exp(mean + deviation * random.normal()),
          double mean, double deviation)
 GENERATE(curandGeneratePoisson, unsigned, std::poisson_distribution<unsigned>(lambda)(random),
