@@ -8,6 +8,7 @@ import numpy as np
 
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import SECTOR_BYTES
+from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import ContentionSums
 from grader.emulator.timing.figures import Figures
@@ -109,10 +110,10 @@ def find_contention(
     arrays = {
         "streams": streams.record(),
         "regions": regions,
-        "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
-        "known": np.zeros(lines, dtype=np.uint16),
-        "chains": np.zeros(lines, dtype=np.uint32),
-        "swapped": np.zeros(lines, dtype=np.uint32),
+        "visitors": make_zeros(lines, np.uint32, sparse=True),
+        "known": make_zeros(lines, np.uint16, sparse=True),
+        "chains": make_zeros(lines, np.uint32, sparse=True),
+        "swapped": make_zeros(lines, np.uint32, sparse=True),
         "alone": np.zeros(len(regions)),
         "pairs": pairs,
         "turns": turns,

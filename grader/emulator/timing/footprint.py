@@ -11,6 +11,7 @@ import numpy as np
 
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import SECTOR_BYTES
+from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Region, Touched
 from grader.emulator.timing.figures import Figures
@@ -214,8 +215,8 @@ class Footprint:
         lines = LIMIT // LINE_BYTES
         arrays = {
             "streams": streams.record(),
-            "known": np.zeros(lines, dtype=np.uint16),  # only used pages take memory
-            "words": np.zeros(lines, dtype=np.uint32),
+            "known": make_zeros(lines, np.uint16, sparse=True),
+            "words": make_zeros(lines, np.uint32, sparse=True),
             "regions": found,
         }
         touched = make_pointing(Touched, arrays, {"region_count": len(found)})

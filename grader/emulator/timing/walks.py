@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from grader.emulator.cpp import Runtime
+from grader.emulator.run.lazy_pages import make_zeros
 from grader.emulator.run.memory import LIMIT
 from grader.emulator.timing.analysis_records import Walks
 from grader.emulator.timing.record_arrays import first_row, make_pointing
@@ -40,9 +41,9 @@ def follow_walks(
     SM with `resident` blocks at a time, `around` other blocks."""
     lines = LIMIT // LINE_BYTES
     shared: dict[str, np.ndarray] = {
-        "visitors": np.zeros(lines, dtype=np.uint32),  # only used pages take memory
-        "known": np.zeros(lines, dtype=np.uint16),
-        "places": np.zeros(lines, dtype=np.uint32),
+        "visitors": make_zeros(lines, np.uint32, sparse=True),
+        "known": make_zeros(lines, np.uint16, sparse=True),
+        "places": make_zeros(lines, np.uint32, sparse=True),
     }
     found, visitors = [], 0
     for each, at_once in ((streams, resident), *((group, 1) for group in around)):
