@@ -13,8 +13,8 @@ from grader.toolchain.elf import CODE, Elf
 from grader.toolchain.nvdisasm import INSTRUCTION_BYTES
 
 _LOW, _HIGH = (0x38, 0x3E), (0x39, 0x3F)
-"""R_CUDA_ABS32_LO_32 and R_CUDA_FUNC_DESC32_LO_32, and those of the upper words, as `cuobjdump
--elf` names them. The second kind is the address of a kernel, for a launch."""
+"""R_CUDA_ABS32_LO_32 and R_CUDA_FUNC_DESC32_LO_32, then both for upper words, as `cuobjdump -elf`
+names them. The second kind is the address of a kernel, for a launch."""
 _OF_KERNELS = (0x3E, 0x3F)
 _FILLED = re.compile(r"32@(?:lo|hi)\([^,]*")
 _DEVICE_RUNTIME = re.compile(

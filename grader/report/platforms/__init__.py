@@ -14,6 +14,8 @@ FORMATS: Mapping[str, str] = {
     "github": "GitHub Classroom's autograding JSON",
     "junit": "JUnit's XML",
     "markdown": "a pull request's comment in GitHub's Markdown",
+    "gcc": "lines like gcc's messages, for editors",
+    "sarif": "SARIF, for code scanning",
 }
 """The meaning of each format. The module of its name, which loads on use, has `format_NAME(score,
 rule)`."""
