@@ -64,6 +64,8 @@ def _run_to_end(act: Callable[[], None]) -> None:
     try:
         act()
         status = 0
+    except KeyboardInterrupt:  # Ctrl-C and signals also reach the command, which reports them
+        status = 128 + signal.SIGINT
     except BaseException:
         traceback.print_exc()
     finally:

@@ -142,14 +142,25 @@ def test_the_command_has_the_programs_exit_code(program: str) -> None:
 
 def test_an_interrupt_is_the_programs(program: str) -> None:
     command = [sys.executable, "-m", "grader", "exec", "--", program, "catch"]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    with start_group(command) as process:
         os.killpg(process.pid, signal.SIGINT)
         assert process.communicate()[0] == "caught\n"
     assert process.returncode == 9
+
+
+def test_a_signal_ends_all_processes_with_one_line(program: str) -> None:
+    with start_group([sys.executable, "-m", "grader", "exec", "--", program, "catch"]) as process:
+        os.killpg(process.pid, signal.SIGTERM)
+        assert "Traceback" not in process.communicate()[1]
+
+
+def start_group(command: list[str]) -> subprocess.Popen[str]:
+    """A program that has printed `ready`, in a process group of its own."""
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
 
 
 def test_a_mistake_is_shown_as_nvcc_prints_it(tmp_path: Path) -> None:
