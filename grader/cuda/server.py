@@ -23,6 +23,7 @@ from pathlib import Path
 
 from grader.cuda.settings import Settings as Settings
 from grader.cuda.settings import read_settings
+from grader.sandbox.launch import end_with_parent
 
 MOST_SESSIONS = 64
 """At a time; further programs wait for their connection."""
@@ -59,7 +60,9 @@ def start_server(settings: Settings) -> Iterator[Path]:
 
 
 def _run_to_end(act: Callable[[], None]) -> None:
-    """Runs a forked process to its end: it never returns to the caller's code."""
+    """Runs a forked process to its end: it never returns to the caller's code. It ends with the
+    process that forked it, even while a kernel runs."""
+    end_with_parent()
     status = 1
     try:
         act()

@@ -100,7 +100,7 @@ def become_isolated(text: str) -> None:
     """Becomes the tool of a command."""
     command = json.loads(text)
     libc = ctypes.CDLL(None, use_errno=True)
-    libc.prctl(_END_WITH_PARENT, signal.SIGKILL)
+    end_with_parent()
     if libc.unshare(_NEW_NETWORK) and libc.unshare(_NEW_USER | _NEW_NETWORK):
         sys.exit(NO_NETWORK)
     with socket.socket(
@@ -121,11 +121,16 @@ def main(text: str) -> None:
         environment[order.connected_as] = f"fd:{connection.fileno()}"
     # libraries of the program get the usual addresses: none lies in the range of device memory
     ctypes.CDLL(None).personality(_ADDR_NO_RANDOMIZE)
-    ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
+    end_with_parent()
     _limit(order)
     if order.confined:
         _confine(order)
     os.execve(order.command[0], list(order.command), environment)
+
+
+def end_with_parent() -> None:
+    """The kernel kills this process when the thread ends that started it."""
+    ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
 
 
 def _limit(order: LaunchOrder) -> None:

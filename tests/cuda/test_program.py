@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -152,6 +153,49 @@ def test_a_signal_ends_all_processes_with_one_line(program: str) -> None:
     with start_group([sys.executable, "-m", "grader", "exec", "--", program, "catch"]) as process:
         os.killpg(process.pid, signal.SIGTERM)
         assert "Traceback" not in process.communicate()[1]
+
+
+ENDLESS = """
+#include <cstdio>
+__global__ void spin(long *x) { for (long n = 0; n < 1l << 60; n++) *x = *x * 3 + n; }
+int main()
+{
+    long *x;
+    cudaMalloc(&x, 8);
+    puts("ready");
+    fflush(stdout);
+    spin<<<1, 1>>>(x);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_no_process_of_the_device_outlives_a_killed_command(tmp_path: Path) -> None:
+    source = tmp_path / "spin.cu"
+    source.write_text(ENDLESS)
+    command = [sys.executable, "-m", "grader", "exec", str(source), "--no-model"]
+    with start_group(command) as process:
+        ours = list_group(process.pid)
+        assert len(ours) >= 3  # the command, the server and the session
+        process.kill()
+        end = time.monotonic() + 5
+        while process.poll() is None or (list_group(process.pid) and time.monotonic() < end):
+            time.sleep(0.02)
+        left = list_group(process.pid)
+        os.killpg(process.pid, signal.SIGKILL)
+    assert not left
+
+
+def list_group(group: int) -> list[int]:
+    """The running Python processes of a process group."""
+    python, found = Path(sys.executable).resolve(), []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            running = int(fields[2]) == group and fields[0] != "Z"
+            if running and (folder / "exe").readlink() == python:
+                found.append(int(folder.name))
+    return found
 
 
 def start_group(command: list[str]) -> subprocess.Popen[str]:
