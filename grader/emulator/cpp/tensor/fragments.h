@@ -44,16 +44,13 @@ inline const uint32_t *words_of(const uint32_t *registers)
 template <class Format, uint32_t HEIGHT, uint32_t K>
 HOT void read_left(const uint32_t *registers, uint32_t (*codes)[K])
 {
-    constexpr uint32_t TOGETHER = 32 / Format::BITS, BLOCKS = HEIGHT / ROWS;
-    constexpr uint32_t COUNT = BLOCKS * K / (4 * TOGETHER);
-    for (uint32_t n = 0; n < COUNT; ++n)
-        for (uint32_t lane = 0; lane < WARP_LANES; ++lane)
-            for (uint32_t part = 0; part < TOGETHER; ++part) {
-                uint32_t row = lane / 4 + ROWS * (n % BLOCKS);
-                uint32_t column = (lane % 4 + 4 * (n / BLOCKS)) * TOGETHER + part;
-                uint64_t word = registers[n * WARP_LANES + lane];
-                codes[row][column] = uint32_t(word << (64 - Format::BITS * (part + 1)) >>
-                                              (64 - Format::BITS));
+    constexpr uint32_t TOGETHER = 32 / Format::BITS, BLOCKS = HEIGHT / ROWS, WIDTH = 4 * TOGETHER;
+    for (uint32_t n = 0; n < BLOCKS * K / WIDTH; ++n)
+        for (uint32_t row = 0; row < ROWS; ++row)
+            for (uint32_t column = 0; column < WIDTH; ++column) {
+                uint32_t word = registers[n * WARP_LANES + row * 4 + column / TOGETHER];
+                codes[row + ROWS * (n % BLOCKS)][n / BLOCKS * WIDTH + column] =
+                    word >> column % TOGETHER * Format::BITS & ~0u >> (32 - Format::BITS);
             }
 }
 
@@ -61,11 +58,12 @@ HOT void read_left(const uint32_t *registers, uint32_t (*codes)[K])
 template <class Format, uint32_t K>
 HOT void read_right(const uint32_t *registers, uint32_t (*codes)[COLUMNS])
 {
-    uint32_t columns[COLUMNS][K];
-    read_left<Format, ROWS, K>(registers, columns);
+    constexpr uint32_t TOGETHER = 32 / Format::BITS, WIDTH = 4 * TOGETHER;
     for (uint32_t k = 0; k < K; ++k)
-        for (uint32_t n = 0; n < COLUMNS; ++n)
-            codes[k][n] = columns[n][k];
+        for (uint32_t n = 0; n < COLUMNS; ++n) {
+            uint32_t word = registers[k / WIDTH * WARP_LANES + n * 4 + k % WIDTH / TOGETHER];
+            codes[k][n] = word >> k % TOGETHER * Format::BITS & ~0u >> (32 - Format::BITS);
+        }
 }
 
 // The index of a 32-bit element of C or D.
