@@ -13,8 +13,9 @@ from pathlib import Path
 
 from grader.authoring.mutants import Mutant, make_mutants
 from grader.authoring.verdicts import FAULTLESS, Grading, list_missed
+from grader.cpp.cursor import quote
 from grader.devices.choose import EMULATED
-from grader.grading.building import build
+from grader.grading.building import build, names_of
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import run_limits
 from grader.grading.tools import Toolchain, find_toolchain
@@ -22,7 +23,9 @@ from grader.plumbing.cache import cache_folder
 from grader.records import Progress, Score, Status, Submission
 from grader.report.soundness import Claim, Fate, MutantFate, Proof
 from grader.spec.exercise import Exercise, Limits
+from grader.submission.plan import macro_names
 from grader.submission.source_file import read_submission
+from grader.toolchain.preprocess import keep_for_equal_directives
 
 _SURVIVES = re.compile(r"//.*\bsurvives:\s*(?P<why>\S.*)")
 """The author's note on a line of the reference: a mutant of this line is harmless, with the
@@ -61,7 +64,8 @@ def try_mutants(
             files[str(number)] = Path(name) / f"{exercise.id}--mutant_{number}.cu"
             files[str(number)].write_text(mutants[number].text, encoding="utf-8")
         limits = run_limits(limit_mutants(exercise.limits, alone))
-        limited = replace(counting, options=replace(counting.options, limits=limits))
+        options = replace(counting.options, limits=limits, until_wrong=True)
+        limited = replace(counting, options=options)
         scores = limited.grade_all(files, stage)
     return tuple(
         _describe_fate(mutant, scores[str(graded[number])], reference)
@@ -113,11 +117,15 @@ def _fingerprints(
     assert reference.device is not None
     arch, where = reference.device.arch, cache_folder(grading.options)
     tools = find_toolchain(prefer_wheel=reference.device.kind == EMULATED, cache=where)
-    texts = [source.text, *(mutant.text for mutant in mutants)]
     grading.options.show(Progress("compiling mutants of the reference"))
-    sources = [replace(source, text=text) for text in texts]
+    sources = [replace(source, text=mutant.text) for mutant in mutants]
+    plan = build(source, exercise, tools, arch=arch).plan
+    names = macro_names(plan, names_of(exercise))
+    # A mutant has the directives of the reference.
+    keep_for_equal_directives(source, sources, names, nvcc=tools.nvcc, arch=arch, cache=where)
     with ThreadPoolExecutor(grading.jobs) as pool:
-        return list(pool.map(lambda each: _fingerprint(each, exercise, tools, arch), sources))
+        marks = pool.map(lambda each: _fingerprint(each, exercise, tools, arch), (source, *sources))
+        return list(marks)
 
 
 def _fingerprint(source: Submission, exercise: Exercise, tools: Toolchain, arch: str) -> object:
@@ -141,10 +149,16 @@ def _describe_fate(mutant: Mutant, score: Score, reference: Score) -> MutantFate
     if not score.judged_points:
         return _fate(mutant, Fate.UNKNOWN, f"{score.status.value}: {score.message}")
     if not is_as_good(score, reference):
-        return _fate(mutant, Fate.CAUGHT, list_missed(score))
+        return _fate(mutant, Fate.CAUGHT, _describe_catch(score))
     if accepted:
         return _fate(mutant, Fate.ACCEPTED, f"the author's note: {accepted['why']}")
     return _fate(mutant, Fate.SURVIVED, "full marks for all that this device judges")
+
+
+def _describe_catch(score: Score) -> str:
+    """The first wrong case, where later cases did not run; else the checks that lost points."""
+    wrong = next((case.name for case in score.cases if case.is_wrong), None)
+    return list_missed(score) if wrong is None else f"the case {quote(wrong)}"
 
 
 def _fate(mutant: Mutant, fate: Fate, why: str) -> MutantFate:

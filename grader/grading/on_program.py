@@ -53,7 +53,9 @@ def grade_on_program(job: Job) -> bool:
             check_end(ran, case)
             job.evidence.cases += (grading.judge(ran, case, run, case.sizes),)
             found.add(case, ran)
-        job.evidence.checked = found.checked(len(cases))
+            if job.options.until_wrong and not job.evidence.all_right:
+                break
+        job.evidence.checked = found.checked(len(job.evidence.cases))
         job.evidence.host_mistakes = found.united()
         job.evidence.measured = MeasuredProgram(host_mistakes=len(job.evidence.host_mistakes))
         if job.evidence.all_right:

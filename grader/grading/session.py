@@ -127,7 +127,8 @@ def run_limits(limits: Limits) -> RunLimits:
 
 
 def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
-    """Runs the correctness cases. The first failed run ends them: raises SubmissionError."""
+    """Runs the correctness cases. The first failed run ends them: raises SubmissionError. With
+    `until_wrong`, the first wrong case ends them too."""
     job, evidence = session.job, session.evidence
     for case in each_case(job.exercise, job.seed, job.options.show, "checking cases"):
         try:
@@ -136,6 +137,8 @@ def check_cases(session: Session, run_one: Callable[[Case], CaseRun]) -> None:
             raise SubmissionError(
                 explain_failed_case(error.failure, case, evidence.cases)
             ) from None
+        if job.options.until_wrong and not evidence.all_right:
+            return
 
 
 def show_cases(job: Job, findings: Findings) -> None:

@@ -52,6 +52,7 @@ class Options:
     detail: The parts of the score's `machine` to fill.
     reuse: With a seed, an equal grading on the emulated device takes its score from the cache.
     limits: Replace the exercise's limits, for the submission alone.
+    until_wrong: The first wrong case ends the cases.
     show: Receives the progress.
     interim: Receives the checks before the grading ends.
     """
@@ -64,6 +65,7 @@ class Options:
     detail: Detail = PLAIN
     reuse: bool = False
     limits: RunLimits | None = None
+    until_wrong: bool = False
     show: ShowProgress = show_nothing
     interim: ShowChecks | None = None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,10 +45,7 @@ def preprocess(
 
     Else a mistake: the compiler's message, or a forbidden file that took part in it.
     """
-    roots = map(str, nvcc.include_roots)  # the names of files are kept, which lie there
-    key = "macros-" + cache_key(
-        submission.text, nvcc.identity, *compile_options(arch), "", *roots, "", *macro_names
-    )
+    key = _key(submission, macro_names, nvcc, arch)
     if (known := recall(cache, key, Preprocessed)) is not None:
         return known
     limits = replace(limits, memory_bytes=min(limits.memory_bytes, _MEMORY_BYTES))
@@ -57,6 +54,30 @@ def preprocess(
     if isinstance(made, Preprocessed):
         remember(cache, key, made)
     return made
+
+
+def keep_for_equal_directives(
+    submission: Submission,
+    others: Iterable[Submission],
+    macro_names: Sequence[str],
+    *,
+    nvcc: Nvcc,
+    arch: str,
+    cache: Path,
+) -> None:
+    """Keeps the result of a submission, if the cache has it, for others with the same directives:
+    they include the same files and define the same macros."""
+    known = recall(cache, _key(submission, macro_names, nvcc, arch), Preprocessed)
+    for other in others if known is not None else ():
+        remember(cache, _key(other, macro_names, nvcc, arch), known)
+
+
+def _key(submission: Submission, macro_names: Sequence[str], nvcc: Nvcc, arch: str) -> str:
+    roots = map(str, nvcc.include_roots)  # the names of files are kept, which lie there
+    options = compile_options(arch)
+    return "macros-" + cache_key(
+        submission.text, nvcc.identity, *options, "", *roots, "", *macro_names
+    )
 
 
 def _preprocess(

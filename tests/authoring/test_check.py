@@ -79,6 +79,9 @@ def test_a_new_exercise_is_sound_and_its_mutants_are_caught(timed_exercise: Path
     }
     assert {mutant.fate for mutant in found.mutants} == {Fate.CAUGHT}
     assert len(found.mutants) >= 4
+    exercise = read_exercise(timed_exercise)
+    names = {case.name for case in (*exercise.public_cases, *exercise.hidden_cases)}
+    assert {mutant.why for mutant in found.mutants} & {f"the case '{name}'" for name in names}
 
 
 def test_a_case_that_is_missing_lets_mutants_survive_and_the_author_may_accept_one(

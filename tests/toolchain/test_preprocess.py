@@ -10,7 +10,7 @@ from grader.records import Completed, Fact, Failure, Status, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.dependencies import parse_dependencies
 from grader.toolchain.nvcc import Nvcc
-from grader.toolchain.preprocess import Preprocessed, preprocess
+from grader.toolchain.preprocess import Preprocessed, keep_for_equal_directives, preprocess
 
 from .conftest import make_submission
 
@@ -215,3 +215,19 @@ def test_what_was_preprocessed_is_kept_by_text_and_names(nvcc: Nvcc, tmp_path: P
     for _ in range(2):  # what fails is looked at again
         assert not isinstance(look("#error no\n", "TILE"), Preprocessed)
     assert runs > 7
+
+
+def test_a_source_with_the_same_directives_takes_the_kept_result(
+    nvcc: Nvcc, tmp_path: Path
+) -> None:
+    first, other = (make_submission(f"#define TILE 32\nint a = {n};\n") for n in (1, 2))
+    common: dict[str, Any] = {"nvcc": nvcc, "arch": "sm_90", "cache": tmp_path}
+
+    def run_never(*args: Any, **options: Any) -> Completed:
+        raise AssertionError(args)
+
+    keep_for_equal_directives(first, [other], ["TILE"], **common)
+    assert not list(tmp_path.iterdir())
+    kept = preprocess(first, ["TILE"], run=run_tool, limits=ToolLimits(), **common)
+    keep_for_equal_directives(first, [other], ["TILE"], **common)
+    assert preprocess(other, ["TILE"], run=run_never, limits=ToolLimits(), **common) == kept
