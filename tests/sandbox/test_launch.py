@@ -40,7 +40,9 @@ def library(tmp_path: Path) -> Path:
     source, library = tmp_path / "tool.c", tmp_path / "tool" / "libtool.so"
     library.parent.mkdir()
     source.write_text(LIBRARY)
-    subprocess.run(["gcc", "-shared", "-fPIC", f'-DOWN_PATH="{library}"', "-o", library, source], check=True)
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", f'-DOWN_PATH="{library}"', "-o", library, source], check=True
+    )
     return library
 
 

@@ -223,7 +223,7 @@ def test_a_source_with_the_same_directives_takes_the_kept_result(
     first, other = (make_submission(f"#define TILE 32\nint a = {n};\n") for n in (1, 2))
     common: dict[str, Any] = {"nvcc": nvcc, "arch": "sm_90", "cache": tmp_path}
 
-    def run_never(*args: Any, **options: Any) -> Completed:
+    def run_never(*args: object, **_: object) -> Completed:
         raise AssertionError(args)
 
     keep_for_equal_directives(first, [other], ["TILE"], **common)
