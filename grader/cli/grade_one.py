@@ -45,7 +45,6 @@ from grader.cli.results import (
 from grader.cli.watch import Stale, refuse_watching, watch
 from grader.errors import UsageError
 from grader.records import Progress, Score, ShowProgress
-from grader.report.platforms import FORMATS
 
 if TYPE_CHECKING:
     from grader.toolchain.compilation import Compilation
@@ -86,7 +85,7 @@ for instructors:
   grade show results/                         its results
   grade similar submissions/                  which submissions share code
   grade transpose mine.cu --format junit -o junit.xml
-                                              for a platform: {formats}
+                                              for a platform, or for an editor
 
 for authors of exercises:
   grade metrics                               metrics for checks: units, devices, meaning
@@ -234,7 +233,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     from grader.devices.gpus import read_gpus
 
     gpus = (f"{name} (the default)" if name == DEFAULT_GPU else name for name in read_gpus())
-    parser.epilog = EPILOG.format(formats=join_names(FORMATS), gpus=join_names(gpus))
+    parser.epilog = EPILOG.format(gpus=join_names(gpus))
     parser.usage = "grade EXERCISE SUBMISSION.cu [options]"
     add_exercise(parser)
     add_submission(parser, "the file to grade")

@@ -12,6 +12,7 @@ from operator import mod
 
 import numpy as np
 
+from grader.cuda.assertions import describe_assertion
 from grader.cuda.launch_groups import Group, Model, Request
 from grader.cuda.window import Window
 from grader.devices.emulated.finding_facts import (
@@ -359,7 +360,7 @@ class Launches:
             in_runtime = request.module.launches_kernels
             what = "a function of the device runtime" if in_runtime else stop.what
             stop = replace(stop, what=what)
-        status, text = _STATUS[fault.kind], _assertion_text(fault, group.launch.block)
+        status, text = _STATUS[fault.kind], describe_assertion(fault, group.launch.block)
         return Failed(status, stop, printed=printed, text=text)
 
     def _keep_findings(self, group: Group, hazards: tuple[Hazard, ...]) -> None:
@@ -382,26 +383,3 @@ def _uses_textures(kernel: Kernel) -> bool:
 
 def _reads_clock(kernel: Kernel) -> bool:
     return any(_CLOCK.search(each.operands) for each in kernel.instructions)
-
-
-def _assertion_text(fault: Fault, block: Dim3) -> str:
-    """The lines that CUDA writes to stderr for a failed assertion, one for each thread of a
-    warp."""
-    failed = fault.assertion
-    if failed is None:
-        return ""
-    x, y, z = fault.thread
-    first = x + block.x * (y + block.y * z) - failed.lanes[0]
-    lines = []
-    for lane in failed.lanes:
-        place = first + lane
-        thread = (place % block.x, place // block.x % block.y, place // (block.x * block.y))
-        lines.append(
-            f"{failed.file}:{failed.line}: {failed.function}: block: {_triple(fault.block)},"
-            f" thread: {_triple(thread)} Assertion `{failed.condition}` failed.\n"
-        )
-    return "".join(lines)
-
-
-def _triple(place: tuple[int, int, int]) -> str:
-    return "[" + ",".join(map(str, place)) + "]"

@@ -119,7 +119,7 @@ def test_a_race_silences_all_guesses(racy: Score) -> None:
     assert all(message.endswith(ends) for message in hidden)
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", [form for form in FORMATS if form not in ("gcc", "sarif")])
 def test_a_platform_tells_the_race_and_shows_the_tiles(form: str, racy: Score) -> None:
     told = (
         html.unescape(format_for_platform(racy, form))

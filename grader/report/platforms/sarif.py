@@ -6,7 +6,6 @@ import json
 from typing import Any
 from urllib.parse import quote
 
-from grader import __version__
 from grader.records import PendingRule, Score
 from grader.report.platforms.marks import Mark, describe_rule, list_marks
 from grader.report.text import clean_line
@@ -21,7 +20,7 @@ def format_sarif(score: Score, rule: PendingRule | None = None) -> str:
     rules = sorted({mark.rule for mark in marks})
     driver = {
         "name": "cuda-exercise-grader",
-        "version": __version__,
+        "version": score.environment.get("grader", ""),
         "rules": [{"id": key, "shortDescription": {"text": describe_rule(key)}} for key in rules],
     }
     run = {
