@@ -1,6 +1,6 @@
-"""One cache of compilations for a whole run. Tests that need what not every machine has run only if an
-option asks for them. A run of all tests leaves them out, except for tests of a GPU, which it skips; a
-run of named tests skips them."""
+"""One cache of compilations for a whole run. Tests that need more than every machine has run only if
+an option asks for them. A run of all tests leaves them out, except for tests of a GPU, which it
+skips; a run of named tests skips them."""
 
 from __future__ import annotations
 
@@ -230,9 +230,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if runs_all(config) and not config.getoption("--run-gpu"):
         # 6,000 tests: to skip each costs 2.6 ms of processor time in its worker and in pytest
         markers = left_out.keys() - {"gpu"}
-        deselected = [item for item in items if markers & markers_of(item)]
-        config.hook.pytest_deselected(items=deselected)
-        items[:] = [item for item in items if not markers & markers_of(item)]
+        parts: dict[bool, list[pytest.Item]] = {False: [], True: []}
+        for item in items:
+            parts[bool(markers & markers_of(item))].append(item)
+        config.hook.pytest_deselected(items=parts[True])
+        items[:] = parts[False]
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
     for item in items:

@@ -153,9 +153,7 @@ def _run(
                 later.append(_follow(done.request, each))
     except Failed as failed:
         _failed(session, request, failed)
-    session.ordering.complete(
-        operation, join_touched([done.touched for done in ran]) if ran else {}
-    )
+    session.ordering.complete(operation, join_touched([done.touched for done in ran]))
 
     def pass_on() -> None:
         for act in acts:

@@ -102,8 +102,8 @@ class Module:
         if data:
             pointers = tuple(_pointer(each) for each in read_pointers(self._elf, _CONSTANTS) or ())
             self._fill(CONSTANT_MEMORY, fill_pointers(data, pointers, self.addresses))
-        heap_functions = (*HEAP_FUNCTIONS, *self._linker.device_runtime)
-        if any(symbol.name in heap_functions for symbol in self._elf.symbols):
+        uses_heap = any(symbol.name in HEAP_FUNCTIONS for symbol in self._elf.symbols)
+        if uses_heap or self.launches_kernels:
             self._window.add_heap(self.device)
 
     def _add(self, name: str, size_bytes: int, space: Space) -> None:

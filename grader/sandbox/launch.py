@@ -129,7 +129,7 @@ def main(text: str) -> None:
 
 
 def end_with_parent() -> None:
-    """The kernel kills this process when the thread ends that started it."""
+    """Linux kills this process when the thread that started it ends."""
     ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
 
 

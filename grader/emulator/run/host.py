@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakMethod
 
 import numpy as np
@@ -48,6 +48,7 @@ from grader.emulator.run.memory import (
     DeviceMemory,
 )
 
+Piece = TypeVar("Piece")
 TAIL_LAUNCH = 3
 """cudaStreamTailLaunch of driver_types.h."""
 _FIRST_ARGUMENT, _LINE_ARGUMENT = 4, 8
@@ -254,14 +255,18 @@ def _call(
 
 def join_launched(parts: list[list[tuple[int, DeviceLaunch]]]) -> tuple[DeviceLaunch, ...]:
     """The launches by a launch's blocks, in the order of blocks."""
-    pieces = sorted((piece for part in parts for piece in part), key=lambda piece: piece[0])
-    return tuple(launch for _, launch in pieces)
+    return tuple(_order(parts))
 
 
 def join_printed(parts: list[list[tuple[int, str]]], limit: int) -> str:
     """The output of a launch's blocks, in the order of blocks, up to `limit` characters."""
+    return "".join(_order(parts))[:limit]
+
+
+def _order(parts: list[list[tuple[int, Piece]]]) -> list[Piece]:
+    """The pieces of all workers, in the order of blocks."""
     pieces = sorted((piece for part in parts for piece in part), key=lambda piece: piece[0])
-    return "".join(text for _, text in pieces)[:limit]
+    return [piece for _, piece in pieces]
 
 
 def _record(address: int, kind: np.dtype) -> Any:  # noqa: ANN401

@@ -4,10 +4,9 @@ code, and causes of lost points."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from grader.messages.causes import CAUSES
 from grader.messages.findings import describe_finding
 from grader.messages.host_findings import describe_mistake
 from grader.records import Score
@@ -32,13 +31,9 @@ class Mark:
 
 def list_marks(score: Score) -> list[Mark]:
     """The marks in the order of their lines."""
-    marks = [*_list_errors(score), *_list_causes(score)]
-    return sorted(dict.fromkeys(marks), key=lambda mark: (mark.file, mark.line))
-
-
-def describe_rule(rule: str) -> str:
-    """A rule in a few words."""
-    return CAUSES.get(rule, rule.replace("_", " ").replace(".", ": "))
+    errors = list(dict.fromkeys(_list_errors(score)))
+    marks = [*errors, *_list_causes(score, {(mark.rule, mark.line) for mark in errors})]
+    return sorted(marks, key=lambda mark: (mark.file, mark.line))
 
 
 def _list_errors(score: Score) -> Iterator[Mark]:
@@ -56,13 +51,13 @@ def _list_errors(score: Score) -> Iterator[Mark]:
         yield Mark(*at, "error", mistake.kind, text)
 
 
-def _list_causes(score: Score) -> Iterator[Mark]:
-    """A mark for each cause of lost points, with its next step."""
+def _list_causes(score: Score, marked: Collection[tuple[str, int]]) -> Iterator[Mark]:
+    """A mark for each cause of lost points that has none yet, with its next step. `marked`: the
+    rules and lines of the other marks."""
     file = clean_line(score.submission_name)
-    errors = {(mark.rule, mark.line): mark for mark in _list_errors(score)}
     for cause in score.causes:
         line = cause.line or 1
-        if (cause.key, line) in errors:
+        if (cause.key, line) in marked:
             continue
         place = f"line {line}: "
         actions = (check.action for check in score.checks if check.status.lost_points)

@@ -6,8 +6,9 @@ import json
 from typing import Any
 from urllib.parse import quote
 
+from grader.messages.causes import name_cause
 from grader.records import PendingRule, Score
-from grader.report.platforms.marks import Mark, describe_rule, list_marks
+from grader.report.platforms.marks import Mark, list_marks
 from grader.report.text import clean_line
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -21,7 +22,10 @@ def format_sarif(score: Score, rule: PendingRule | None = None) -> str:
     driver = {
         "name": "cuda-exercise-grader",
         "version": score.environment.get("grader", ""),
-        "rules": [{"id": key, "shortDescription": {"text": describe_rule(key)}} for key in rules],
+        "rules": [
+            {"id": key, "shortDescription": {"text": name_cause(key).replace("_", " ")}}
+            for key in rules
+        ],
     }
     run = {
         "tool": {"driver": driver},
