@@ -1,6 +1,6 @@
 """How many tests of Numba's CUDA suite pass on the libraries of grader.cuda.
 
-    python3 -m venv FOLDER && FOLDER/bin/pip install 'numba-cuda[cu13]' filecheck cffi psutil
+    python3 -m venv FOLDER && FOLDER/bin/pip install 'numba-cuda[cu13]' filecheck cffi psutil pytest
     python benchmarks/foreign_clients.py FOLDER/bin/python [--all] [--verbose] [MODULE ...]
 
 The package numba-cuda contains its tests. A MODULE is for example `cudapy.test_atomics`; by default

@@ -19,6 +19,10 @@ _COMPILATION = (
         "The header is in a package of its own: `pip install nvidia-curand`.",
     ),
     (
+        "nvToolsExt.h",
+        "The headers of NVTX are in a package of their own: `pip install nvidia-nvtx`.",
+    ),
+    (
         "No such file or directory",
         "Add the folder of the header: --nvcc=-IFOLDER.",
     ),

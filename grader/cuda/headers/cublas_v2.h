@@ -1,6 +1,7 @@
 // The functions of cuBLAS on the emulated device (grader/cuda/cpp/libraries/cublas.cpp), with
 // names and numbers of NVIDIA's documentation. The header of an installed cuBLAS is preferred.
-#pragma once
+#ifndef CUBLAS_API_H_  // CUDA samples test this name
+#define CUBLAS_API_H_
 #include "cuda_runtime_api.h"
 #include "library_types.h"
 
@@ -116,4 +117,6 @@ cublasStatus_t cublasGemmEx(cublasHandle_t handle, cublasOperation_t opa, cublas
 
 #ifdef __cplusplus
 }
+#endif
+
 #endif

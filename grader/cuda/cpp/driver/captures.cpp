@@ -126,8 +126,7 @@ CUresult join_capture(CUstream stream, CUevent event)
 
 CUresult capture_allocation(CUstream stream, CUdeviceptr *address, size_t bytes)
 {
-    TRY(allocate(stream->context, bytes, Kind::device, 0, address));
-    state().allocations[*address].site = {}; // it belongs to the graph
+    TRY(allocate_for_graph(stream->context, bytes, address));
     GraphAllocation allocation = {};
     allocation.parameters.bytesize = bytes;
     allocation.parameters.dptr = *address;

@@ -532,6 +532,10 @@ CUresult allocate(CUcontext context, size_t bytes, Kind kind, unsigned flags, CU
 // Virtual memory: free addresses of the window, and an allocation there.
 CUdeviceptr find_gap(size_t bytes, size_t unit);
 CUresult allocate_at(CUcontext context, CUdeviceptr address, size_t bytes, Kind kind);
+// Memory of a graph, which has no leak. A launch allocates it again if it was freed, at the same
+// address.
+CUresult allocate_for_graph(CUcontext context, size_t bytes, CUdeviceptr *address);
+CUresult allocate_again(CUcontext context, CUdeviceptr address, size_t bytes);
 CUresult release(CUdeviceptr address);
 void release_all(CUcontext context);
 void allow_host(CUdeviceptr address, size_t bytes, bool allowed);

@@ -130,8 +130,7 @@ template <class Parameters> CUresult read(const Parameters &from, Operation *to)
 
 CUresult read(CUDA_MEM_ALLOC_NODE_PARAMS &from, Operation *to)
 {
-    TRY(allocate(current_context(), from.bytesize, Kind::device, 0, &from.dptr));
-    state().allocations[from.dptr].site = {}; // it belongs to the graph
+    TRY(allocate_for_graph(current_context(), from.bytesize, &from.dptr));
     GraphAllocation allocation = {};
     allocation.parameters.poolProps = from.poolProps;
     allocation.parameters.bytesize = from.bytesize;

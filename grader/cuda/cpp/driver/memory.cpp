@@ -241,6 +241,29 @@ CUresult allocate(CUcontext context, size_t bytes, Kind kind, unsigned flags, CU
     return CUDA_SUCCESS;
 }
 
+CUresult allocate_for_graph(CUcontext context, size_t bytes, CUdeviceptr *address)
+{
+    TRY(allocate(context, bytes, Kind::device, 0, address));
+    state().allocations[*address].site = {};
+    return CUDA_SUCCESS;
+}
+
+CUresult allocate_again(CUcontext context, CUdeviceptr address, size_t bytes)
+{
+    State &s = state();
+    if (s.allocations.count(address))
+        return CUDA_SUCCESS;
+    auto next = s.allocations.lower_bound(address);
+    bool free = next == s.allocations.end() || next->first >= address + bytes;
+    if (next != s.allocations.begin()) {
+        auto &[before, memory] = *std::prev(next);
+        free = free && before + occupied_bytes(memory) <= address;
+    }
+    REQUIRE(free, CUDA_ERROR_OUT_OF_MEMORY);
+    place(address, bytes, Kind::device, context).site = {};
+    return CUDA_SUCCESS;
+}
+
 CUresult release(CUdeviceptr address)
 {
     State &s = state();

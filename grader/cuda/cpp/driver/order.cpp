@@ -274,7 +274,11 @@ struct Runner {
     CUresult operator()(const Launch &launch) { return run(stream, launch); }
     CUresult operator()(const Copy &copy) { return run(stream, copy); }
     CUresult operator()(const Fill &fill) { return run(stream, fill); }
-    CUresult operator()(const GraphAllocation &) { return CUDA_SUCCESS; }
+    CUresult operator()(const GraphAllocation &each)
+    {
+        const CUDA_MEM_ALLOC_NODE_PARAMS &fields = each.parameters;
+        return allocate_again(stream->context, fields.dptr, fields.bytesize);
+    }
     CUresult operator()(const GraphFree &) { return CUDA_SUCCESS; }
     CUresult operator()(const Child &child) { return launch_graph(call, stream, child.graph); }
 
