@@ -8,8 +8,9 @@ gives no counters per source line here.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
@@ -17,7 +18,7 @@ from random import Random
 
 from grader.devices.base import Arrays, Device, TimingDevice
 from grader.devices.choose import EMULATED, GPU
-from grader.devices.gpu.ncu import count_with_ncu
+from grader.devices.gpu.ncu import Hold, count_with_ncu
 from grader.devices.gpu.ncu_metrics import HARDWARE_CONFLICTS, CountedLaunch
 from grader.grading.baselines import BASELINES_SEED, broken, check_culprit
 from grader.grading.building import Built
@@ -56,6 +57,7 @@ MIN_SETS, MAX_SETS = 2, 4
 outputs and scratch buffers are poisoned, and a program with `__device__` variables is loaded again
 for each run (devices.gpu.bench). The score's `environment` lists such variables for a human
 reviewer."""
+Counted = tuple[CountedLaunch, ...] | NotCounted
 
 
 @dataclass(frozen=True)
@@ -75,39 +77,57 @@ def run_benchmark(
 
     `built` has the label of each program as its key.
     """
-    job, evidence, bench = session.job, session.evidence, session.bench
-    case = session.benchmark_case(GPU)
-    job.options.show(Progress("preparing the benchmark"))
+    bench, case = session.bench, session.benchmark_case(GPU)
+    session.job.options.show(Progress("preparing the benchmark"))
     with ThreadPoolExecutor() as pool:
         emulated = pool.submit(count_on_stand_in, session, built[SUBMISSION])
         numbers = range(count_input_sets(bench, case))
         sets = list(pool.map(partial(draw_input_set, bench, case), numbers))
-        with session.hold():
-            execution, outputs = device.prepare(
-                programs, [each.inputs for each in sets], limits=job.limits
-            )
-        check_culprit(execution)
-        if execution.failure is not None:
-            raise SubmissionError(name_case(execution.failure, case))
-        result = judge_sets(bench, case, sets, outputs, execution)
-        lines = emulated.result()  # the processor is idle while the GPU is timed
+        with _start_ncu(session, programs[0], sets[0].inputs) as ask_ncu:
+            execution = _check_and_time(session, device, programs, sets, emulated)
+            if execution is None:
+                return
+            session.job.options.show(Progress("counting"))
+            by_ncu = _take_counts(session, execution, ask_ncu(), emulated.result())
+    others = count_baselines_on_gpu(session, device, built, programs, by_ncu=by_ncu)
+    session.evidence.others = others
+
+
+def _check_and_time(
+    session: Session,
+    device: TimingDevice,
+    programs: Sequence[Program],
+    sets: Sequence[InputSet],
+    emulated: Future[Execution | str],
+) -> Execution | None:
+    """The run of the submission; None if its outputs are wrong. The processor is idle while the
+    GPU is timed: `emulated` is complete then."""
+    job, evidence, bench = session.job, session.evidence, session.bench
+    case = session.benchmark_case(GPU)
+    with session.hold():
+        execution, outputs = device.prepare(
+            programs, [each.inputs for each in sets], limits=job.limits
+        )
+    check_culprit(execution)
+    if execution.failure is not None:
+        raise SubmissionError(name_case(execution.failure, case))
+    result = judge_sets(bench, case, sets, outputs, execution)
+    emulated.result()
     evidence.cases += (result,)
     if not result.passed:
-        return
+        return None
     with session.hold():
         found = _measure(session, device, programs, len(sets))
         copying = device.copy_bandwidth() if found.wrong is None else 0.0
     job.note(describe_measurement(found) | describe_variables(programs[0]))
     if found.wrong is not None:
         evidence.cases = (*evidence.cases[:-1], _wrong_when_timed(result, found.wrong))
-        return
+        return None
     job.note({"copy_bandwidth": f"{copying:,.0f} GB/s"})
     evidence.timings = found.timings
     refuse(found.disturbed)
     refuse(check_floor(found.timings, case.sizes, job.exercise, session.info))
-    job.options.show(Progress("counting"))
-    by_ncu = count_on_gpu(session, programs[0], execution, sets[0].inputs, lines)
-    evidence.others = count_baselines_on_gpu(session, device, built, programs, by_ncu=by_ncu)
+    return execution
 
 
 def count_input_sets(bench: Bench, case: Case) -> int:
@@ -208,14 +228,42 @@ def _range(range_: tuple[int, int] | None, unit: str) -> str:
     return f"{low:,} {unit}" if low == high else f"{low:,} to {high:,} {unit}"
 
 
-def count_on_gpu(
-    session: Session, program: Program, ran: Execution, inputs: Arrays, emulated: Execution | str
+@contextmanager
+def _start_ncu(
+    session: Session, program: Program, inputs: Arrays
+) -> Iterator[Callable[[], Counted]]:
+    """Starts Nsight Compute beside other work, because its start takes seconds. The function lets
+    it use the GPU and returns its counts. Without a call, it ends when the block ends."""
+    wanted: Future[bool] = Future()
+
+    @contextmanager
+    def hold() -> Iterator[None]:
+        if not wanted.result():
+            raise CancelledError
+        with session.hold():
+            yield
+
+    with ThreadPoolExecutor(1) as thread:
+        counting = thread.submit(_ask_ncu, session, program, inputs, hold)
+
+        def ask() -> Counted:
+            wanted.set_result(True)
+            return counting.result()
+
+        try:
+            yield ask
+        finally:
+            if not wanted.done():
+                wanted.set_result(False)
+
+
+def _take_counts(
+    session: Session, ran: Execution, counted: Counted, emulated: Execution | str
 ) -> bool:
-    """Counts the plan with ncu, on the GPU and inputs of the run `ran`; if this fails, takes the
-    counters of the emulated device at its own benchmark sizes. Returns whether ncu counted."""
+    """Keeps ncu's counts of the run `ran`; without them, the counters of the emulated device at its
+    own benchmark sizes. Returns whether ncu counted."""
     job, evidence, exercise = session.job, session.evidence, session.exercise
     emulated_sizes = describe_sizes(exercise.benchmark[EMULATED])
-    counted = _ask_ncu(session, program, inputs)
     evidence.lines_from = emulated if isinstance(emulated, Execution) else None
     if isinstance(counted, tuple):
         evidence.execution = _with_counters(ran, counted)
@@ -277,7 +325,7 @@ def _count_baseline_with_ncu(session: Session, program: Program, device: Device)
         ran, _ = device.run(program, inputs, limits=session.job.limits)
     if ran.failure is not None:
         raise broken(session.exercise, program.label, describe_mistake(ran.failure).message)
-    counted = _ask_ncu(session, program, inputs)
+    counted = _ask_ncu(session, program, inputs, session.hold)
     if isinstance(counted, NotCounted):
         return OtherCounts(reason=describe_not_counted(counted)[0])
     execution = _with_counters(ran, counted)
@@ -285,16 +333,14 @@ def _count_baseline_with_ncu(session: Session, program: Program, device: Device)
     return OtherCounts(execution)
 
 
-def _ask_ncu(
-    session: Session, program: Program, inputs: Arrays
-) -> tuple[CountedLaunch, ...] | NotCounted:
+def _ask_ncu(session: Session, program: Program, inputs: Arrays, hold: Hold) -> Counted:
     return count_with_ncu(
         program,
         inputs,
         gpu_index=int(session.job.choice.id),
         run=run_tool,
         limits=session.job.limits,
-        hold=session.hold,
+        hold=hold,
     )
 
 
