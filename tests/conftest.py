@@ -85,7 +85,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--run-cluster",
         action="store_true",
-        help="run the tests that start a Dask cluster as well (extra `cluster`)",
+        help="run the tests that start a Dask cluster or Slurm as well (extra `cluster`, slurm-wlm)",
     )
     parser.addoption(
         "--run-faults",

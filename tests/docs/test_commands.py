@@ -19,7 +19,7 @@ from grader.cli import COMMANDS, GRADE
 from tests.docs.pages import GUIDE, ROOT, name_of
 from tests.support.transcripts import WIDTH, Command, as_printed, read_commands, repeatable
 
-NOT_RUN = frozenset({"gpu", "network", "cluster", "named"})
+NOT_RUN = frozenset({"gpu", "network", "cluster", "slurm", "named"})
 WRITTEN = tuple(page for page in GUIDE if page.parent.name != "reference")
 KINDS = ("console", "sh", "python")
 
