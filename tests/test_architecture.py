@@ -57,6 +57,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(OF_EXERCISES, (SYNTAX,)),
     "grader.judging": ("grader.messages",),
     "grader.report": ("grader.messages",),
+    "grader.messages.explanations": ("grader.emulator.timing.bounds",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.remote.zygote": ("grader.sandbox",),

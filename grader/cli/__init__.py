@@ -21,6 +21,7 @@ from grader.cli.common import (
 from grader.cli.completion import ASKED, COMPLETION, answer_shell
 from grader.cli.course import DOCTOR, LIST, METRICS, START
 from grader.cli.exec import EXEC
+from grader.cli.explain import EXPLAIN
 from grader.cli.explore import COMPARE, GALLERY, HOST, SWEEP
 from grader.cli.grade_one import GRADE_ONE
 from grader.cli.help import add_commands, format_first_page, make_help
@@ -116,6 +117,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "sweep": SWEEP,
         "host": HOST,
         "gallery": GALLERY,
+        "explain": EXPLAIN,
         "exec": EXEC,
         "run": RUN,
         "inspect": INSPECT,
