@@ -26,6 +26,7 @@ from grader.cli.explore import COMPARE, GALLERY, HOST, SWEEP
 from grader.cli.grade_one import GRADE_ONE
 from grader.cli.help import add_commands, format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
+from grader.cli.lsp import LSP
 from grader.cli.platforms import (
     CLASSROOM_WORKFLOW,
     FEEDBACK,
@@ -121,6 +122,7 @@ GROUPS: dict[str, dict[str, Command]] = {
         "exec": EXEC,
         "run": RUN,
         "inspect": INSPECT,
+        "lsp": LSP,
         "doctor": DOCTOR,
         "completion": COMPLETION,
     },
