@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import secrets
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -34,11 +35,13 @@ _SEED_BITS = 32
 
 @dataclass
 class Gradings:
-    """The results and running gradings of all open documents, by URI."""
+    """The results and running gradings of all open documents, by URI. `has_ended`: the editor has
+    asked the server to end, and reads nothing more."""
 
     settings: Settings
     results: dict[str, Result] = field(default_factory=dict)
     running: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    has_ended: bool = False
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -60,14 +63,29 @@ def read_settings(given: object, known: Settings) -> Settings:
     )
 
 
+class _Server(LanguageServer):
+    """Prints errors of the protocol on standard error. pygls would send them to the editor, and
+    would then report that it cannot send to an editor that has gone, without an end."""
+
+    def report_server_error(self, error: Exception, source: object) -> None:
+        with contextlib.suppress(OSError):
+            print(f"grade lsp: {error}", file=sys.stderr)
+
+
 def make_server(settings: Settings) -> LanguageServer:
     """The server with its handlers. `settings` are defaults; the editor's replace them."""
-    server = LanguageServer("cuda-exercise-grader", __version__)
+    server = _Server("cuda-exercise-grader", __version__)
     all_of = Gradings(replace(settings, seed=secrets.randbits(_SEED_BITS)))
 
     @server.feature(types.INITIALIZE)
     def initialize(params: types.InitializeParams) -> None:
         all_of.settings = read_settings(params.initialization_options, all_of.settings)
+
+    @server.feature(types.SHUTDOWN)
+    def shutdown(params: None) -> None:
+        all_of.has_ended = True
+        for task in all_of.running.values():
+            task.cancel()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     def configured(params: types.DidChangeConfigurationParams) -> None:
@@ -157,7 +175,7 @@ async def _grade(
     async with all_of.turn:
         bar = await _Bar.open(server, f"Grading {job.path.name}")
         end = "ended by a newer version"
-        child = await asyncio.to_thread(Child, serve, quiet=True)
+        child = Child(serve, quiet=True)  # not in a thread: a cancelled task would not end it
         try:
             child.connection.send(job)
             while (answer := await _receive(child)) is not None:
@@ -168,7 +186,7 @@ async def _grade(
             _publish(server, uri, [make_notice("the grading's process ended: grade it again")])
         finally:
             await asyncio.shield(asyncio.to_thread(child.end))
-            with contextlib.suppress(OSError, ValueError):  # the editor has gone
+            if not all_of.has_ended:
                 bar.end(end)
 
 
@@ -216,7 +234,7 @@ class _Bar:
         if window is None or not window.work_done_progress:
             return cls(server, None)
         token = secrets.token_hex(8)
-        await server.work_done_progress.create_async(token)
+        await asyncio.shield(server.work_done_progress.create_async(token))
         begin = types.WorkDoneProgressBegin(title, cancellable=False, percentage=0)
         server.work_done_progress.begin(token, begin)
         return cls(server, token)

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 STARTER = (ROOT / "starter" / "transpose.cu").read_text(encoding="utf-8")
 RACE = next(each.text for each in MISTAKES if each.name == "barrier")
 ENDLESS = next(each.text for each in MISTAKES if each.name == "loop")
-SECONDS = 60.0
+SECONDS = 120.0
 Server = Callable[..., contextlib.AbstractAsyncContextManager["Editor"]]
 
 
@@ -123,11 +123,14 @@ async def editing(folder: Path, **options: object) -> AsyncIterator[Editor]:
     editor.client.initialized(types.InitializedParams())
     server = editor.client._server
     assert server is not None
+    assert server.stderr is not None
+    errors = asyncio.create_task(server.stderr.read())
     try:
         yield editor
         await editor.client.shutdown_async(None)
         editor.client.exit(None)
         assert await asyncio.wait_for(server.wait(), SECONDS) == 0
+        assert len(await errors) < 10_000
     finally:
         if server.returncode is None:
             server.kill()
@@ -176,7 +179,7 @@ def codes(found: list[types.Diagnostic]) -> list[object]:
 
 def test_a_starter_gets_marks_progress_hover_text_and_fixes(folder: Path) -> None:
     async def edit() -> None:
-        async with editing(folder, fixSeconds=6) as editor:
+        async with editing(folder, fixSeconds=3) as editor:
             editor.open("transpose.cu", STARTER)
             found = await editor.diagnostics()
             assert codes(found) == ["points", "bank_conflicts"], found
