@@ -77,6 +77,7 @@ for students:
   grade run saxpy.cu --size n=65536 --input x=normal:n --output y=float32:n
                                               run any kernels, without an exercise
   grade inspect mine.cu                       registers, shared and local memory of its kernels
+  grade lsp                                   a language server: an editor starts it
   grade doctor                                missing programs on this machine, and how to add them
   grade completion bash                       completion by Tab; also for zsh and fish
 

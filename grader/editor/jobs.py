@@ -4,7 +4,6 @@ stays responsive, and ends a grading by ending its child."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 from pathlib import Path
 
 from grader.records import WHAT_IF_SECONDS, Progress, Score, WhatIf
@@ -51,10 +50,3 @@ class Graded:
 
 Answer = Progress | NotGraded | Graded | WhatIf
 """The messages of the child. After `Graded`, the effects of fixes may follow."""
-
-
-def serve(connection: Connection) -> None:
-    """The work of the child. The server does not load the modules of a grading."""
-    from grader.editor.child import answer_job
-
-    answer_job(connection)

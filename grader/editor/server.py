@@ -24,7 +24,8 @@ from grader.editor.diagnostics import (
     make_notice,
     summarise,
 )
-from grader.editor.jobs import Answer, Graded, GradeJob, NotGraded, Settings, serve
+from grader.editor.jobs import Answer, Graded, GradeJob, NotGraded, Settings
+from grader.editor.start import serve
 from grader.plumbing.children import Child
 from grader.records import Progress, WhatIf
 

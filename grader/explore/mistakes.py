@@ -103,8 +103,8 @@ def _describe(name: str, execution: Execution, outputs: Arrays) -> Specimen:
         failure = describe_mistake(execution.failure)
         return Specimen(kernel["title"], code, cause_of_mistake(failure), (failure.message,))
     if findings := describe_findings(execution.findings, _CASE):
-        said = (describe_finding(findings[0]),)
-        return Specimen(kernel["title"], code, findings[0].kind.value, said)
+        message = (describe_finding(findings[0]),)
+        return Specimen(kernel["title"], code, findings[0].kind.value, message)
     case = judge_case(
         _CASE,
         BUFFERS,
