@@ -32,6 +32,7 @@ from grader.records import Progress, WhatIf
 SECTION = "cudaGrader"
 """The section of the settings in an editor's configuration."""
 _SEED_BITS = 32
+_NO_ANSWER = "the process of the grading ended without a result: save the file again"
 
 
 @dataclass
@@ -175,16 +176,19 @@ async def _grade(
         await asyncio.wait([before])
     async with all_of.turn:
         bar = await _Bar.open(server, f"Grading {job.path.name}")
-        end = "ended by a newer version"
+        end, was_answered = "ended by a newer version", False
         child = Child(serve, quiet=True)  # not in a thread: a cancelled task would not end it
         try:
-            child.connection.send(job)
+            with contextlib.suppress(BrokenPipeError):  # it has already ended, without an answer
+                child.connection.send(job)
             while (answer := await _receive(child)) is not None:
                 _take(server, all_of, uri, job, answer, bar)
+                was_answered |= not isinstance(answer, Progress)
             result = all_of.results.get(uri)
-            end = summarise(result) if result is not None else "not graded"
-        except OSError:
-            _publish(server, uri, [make_notice("the grading's process ended: grade it again")])
+            end = summarise(result) if result is not None and was_answered else "not graded"
+            if not was_answered:
+                all_of.results.pop(uri, None)
+                _publish(server, uri, [make_notice(_NO_ANSWER)])
         finally:
             await asyncio.shield(asyncio.to_thread(child.end))
             if not all_of.has_ended:
@@ -193,7 +197,7 @@ async def _grade(
 
 async def _receive(child: Child) -> Answer | None:
     """The next message of the child; None after the last."""
-    with contextlib.suppress(EOFError):
+    with contextlib.suppress(EOFError, OSError):
         answer: Answer = await asyncio.to_thread(child.connection.recv)
         return answer
     return None

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -210,6 +211,20 @@ def test_a_starter_gets_marks_progress_hover_text_and_fixes(folder: Path) -> Non
             assert first.edit.changes is not None
             (edit,) = first.edit.changes[editor.uri("transpose.cu")]
             assert "TILE + 1" in edit.new_text or "33" in edit.new_text
+
+    asyncio.run(edit())
+
+
+def test_a_grading_whose_process_dies_is_marked(folder: Path) -> None:
+    async def edit() -> None:
+        async with editing(folder, fixSeconds=0) as editor:
+            editor.open("transpose.cu", ENDLESS)
+            await asyncio.wait_for(editor.progress.get(), SECONDS)
+            while not (pids := [*children_of(editor.pid)]):
+                await asyncio.sleep(0.02)
+            os.kill(min(pids), signal.SIGKILL)
+            (notice,) = await editor.diagnostics()
+            assert "ended without a result" in notice.message
 
     asyncio.run(edit())
 
