@@ -61,8 +61,7 @@ def print_body(score: Score, *, console: Console) -> None:
         _print_findings(score, wrong.message if wrong else "", page)
         _print_mistakes(score, page)
         _print_hints(score.checks, describe_case(wrong) if wrong else "", page)
-    _print_pages(score, page)
-    if not score.status.ended_early:
+        _print_pages(score, page)
         print_score_pictures(score, accesses_of_checks(score), page)
     for block in format_printed(score):
         page.write_heading(block.heading)
@@ -155,6 +154,7 @@ def _print_failure(score: Score, page: Page) -> None:
     if score.advice:
         page.write_heading("What to try")
         page.write(score.advice, indent=2)
+    _print_pages(score, page)
 
 
 def _print_findings(score: Score, known: str, page: Page) -> None:
