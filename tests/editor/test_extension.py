@@ -7,11 +7,13 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from grader.cli import main
 from grader.editor.jobs import Settings
 from grader.report.platforms.gcc import format_gcc
 from tests.support.factories import CROOKED_LINES, make_graded
@@ -52,3 +54,11 @@ def test_its_types_are_right() -> None:
         pytest.skip("the extension's packages are not installed: npm ci in editors/vscode")
     ran = subprocess.run(["npm", "run", "check"], cwd=FOLDER, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout
+
+
+def test_without_pygls_the_command_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "pygls", None)
+    assert main(["lsp"]) == 3
+    assert "pip install 'cuda-exercise-grader[editor]'" in capsys.readouterr().err
