@@ -34,17 +34,22 @@ from grader.cuda.functions import (  # noqa: E402
 )
 from grader.emulator.codegen.opcodes.reference import render_coverage  # noqa: E402
 from grader.emulator.timing.intervals import UNKNOWN, read_intervals  # noqa: E402
+from grader.explore.mistakes import draw_causes  # noqa: E402
 from grader.grading.tools import find_toolchain  # noqa: E402
 from grader.judging.timing import MOST_DOUBT, is_known  # noqa: E402
+from grader.messages.explanations import NCU, list_explanations  # noqa: E402
 from grader.messages.findings import FINDINGS  # noqa: E402
 from grader.metrics import COMPARABLE, METRICS, sources, unit_words  # noqa: E402
 from grader.plumbing.cache import default_cache  # noqa: E402
 from grader.records import Timing  # noqa: E402
+from grader.report.explanation_page import format_explanation  # noqa: E402
 from grader.statuses import CHECK_STATUSES, STATUSES, Doing, Status  # noqa: E402
 from tests.support.corpus_explained import render_corpus  # noqa: E402
 from tests.support.terminal_pictures import draw_terminal  # noqa: E402
 
 Json = dict[str, object]
+
+CACHE = default_cache(os.environ)
 
 NOTE = "<!-- Written by `python docs/generate.py`: change its sources, not this page. -->"
 PICTURE = DOCS / "images" / "report.svg"
@@ -135,9 +140,15 @@ If the table has "yes" for it, a goal may be a multiple of the baseline's or the
 
 {_list_comments()}
 
-Nsight Compute's name of `shared_bank_conflicts` is
-`derived__memory_l1_wavefronts_shared_excessive`. [How it counts](../devices.md#how-it-counts)
-explains the choice."""
+## Names in Nsight Compute
+
+{format_table(("metric", "Nsight Compute", "section"), _ncu_rows())}
+
+[How it counts](../devices.md#how-it-counts) explains the choice for `shared_bank_conflicts`."""
+
+
+def _ncu_rows() -> Iterator[tuple[str, str, str]]:
+    return ((f"`{name}`", f"`{figure}`", section) for name, (figure, section) in NCU.items())
 
 
 def _list_comments() -> str:
@@ -286,6 +297,29 @@ Each family of `benchmarks/kernels`, modelled {how}.
 
 def _format_records(rows: Sequence[Mapping[str, str]], head: Sequence[str]) -> str:
     return format_table(head, (list(row.values()) for row in rows))
+
+
+def make_causes() -> str:
+    """A section per cause, with the picture of `grade explain`."""
+    listed = list_explanations()
+    pages = [page for group in listed.values() for page in group]
+    rows = [page.row for page in pages]
+    pictures = dict(zip((page.key for page in pages), draw_causes(rows, cache=CACHE), strict=True))
+    parts = [
+        "# Causes of lost points",
+        "Each cause of lost points and each finding that a report can name. `grade explain NAME`"
+        " prints a section of this page.",
+    ]
+    for group, found in listed.items():
+        parts.append(f"**{group.value[0].upper()}{group.value[1:]}**")
+        rows_of = ((f"[`{each.name}`](#{each.name})", each.title) for each in found)
+        parts.append(format_table(("name", "cause"), rows_of))
+    parts += [format_explanation(page, pictures[page.key], _link_handout) for page in pages]
+    return "\n\n".join(parts)
+
+
+def _link_handout(exercise: str) -> str:
+    return f"[handout](../../exercises/{exercise}/README.md)"
 
 
 def make_commands() -> str:
@@ -444,7 +478,7 @@ def _list(value: object) -> list[object]:
 
 
 def make_cuda_functions() -> str:
-    nvcc = find_toolchain(prefer_wheel=True, cache=default_cache(os.environ)).nvcc
+    nvcc = find_toolchain(prefer_wheel=True, cache=CACHE).nvcc
     include = header_folder(nvcc)
     return f"""\
 # Functions of CUDA
@@ -484,6 +518,7 @@ def _first_version(row: Function, versions: Mapping[str, Sequence[int]]) -> str:
 
 
 PAGES: dict[str, Callable[[], str]] = {
+    "causes": make_causes,
     "commands": make_commands,
     "corpus": make_corpus,
     "cuda-functions": make_cuda_functions,

@@ -57,6 +57,7 @@ ALSO: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(OF_EXERCISES, (SYNTAX,)),
     "grader.judging": ("grader.messages",),
     "grader.report": ("grader.messages",),
+    "grader.messages.explanations": ("grader.emulator.timing.bounds",),
     "grader.devices.emulated": ("grader.emulator",),
     "grader.devices.gpus": ("grader.emulator.timing.figures",),
     "grader.devices.remote.zygote": ("grader.sandbox",),
@@ -72,6 +73,7 @@ USE_MESSAGES = (
     "grader.grading",
     "grader.explore",  # `grade run` ends with sentences, without a grading
     "grader.cuda",  # so does `grade exec`
+    "grader.editor",
     "grader.pytest_plugin",
     "grader.doctor",
 )
@@ -126,7 +128,14 @@ TOP = {
 } | {"grader"}
 
 # Packages that join stages: they may import any.
-JOINTS = ("grader.grading", "grader.authoring", "grader.explore", "grader.cli", "grader.cuda")
+JOINTS = (
+    "grader.grading",
+    "grader.authoring",
+    "grader.explore",
+    "grader.cli",
+    "grader.cuda",
+    "grader.editor",
+)
 
 # The home of each heavy library; True: it loads on use, inside a function, even there.
 HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
@@ -140,6 +149,8 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),
     "pytest": (("grader.pytest_plugin",), False),
+    "pygls": (("grader.editor", "grader.cli.lsp"), False),
+    "lsprotocol": (("grader.editor",), False),
     "argcomplete": (("grader.cli.completion",), True),
     "pynvml": (("grader.devices.gpu.nvml",), True),
     "cupy": (("grader.devices.gpu.library",), True),

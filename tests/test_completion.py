@@ -28,6 +28,7 @@ LINES = {
     "grade batch transpose work --ann": [],
     "grade compare transpose m": ["mine.cu "],
     "grade completion z": ["zsh "],
+    "grade explain bank": ["bank-conflicts "],
 }
 ASK = """
 import json, os, sys

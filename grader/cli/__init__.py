@@ -21,10 +21,12 @@ from grader.cli.common import (
 from grader.cli.completion import ASKED, COMPLETION, answer_shell
 from grader.cli.course import DOCTOR, LIST, METRICS, START
 from grader.cli.exec import EXEC
+from grader.cli.explain import EXPLAIN
 from grader.cli.explore import COMPARE, GALLERY, HOST, SWEEP
 from grader.cli.grade_one import GRADE_ONE
 from grader.cli.help import add_commands, format_first_page, make_help
 from grader.cli.kernels import INSPECT, RUN
+from grader.cli.lsp import LSP
 from grader.cli.platforms import (
     CLASSROOM_WORKFLOW,
     FEEDBACK,
@@ -116,9 +118,11 @@ GROUPS: dict[str, dict[str, Command]] = {
         "sweep": SWEEP,
         "host": HOST,
         "gallery": GALLERY,
+        "explain": EXPLAIN,
         "exec": EXEC,
         "run": RUN,
         "inspect": INSPECT,
+        "lsp": LSP,
         "doctor": DOCTOR,
         "completion": COMPLETION,
     },

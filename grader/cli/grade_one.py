@@ -73,9 +73,11 @@ for students:
                                               times and counters by size, beside the processor
   grade host transpose mine.cu -o main.cu     a program with a main(), for nvcc, ncu and others
   grade gallery coalescing                    small kernels, and the memory traffic of their reads
+  grade explain bank-conflicts                a cause of lost points: definition, picture, fix
   grade run saxpy.cu --size n=65536 --input x=normal:n --output y=float32:n
                                               run any kernels, without an exercise
   grade inspect mine.cu                       registers, shared and local memory of its kernels
+  grade lsp                                   a language server: an editor starts it
   grade doctor                                missing programs on this machine, and how to add them
   grade completion bash                       completion by Tab; also for zsh and fish
 

@@ -9,7 +9,7 @@ kernel reads the gallery's memory.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -62,7 +62,7 @@ BUFFERS = (
     DeviceBuffer("place", "uint64", (MOST_THREADS,), Role.OUTPUT),
 )
 
-_KERNEL = re.compile(
+KERNEL = re.compile(
     r"^// (?P<title>.+)\n(?P<code>// launch: (?P<name>\w+)<<<.*\n__global__ (?:.*\n)*?\})$",
     re.MULTILINE,
 )
@@ -83,7 +83,12 @@ class Sketch:
 
 def read_sketches(gallery: str) -> dict[str, Sketch]:
     """The kernels of a gallery by name. UsageError where there is no such gallery."""
-    return {match["name"]: _read_sketch(match) for match in _KERNEL.finditer(_read_text(gallery))}
+    if gallery not in GALLERIES:
+        message = f"there is no gallery {gallery!r}{did_you_mean(gallery, GALLERIES)}"
+        advice = f"There are: {', '.join(GALLERIES)}. `grade gallery` shows their kernels."
+        raise UsageError(message, advice)
+    text = read_gallery_file(gallery)
+    return {match["name"]: _read_sketch(match) for match in KERNEL.finditer(text)}
 
 
 def _read_sketch(kernel: re.Match[str]) -> Sketch:
@@ -103,7 +108,7 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
         message = f"there is no {name!r} in the gallery {gallery}{did_you_mean(name, sketches)}"
         raise UsageError(message, f"`grade gallery` lists all: {', '.join(sketches)}.")
     device, memory = EmulatedDevice(gpu, threads=1), GALLERIES[gallery][0]
-    binary, launches = _compile(gallery, device, cache)
+    binary, launches = compile_gallery(gallery, device, cache)
     names = {kernel.symbol: kernel.name for kernel in binary.kernels}
     exhibits = tuple(
         _run(device, sketches[names[launch.symbol]], binary, launch, memory)
@@ -116,26 +121,25 @@ def run_gallery(gallery: str, name: str | None = None, *, gpu: str, cache: Path)
 
 def _read_helpers(gallery: str) -> str:
     """The functions of all kernels: the text between first comment and first kernel."""
-    text = _read_text(gallery)
-    first = _KERNEL.search(text)
+    text = read_gallery_file(gallery)
+    first = KERNEL.search(text)
     assert first is not None, gallery
     return text[: first.start()].partition("\n\n")[2].strip()
 
 
-def _read_text(gallery: str) -> str:
-    if gallery not in GALLERIES:
-        message = f"there is no gallery {gallery!r}{did_you_mean(gallery, GALLERIES)}"
-        advice = f"There are: {', '.join(GALLERIES)}. `grade gallery` shows their kernels."
-        raise UsageError(message, advice)
-    file = resources.files("grader.explore") / "gallery" / f"{gallery}.cu"
+def read_gallery_file(name: str) -> str:
+    """The text of a file of `gallery/`."""
+    file = resources.files("grader.explore") / "gallery" / f"{name}.cu"
     return file.read_text(encoding="utf-8")
 
 
-def _compile(
-    gallery: str, device: EmulatedDevice, cache: Path
+def compile_gallery(
+    gallery: str, device: EmulatedDevice, cache: Path, *, buffers: Sequence[DeviceBuffer] = BUFFERS
 ) -> tuple[Binary, tuple[Launch, ...]]:
+    """The machine code of a file of `gallery/`, and the launches of its launch lines. GraderError
+    if it does not compile."""
     tools = find_toolchain(prefer_wheel=True, cache=cache, isolated=False)
-    source = Submission(f"{gallery}.cu", "", _read_text(gallery))
+    source = Submission(f"{gallery}.cu", "", read_gallery_file(gallery))
     binary = compile_submission(
         source,
         nvcc=tools.nvcc,
@@ -155,7 +159,7 @@ def _compile(
         plan,
         sizes={},
         macros={},
-        buffers=BUFFERS,
+        buffers=buffers,
         kernels=binary.kernels,
         limits=device.info.limits,
         source=source.text,

@@ -32,7 +32,7 @@ from grader.judging.evidence import Evidence, OtherCounts
 from grader.judging.goals import find_counted, find_open
 from grader.judging.timing import LABELS, check_floor
 from grader.judging.values import collect_metrics, collect_others
-from grader.messages.causes import UNREPEATABLE
+from grader.messages.cause_row import UNREPEATABLE
 from grader.messages.counting import describe_not_counted
 from grader.messages.hidden import describe_mistake, name_case
 from grader.plumbing.cache import recall, remember

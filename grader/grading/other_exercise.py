@@ -4,9 +4,10 @@ buffers and sizes, or it has that exercise's kernels. And an exercise that is no
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from grader.cpp.cursor import did_you_mean
 from grader.errors import GraderError, UsageError
 from grader.folders import shipped_exercises
 from grader.grading.building import names_of
@@ -55,19 +56,54 @@ def find_other_exercise(exercise: Exercise, submission: Submission) -> str | Non
     return fitting[0] if len(fitting) == 1 else None
 
 
+def find_fitting_exercises(submission: Submission, near: Mapping[str, Path]) -> list[Path]:
+    """The folders of the exercises for which a file may be written: those after which it is named,
+    else those whose kernels it has and whose names its launch lines use. `near`: folders by name,
+    which hide exercises of the package."""
+    folders = _all_folders(near)
+    if (named := folders.get(Path(submission.name).stem)) is not None:
+        return [named]
+    read = ((folder, _read_sound(folder)) for folder in folders.values())
+    return [
+        folder
+        for folder, each in read
+        if each is not None and _has_kernels(each, submission) and _fits(each, submission)
+    ]
+
+
+def read_named_exercise(name: str, near: Mapping[str, Path]) -> Exercise:
+    """The exercise of a folder or a name. UsageError for an unknown name, and SpecError."""
+    folders = _all_folders(near)
+    if name in folders or Path(name).name == name:
+        if name not in folders:
+            raise UsageError(
+                f"there is no exercise {name!r}{did_you_mean(name, folders)}",
+                f"Exercises: {', '.join(folders)}.",
+            )
+        return read_exercise(folders[name])
+    return read_exercise(Path(name).expanduser())
+
+
+def _all_folders(near: Mapping[str, Path]) -> dict[str, Path]:
+    return {folder.name: folder for folder in shipped_exercises()} | dict(near)
+
+
+def _read_sound(folder: Path) -> Exercise | None:
+    """The exercise; None if it is broken or grades programs."""
+    try:
+        read = read_exercise(folder)
+    except GraderError:
+        return None
+    return None if read.program is not None else read
+
+
 def _others(exercise: Exercise) -> Iterator[Exercise]:
     """The exercises of kernels in the same folder, then those of the package; broken ones are left
     out."""
     beside = sorted(path.parent for path in exercise.folder.parent.glob("*/spec.json"))
-    folders = {folder.name: folder for folder in (*shipped_exercises(), *beside)}
-    for name, folder in folders.items():
-        if name != exercise.id:
-            try:
-                other = read_exercise(folder)
-            except GraderError:
-                continue
-            if other.program is None:
-                yield other
+    for name, folder in _all_folders({each.name: each for each in beside}).items():
+        if name != exercise.id and (other := _read_sound(folder)) is not None:
+            yield other
 
 
 def _fits(exercise: Exercise, submission: Submission) -> bool:

@@ -1,8 +1,5 @@
-"""The causes of lost points: a key for each cause, by which a class is grouped, and a few words on
-it.
-
-Keys and words have no figures of a run: for a hidden case they reveal no more than its message.
-"""
+"""Finds the causes of lost points: the key of each, by which a class is grouped, with the words of
+its row (`cause_rows`)."""
 
 from __future__ import annotations
 
@@ -10,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from grader.messages.findings import FINDINGS
+from grader.messages.cause_row import BOUND, EXCHANGED, GOAL, LAUNCH, WRONG
+from grader.messages.cause_rows import CAUSES
 from grader.messages.hints import HintFacts
 from grader.messages.output_advice import find_shown_case
-from grader.messages.plans import OTHER_EXERCISE, name_obstacle
 from grader.messages.slowness import find_bound, find_waste
 from grader.metrics import CHECKED_CASES, CORRECTNESS, METRICS, Shows
 from grader.records import (
@@ -38,54 +35,10 @@ from grader.records import (
 )
 from grader.records.diagnoses import Diagnosis, Holds, Move, Span
 from grader.spec.exercise import CheckSpec
-from grader.statuses import CheckStatus, Status
+from grader.statuses import CheckStatus
 
 _MOST_CAUSES = 3
 """Most causes in one line."""
-_LAUNCH, _BOUND, _GOAL = "launch.", "bound.", "goal."
-WRONG, EXCHANGED, UNREPEATABLE = "wrong_values", "arguments_exchanged", "unrepeatable"
-
-CAUSES: Mapping[str, str] = {
-    # wrong outputs
-    WRONG: "wrong values",
-    EXCHANGED: "input and output exchanged in the launch line?",
-    UNREPEATABLE: "other outputs when it runs again",
-    "never_written": "the output is never written",
-    "partly_written": "a part of the output is never written",
-    "untransposed": "copied, not transposed",
-    "blocks_unswapped": "block indices not exchanged for the output?",
-    "tiles_in_place": "tiles not transposed inside",
-    "index_off_by_one": "an index off by one?",
-    "off_diagonal": "tiles off the diagonal are wrong",
-    "edge": "wrong at the edge: not handled?",
-    "zeros": "wrong elements are 0",
-    "not_finite": "NaN or infinity",
-    "all_wrong": "every element is wrong",
-    # slow, or wasteful
-    "bank_conflicts": "bank conflicts",
-    "wavefronts": "many accesses to shared memory",
-    "uncoalesced_loads": "loads not coalesced",
-    "uncoalesced_stores": "stores not coalesced",
-    "load_sectors": "many sectors loaded",
-    "store_sectors": "many sectors stored",
-    "instructions": "many instructions",
-    "slow": "too slow",
-    # what ends a grading
-    "compile_errors": "does not compile",
-    "no_kernel": "the file has no kernel",
-    "no_source": "the file is empty or no text",
-    "static_shared_memory": "shared arrays too large",
-    "forbidden": "uses a forbidden feature",
-    "foreign_include": "includes a file that it may not read",
-    "launch_line": "an invalid launch line",
-    OTHER_EXERCISE: "written for another exercise",
-    "part_left_out": "a part is left out",
-    **{status.value: status.row.clause for status in Status if status.row.clause},
-    **{kind.value: FINDINGS[kind].cause for kind in FindingKind},
-    **{_LAUNCH + obstacle.value: name_obstacle(obstacle) for obstacle in Obstacle},
-}
-"""Words by key. Two families have their words elsewhere: the resource that bounds a launch on the
-model, and metrics that miss their goals without a known cause."""
 
 _MOVES: Mapping[Move, str] = {
     **dict.fromkeys(Move, "index_off_by_one"),
@@ -117,11 +70,10 @@ compared."""
 
 def name_cause(key: str) -> str:
     """The words of a key."""
-    if key.startswith(_BOUND):
-        return f"slow: bound by {key.removeprefix(_BOUND).replace('_', ' ')}"
-    if key.startswith(_GOAL):
-        return f"{METRICS[key.removeprefix(_GOAL)].noun} misses the goal"
-    return CAUSES.get(key, key)
+    if key.startswith(BOUND):
+        return f"slow: bound by {key.removeprefix(BOUND).replace('_', ' ')}"
+    row = CAUSES.get(key)
+    return key if row is None else row.text
 
 
 # --- keys -----------------------------------------------------------------------------------------
@@ -162,7 +114,7 @@ def cause_of_mistake(mistake: Failure | Fact) -> str:
         return mistake.observation.kind.value
     if isinstance(mistake, PlanMistake):
         obstacle = mistake.problem if isinstance(mistake.problem, Obstacle) else None
-        return "launch_line" if obstacle is None else _LAUNCH + obstacle.value
+        return "launch_line" if obstacle is None else LAUNCH + obstacle.value
     return _MISTAKES.get(type(mistake), mistake.status.value)
 
 
@@ -262,7 +214,7 @@ def _find_cause(spec: CheckSpec, facts: HintFacts) -> Cause:
         return _slow(facts)
     if shows is Shows.WAVEFRONTS and facts.total.shared_wavefronts_excessive:
         shows = Shows.BANK_CONFLICTS
-    return _waste(shows, facts) if shows in _WASTE else _make(_GOAL + spec.metric)
+    return _waste(shows, facts) if shows in _WASTE else _make(GOAL + spec.metric)
 
 
 def _wrong_case(cases: Sequence[CaseResult], facts: HintFacts) -> Cause:
@@ -279,7 +231,7 @@ def _slow(facts: HintFacts) -> Cause:
         return _waste(METRICS[metric].shows, facts)
     if (bound := find_bound(facts.model)) is None:
         return _make("slow")
-    return _make(_BOUND + bound.resource.lower().replace(" ", "_").replace("/", "_"))
+    return _make(BOUND + bound.resource.lower().replace(" ", "_").replace("/", "_"))
 
 
 def _waste(shows: Shows, facts: HintFacts) -> Cause:

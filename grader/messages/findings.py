@@ -12,12 +12,15 @@ from grader.records import Failure, Finding, FindingKind
 class FindingRow:
     """A kind of finding: the `cause` by which a class is grouped, its `meaning` for the
     documentation, and advice. `is_limit`: a limit that ended the run, not a mistake for the checked
-    mode."""
+    mode. `sanitizer`: the tool of compute-sanitizer that finds it on a GPU. `code` is an example
+    where no kernel of the gallery shows it."""
 
     cause: str
     meaning: str
     advice: str
     is_limit: bool = False
+    sanitizer: str = ""
+    code: str = ""
 
 
 def advise(failure: Failure) -> str:
@@ -73,18 +76,21 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         "An access outside of its buffer or array.",
         "Guard the access with the matrix's sizes (`if (x < cols && y < rows)`), and check which of"
         " the two belongs to which index.",
+        sanitizer="memcheck",
     ),
     FindingKind.MISALIGNED: FindingRow(
         "misaligned address",
         "An address that is not a multiple of the access's width.",
         "A float2 or float4 access needs an address that is a multiple of 8 or 16 bytes: check the"
         " row length and the column that it starts at.",
+        sanitizer="memcheck",
     ),
     FindingKind.BARRIER_DIVERGENCE: FindingRow(
         "barrier that some threads skip",
         "A barrier that some threads of the block cannot reach.",
         "Move __syncthreads() out of the branch or the loop that some threads of the block leave"
         " early.",
+        sanitizer="synccheck",
     ),
     FindingKind.ENDLESS_WAIT: FindingRow(
         "waits forever",
@@ -104,6 +110,7 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         "More time than the exercise allows.",
         "Check that every loop ends, and that no thread waits for a thread that never arrives.",
         is_limit=True,
+        code="while (flag[0] == 0) {}    // no thread sets the flag",
     ),
     FindingKind.TRAP: FindingRow(
         "the kernel stopped itself",
@@ -120,12 +127,14 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         "Two threads use an element, one of them writes, and nothing orders them.",
         "Let all threads wait at a __syncthreads() between the two accesses, outside of any"
         " branch.",
+        sanitizer="racecheck",
     ),
     FindingKind.UNINITIALIZED_READ: FindingRow(
         "read of unwritten memory",
         "A read of memory that no kernel and no copy wrote.",
         "Write every element before it is read: outputs, scratch and shared memory start with"
         " garbage.",
+        sanitizer="initcheck",
     ),
     FindingKind.COPY_UNDER_WAY: FindingRow(
         "asynchronous copy not waited for",
@@ -138,11 +147,14 @@ FINDINGS: Mapping[FindingKind, FindingRow] = {
         "A mask of a shuffle, vote or barrier names lanes that do not arrive.",
         "Name in a mask only the lanes that execute the operation, or move the operation to a place"
         " that all lanes of the mask reach.",
+        sanitizer="synccheck",
     ),
     FindingKind.ORDER_DEPENDENT: FindingRow(
         "result depends on the order of the warps",
         "The result differs when the warps run in the opposite order.",
         "The order of blocks and warps is not fixed: look for a missing __syncthreads(), and for"
         " blocks that use each other's results.",
+        code="if (threadIdx.x == 0)\n"
+        "    atomicExch(last, blockIdx.x);    // the last block to arrive wins",
     ),
 }

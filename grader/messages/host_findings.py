@@ -10,62 +10,115 @@ from typing import NamedTuple
 from grader.records.programs import Frame, HostFinding, HostMistake, HostPlace
 
 
-class _Row(NamedTuple):
-    """`message` is filled with the facts; `advice` is the next step."""
+class HostRow(NamedTuple):
+    """`message` is filled with the facts; `advice` is the next step. For the documentation: the
+    mistake in few words (`cause`), its `meaning`, and an example."""
 
     message: str
     advice: str
+    cause: str
+    meaning: str
+    code: str
 
 
-ROWS: Mapping[str, _Row] = {
-    "leak": _Row(
+ROWS: Mapping[str, HostRow] = {
+    "leak": HostRow(
         "{bytes} bytes of {call} are never freed",
         "Free the memory before the program ends.",
+        "memory that is never freed",
+        "The program ends without a call that frees the memory.",
+        "cudaMalloc(&x, bytes);\nreturn 0;                      // cudaFree(x) is missing",
     ),
-    "double_free": _Row("{call} frees memory that is freed already", "Free each pointer once."),
-    "invalid_free": _Row(
+    "double_free": HostRow(
+        "{call} frees memory that is freed already",
+        "Free each pointer once.",
+        "memory that is freed twice",
+        "A second call frees memory that a first call has freed.",
+        "cudaFree(x);\ncudaFree(x);                   // x is freed already",
+    ),
+    "invalid_free": HostRow(
         "{call} gets a pointer that no allocation returned",
         "Free the pointer that the allocation returned, by the function that belongs to it.",
+        "free of a pointer that no allocation returned",
+        "The pointer is not the start of an allocation of the same kind.",
+        "cudaMalloc(&x, bytes);\ncudaFree(x + 1);               // x itself is the allocation",
     ),
-    "use_after_free": _Row(
-        "{call} uses memory that is freed already", "Free the memory after its last use."
+    "use_after_free": HostRow(
+        "{call} uses memory that is freed already",
+        "Free the memory after its last use.",
+        "use of memory that is freed already",
+        "A copy or a launch gets memory after the call that frees it.",
+        "cudaFree(x);\ncudaMemset(x, 0, bytes);       // x is freed already",
     ),
-    "copy_beyond_allocation": _Row(
+    "copy_beyond_allocation": HostRow(
         "{call} touches {bytes} bytes, and the allocation has {available} there",
         "Compare the size with that of the allocation: elements times sizeof(type)?",
+        "copy beyond the end of an allocation",
+        "A copy or memset has more bytes than the allocation has from there on.",
+        "cudaMalloc(&x, n);             // bytes, not elements\n"
+        "cudaMemcpy(x, host, n * sizeof(float), cudaMemcpyHostToDevice);",
     ),
-    "wrong_direction": _Row(
+    "wrong_direction": HostRow(
         "{call} copies {real}, and the call names {given}",
         "Name the real direction, or use cudaMemcpyDefault.",
+        "copy with a wrong direction",
+        "The direction that the call names is not that between its pointers.",
+        "cudaMemcpy(device, host, bytes, cudaMemcpyDeviceToHost);",
     ),
-    "early_read": _Row(
+    "early_read": HostRow(
         "host code {access}s the destination of {call} before the copy is complete",
         "Synchronise the stream before the host reads.",
+        "host reads before a copy is complete",
+        "Host code reads the destination of an asynchronous copy that may still run.",
+        "cudaMemcpyAsync(host, x, bytes, cudaMemcpyDeviceToHost, stream);\n"
+        'printf("%f", host[0]);         // no cudaStreamSynchronize(stream)',
     ),
-    "early_write": _Row(
+    "early_write": HostRow(
         "host code changes the source of {call} before the copy is complete",
         "Synchronise the stream before the host writes to the source again.",
+        "host writes before a copy is complete",
+        "Host code changes the source of an asynchronous copy that may still run.",
+        "cudaMemcpyAsync(x, host, bytes, cudaMemcpyHostToDevice, stream);\n"
+        "host[0] = 1;                   // no cudaStreamSynchronize(stream)",
     ),
-    "early_managed_read": _Row(
+    "early_managed_read": HostRow(
         "host code reads managed memory before the kernel that writes it is complete",
         "Call cudaDeviceSynchronize between the launch and the read.",
+        "host reads managed memory too early",
+        "Host code reads managed memory that a kernel may still write.",
+        'fill<<<16, 256>>>(managed);\nprintf("%d", managed[0]);      // no cudaDeviceSynchronize()',
     ),
-    "unsynchronized": _Row(
+    "unsynchronized": HostRow(
         "the program ends before {call} is complete, and no call waits for it",
         "Call cudaDeviceSynchronize, and check its result.",
+        "program ends before its work is complete",
+        "No call waits for the last kernel or copy before the program ends.",
+        "fill<<<16, 256>>>(x);\nreturn 0;                      // no cudaDeviceSynchronize()",
     ),
-    "unchecked_error": _Row(
+    "unchecked_error": HostRow(
         "{call} returned {error}, and the program did not check it",
         "Compare the result of each call with cudaSuccess; after a launch, call cudaGetLastError.",
+        "error that the program does not check",
+        "A call returned an error, and the program went on.",
+        "cudaMalloc(&x, 1ull << 50);    // returns cudaErrorMemoryAllocation\n"
+        "fill<<<16, 256>>>(x);",
     ),
-    "missing_dependency": _Row(
+    "missing_dependency": HostRow(
         "nothing orders {call} after {other}{other_place}, and both use the same {bytes} bytes",
         "Record an event after the first in its stream, and let the second's stream wait for it:"
         " cudaEventRecord, cudaStreamWaitEvent.",
+        "nothing orders two operations of streams",
+        "Two operations of different streams use the same bytes, at least one of them writes,"
+        " and no event or synchronisation orders them.",
+        "fill<<<16, 256, 0, first>>>(x);\n"
+        "cudaMemcpyAsync(host, x, bytes, cudaMemcpyDeviceToHost, second);",
     ),
-    "device_pointer_on_host": _Row(
+    "device_pointer_on_host": HostRow(
         "host code {access}s memory of the device at {address}",
         "Copy the data to the host by cudaMemcpy first, or use managed memory.",
+        "host code uses device memory",
+        "Host code reads or writes through a pointer to memory of the device.",
+        "cudaMalloc(&x, bytes);\nx[0] = 1;                      // only kernels may use x",
     ),
 }
 _TOOLKIT_PARTS = ("/nvidia/cu", "/cuda-toolkit-", "/usr/include/", "/usr/lib/", "/usr/local/cuda")

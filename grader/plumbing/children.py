@@ -103,6 +103,12 @@ class Child:
             self._process.kill()
             return self._process.wait()
 
+    def end(self) -> None:
+        """End it by SIGTERM, which lets it clean up; if it does not end, it is killed."""
+        self._process.terminate()
+        self.wait()
+        self.connection.close()
+
     def kill(self) -> None:
         """Kill it at once. Its own children see its end and end too."""
         self._process.kill()

@@ -75,7 +75,7 @@ class Gallery:
     exhibits: tuple[Exhibit, ...]
 
 
-_LEGENDS: Mapping[Memory, str] = {
+LEGENDS: Mapping[Memory, str] = {
     Memory.GLOBAL: (
         "A line has 128 bytes in 4 sectors of 32; a read of one byte moves its whole sector. Each"
         " sign is a word of 4 bytes: 0-9 and a-v are the lanes 0 to 31 that read it,"
@@ -103,7 +103,7 @@ def print_gallery(gallery: Gallery, *, console: Console, whole: bool = False) ->
         left = len(line) - len(line.lstrip())
         console.print(Text(line[:left] + page.fold(line[left:]), style=style), soft_wrap=True)
 
-    write(_LEGENDS[gallery.memory], style="dim")
+    write(LEGENDS[gallery.memory], style="dim")
     for exhibit in gallery.exhibits:
         console.print()
         console.print(Text(exhibit.name, style="bold"))

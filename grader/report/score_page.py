@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.table import Table
 
+from grader.messages.explanations import list_pages, name_pages
 from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import format_check_value, format_headlines, format_remark
 from grader.messages.host_findings import describe_mistake
@@ -30,6 +31,7 @@ _TABLE_WIDTH = 70
 """Below this many columns the table becomes a list."""
 _DETAIL_LINES = 60
 _SHOWN_FINDINGS = 4
+_SHOWN_PAGES = 3
 _LINES, _COLUMNS = 20, 100
 """Most lines, and most columns, of each launch's output in a report; the score's JSON has more."""
 
@@ -59,6 +61,7 @@ def print_body(score: Score, *, console: Console) -> None:
         _print_findings(score, wrong.message if wrong else "", page)
         _print_mistakes(score, page)
         _print_hints(score.checks, describe_case(wrong) if wrong else "", page)
+        _print_pages(score, page)
         print_score_pictures(score, accesses_of_checks(score), page)
     for block in format_printed(score):
         page.write_heading(block.heading)
@@ -151,6 +154,7 @@ def _print_failure(score: Score, page: Page) -> None:
     if score.advice:
         page.write_heading("What to try")
         page.write(score.advice, indent=2)
+    _print_pages(score, page)
 
 
 def _print_findings(score: Score, known: str, page: Page) -> None:
@@ -217,6 +221,12 @@ def _print_hints(checks: Sequence[CheckResult], known: str, page: Page) -> None:
     for check, hint in hints:
         if hint:
             page.write(f"{_label(check)} ({describe_cost(check)}): {hint}", indent=2, hanging=2)
+
+
+def _print_pages(score: Score, page: Page) -> None:
+    """The commands that explain the causes."""
+    if keys := list_pages(score):
+        page.write(f"More: {name_pages(keys[:_SHOWN_PAGES])}", indent=2, hanging=2, style="dim")
 
 
 @dataclass(frozen=True)

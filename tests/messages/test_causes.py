@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 
 from grader.judging.compare import judge_case
-from grader.messages.causes import CAUSES, name_cause
+from grader.messages.cause_rows import CAUSES
+from grader.messages.causes import name_cause
 from grader.messages.hidden import describe_mistake
 from grader.records import (
     CheckStatus,
@@ -40,8 +41,10 @@ np = pytest.importorskip("numpy")
 
 def test_every_cause_has_words_without_figures_and_a_plain_key() -> None:
     assert all(re.fullmatch(r"[a-z0-9_.]+", key) for key in CAUSES)
-    assert all(CAUSES.values())
-    assert not [text for text in CAUSES.values() if "{" in text or len(text) > 90]
+    assert all(row.text and row.meaning for row in CAUSES.values())
+    texts = [text for row in CAUSES.values() for text in (row.text, row.meaning, row.fix)]
+    assert not [text for text in texts if "{" in text]
+    assert not [row.text for row in CAUSES.values() if len(row.text) > 90]
 
 
 def test_checks_that_were_lost_to_the_same_cause_add_up() -> None:

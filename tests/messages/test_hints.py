@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from grader.messages.accesses import find_accesses, find_shared_names, quote_access
-from grader.messages.causes import CAUSES
+from grader.messages.cause_rows import CAUSES
 from grader.messages.findings import advise, advise_on_findings, describe_place
 from grader.messages.hints import Copy, HintFacts, hint_at_misses
 from grader.messages.output_advice import OUTPUT_ADVICE

@@ -64,6 +64,8 @@ _ADVICE = {
         ),
     ),
 }
+RESOURCES: Mapping[str, str] = dict(_ADVICE.values())
+"""The advice by the name of the resource."""
 LATENCY_BOUND = 0.75
 """If no resource is used more than this, warps wait for latencies most of the time."""
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.messages.explanations import explain as explain_cause
+from grader.messages.explanations import list_pages
 from grader.messages.findings import describe_place, format_finding
 from grader.messages.headlines import explain, format_check_value
 from grader.messages.host_findings import describe_mistake
@@ -75,6 +77,7 @@ def render_submission(
             for check in score.checks
         ],
         what_if=make_what_if(score),
+        causes=[page for key in list_pages(score) if (page := explain_cause(key)) is not None],
         roofline=make_roofline(score),
         figures=list_figures(score),
         times=plan_times(score),

@@ -8,11 +8,12 @@ from grader.report.text import clean_line
 
 
 def format_gcc(score: Score, rule: PendingRule | None = None) -> str:
-    """`FILE:LINE:COLUMN: error|warning: MESSAGE [RULE]`, a line for each mark, and a note with the
-    result. The column is 1: machine code has the lines of its source, but no columns."""
+    """`FILE:LINE:COLUMN: error|warning: MESSAGE (grade explain NAME) [RULE]`, a line for each mark,
+    and a note with the result. The column is 1: machine code has the lines of its source, but no
+    columns."""
     del rule  # a grade for pending points changes no mark
     lines = [
-        f"{mark.file}:{mark.line}:1: {mark.level}: {mark.message} [{mark.rule}]"
+        f"{mark.file}:{mark.line}:1: {mark.level}: {mark.message} ({mark.page}) [{mark.rule}]"
         for mark in list_marks(score)
     ]
     result = f"{clean_line(score.submission_name)}:1:1: note: {clean_line(score.message)}"

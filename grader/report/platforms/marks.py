@@ -7,12 +7,21 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from grader.messages.cause_row import page_command
 from grader.messages.findings import describe_finding
 from grader.messages.host_findings import describe_mistake
-from grader.records import Score
+from grader.records import Finding, Score
 from grader.report.text import clean_line
 
 _COMPILER_LINE = re.compile(r"[^:\n]*:(?P<line>\d+): (?P<level>error|warning): (?P<text>.*)")
+
+
+@dataclass(frozen=True)
+class Related:
+    """Another line of the file that a mark is about."""
+
+    line: int
+    message: str
 
 
 @dataclass(frozen=True)
@@ -27,6 +36,12 @@ class Mark:
     rule: str
     message: str
     points: float = 0.0
+    related: tuple[Related, ...] = ()
+
+    @property
+    def page(self) -> str:
+        """The command that explains the rule."""
+        return page_command(self.rule)
 
 
 def list_marks(score: Score) -> list[Mark]:
@@ -44,11 +59,19 @@ def _list_errors(score: Score) -> Iterator[Mark]:
             yield Mark(file, int(found["line"]), found["level"], "compile_errors", text)
     for finding in score.findings:
         text = clean_line(describe_finding(finding))
-        yield Mark(file, finding.line or 1, "error", finding.kind.value, text)
+        kind, others = finding.kind.value, tuple(_list_related(finding))
+        yield Mark(file, finding.line or 1, "error", kind, text, related=others)
     for mistake in score.host_findings:
         text, place = clean_line(describe_mistake(mistake)), mistake.place
         at = (file, 1) if place is None else (clean_line(place.file), place.line or 1)
         yield Mark(*at, "error", mistake.kind, text)
+
+
+def _list_related(finding: Finding) -> Iterator[Related]:
+    """The other access of a race."""
+    if finding.other_line is not None:
+        of = f" of thread {finding.other_thread}" if finding.other_thread else ""
+        yield Related(finding.other_line, f"the other access{of}")
 
 
 def _list_causes(score: Score, marked: Collection[tuple[str, int]]) -> Iterator[Mark]:

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import quote
 
 from grader.messages.causes import name_cause
+from grader.messages.explanations import explain
 from grader.records import PendingRule, Score
 from grader.report.platforms.marks import Mark, list_marks
 from grader.report.text import clean_line
@@ -22,10 +23,7 @@ def format_sarif(score: Score, rule: PendingRule | None = None) -> str:
     driver = {
         "name": "cuda-exercise-grader",
         "version": score.environment.get("grader", ""),
-        "rules": [
-            {"id": key, "shortDescription": {"text": name_cause(key).replace("_", " ")}}
-            for key in rules
-        ],
+        "rules": [_format_rule(key) for key in rules],
     }
     run = {
         "tool": {"driver": driver},
@@ -42,16 +40,42 @@ def format_sarif(score: Score, rule: PendingRule | None = None) -> str:
     return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _format_mark(mark: Mark, rules: list[str]) -> dict[str, Any]:
-    place = {
-        "artifactLocation": {"uri": quote(mark.file)},
-        "region": {"startLine": mark.line},
+def _format_rule(key: str) -> dict[str, Any]:
+    """A rule with its meaning and its fix; no address is known where its page is on the web."""
+    rule = {"id": key, "shortDescription": {"text": name_cause(key).replace("_", " ")}}
+    page = explain(key)
+    if page is None:
+        return rule
+    text = f"{page.row.meaning} {page.row.fix}"
+    return rule | {
+        "fullDescription": {"text": page.row.meaning},
+        "help": {
+            "text": f"{text} More: {page.command}",
+            "markdown": f"{text}\n\nMore: `{page.command}`",
+        },
     }
+
+
+def _format_place(file: str, line: int) -> dict[str, Any]:
     return {
+        "physicalLocation": {
+            "artifactLocation": {"uri": quote(file)},
+            "region": {"startLine": line},
+        }
+    }
+
+
+def _format_mark(mark: Mark, rules: list[str]) -> dict[str, Any]:
+    related = [
+        _format_place(mark.file, each.line) | {"id": number, "message": {"text": each.message}}
+        for number, each in enumerate(mark.related)
+    ]
+    result = {
         "ruleId": mark.rule,
         "ruleIndex": rules.index(mark.rule),
         "level": mark.level,
         "message": {"text": mark.message},
-        "locations": [{"physicalLocation": place}],
+        "locations": [_format_place(mark.file, mark.line)],
         "properties": {"points": mark.points},
     }
+    return result | ({"relatedLocations": related} if related else {})

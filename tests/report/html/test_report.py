@@ -32,7 +32,7 @@ from tests.support.factories import (
 
 TAGS = """
     html head meta title style body header main footer nav section div p span b i h1 h2 h3 a table thead tbody tr th td br pre ul li dl dt
-    dd details summary svg g path rect text button input select option script
+    code dd details summary svg g path rect text button input select option script
 """
 HEAVY_LIMIT_S, HEAVY_LIMIT_MB = 60, 500
 

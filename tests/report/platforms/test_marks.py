@@ -19,7 +19,7 @@ from grader.records import (
 from grader.records.programs import HostPlace
 from grader.report.platforms import format_for_platform
 from grader.report.platforms.gcc import format_gcc
-from grader.report.platforms.marks import Mark, list_marks
+from grader.report.platforms.marks import Mark, Related, list_marks
 from grader.report.platforms.sarif import format_sarif
 from tests.support.classes import HOSTILE, failed
 from tests.support.factories import CROOKED_LINES, QUICK, make_graded
@@ -50,6 +50,24 @@ def test_a_cause_is_a_mark_with_its_points_and_its_next_step() -> None:
     (mark,) = list_marks(conflicting())
     text = "bank conflicts: costs 20 of 100 points. Pad the rows."
     assert mark == Mark(mark.file, 51, "warning", "bank_conflicts", text, 20.0)
+
+
+def test_a_mark_names_the_page_of_its_rule() -> None:
+    (line, _) = format_gcc(conflicting()).splitlines()
+    assert line.endswith("(grade explain bank-conflicts) [bank_conflicts]")
+    (rule,) = json.loads(format_sarif(conflicting()))["runs"][0]["tool"]["driver"]["rules"]
+    assert "same bank" in rule["fullDescription"]["text"]
+    assert "`grade explain bank-conflicts`" in rule["help"]["markdown"]
+
+
+def test_the_other_access_of_a_race_is_a_related_place() -> None:
+    race = Finding(FindingKind.RACE, "race on x", line=9, other_line=7, other_thread=(1, 0, 0))
+    score = replace(QUICK, findings=(race,))
+    (mark,) = list_marks(score)
+    assert mark.related == (Related(7, "the other access of thread (1, 0, 0)"),)
+    (result,) = json.loads(format_sarif(score))["runs"][0]["results"]
+    (related,) = result["relatedLocations"]
+    assert related["physicalLocation"]["region"]["startLine"] == 7
 
 
 def test_compile_errors_are_marks_once() -> None:

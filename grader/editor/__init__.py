@@ -1,0 +1,1 @@
+"""`grade lsp`: a language server that grades files as they are saved."""
