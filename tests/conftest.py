@@ -70,6 +70,7 @@ OPTIONS = {
     "faults": "injects faults of the machine",
     "browser": "needs Chromium and Playwright",
     "toolkits": "downloads CUDA compilers",
+    "container": "builds a container image",
 }
 
 
@@ -101,6 +102,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--run-toolkits",
         action="store_true",
         help="try the compilers of other CUDA toolkits as well (2.5 GB by pip, once)",
+    )
+    parser.addoption(
+        "--run-container",
+        action="store_true",
+        help="build the container image as well (Debian's mmdebstrap and buildah, as root)",
     )
     parser.addoption(
         "--keep-compiled",
