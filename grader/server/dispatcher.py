@@ -64,6 +64,8 @@ class Dispatcher:
         shutil.rmtree(self._folder, ignore_errors=True)
         with engine.begin() as connection:
             self._secret = read_secret(connection, SEED)
+            if engine.dialect.name == "sqlite":  # a single server uses it: launch.serve
+                queue.release_all(connection)
 
     def step(self) -> bool:
         """Starts and ends gradings; returns whether any is running."""

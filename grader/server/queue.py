@@ -107,6 +107,14 @@ def renew(connection: Connection, grading_ids: Sequence[int], now: float) -> Non
     connection.execute(query.values(lease_s=now + LEASE_S))
 
 
+def release_all(connection: Connection) -> None:
+    """Returns all running gradings to the queue, without a count of the try: their dispatcher has
+    ended, by no fault of theirs."""
+    query = update(GRADINGS).where(GRADINGS.c.state == State.RUNNING.value)
+    waiting = {"state": State.WAITING.value, "lease_s": None, "stage": ""}
+    connection.execute(query.values(**waiting, tries=GRADINGS.c.tries - 1))
+
+
 def put_back(connection: Connection, grading_id: int) -> None:
     """Returns a grading to its place in the queue."""
     query = update(GRADINGS).where(GRADINGS.c.id == grading_id)
