@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 
-from sqlalchemy import Connection, and_, func, insert, select, update
+from sqlalchemy import Connection, func, insert, select, update
 from sqlalchemy.engine import RowMapping
 
 from grader.errors import UsageError
@@ -70,17 +70,16 @@ def read_attempts(
     exercise: str | None = None,
 ) -> list[Attempt]:
     """Attempts by age, the newest last."""
-    latest = (
-        select(
-            GRADINGS.c.attempt_id,
-            func.max(GRADINGS.c.id).label("latest_id"),
-            func.max(GRADINGS.c.id)
-            .filter(GRADINGS.c.state == State.DONE.value)
-            .label("verdict_id"),
-        )
-        .group_by(GRADINGS.c.attempt_id)
-        .subquery()
-    )
+    newest = func.max(GRADINGS.c.id)
+    of_attempt = select(
+        GRADINGS.c.attempt_id,
+        newest.label("latest_id"),
+        newest.filter(GRADINGS.c.state == State.DONE.value).label("verdict_id"),
+    ).group_by(GRADINGS.c.attempt_id)
+    for name, value in {"attempt_id": attempt_id, "person_id": person_id}.items():
+        if value is not None:  # the outer query repeats it, and no database moves it inside
+            of_attempt = of_attempt.where(GRADINGS.c[name] == value)
+    latest = of_attempt.subquery()
     now, judged = GRADINGS.alias("now"), GRADINGS.alias("judged")
     columns = [each for each in ATTEMPTS.c if each.name != "source"]
     query = (
@@ -104,6 +103,14 @@ def read_attempts(
         if value is not None:
             query = query.where(ATTEMPTS.c[name] == value)
     return [_attempt(row) for row in connection.execute(query).mappings()]
+
+
+def by_student(attempts: Iterable[Attempt]) -> dict[tuple[int, str], list[Attempt]]:
+    """Attempts by person and exercise, in their order."""
+    found: dict[tuple[int, str], list[Attempt]] = {}
+    for attempt in attempts:
+        found.setdefault((attempt.person_id, attempt.exercise), []).append(attempt)
+    return found
 
 
 def read_attempt(connection: Connection, attempt_id: int) -> Attempt | None:
@@ -148,13 +155,17 @@ def choose_counting(attempts: Iterable[Attempt], rules: Assignment) -> Attempt |
 
 def read_rules(connection: Connection, exercise: str) -> Assignment:
     """The rules of an exercise; by default no deadline, and the last submission counts."""
-    query = select(ASSIGNMENTS).where(ASSIGNMENTS.c.exercise == exercise)
-    row = connection.execute(query).mappings().first()
-    if row is None:
-        return Assignment(exercise)
-    return Assignment(
-        exercise, row["deadline_s"], Counting(row["counting"]), visible=row["visible"]
-    )
+    return read_all_rules(connection, [exercise])[exercise]
+
+
+def read_all_rules(connection: Connection, exercises: Iterable[str]) -> dict[str, Assignment]:
+    """The rules of these exercises."""
+    rules = {exercise: Assignment(exercise) for exercise in exercises}
+    query = select(ASSIGNMENTS).where(ASSIGNMENTS.c.exercise.in_(rules))
+    for row in connection.execute(query).mappings():
+        own = (row["deadline_s"], Counting(row["counting"]))
+        rules[row["exercise"]] = Assignment(row["exercise"], *own, visible=row["visible"])
+    return rules
 
 
 def write_rules(connection: Connection, rules: Assignment) -> None:
@@ -216,18 +227,22 @@ def add_override(
     )
 
 
-def read_overrides(connection: Connection, exercise: str) -> dict[int, list[Override]]:
-    """The decisions on an exercise by person, the newest last."""
+def read_overrides(
+    connection: Connection, *, person_id: int | None = None
+) -> dict[tuple[int, str], list[Override]]:
+    """The decisions on the points of all people, or of one, by person and exercise, the newest
+    last."""
     query = (
         select(OVERRIDES, PEOPLE.c.name)
-        .join(PEOPLE, and_(PEOPLE.c.id == OVERRIDES.c.author_id))
-        .where(OVERRIDES.c.exercise == exercise)
+        .join(PEOPLE, PEOPLE.c.id == OVERRIDES.c.author_id)
         .order_by(OVERRIDES.c.id)
     )
-    found: dict[int, list[Override]] = {}
+    if person_id is not None:
+        query = query.where(OVERRIDES.c.person_id == person_id)
+    found: dict[tuple[int, str], list[Override]] = {}
     for row in connection.execute(query).mappings():
         override = Override(row["points"], row["reason"], row["name"], row["created_s"])
-        found.setdefault(row["person_id"], []).append(override)
+        found.setdefault((row["person_id"], row["exercise"]), []).append(override)
     return found
 
 

@@ -102,6 +102,7 @@ def render_handout(text: str, exercise: str) -> str:
         if token.type == "heading_open":
             token.attrSet("id", _UNSAFE.sub("-", behind.content.lower()).strip("-"))
     html = str(markdown.renderer.render(tokens, markdown.options, {}))
+    html = html.replace("<th></th>", "<td></td>")  # a header needs a text
     html = html.replace("<table>", '<div class="scroll" tabindex="0"><table>')
     return html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
 

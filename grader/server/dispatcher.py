@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import shutil
 import signal
 import time
@@ -33,6 +34,8 @@ from grader.server.verdicts import make_failed_verdict, make_verdict, pack_answe
 
 POLL_SECONDS = 0.2
 STAGE_SECONDS = 0.5
+NICENESS = 10
+"""Gradings leave the processor to the pages."""
 SEED = "seed"
 """The note of the secret from which the seeds of attempts are drawn."""
 
@@ -40,6 +43,7 @@ SEED = "seed"
 def dispatch(settings: Settings, _: Connection) -> None:
     """Grades until the process is ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICENESS)
     engine = open_database(settings.database)
     grade = functools.partial(grade_attempt, database=settings.database)
     jobs, seconds = settings.workers, settings.seconds

@@ -45,19 +45,18 @@ def summarise(
     results: dict[str, Result] = {}
     decided: dict[tuple[str, str], Override] = {}
     names = name_uniquely(students)
+    own = attempts.by_student(attempts.read_attempts(connection))
+    overrides = attempts.read_overrides(connection)
     for lesson in lessons:
         rules = attempts.read_rules(connection, lesson.id)
-        of_person: dict[int, list[Attempt]] = {}
-        for attempt in attempts.read_attempts(connection, exercise=lesson.id):
-            of_person.setdefault(attempt.person_id, []).append(attempt)
-        overrides = attempts.read_overrides(connection, lesson.id)
         for person in students:
-            counting = attempts.choose_counting(of_person.get(person.id, []), rules)
+            key = (person.id, lesson.id)
+            counting = attempts.choose_counting(own.get(key, []), rules)
             items.append(_item(person, names[person.id], lesson, counting))
             text = counting and attempts.read_kept(connection, counting, "score")
             if counting is not None and text:
                 results[str(counting.id)] = _result(lesson, counting, text)
-            if history := overrides.get(person.id):
+            if history := overrides.get(key):
                 decided[names[person.id], lesson.id] = history[-1]
     items.sort(key=lambda item: item.student.casefold())
     max_scores = {lesson.id: lesson.full for lesson in lessons}

@@ -14,7 +14,7 @@ from grader.server.web.site import Site
 from tests.support.served import enter, grade_all, make_site
 
 HOSTILE = '<img src=x onerror="alert(1)">'
-HOSTILE_SOURCE = f'#error {HOSTILE}</script><script>alert(2)</script>\n__global__ void k() {{}}\n'
+HOSTILE_SOURCE = f"#error {HOSTILE}</script><script>alert(2)</script>\n__global__ void k() {{}}\n"
 
 
 @pytest.fixture

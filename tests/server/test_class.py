@@ -38,7 +38,9 @@ def test_a_roster_makes_accounts_once_and_links_for_the_new(site: Site) -> None:
     teacher = make_teacher(site)
     first = teacher.post("/roster", csv=MOODLE).text
     assert len(re.findall(r"<code>http://localhost/invitations/[\w-]+</code>", first)) == 2
-    again = teacher.post("/roster", csv=MOODLE + "Participant 43,Eve,eve@example.org,,,100,Yes,-,-,\n").text
+    again = teacher.post(
+        "/roster", csv=MOODLE + "Participant 43,Eve,eve@example.org,,,100,Yes,-,-,\n"
+    ).text
     assert len(re.findall("<code>http://localhost/invitations/", again)) == 1
     with site.reading() as connection:
         students = read_people(connection, Role.STUDENT)
@@ -58,7 +60,9 @@ def test_a_csv_without_names_is_refused_with_the_next_step(site: Site) -> None:
 def test_a_submission_after_the_deadline_is_refused_and_a_grading_is_not(site: Site) -> None:
     ada, teacher = enter(site, "ada@example.org"), make_teacher(site)
     kept = ada.grade("early", submit=True)
-    teacher.post("/exercises/vector_add/rules", deadline="2020-01-01T12:00", counting="last", visible="yes")
+    teacher.post(
+        "/exercises/vector_add/rules", deadline="2020-01-01T12:00", counting="last", visible="yes"
+    )
     late = ada.grade("late")
     form = {"form_token": ada.token()}
     answer = ada.client.post(f"/attempts/{late}/submit", json=form, headers=JSON)

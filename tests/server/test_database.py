@@ -85,7 +85,9 @@ def test_the_bundle_is_made_from_these_sources() -> None:
     for name in ("work.ts", "package.json", "package-lock.json"):
         digest.update((PAGE / name).read_bytes())
     assert (PAGE / "bundle" / "sources.sha256").read_text().strip() == digest.hexdigest()
-    assert "http" not in (PAGE / "package-lock.json").read_text().replace("https://opencollective", "")
+    assert "http" not in (PAGE / "package-lock.json").read_text().replace(
+        "https://opencollective", ""
+    )
 
 
 def test_the_wheel_holds_the_pages() -> None:
@@ -99,5 +101,10 @@ def test_the_wheel_holds_the_pages() -> None:
 def test_links_and_pictures_of_a_handout_lead_to_the_server() -> None:
     text = "[r](../../docs/report.md#x) [o](../scan/README.md) [w](https://w.example) ![p](a/b.svg)"
     html = render_handout(text, "scan")
-    for address in ("/guide#x", "/exercises/scan", "https://w.example", "/exercises/scan/pictures/b.svg"):
+    for address in (
+        "/guide#x",
+        "/exercises/scan",
+        "https://w.example",
+        "/exercises/scan/pictures/b.svg",
+    ):
         assert f'="{address}"' in html

@@ -76,7 +76,14 @@ def owner(site: Site) -> Visitor:
 
 def test_no_hidden_data_reaches_a_browser(graded: Site) -> None:
     ada = owner(graded)
-    pages = ("/", "/exercises", "/exercises/vector_add", "/guide", *OF_ATTEMPT[:3], "/attempts/2.json")
+    pages = (
+        "/",
+        "/exercises",
+        "/exercises/vector_add",
+        "/guide",
+        *OF_ATTEMPT[:3],
+        "/attempts/2.json",
+    )
     texts = {page: ada.client.get(page).text for page in pages}
     with graded.reading() as connection:
         attempt = read_attempt(connection, 1)

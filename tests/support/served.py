@@ -46,7 +46,9 @@ def make_site(folder: Path, *names: str) -> Site:
     data = folder / "data"
     data.mkdir()
     course = make_course(folder / "course", *names)
-    settings = Settings(data, course, f"sqlite:///{data}/course.sqlite", URL, "emulated:h100", model=False)
+    settings = Settings(
+        data, course, f"sqlite:///{data}/course.sqlite", URL, "emulated:h100", model=False
+    )
     return open_site(settings)
 
 
@@ -70,7 +72,11 @@ class Visitor:
         """Sends an attempt; returns its id."""
         answer = self.client.post(
             f"/exercises/{exercise}/attempts",
-            json={"form_token": self.token(), "source": source, "submit": "yes" if submit else "no"},
+            json={
+                "form_token": self.token(),
+                "source": source,
+                "submit": "yes" if submit else "no",
+            },
             headers=JSON,
         )
         assert answer.status_code == 200, answer.text
@@ -79,7 +85,11 @@ class Visitor:
 
 def visit(site: Site) -> Visitor:
     """A visitor without an account."""
-    return Visitor(TestClient(make_app(site), base_url=URL, follow_redirects=True, raise_server_exceptions=False))
+    return Visitor(
+        TestClient(
+            make_app(site), base_url=URL, follow_redirects=True, raise_server_exceptions=False
+        )
+    )
 
 
 def enter(site: Site, login: str, role: Role = Role.STUDENT, *, name: str = "") -> Visitor:

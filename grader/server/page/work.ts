@@ -74,7 +74,7 @@ function makeEditor(parent: HTMLElement, work: Work, grade: () => void): EditorV
         indentOnInput(), indentUnit.of("    "), bracketMatching(), closeBrackets(), search(),
         highlightSelectionMatches(), lintGutter(), cpp(), syntaxHighlighting(classHighlighter), theme,
         EditorView.cspNonce.of(body.dataset.nonce ?? ""),
-        EditorView.contentAttributes.of({ "aria-label": "Your CUDA code", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": "Your CUDA code", tabindex: "0", spellcheck: "false" }),
         EditorState.readOnly.of(work.reading),
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap]),
         EditorView.updateListener.of((update) => {

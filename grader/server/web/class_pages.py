@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,7 +14,6 @@ from grader.batch.roster import read_roster
 from grader.errors import UsageError
 from grader.records import PendingRule
 from grader.server import attempts, people, queue
-from grader.server.course import Lesson
 from grader.server.gradebook import format_export, name_uniquely, roster_identity, summarise
 from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
 from grader.server.web.visits import Visit, missing, redirect, show
@@ -30,13 +30,15 @@ def show_class(visit: Visit) -> Response:
     with visit.site.reading() as connection:
         students = people.read_people(connection, Role.STUDENT)
         names = name_uniquely(students)
-        rules = {each.id: attempts.read_rules(connection, each.id) for each in lessons}
-        cells = {
-            lesson.id: _read_cells(connection, lesson, students, rules[lesson.id])
-            for lesson in lessons
-        }
+        rules = attempts.read_all_rules(connection, [each.id for each in lessons])
+        own = attempts.by_student(attempts.read_attempts(connection))
+        overrides = attempts.read_overrides(connection)
         waiting = len(queue.read_places(connection, visit.site.settings.workers))
     shown = [each for each in lessons if rules[each.id].visible]
+    keys = [(student.id, lesson.id) for student in students for lesson in shown]
+    cells = {
+        key: _make_cell(own.get(key, []), rules[key[1]], overrides.get(key, [])) for key in keys
+    }
     template = "class_table.html" if only_table else "class.html"
     return show(
         visit,
@@ -52,33 +54,20 @@ def show_class(visit: Visit) -> Response:
     )
 
 
-def _read_cells(
-    connection: Connection, lesson: Lesson, students: list[Person], rules: Assignment
-) -> dict[int, dict[str, object]]:
-    """Points and numbers of attempts at an exercise by student."""
-    of_person: dict[int, list[Attempt]] = {}
-    for attempt in attempts.read_attempts(connection, exercise=lesson.id):
-        of_person.setdefault(attempt.person_id, []).append(attempt)
-    overrides = attempts.read_overrides(connection, lesson.id)
-    cells = {}
-    for person in students:
-        own = of_person.get(person.id, [])
-        counting = attempts.choose_counting(own, rules)
-        history = overrides.get(person.id, [])
-        decided = history[-1] if history and history[-1].points is not None else None
-        latest = own[-1] if own else None
-        best = max((each.points for each in own if each.points is not None), default=None)
-        points = decided.points if decided else counting.points if counting else None
-        cells[person.id] = {
-            "tries": len(own),
-            "submitted": counting is not None,
-            "points": points,
-            "best": best,
-            "decided": decided is not None,
-            "waits": latest is not None and not latest.is_done,
-            "status": counting.status if counting else None,
-        }
-    return cells
+def _make_cell(
+    own: Sequence[Attempt], rules: Assignment, history: Sequence[Override]
+) -> dict[str, object]:
+    """Points and number of the attempts of a student at an exercise."""
+    counting = attempts.choose_counting(own, rules)
+    decided = history[-1] if history and history[-1].points is not None else None
+    return {
+        "tries": len(own),
+        "submitted": counting is not None,
+        "points": decided.points if decided else counting.points if counting else None,
+        "best": max((each.points for each in own if each.points is not None), default=None),
+        "decided": decided is not None,
+        "waits": bool(own) and not own[-1].is_done,
+    }
 
 
 def set_rules(visit: Visit) -> Response:
@@ -165,7 +154,8 @@ def show_student(visit: Visit) -> Response:
         person = _find_person(visit, connection)
         own = attempts.read_attempts(connection, person_id=person.id, exercise=lesson.id)
         rules = attempts.read_rules(connection, lesson.id)
-        history = attempts.read_overrides(connection, lesson.id).get(person.id, [])
+        overrides = attempts.read_overrides(connection, person_id=person.id)
+    history = overrides.get((person.id, lesson.id), [])
     return show(
         visit,
         "student.html",
@@ -233,12 +223,10 @@ def grade_all_again(visit: Visit) -> Response:
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.engine.begin() as connection:
         rules = attempts.read_rules(connection, lesson.id)
-        of_person: dict[int, list[Attempt]] = {}
-        for attempt in attempts.read_attempts(connection, exercise=lesson.id):
-            of_person.setdefault(attempt.person_id, []).append(attempt)
-        chosen = (attempts.choose_counting(own, rules) for own in of_person.values())
-        found = [attempt for attempt in chosen if attempt is not None]
-        attempts.grade_again(connection, found, visit.now)
+        found = attempts.by_student(attempts.read_attempts(connection, exercise=lesson.id))
+        chosen = (attempts.choose_counting(own, rules) for own in found.values())
+        counting = [attempt for attempt in chosen if attempt is not None]
+        attempts.grade_again(connection, counting, visit.now)
     return redirect("/class")
 
 

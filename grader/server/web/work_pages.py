@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import mimetypes
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -30,15 +31,17 @@ def show_start(visit: Visit) -> Response:
 
 def list_exercises(visit: Visit) -> Response:
     """The exercises with the student's points."""
-    rows = []
+    lessons, person_id = visit.site.lessons, visit.user.id
     with visit.site.reading() as connection:
-        for lesson in visit.site.lessons.values():
-            rules = attempts.read_rules(connection, lesson.id)
-            if not rules.visible and not visit.user.teaches:
-                continue
-            own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
-            override = _last_override(connection, visit.user.id, lesson.id)
-            rows.append((lesson, rules, own, attempts.choose_counting(own, rules), override))
+        all_rules = attempts.read_all_rules(connection, lessons)
+        own = attempts.by_student(attempts.read_attempts(connection, person_id=person_id))
+        overrides = attempts.read_overrides(connection, person_id=person_id)
+    rows = []
+    for lesson in lessons.values():
+        rules, mine = all_rules[lesson.id], own.get((person_id, lesson.id), [])
+        if rules.visible or visit.user.teaches:
+            override = _holding(overrides.get((person_id, lesson.id), []))
+            rows.append((lesson, rules, mine, attempts.choose_counting(mine, rules), override))
     return show(visit, "exercises.html", rows=rows, now=visit.now)
 
 
@@ -49,7 +52,8 @@ def show_exercise(visit: Visit) -> Response:
         rules = attempts.read_rules(connection, lesson.id)
         own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
         source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
-        override = _last_override(connection, visit.user.id, lesson.id)
+        overrides = attempts.read_overrides(connection, person_id=visit.user.id)
+    override = _holding(overrides.get((visit.user.id, lesson.id), []))
     return show_work(visit, lesson, rules, own, source, override=override)
 
 
@@ -213,7 +217,6 @@ def list_changes(before: str, after: str) -> list[tuple[str, str]]:
     return rows[2:MOST_CHANGED_LINES]  # without the two names of the files
 
 
-def _last_override(connection: Connection, person_id: int, exercise: str) -> Override | None:
-    """The instructor's decision that holds for a student, if any."""
-    history = attempts.read_overrides(connection, exercise).get(person_id, [])
+def _holding(history: Sequence[Override]) -> Override | None:
+    """The decision that holds, if the last one sets points."""
     return history[-1] if history and history[-1].points is not None else None
