@@ -76,9 +76,10 @@ def read_attempts(
         newest.label("latest_id"),
         newest.filter(GRADINGS.c.state == State.DONE.value).label("verdict_id"),
     ).group_by(GRADINGS.c.attempt_id)
-    for name, value in {"attempt_id": attempt_id, "person_id": person_id}.items():
-        if value is not None:  # the outer query repeats it, and no database moves it inside
-            of_attempt = of_attempt.where(GRADINGS.c[name] == value)
+    inner = {"attempt_id": attempt_id, "person_id": person_id}
+    for name, number in inner.items():
+        if number is not None:  # the outer query repeats it, and no database moves it inside
+            of_attempt = of_attempt.where(GRADINGS.c[name] == number)
     latest = of_attempt.subquery()
     now, judged = GRADINGS.alias("now"), GRADINGS.alias("judged")
     columns = [each for each in ATTEMPTS.c if each.name != "source"]
