@@ -36,7 +36,10 @@ examples:
 The folder of --data contains all accounts, attempts and the secret of hidden cases. Keep it from
 students, and back it up. Ctrl-C ends the server; after any end, the same command continues.
 
-exit codes: 0 ended by Ctrl-C, 2 bad usage or a broken exercise, 3 the database does not answer
+exit codes:
+  2  bad usage, or a broken exercise
+  3  the database does not answer
+  130, 143  ended by Ctrl-C or SIGTERM; everything is kept
 """
 PORT = 8000
 READY = "{exercises} exercises. The server runs at {url} (Ctrl-C ends it)."
@@ -51,7 +54,7 @@ def run_serve(options: argparse.Namespace) -> int:
     from grader.server.records import Settings
 
     data = Path(options.data).absolute()
-    url = options.url or f"http://{_shown_host(options.host)}:{options.port}"
+    url = options.url or f"http://{_own_host(options.host)}:{options.port}"
     settings = Settings(
         data,
         Path(options.course).absolute() if options.course is not None else None,
@@ -77,8 +80,14 @@ def _check_libraries() -> None:
         )
 
 
-def _shown_host(host: str) -> str:
-    return "localhost" if host in ("0.0.0.0", "::", "127.0.0.1") else host
+def _own_host(host: str) -> str:
+    """The name of this machine in the default address. UsageError if other machines are meant."""
+    if host in ("127.0.0.1", "::1", "localhost"):
+        return "localhost"
+    raise UsageError(
+        f"--host {host} serves other machines, and their browsers need an address",
+        "Give the address that they use: --url https://grade.example.org",
+    )
 
 
 def _positive(text: str) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy.engine import RowMapping
 from grader.errors import UsageError
 from grader.server import queue
 from grader.server.records import Assignment, Attempt, Comment, Counting, Override, State
-from grader.server.tables import ASSIGNMENTS, ATTEMPTS, COMMENTS, GRADINGS, OVERRIDES, PEOPLE
+from grader.server.tables import ASSIGNMENTS, ATTEMPTS, COMMENTS, GRADINGS, OVERRIDES
 
 MAX_SOURCE_BYTES = 1 << 18
 
@@ -182,25 +182,21 @@ def write_rules(connection: Connection, rules: Assignment) -> None:
 
 
 def add_comment(
-    connection: Connection, attempt_id: int, author_id: int, line: int, text: str, *, now: float
+    connection: Connection, attempt_id: int, author: str, line: int, text: str, *, now: float
 ) -> None:
     """Adds a comment on a line."""
     if not text.strip() or len(text) > 5000 or not 1 <= line <= 100_000:
         raise UsageError("a comment needs a line and 1 to 5,000 letters", "Complete the form.")
-    values = {"attempt_id": attempt_id, "author_id": author_id, "line": line, "text": text.strip()}
+    values = {"attempt_id": attempt_id, "author": author, "line": line, "text": text.strip()}
     connection.execute(insert(COMMENTS).values(**values, created_s=now))
 
 
 def read_comments(connection: Connection, attempt_id: int) -> list[Comment]:
     """The comments on an attempt by line."""
-    query = (
-        select(COMMENTS, PEOPLE.c.name)
-        .join(PEOPLE, PEOPLE.c.id == COMMENTS.c.author_id)
-        .where(COMMENTS.c.attempt_id == attempt_id)
-        .order_by(COMMENTS.c.line, COMMENTS.c.id)
-    )
+    query = select(COMMENTS).where(COMMENTS.c.attempt_id == attempt_id)
+    query = query.order_by(COMMENTS.c.line, COMMENTS.c.id)
     return [
-        Comment(row["id"], row["line"], row["text"], row["name"], row["created_s"])
+        Comment(row["id"], row["line"], row["text"], row["author"], row["created_s"])
         for row in connection.execute(query).mappings()
     ]
 
@@ -210,8 +206,6 @@ def add_override(
     person_id: int,
     exercise: str,
     override: Override,
-    *,
-    author_id: int,
 ) -> None:
     """Adds an instructor's decision; the earlier ones stay in the history."""
     if not override.reason.strip():
@@ -221,7 +215,7 @@ def add_override(
         insert(OVERRIDES).values(
             person_id=person_id,
             exercise=exercise,
-            author_id=author_id,
+            author=override.author,
             created_s=override.created_s,
             **values,
         )
@@ -233,16 +227,12 @@ def read_overrides(
 ) -> dict[tuple[int, str], list[Override]]:
     """The decisions on the points of all people, or of one, by person and exercise, the newest
     last."""
-    query = (
-        select(OVERRIDES, PEOPLE.c.name)
-        .join(PEOPLE, PEOPLE.c.id == OVERRIDES.c.author_id)
-        .order_by(OVERRIDES.c.id)
-    )
+    query = select(OVERRIDES).order_by(OVERRIDES.c.id)
     if person_id is not None:
         query = query.where(OVERRIDES.c.person_id == person_id)
     found: dict[tuple[int, str], list[Override]] = {}
     for row in connection.execute(query).mappings():
-        override = Override(row["points"], row["reason"], row["name"], row["created_s"])
+        override = Override(row["points"], row["reason"], row["author"], row["created_s"])
         found.setdefault((row["person_id"], row["exercise"]), []).append(override)
     return found
 

@@ -10,7 +10,8 @@ import hashlib
 import hmac
 import json
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from argon2 import PasswordHasher
@@ -31,6 +32,8 @@ MOST_FAILURES = {"both": 5, "login": 50, "address": 100}
 """Most failed sign-ins of a login from one address, of a login, and of an address. A class may
 share an address."""
 _HASHER = PasswordHasher()
+_HASHING = threading.BoundedSemaphore(4)
+"""A hash takes 64 MiB: many sign-ins at once must not fill the memory."""
 
 
 @functools.cache
@@ -122,7 +125,8 @@ def hash_password(password: str) -> str:
     if not FEWEST_LETTERS <= len(password) <= MOST_LETTERS:
         message = f"a password has {FEWEST_LETTERS} to {MOST_LETTERS} letters"
         raise UsageError(message, "Three or four words are a good password.")
-    return _HASHER.hash(password)
+    with _HASHING:
+        return _HASHER.hash(password)
 
 
 def read_password(connection: Connection, login: str) -> tuple[int, str] | None:
@@ -135,7 +139,8 @@ def read_password(connection: Connection, login: str) -> tuple[int, str] | None:
 def fits(password: str, known: tuple[int, str] | None) -> bool:
     """Whether a password has the known hash. Takes the same time without a known hash."""
     try:
-        matches = _HASHER.verify(known[1] if known else _hash_of_nothing(), password)
+        with _HASHING:
+            matches = _HASHER.verify(known[1] if known else _hash_of_nothing(), password)
     except (VerificationError, InvalidHashError):
         return False
     return matches and known is not None
@@ -201,10 +206,6 @@ def digest(token: str) -> str:
 def fold_login(login: str) -> str:
     """A login for comparison: without outer space, in lower case."""
     return login.strip().casefold()
-
-
-def names_by_id(people: Iterable[Person]) -> dict[int, str]:
-    return {person.id: person.name for person in people}
 
 
 def _person(row: RowMapping) -> Person:

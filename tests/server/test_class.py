@@ -134,6 +134,7 @@ def test_a_comment_reaches_the_student_with_its_line(site: Site) -> None:
     finish_all(site, lambda _: worth(1))
     teacher.post(f"/attempts/{attempt}/comments", line="2", text="Why not __ldg?")
     sent = ada.client.get(f"/attempts/{attempt}.json").json()
+    assert "Grace Hopper" in sent["html"]
     assert sent["comments"] == [{"line": 2, "text": "Why not __ldg?"}]
     assert "Why not __ldg?" in sent["html"]
     assert teacher.post(f"/attempts/{attempt}/comments", line="-1", text="x").status_code == 400

@@ -189,7 +189,7 @@ def add_comment(visit: Visit) -> Response:
     number = int(line) if line.isascii() and line.isdigit() and len(line) < 7 else 0
     with visit.site.engine.begin() as connection:
         attempt = find_attempt(visit, connection)
-        attempts.add_comment(connection, attempt.id, visit.user.id, number, text, now=visit.now)
+        attempts.add_comment(connection, attempt.id, visit.user.name, number, text, now=visit.now)
     return redirect(f"/attempts/{attempt.id}")
 
 
@@ -206,7 +206,7 @@ def set_points(visit: Visit) -> Response:
     override = Override(points, visit.form.get("reason", ""), visit.user.name, visit.now)
     with visit.site.engine.begin() as connection:
         person = _find_person(visit, connection)
-        attempts.add_override(connection, person.id, lesson.id, override, author_id=visit.user.id)
+        attempts.add_override(connection, person.id, lesson.id, override)
     return redirect(f"/students/{person.id}/{lesson.id}")
 
 

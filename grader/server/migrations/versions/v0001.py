@@ -112,9 +112,8 @@ def _make_rest() -> None:
         sa.Column("exercise", sa.String(length=200), nullable=False),
         sa.Column("points", sa.Float(), nullable=True),
         sa.Column("reason", sa.Text(), nullable=False),
-        sa.Column("author_id", sa.Integer(), nullable=False),
+        sa.Column("author", sa.String(length=200), nullable=False),
         sa.Column("created_s", sa.Float(), nullable=False),
-        sa.ForeignKeyConstraint(["author_id"], ["people.id"], ondelete="CASCADE"),
         sa.ForeignKeyConstraint(["person_id"], ["people.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id"),
     )
@@ -131,12 +130,11 @@ def _make_rest() -> None:
         "comments",
         sa.Column("id", sa.Integer(), nullable=False),
         sa.Column("attempt_id", sa.Integer(), nullable=False),
-        sa.Column("author_id", sa.Integer(), nullable=False),
+        sa.Column("author", sa.String(length=200), nullable=False),
         sa.Column("line", sa.Integer(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("created_s", sa.Float(), nullable=False),
         sa.ForeignKeyConstraint(["attempt_id"], ["attempts.id"], ondelete="CASCADE"),
-        sa.ForeignKeyConstraint(["author_id"], ["people.id"], ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(op.f("ix_comments_attempt_id"), "comments", ["attempt_id"], unique=False)
