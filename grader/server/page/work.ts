@@ -79,6 +79,10 @@ function makeEditor(parent: HTMLElement, work: Work, grade: () => void): EditorV
         keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap]),
         EditorView.updateListener.of((update) => {
           if (update.docChanged && !work.reading) keepDraft(work, update.state.doc.toString());
+          const line = find<HTMLInputElement>("comment-line");
+          if (update.selectionSet && line) {
+            line.value = String(update.state.doc.lineAt(update.state.selection.main.head).number);
+          }
         }),
       ],
     }),
@@ -139,8 +143,19 @@ function startWork(work: Work): void {
     showTimes(result);
     const same = editor.state.doc.toString() === attempt.source;
     showMarks(same ? attempt.marks : [], same ? attempt.comments : []);
-    say("");
+    const points = result.querySelector(".points");
+    say(points && attempt.done ? `Graded: ${points.textContent?.replace(/\s+/g, " ").trim()}` : "");
     if (!attempt.done) follow(id);
+  }
+
+  async function showHistory(): Promise<void> {
+    const list = find("attempts");
+    const answer = list && !work.reading ? await fetch(list.dataset.address!).catch(() => null) : null;
+    if (!list || !answer?.ok) return;
+    const isOpen = list.querySelector("details")?.open ?? false;
+    list.innerHTML = await answer.text();
+    list.querySelector("details")!.open = isOpen;
+    showTimes(list);
   }
 
   function follow(id: number): void {
@@ -152,6 +167,7 @@ function startWork(work: Work): void {
       if (place.state !== "done") { say(place.text, true); return; }
       source.close();
       if (shown === id) showAttempt(id, false).catch(fail);
+      void showHistory();
     };
     source.onerror = () => {
       if (source.readyState !== EventSource.CLOSED) return;
@@ -195,7 +211,7 @@ function startWork(work: Work): void {
     if (attempt) showAttempt(Number(attempt), true).catch(fail);
     if (submit) {
       ask(`/attempts/${submit}/submit`, {}).then(() => showAttempt(Number(submit), false)).then(
-        () => say("Submitted."), fail);
+        () => { say("Submitted."); void showHistory(); }, fail);
     }
     if (line && Number(line) <= editor.state.doc.lines) {
       const from = editor.state.doc.line(Number(line)).from;

@@ -66,6 +66,7 @@ def _make_routes() -> list[Route]:
         ("/invitations/{token}", public(sign_in.accept_invitation), post),
         ("/exercises", signed_in(work_pages.list_exercises), get),
         (_EXERCISE, signed_in(work_pages.show_exercise), get),
+        (f"{_EXERCISE}/history", signed_in(work_pages.show_history), get),
         (f"{_EXERCISE}/pictures/{{name}}", signed_in(work_pages.show_picture), get),
         (f"{_EXERCISE}/attempts", signed_in(work_pages.add_attempt), post),
         ("/guide", signed_in(work_pages.show_guide), get),

@@ -57,6 +57,16 @@ def show_exercise(visit: Visit) -> Response:
     return show_work(visit, lesson, rules, own, source, override=override)
 
 
+def show_history(visit: Visit) -> Response:
+    """The table of the student's attempts, for the page's script."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    with visit.site.reading() as connection:
+        rules = attempts.read_rules(connection, lesson.id)
+        own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
+    counting = attempts.choose_counting(own, rules)
+    return show(visit, "history.html", attempts=own[::-1], counting=counting, reading=None)
+
+
 def show_work(
     visit: Visit,
     lesson: Lesson,
