@@ -173,6 +173,13 @@ def read_places(connection: Connection, workers: int) -> dict[int, Place]:
     return places
 
 
+def read_version(connection: Connection) -> str:
+    """A text that changes with every change in the queue."""
+    counted = select(GRADINGS.c.state, func.count(), func.max(GRADINGS.c.id))
+    rows = connection.execute(counted.group_by(GRADINGS.c.state).order_by(GRADINGS.c.state))
+    return "-".join(f"{state[0]}{count}.{last}" for state, count, last in rows)
+
+
 def mean_seconds(connection: Connection) -> float | None:
     """The mean time of the recent gradings; None before the first."""
     query = (

@@ -24,10 +24,12 @@ def site(tmp_path: Path) -> Site:
 
 @pytest.fixture(scope="package")
 def graded(tmp_path_factory: pytest.TempPathFactory) -> Site:
-    """A site where Ada's attempts 1, the starter, and 2, a hostile text, are graded for real."""
+    """A site where Ada's attempts are graded for real: 1, the starter; 2, a hostile text; 3, a text
+    that includes the server's database."""
     site = make_site(tmp_path_factory.mktemp("graded"))
     ada = enter(site, "ada@example.org", name=f"Ada {HOSTILE}")
     ada.grade(site.lessons["vector_add"].starter, submit=True)
     ada.grade(HOSTILE_SOURCE)
+    ada.grade(f'#include "{site.settings.data}/course.sqlite"\n__global__ void vector_add() {{}}\n')
     grade_all(site)
     return site

@@ -150,6 +150,10 @@ def test_the_live_table_shows_points_attempts_and_the_queue(site: Site) -> None:
     assert "<b>40</b> …" in table
     assert "2×" in table
     assert "1 grading in the queue" in table
+    (version,) = re.findall('data-version="([^"]+)"', table)
+    assert teacher.client.get(f"/class?table=1&seen={version}").status_code == 204
+    finish_all(site, lambda _: worth(41))
+    assert teacher.client.get(f"/class?table=1&seen={version}").status_code == 200
 
 
 def test_an_account_is_removed_only_with_its_login(site: Site) -> None:

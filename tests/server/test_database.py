@@ -93,7 +93,7 @@ def test_the_bundle_is_made_from_these_sources() -> None:
 def test_the_wheel_holds_the_pages() -> None:
     with zipfile.ZipFile(io.BytesIO(make_wheel()[1])) as archive:
         names = set(archive.namelist())
-    shipped = ("style.css", "bundle/work.js", "templates/work.html")
+    shipped = ("style.css", "bundle/work.js", "bundle/LICENSES.txt", "templates/work.html")
     assert {f"grader/server/page/{name}" for name in shipped} <= names
     assert "grader/server/migrations/versions/v0001.py" in names
 

@@ -109,3 +109,9 @@ def test_the_verdict_shows_checks_marks_and_the_report(graded: Site) -> None:
     report = ada.client.get("/attempts/1/report")
     assert report.headers["content-security-policy"].startswith("sandbox;")
     assert "Machine code" in report.text or "machine" in report.text
+
+
+def test_a_submission_does_not_read_the_server_s_database(graded: Site) -> None:
+    sent = owner(graded).client.get("/attempts/3.json").json()
+    assert "rejected" in sent["html"]
+    assert "SQLite format" not in sent["html"]

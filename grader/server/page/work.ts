@@ -235,8 +235,9 @@ function startWork(work: Work): void {
 function keepLive(table: HTMLElement): void {
   setInterval(async () => {
     if (document.hidden || table.contains(document.activeElement)) return;
-    const answer = await fetch(table.dataset.live!).catch(() => null);
-    if (!answer?.ok) return;
+    const seen = table.querySelector<HTMLElement>("[data-version]")?.dataset.version ?? "";
+    const answer = await fetch(`${table.dataset.live}&seen=${seen}`).catch(() => null);
+    if (answer?.status !== 200) return;
     table.innerHTML = await answer.text();
     showTimes(table);
   }, LIVE_MS);

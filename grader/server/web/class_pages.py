@@ -24,8 +24,13 @@ MOST_PEOPLE = 2000
 
 
 def show_class(visit: Visit) -> Response:
-    """The table of students and exercises. The page's script loads it again and again."""
+    """The table of students and exercises. The page's script asks for it again and again, and gets
+    no content while nothing has changed."""
     only_table = "table" in visit.query
+    with visit.site.reading() as connection:
+        queued = queue.read_version(connection)
+    if only_table and visit.query.get("seen") == queued:
+        return Response(status_code=204)
     lessons = list(visit.site.lessons.values())
     with visit.site.reading() as connection:
         students = people.read_people(connection, Role.STUDENT)
@@ -50,6 +55,7 @@ def show_class(visit: Visit) -> Response:
         rules=rules,
         cells=cells,
         waiting=waiting,
+        queued=queued,
         moments={each.id: _moment_of(rules[each.id]) for each in lessons},
     )
 
