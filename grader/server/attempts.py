@@ -201,12 +201,7 @@ def read_comments(connection: Connection, attempt_id: int) -> list[Comment]:
     ]
 
 
-def add_override(
-    connection: Connection,
-    person_id: int,
-    exercise: str,
-    override: Override,
-) -> None:
+def add_override(connection: Connection, person_id: int, exercise: str, override: Override) -> None:
     """Adds an instructor's decision; the earlier ones stay in the history."""
     if not override.reason.strip():
         raise UsageError("an override needs a reason", "Write it for the student.")

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, IntegrityError, NoSuchModuleError, OperationalError
 
 from grader.errors import GraderError, UsageError
-from grader.server.tables import NOTES
+from grader.server.tables import METADATA, NOTES
 
 MIGRATIONS = Path(__file__).with_name("migrations")
 BUSY_SECONDS = 20.0
@@ -39,13 +39,19 @@ def open_database(url: str) -> Engine:
 
 
 def migrate(engine: Engine) -> None:
-    """Brings the tables to the newest version. GraderError if the database does not answer."""
+    """Makes the newest tables in a new database, or changes the tables of an earlier version
+    (Alembic's cookbook, "Building an Up to Date Database from Scratch"). GraderError if the
+    database does not answer."""
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
     try:
         with engine.begin() as connection:
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            if inspect(connection).has_table(NOTES.name):
+                command.upgrade(config, "head")
+            else:
+                METADATA.create_all(connection)
+                command.stamp(config, "head")
     except OperationalError as error:
         raise GraderError(
             f"the database does not answer: {error.orig}",

@@ -17,7 +17,6 @@ from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
@@ -124,10 +123,8 @@ class Dispatcher:
         answer = outcome.answer
         if answer is not None and answer.text is not None:
             verdict = read_answer(answer.text)
-        elif answer is not None:
-            verdict = make_failed_verdict(answer.message)
         else:
-            verdict = make_failed_verdict(outcome.lost)
+            verdict = make_failed_verdict(answer.message if answer else outcome.lost)
         broken = answer is not None and answer.broken
         failed = Status(verdict.status).is_worth_a_retry and not broken
         if failed and work.tries < ATTEMPTS:
@@ -152,7 +149,8 @@ def grade_attempt(task: Task, *, database: str) -> str:
     detail = Detail(instructions=True, cycles=True)
     options = replace(task.options, show=show, detail=detail, reuse=True)
     score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
-    title, source = read_exercise(task.folder).title, _read(task.source)
+    title = read_exercise(task.folder).title
+    source = task.source.read_text(encoding="utf-8", errors="replace")
     return pack_answer(make_verdict(score, student=task.exercise, title=title, source=source))
 
 
@@ -178,7 +176,3 @@ class _Stages:
         count = f" ({progress.done} of {progress.total})" if progress.total else ""
         with contextlib.suppress(SQLAlchemyError), self._engine.begin() as connection:
             queue.keep_stage(connection, self._grading_id, f"{progress.stage}{count}")
-
-
-def _read(path: Path) -> str:
-    return path.read_text(encoding="utf-8", errors="replace")

@@ -15,14 +15,7 @@ from grader.batch.journal import Result, read_result
 from grader.batch.results import format_gradebook, make_entries
 from grader.batch.roster import Roster
 from grader.batch.tasks import Task
-from grader.records import (
-    BatchEntry,
-    BatchExercise,
-    BatchSummary,
-    Options,
-    PendingRule,
-    Status,
-)
+from grader.records import BatchEntry, BatchExercise, BatchSummary, Options, PendingRule, Status
 from grader.report.platforms.gradebooks import format_canvas, format_moodle
 from grader.server import attempts
 from grader.server.course import Lesson
@@ -98,17 +91,13 @@ def name_uniquely(students: Sequence[Person]) -> dict[int, str]:
 def roster_identity(roster: Roster) -> list[tuple[str, str, str | None, Mapping[str, str]]]:
     """Name, login, id and row of each student of a roster. Rows without an address or a name are
     left out."""
+    logins = ("Email address", "Email", "SIS Login ID", "Username", "student")
     found = []
-    for hand_in, row in zip(roster.absent([]), _student_rows(roster), strict=True):
-        logins = ("Email address", "Email", "SIS Login ID", "Username", "student")
-        login = next((row[key] for key in logins if row.get(key)), hand_in.student)
-        found.append((hand_in.student, login, hand_in.student_id, row))
+    for row in roster.rows:  # a roster of one row: `absent` knows the rows that are no students
+        for hand_in in Roster((row,), roster.moodle_columns).absent([]):
+            login = next((row[key] for key in logins if row.get(key)), hand_in.student)
+            found.append((hand_in.student, login, hand_in.student_id, row))
     return found
-
-
-def _student_rows(roster: Roster) -> list[Mapping[str, str]]:
-    """The rows that `Roster.absent` takes for students."""
-    return [row for row in roster.rows if Roster((row,), roster.moodle_columns).absent([])]
 
 
 def _item(person: Person, name: str, lesson: Lesson, counting: Attempt | None) -> Item:

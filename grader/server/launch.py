@@ -52,8 +52,9 @@ def invite_first(site: Site) -> str | None:
         instructors = people.read_people(connection, Role.INSTRUCTOR)
         if any(each.is_active for each in instructors):
             return None
-        person = instructors[0].id if instructors else None
-        if person is None:
+        if instructors:
+            person = instructors[0].id
+        else:
             person = people.add_person(connection, "Instructor", FIRST, role=Role.INSTRUCTOR)
         return f"{site.settings.url}/invitations/{people.invite(connection, person, now)}"
 
@@ -66,8 +67,7 @@ def serve(
     with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
         site = open_site(settings)
         link = invite_first(site)
-        hidden = any(lesson.has_hidden_cases for lesson in site.lessons.values())
-        if not hidden:
+        if not any(lesson.has_hidden_cases for lesson in site.lessons.values()):
             show("These exercises have no hidden cases: students can see all cases.")
         with _dispatching(settings):
             config = uvicorn.Config(

@@ -12,7 +12,6 @@ import json
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -40,13 +39,6 @@ _HASHING = threading.BoundedSemaphore(4)
 def _hash_of_nothing() -> str:
     """Compared for an unknown login, so that the time of an answer does not show who exists."""
     return _HASHER.hash(secrets.token_hex(16))
-
-
-@dataclass(frozen=True)
-class TooMany:
-    """The sign-in is refused without a comparison; `wait_s`: until the next try."""
-
-    wait_s: float
 
 
 def add_person(
@@ -146,14 +138,14 @@ def fits(password: str, known: tuple[int, str] | None) -> bool:
     return matches and known is not None
 
 
-def find_limit(connection: Connection, login: str, address: str, now: float) -> TooMany | None:
-    """The limit that this login or address has reached by failed sign-ins."""
+def find_limit(connection: Connection, login: str, address: str, now: float) -> float | None:
+    """Seconds until this login or address may try again after too many failed sign-ins."""
     connection.execute(delete(FAILURES).where(FAILURES.c.at_s < now - WINDOW_S))
     for kind, key in _failure_keys(login, address).items():
         query = select(func.count(), func.min(FAILURES.c.at_s)).where(FAILURES.c.key == key)
         count, first = connection.execute(query).one()
         if count >= MOST_FAILURES[kind]:
-            return TooMany(first + WINDOW_S - now)
+            return float(first + WINDOW_S - now)
     return None
 
 

@@ -1,30 +1,19 @@
-"""The tables of the server's database. `migrations/` makes them; a test compares both."""
+"""The tables of the server's database. A change needs a version in `migrations/`."""
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    Boolean,
-    Column,
-    Float,
-    ForeignKey,
-    Index,
-    Integer,
-    LargeBinary,
-    MetaData,
-    String,
-    Table,
-    Text,
-)
+import sqlalchemy as sa
+from sqlalchemy import Column, Float, Index, Integer, String, Table, Text
 
-METADATA = MetaData()
+METADATA = sa.MetaData()
 
 
 def _id() -> Column[int]:
     return Column("id", Integer, primary_key=True)
 
 
-def _of(table: str) -> ForeignKey:
-    return ForeignKey(f"{table}.id", ondelete="CASCADE")
+def _of(table: str) -> sa.ForeignKey:
+    return sa.ForeignKey(f"{table}.id", ondelete="CASCADE")
 
 
 PEOPLE = Table(
@@ -65,7 +54,7 @@ ASSIGNMENTS = Table(
     Column("exercise", String(200), primary_key=True),
     Column("deadline_s", Float),
     Column("counting", String(20), nullable=False),
-    Column("visible", Boolean, nullable=False),
+    Column("visible", sa.Boolean, nullable=False),
 )
 ATTEMPTS = Table(
     "attempts",
@@ -97,9 +86,11 @@ GRADINGS = Table(
     Column("message", Text, nullable=False),
     Column("points", Float),
     Column("full", Float),
-    Column("score", LargeBinary),  # compressed JSON, with the secret seed: never sent to a browser
-    Column("shown", LargeBinary),
-    Column("page", LargeBinary),
+    Column(
+        "score", sa.LargeBinary
+    ),  # compressed JSON, with the secret seed: never sent to a browser
+    Column("shown", sa.LargeBinary),
+    Column("page", sa.LargeBinary),
     Index("gradings_queue", "state", "turn"),
 )
 COMMENTS = Table(

@@ -24,10 +24,12 @@ from grader.server.tables import METADATA
 from grader.server.web.site import PAGE, Site
 
 
-def test_the_migrations_make_the_tables(site: Site) -> None:
-    migrate(site.engine)  # a second time changes nothing
+def test_a_database_has_the_newest_tables_and_version(site: Site) -> None:
+    migrate(site.engine)  # the second start
     with site.engine.connect() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+        context = MigrationContext.configure(connection)
+        assert compare_metadata(context, METADATA) == []
+        assert context.get_current_revision() == "v0001"
 
 
 def test_a_secret_is_drawn_once(site: Site) -> None:

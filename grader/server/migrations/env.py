@@ -6,7 +6,6 @@ from alembic import context
 
 from grader.server.tables import METADATA
 
-if context.config is not None:
-    context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
-    with context.begin_transaction():
-        context.run_migrations()
+context.configure(connection=context.config.attributes["connection"], target_metadata=METADATA)
+with context.begin_transaction():
+    context.run_migrations()

@@ -22,10 +22,7 @@ from grader.server.web.events import Board, stream_attempt
 from grader.server.web.site import Site
 from grader.server.web.visits import public, signed_in, teaching
 
-KINDS = {
-    "js": "text/javascript; charset=utf-8",
-    "css": "text/css; charset=utf-8",
-}
+KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 TITLES = {
     400: "This request cannot be read.",
     403: "This form is too old.",

@@ -16,6 +16,7 @@ from grader.records import PendingRule
 from grader.server import attempts, people, queue
 from grader.server.gradebook import format_export, name_uniquely, roster_identity, summarise
 from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
+from grader.server.web.site import format_moment
 from grader.server.web.visits import Visit, missing, redirect, show
 from grader.server.web.work_pages import find_attempt, find_lesson, show_work
 
@@ -56,7 +57,7 @@ def show_class(visit: Visit) -> Response:
         cells=cells,
         waiting=waiting,
         queued=queued,
-        moments={each.id: _moment_of(rules[each.id]) for each in lessons},
+        moments={each.id: format_moment(rules[each.id].deadline_s, MOMENT) for each in lessons},
     )
 
 
@@ -273,13 +274,6 @@ def _find_person(visit: Visit, connection: Connection) -> Person:
 def _link(visit: Visit, connection: Connection, person_id: int) -> str:
     token = people.invite(connection, person_id, visit.now)
     return f"{visit.site.settings.url}/invitations/{token}"
-
-
-def _moment_of(rules: Assignment) -> str:
-    """A deadline as the value of a field, in UTC."""
-    if rules.deadline_s is None:
-        return ""
-    return datetime.fromtimestamp(rules.deadline_s, UTC).strftime(MOMENT)
 
 
 def _read_moment(text: str) -> float | None:

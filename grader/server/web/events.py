@@ -16,10 +16,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from grader.server import attempts, queue
+from grader.server import queue
 from grader.server.records import Place, State
 from grader.server.web.site import Site, format_wait
 from grader.server.web.visits import Visit, open_visit
+from grader.server.web.work_pages import find_attempt
 
 POLL_SECONDS = 0.5
 BEAT_SECONDS = 15.0
@@ -64,8 +65,6 @@ async def stream_attempt(request: Request) -> Response:
     if person is None:
         return Response(status_code=401)
     grading_id = await run_in_threadpool(_find_grading, visit)
-    if grading_id is None:
-        return Response(status_code=404)
     if board.listeners.get(person.id, 0) >= MOST_OF_PERSON:
         return Response(status_code=429)
     events = _send_places(board, person.id, grading_id)
@@ -73,13 +72,10 @@ async def stream_attempt(request: Request) -> Response:
     return StreamingResponse(events, media_type="text/event-stream", headers=headers)
 
 
-def _find_grading(visit: Visit) -> int | None:
+def _find_grading(visit: Visit) -> int:
     """The latest grading of an attempt that this person may see."""
     with visit.site.reading() as connection:
-        attempt = attempts.read_attempt(connection, visit.number("attempt"))
-    if attempt is None or (attempt.person_id != visit.user.id and not visit.user.teaches):
-        return None
-    return attempt.grading_id
+        return find_attempt(visit, connection).grading_id
 
 
 async def _send_places(board: Board, person_id: int, grading_id: int) -> AsyncIterator[str]:

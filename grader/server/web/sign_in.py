@@ -21,10 +21,10 @@ def sign_in(visit: Visit) -> Response:
     """Opens a session with a new cookie, whatever cookie the browser had."""
     login, password = visit.form.get("login", ""), visit.form.get("password", "")
     with visit.site.engine.begin() as connection:
-        limit = people.find_limit(connection, login, visit.address, visit.now)
+        wait_s = people.find_limit(connection, login, visit.address, visit.now)
         known = people.read_password(connection, login)
-    if limit is not None:
-        minutes = max(1, round(limit.wait_s / 60))
+    if wait_s is not None:
+        minutes = max(1, round(wait_s / 60))
         problem = f"Too many failed sign-ins. Try again in {minutes} min."
         return _refuse(visit, problem, login, 429)
     matches = people.fits(password[: people.MOST_LETTERS + 1], known)
@@ -71,7 +71,7 @@ def accept_invitation(visit: Visit) -> Response:
             return _show_invitation(visit, None, "")
         people.accept(connection, current, hashed)
         token = people.open_session(connection, current.id, visit.now)
-    return _start(visit, token, "/class" if invited.teaches else "/exercises")
+    return _start(visit, token, "/")
 
 
 def _invited(visit: Visit) -> Person | None:
@@ -86,10 +86,8 @@ def _show_invitation(
         title = "This link was used, or is too old."
         advice = "Sign in, or ask your instructor for a new link."
         return show(visit, "message.html", status=404, title=title, advice=advice)
-    fewest = people.FEWEST_LETTERS
-    return show(
-        visit, "invitation.html", status=status, invited=invited, problem=problem, fewest=fewest
-    )
+    values = {"invited": invited, "problem": problem, "fewest": people.FEWEST_LETTERS}
+    return show(visit, "invitation.html", status=status, **values)
 
 
 def _start(visit: Visit, token: str, address: str) -> Response:

@@ -73,11 +73,9 @@ def version_of(static: Mapping[str, bytes]) -> str:
     return digest.hexdigest()[:12]
 
 
-def format_moment(seconds: float | None) -> str:
-    """A time in UTC: `2026-03-01 23:59 UTC`; empty for None. The script shows the local time."""
-    if seconds is None:
-        return ""
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M UTC")
+def format_moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M UTC") -> str:
+    """A time in UTC; empty for None. The script shows the local time."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
 
 
 def format_points(points: float | None) -> str:

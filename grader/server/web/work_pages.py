@@ -49,8 +49,7 @@ def show_exercise(visit: Visit) -> Response:
     """The handout and the editor, with the student's latest text."""
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.reading() as connection:
-        rules = attempts.read_rules(connection, lesson.id)
-        own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
+        rules, own = _read_own(visit, connection, lesson)
         source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
         overrides = attempts.read_overrides(connection, person_id=visit.user.id)
     override = _holding(overrides.get((visit.user.id, lesson.id), []))
@@ -61,10 +60,16 @@ def show_history(visit: Visit) -> Response:
     """The table of the student's attempts, for the page's script."""
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.reading() as connection:
-        rules = attempts.read_rules(connection, lesson.id)
-        own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
+        rules, own = _read_own(visit, connection, lesson)
     counting = attempts.choose_counting(own, rules)
     return show(visit, "history.html", attempts=own[::-1], counting=counting, reading=None)
+
+
+def _read_own(
+    visit: Visit, connection: Connection, lesson: Lesson
+) -> tuple[Assignment, list[Attempt]]:
+    own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
+    return attempts.read_rules(connection, lesson.id), own
 
 
 def show_work(
