@@ -76,6 +76,7 @@ USE_MESSAGES = (
     "grader.editor",
     "grader.pytest_plugin",
     "grader.doctor",
+    "grader.server.verdicts",  # the table of checks in the browser
 )
 
 # Stages that return facts, and the records with sentences that they must not import.
@@ -135,6 +136,7 @@ JOINTS = (
     "grader.cli",
     "grader.cuda",
     "grader.editor",
+    "grader.server",
 )
 
 # The home of each heavy library; True: it loads on use, inside a function, even there.
@@ -145,7 +147,10 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "jsonschema": (("grader.spec", "grader.report"), False),
     "cattrs": (("grader.plumbing", "grader.report"), False),
     "threadpoolctl": (("grader.spec",), False),
-    "jinja2": (("grader.report.html", "grader.explore.host_program"), False),
+    "jinja2": (
+        ("grader.report.html", "grader.explore.host_program", "grader.server.web.site"),
+        False,
+    ),
     "markupsafe": (("grader.report.html",), False),
     "pycuda": (("grader.devices.gpu",), False),
     "pytest": (("grader.pytest_plugin",), False),
@@ -157,6 +162,12 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "torch": (("grader.devices.gpu.library",), True),
     "dask": (("grader.batch.cluster",), True),
     "distributed": (("grader.batch.cluster",), True),
+    "starlette": (("grader.server.web",), False),
+    "uvicorn": (("grader.server.launch",), False),
+    "sqlalchemy": (("grader.server",), False),
+    "alembic": (("grader.server.database", "grader.server.migrations"), False),
+    "argon2": (("grader.server.people",), False),
+    "markdown_it": (("grader.server.course",), False),
 }
 BASE_LIBRARIES = {"numpy"}
 

@@ -34,6 +34,7 @@ from grader.cli.platforms import (
     GRADESCOPE_ZIP,
     LEADERBOARD,
 )
+from grader.cli.serve import SERVE
 from grader.cli.signals import ending_on_signals, interrupted_code
 from grader.cli.similar import SIMILAR
 from grader.errors import GraderError
@@ -129,6 +130,7 @@ GROUPS: dict[str, dict[str, Command]] = {
     "instructors": {
         "batch": BATCH,
         "show": SHOW,
+        "serve": SERVE,
         "similar": SIMILAR,
         "feedback": FEEDBACK,
         "leaderboard": LEADERBOARD,

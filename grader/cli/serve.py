@@ -1,0 +1,118 @@
+"""`grade serve`: a course in the browser."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from grader.cli.common import (
+    Command,
+    add_device,
+    add_no_isolation,
+    add_no_model,
+    add_value,
+    print_lines,
+)
+from grader.errors import UsageError
+
+DESCRIPTION = """\
+Serve a course: students open an exercise in any browser, write code, and get the verdict of the
+grader; instructors manage roster, deadlines and points. It needs the extra `server`:
+pip install 'cuda-exercise-grader[server]'
+"""
+EPILOG = """\
+--course names a folder with exercises/ID/ and starter/ID.cu, as `grade new` makes it, or the folder
+exercises/ itself. Without it, the server has the exercises of `grade list`.
+
+The first start prints a link: open it to choose the password of the first instructor.
+
+examples:
+  grade serve                                    the grader's exercises, for this machine only
+  grade serve --course course/ --workers 4
+  grade serve --course course/ --host 0.0.0.0 --url https://grade.example.org
+                                                 for other machines, behind a proxy with TLS
+  grade serve --database postgresql+psycopg://grader@localhost/grader
+
+The folder of --data contains all accounts, attempts and the secret of hidden cases. Keep it from
+students, and back it up. Ctrl-C ends the server; after any end, the same command continues.
+
+exit codes:
+  2  bad usage, or a broken exercise
+  3  the database does not answer
+  130, 143  ended by Ctrl-C or SIGTERM; everything is kept
+"""
+PORT = 8000
+READY = "{exercises} exercises. The server runs at {url} (Ctrl-C ends it)."
+LIBRARIES = ("starlette", "uvicorn", "sqlalchemy", "alembic", "argon2", "markdown_it")
+
+
+def run_serve(options: argparse.Namespace) -> int:
+    """`grade serve`: 0 after it was ended."""
+    _check_libraries()
+    from grader.grading.grade import choose_device
+    from grader.server.launch import check_url, default_workers, serve
+    from grader.server.records import Settings
+
+    data = Path(options.data).absolute()
+    url = options.url or f"http://{_own_host(options.host)}:{options.port}"
+    settings = Settings(
+        data,
+        Path(options.course).absolute() if options.course is not None else None,
+        options.database or f"sqlite:///{data / 'course.sqlite'}",
+        check_url(url),
+        device=str(choose_device(options.device)),
+        workers=options.workers or default_workers(),
+        isolated=not options.no_isolation,
+        model=not options.no_model,
+    )
+    serve(settings, host=options.host, port=options.port, show=print_lines, ready=READY)
+    return 0
+
+
+def _check_libraries() -> None:
+    """UsageError if the extra is not installed."""
+    from importlib.util import find_spec
+
+    if missing := [name for name in LIBRARIES if find_spec(name) is None]:
+        raise UsageError(
+            f"`grade serve` needs Python packages that are not installed: {', '.join(missing)}",
+            "Install them: python -m pip install 'cuda-exercise-grader[server]'",
+        )
+
+
+def _own_host(host: str) -> str:
+    """The name of this machine in the default address. UsageError if other machines are meant."""
+    if host in ("127.0.0.1", "::1", "localhost"):
+        return "localhost"
+    raise UsageError(
+        f"--host {host} serves other machines, and their browsers need an address",
+        "Give the address that they use: --url https://grade.example.org",
+    )
+
+
+def _positive(text: str) -> int:
+    value = int(text) if text.isascii() and text.isdigit() else 0
+    if not 0 < value < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number from 1 to 65535")
+    return value
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_value(parser, "--course", "DIR", "the folder of the exercises; see below")
+    text = "the folder of accounts and attempts (default: server-data); created if missing"
+    add_value(parser, "--data", "DIR", text, default="server-data")
+    text = "a database instead of SQLite in --data: a URL of SQLAlchemy"
+    add_value(parser, "--database", "URL", text)
+    text = "gradings at the same time (default: one per core, without one core)"
+    add_value(parser, "--workers", "N", text, type=_positive)
+    text = "the address to listen at (default: 127.0.0.1, only this machine)"
+    add_value(parser, "--host", "HOST", text, default="127.0.0.1")
+    add_value(parser, "--port", "N", f"the port (default: {PORT})", type=_positive, default=PORT)
+    text = "the address that browsers use (default: http://HOST:PORT)"
+    add_value(parser, "--url", "URL", text)
+    add_device(parser, "emulated[:ID] (the default), or gpu[:N]", "emulated")
+    add_no_isolation(parser)
+    add_no_model(parser)
+
+
+SERVE = Command("serve", run_serve, DESCRIPTION, EPILOG, _add_arguments)

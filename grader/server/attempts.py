@@ -1,0 +1,250 @@
+"""Attempts of students, their verdicts, and what an instructor adds: deadlines, comments, and
+points that replace the grader's."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy.engine import RowMapping
+
+from grader.errors import UsageError
+from grader.server import queue
+from grader.server.records import Assignment, Attempt, Comment, Counting, Override, State
+from grader.server.tables import ASSIGNMENTS, ATTEMPTS, COMMENTS, GRADINGS, OVERRIDES
+
+MAX_SOURCE_BYTES = 1 << 18
+
+
+def add_attempt(
+    connection: Connection, person_id: int, exercise: str, source: str, *, now: float
+) -> int:
+    """Keeps a source text and puts its grading into the queue. UsageError for a text that is too
+    long, and for a person with too many waiting gradings."""
+    encoded = source.encode("utf-8", "replace")
+    if len(encoded) > MAX_SOURCE_BYTES:
+        message = f"a file has at most {MAX_SOURCE_BYTES // 1024} KiB"
+        raise UsageError(message, "Remove data and comments that the kernel does not need.")
+    if "\0" in source:
+        raise UsageError("this is not a text: it contains a zero byte", "Choose a .cu file.")
+    if queue.count_waiting(connection, person_id) >= queue.MOST_WAITING:
+        message = f"{queue.MOST_WAITING} of your attempts wait to be graded"
+        raise UsageError(message, "Wait until some of them are graded.")
+    added = connection.execute(
+        insert(ATTEMPTS).values(
+            person_id=person_id,
+            exercise=exercise,
+            source=source,
+            sha256=hashlib.sha256(encoded).hexdigest(),
+            created_s=now,
+        )
+    )
+    assert added.inserted_primary_key is not None
+    attempt_id = int(added.inserted_primary_key[0])
+    queue.add_grading(connection, attempt_id, person_id, now)
+    return attempt_id
+
+
+def submit(connection: Connection, attempt: Attempt, rules: Assignment, now: float) -> None:
+    """Submits an attempt. UsageError after the deadline."""
+    if rules.deadline_s is not None and now > rules.deadline_s:
+        raise UsageError("the deadline has passed", "Ask your instructor.")
+    query = update(ATTEMPTS).where(ATTEMPTS.c.id == attempt.id)
+    connection.execute(query.values(submitted_s=now))
+
+
+def grade_again(connection: Connection, attempts: Iterable[Attempt], now: float) -> int:
+    """Puts attempts into the queue again, those that are not in it; returns their number."""
+    ready = [attempt for attempt in attempts if attempt.is_done]
+    for attempt in ready:
+        queue.add_grading(connection, attempt.id, attempt.person_id, now)
+    return len(ready)
+
+
+def read_attempts(
+    connection: Connection,
+    *,
+    attempt_id: int | None = None,
+    person_id: int | None = None,
+    exercise: str | None = None,
+) -> list[Attempt]:
+    """Attempts by age, the newest last."""
+    newest = func.max(GRADINGS.c.id)
+    of_attempt = select(
+        GRADINGS.c.attempt_id,
+        newest.label("latest_id"),
+        newest.filter(GRADINGS.c.state == State.DONE.value).label("verdict_id"),
+    ).group_by(GRADINGS.c.attempt_id)
+    inner = {"attempt_id": attempt_id, "person_id": person_id}
+    for name, number in inner.items():
+        if number is not None:  # the outer query repeats it, and no database moves it inside
+            of_attempt = of_attempt.where(GRADINGS.c[name] == number)
+    latest = of_attempt.subquery()
+    now, judged = GRADINGS.alias("now"), GRADINGS.alias("judged")
+    columns = [each for each in ATTEMPTS.c if each.name != "source"]
+    query = (
+        select(
+            *columns,
+            latest.c.latest_id,
+            latest.c.verdict_id,
+            now.c.state,
+            judged.c.status,
+            judged.c.points,
+            judged.c.full,
+            judged.c.message,
+        )
+        .join(latest, latest.c.attempt_id == ATTEMPTS.c.id)
+        .join(now, now.c.id == latest.c.latest_id)
+        .join(judged, judged.c.id == latest.c.verdict_id, isouter=True)
+        .order_by(ATTEMPTS.c.id)
+    )
+    given = {"id": attempt_id, "person_id": person_id, "exercise": exercise}
+    for name, value in given.items():
+        if value is not None:
+            query = query.where(ATTEMPTS.c[name] == value)
+    return [_attempt(row) for row in connection.execute(query).mappings()]
+
+
+def by_student(attempts: Iterable[Attempt]) -> dict[tuple[int, str], list[Attempt]]:
+    """Attempts by person and exercise, in their order."""
+    found: dict[tuple[int, str], list[Attempt]] = {}
+    for attempt in attempts:
+        found.setdefault((attempt.person_id, attempt.exercise), []).append(attempt)
+    return found
+
+
+def read_attempt(connection: Connection, attempt_id: int) -> Attempt | None:
+    """The attempt with this id."""
+    return next(iter(read_attempts(connection, attempt_id=attempt_id)), None)
+
+
+def read_previous(connection: Connection, attempt: Attempt) -> Attempt | None:
+    """The student's attempt before this attempt, at the same exercise."""
+    query = select(func.max(ATTEMPTS.c.id)).where(
+        ATTEMPTS.c.person_id == attempt.person_id,
+        ATTEMPTS.c.exercise == attempt.exercise,
+        ATTEMPTS.c.id < attempt.id,
+    )
+    previous = connection.scalar(query)
+    return None if previous is None else read_attempt(connection, previous)
+
+
+def read_source(connection: Connection, attempt_id: int) -> str:
+    """The source text of an attempt."""
+    return str(connection.scalar(select(ATTEMPTS.c.source).where(ATTEMPTS.c.id == attempt_id)))
+
+
+def read_kept(connection: Connection, attempt: Attempt, column: str) -> str | None:
+    """A text of the latest verdict: `score`, `shown` or `page`."""
+    query = select(GRADINGS.c[column]).where(GRADINGS.c.id == attempt.verdict_id)
+    return queue.unpack(connection.scalar(query))
+
+
+def choose_counting(attempts: Iterable[Attempt], rules: Assignment) -> Attempt | None:
+    """The submission that counts: the last, or the earliest of those with the most points."""
+    submitted = sorted(
+        (attempt for attempt in attempts if attempt.submitted_s is not None),
+        key=lambda attempt: attempt.submitted_s or 0.0,
+    )
+    if not submitted:
+        return None
+    if rules.counting is Counting.LAST:
+        return submitted[-1]
+    return max(submitted, key=lambda attempt: -1.0 if attempt.points is None else attempt.points)
+
+
+def read_rules(connection: Connection, exercise: str) -> Assignment:
+    """The rules of an exercise; by default no deadline, and the last submission counts."""
+    return read_all_rules(connection, [exercise])[exercise]
+
+
+def read_all_rules(connection: Connection, exercises: Iterable[str]) -> dict[str, Assignment]:
+    """The rules of these exercises."""
+    rules = {exercise: Assignment(exercise) for exercise in exercises}
+    query = select(ASSIGNMENTS).where(ASSIGNMENTS.c.exercise.in_(rules))
+    for row in connection.execute(query).mappings():
+        own = (row["deadline_s"], Counting(row["counting"]))
+        rules[row["exercise"]] = Assignment(row["exercise"], *own, visible=row["visible"])
+    return rules
+
+
+def write_rules(connection: Connection, rules: Assignment) -> None:
+    """Replaces the rules of an exercise."""
+    values = {
+        "deadline_s": rules.deadline_s,
+        "counting": rules.counting.value,
+        "visible": rules.visible,
+    }
+    query = update(ASSIGNMENTS).where(ASSIGNMENTS.c.exercise == rules.exercise).values(**values)
+    if connection.execute(query).rowcount == 0:
+        connection.execute(insert(ASSIGNMENTS).values(exercise=rules.exercise, **values))
+
+
+def add_comment(
+    connection: Connection, attempt_id: int, author: str, line: int, text: str, *, now: float
+) -> None:
+    """Adds a comment on a line."""
+    if not text.strip() or len(text) > 5000 or not 1 <= line <= 100_000:
+        raise UsageError("a comment needs a line and 1 to 5,000 letters", "Complete the form.")
+    values = {"attempt_id": attempt_id, "author": author, "line": line, "text": text.strip()}
+    connection.execute(insert(COMMENTS).values(**values, created_s=now))
+
+
+def read_comments(connection: Connection, attempt_id: int) -> list[Comment]:
+    """The comments on an attempt by line."""
+    query = select(COMMENTS).where(COMMENTS.c.attempt_id == attempt_id)
+    query = query.order_by(COMMENTS.c.line, COMMENTS.c.id)
+    return [
+        Comment(row["id"], row["line"], row["text"], row["author"], row["created_s"])
+        for row in connection.execute(query).mappings()
+    ]
+
+
+def add_override(connection: Connection, person_id: int, exercise: str, override: Override) -> None:
+    """Adds an instructor's decision; the earlier ones stay in the history."""
+    if not override.reason.strip():
+        raise UsageError("an override needs a reason", "Write it for the student.")
+    values = {"points": override.points, "reason": override.reason.strip()[:2000]}
+    connection.execute(
+        insert(OVERRIDES).values(
+            person_id=person_id,
+            exercise=exercise,
+            author=override.author,
+            created_s=override.created_s,
+            **values,
+        )
+    )
+
+
+def read_overrides(
+    connection: Connection, *, person_id: int | None = None
+) -> dict[tuple[int, str], list[Override]]:
+    """The decisions on the points of all people, or of one, by person and exercise, the newest
+    last."""
+    query = select(OVERRIDES).order_by(OVERRIDES.c.id)
+    if person_id is not None:
+        query = query.where(OVERRIDES.c.person_id == person_id)
+    found: dict[tuple[int, str], list[Override]] = {}
+    for row in connection.execute(query).mappings():
+        override = Override(row["points"], row["reason"], row["author"], row["created_s"])
+        found.setdefault((row["person_id"], row["exercise"]), []).append(override)
+    return found
+
+
+def _attempt(row: RowMapping) -> Attempt:
+    return Attempt(
+        row["id"],
+        row["person_id"],
+        row["exercise"],
+        row["sha256"],
+        row["created_s"],
+        row["submitted_s"],
+        row["latest_id"],
+        State(row["state"]),
+        row["verdict_id"],
+        row["status"],
+        row["points"],
+        row["full"],
+        row["message"] or "",
+    )

@@ -1,0 +1,178 @@
+"""Grades the attempts of the queue with the workers of `grade batch`.
+
+The dispatcher is a child of the server. It takes gradings from the database, gives them to a pool
+of processes, and writes the verdicts. It keeps no state: if it ends at any moment, the leases of
+its gradings run out, and the next dispatcher takes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import shutil
+import signal
+import time
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import replace
+from multiprocessing.connection import Connection
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader.batch.pool import LocalPool, Outcome, Pool
+from grader.batch.schedule import ATTEMPTS
+from grader.batch.tasks import Task, draw_seed
+from grader.records import Options, Progress, Status
+from grader.server import queue
+from grader.server.course import Lesson, find_lessons
+from grader.server.database import open_database, read_secret
+from grader.server.records import Settings, Verdict, Work
+from grader.server.verdicts import make_failed_verdict, make_verdict, pack_answer, read_answer
+
+POLL_SECONDS = 0.2
+STAGE_SECONDS = 0.5
+NICENESS = 10
+"""Gradings leave the processor to the pages."""
+SEED = "seed"
+"""The note of the secret from which the seeds of attempts are drawn."""
+
+
+def dispatch(settings: Settings, _: Connection) -> None:
+    """Grades until the process is ended."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.nice(NICENESS)
+    engine = open_database(settings.database)
+    grade = functools.partial(grade_attempt, database=settings.database)
+    jobs, seconds = settings.workers, settings.seconds
+    with closing(LocalPool(grade, [settings.device], jobs=jobs, seconds=seconds)) as pool:
+        dispatcher = Dispatcher(settings, engine, find_lessons(settings.course), pool)
+        while True:
+            if not dispatcher.step():
+                time.sleep(POLL_SECONDS)
+
+
+class Dispatcher:
+    """A pool at work on the queue."""
+
+    def __init__(
+        self, settings: Settings, engine: Engine, lessons: Mapping[str, Lesson], pool: Pool
+    ) -> None:
+        self._settings, self._engine, self._lessons = settings, engine, lessons
+        self._pool = pool
+        self._running: dict[str, Work] = {}
+        self._renewed = queue.wall_clock()
+        self._folder = settings.data / "work"
+        shutil.rmtree(self._folder, ignore_errors=True)
+        with engine.begin() as connection:
+            self._secret = read_secret(connection, SEED)
+            if engine.dialect.name == "sqlite":  # a single server uses it: launch.serve
+                queue.release_all(connection)
+
+    def step(self) -> bool:
+        """Starts and ends gradings; returns whether any is running."""
+        while self._pool.free and self._start_next():
+            pass
+        for outcome in self._pool.wait(POLL_SECONDS):
+            self._settle(outcome)
+        now = queue.wall_clock()
+        if self._running and now > self._renewed + queue.RENEW_S:
+            self._renewed = now
+            with self._engine.begin() as connection:
+                ids = [work.grading_id for work in self._running.values()]
+                queue.renew(connection, ids, now)
+        return bool(self._running)
+
+    def _start_next(self) -> bool:
+        now = queue.wall_clock()
+        with self._engine.connect().execution_options(writes=False) as connection:
+            if not queue.has_work(connection, now):
+                return False
+        with self._engine.begin() as connection:
+            work = queue.take(connection, now)
+        if work is None:
+            return False
+        lesson = self._lessons.get(work.exercise)
+        if lesson is None:
+            self._finish(work, make_failed_verdict("the exercise has left the course"))
+        elif work.tries > ATTEMPTS:
+            self._finish(work, make_failed_verdict("the grading ended without a result"))
+        else:
+            self._running[str(work.grading_id)] = work
+            self._pool.submit(self._make_task(work, lesson))
+        return True
+
+    def _make_task(self, work: Work, lesson: Lesson) -> Task:
+        source = self._folder / str(work.grading_id) / f"{work.exercise}.cu"
+        source.parent.mkdir(parents=True, exist_ok=True)
+        source.write_bytes(work.source.encode("utf-8", "replace"))
+        options = Options(
+            device=self._settings.device,
+            seed=draw_seed(self._secret, work.sha256),
+            isolated=self._settings.isolated,
+            model=self._settings.model,
+        )
+        key = str(work.grading_id)
+        return Task(key, work.exercise, lesson.folder, work.sha256, source, options)
+
+    def _settle(self, outcome: Outcome) -> None:
+        """Keeps the verdict, or returns the grading to the queue after a fault of the machine."""
+        work = self._running.pop(outcome.task.key)
+        shutil.rmtree(outcome.task.source.parent, ignore_errors=True)
+        answer = outcome.answer
+        if answer is not None and answer.text is not None:
+            verdict = read_answer(answer.text)
+        else:
+            verdict = make_failed_verdict(answer.message if answer else outcome.lost)
+        broken = answer is not None and answer.broken
+        failed = Status(verdict.status).is_worth_a_retry and not broken
+        if failed and work.tries < ATTEMPTS:
+            with self._engine.begin() as connection:
+                queue.put_back(connection, work.grading_id)
+        else:
+            self._finish(work, verdict)
+
+    def _finish(self, work: Work, verdict: Verdict) -> None:
+        with self._engine.begin() as connection:
+            queue.finish(connection, work, verdict, queue.wall_clock())
+
+
+def grade_attempt(task: Task, *, database: str) -> str:
+    """Grades an attempt as `grade EXERCISE FILE --html` does; returns the verdict for
+    `read_answer`. Writes its steps to the database."""
+    from grader.grading.grade import grade_with
+    from grader.records import Detail
+    from grader.spec.reader import read_exercise
+
+    show = _Stages(_keep_open(database), int(task.key))
+    detail = Detail(instructions=True, cycles=True)
+    options = replace(task.options, show=show, detail=detail, reuse=True)
+    score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
+    title = read_exercise(task.folder).title
+    source = task.source.read_text(encoding="utf-8", errors="replace")
+    return pack_answer(make_verdict(score, student=task.exercise, title=title, source=source))
+
+
+@functools.cache
+def _keep_open(database: str) -> Engine:
+    """The database of this worker process."""
+    return open_database(database)
+
+
+class _Stages:
+    """Writes the step of a grading, at most twice a second. A busy database does not stop the
+    grading."""
+
+    def __init__(self, engine: Engine, grading_id: int) -> None:
+        self._engine, self._grading_id = engine, grading_id
+        self._noted = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        now = time.monotonic()
+        if now < self._noted + STAGE_SECONDS:
+            return
+        self._noted = now
+        count = f" ({progress.done} of {progress.total})" if progress.total else ""
+        with contextlib.suppress(SQLAlchemyError), self._engine.begin() as connection:
+            queue.keep_stage(connection, self._grading_id, f"{progress.stage}{count}")

@@ -1,0 +1,141 @@
+"""The class as `grade batch` sees it, so that tables and exports have one implementation: the
+submission that counts for each student, and the points that an instructor set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection
+
+from grader import __version__
+from grader.batch.items import Item
+from grader.batch.journal import Result, read_result
+from grader.batch.results import format_gradebook, make_entries
+from grader.batch.roster import Roster
+from grader.batch.tasks import Task
+from grader.records import BatchEntry, BatchExercise, BatchSummary, Options, PendingRule, Status
+from grader.report.platforms.gradebooks import format_canvas, format_moodle
+from grader.server import attempts
+from grader.server.course import Lesson
+from grader.server.people import read_people
+from grader.server.records import Attempt, Override, Person, Role
+
+NO_SUBMISSION = "no submission"
+NOT_YET = "waits to be graded"
+
+
+def summarise(
+    connection: Connection,
+    lessons: Sequence[Lesson],
+    device: str,
+    pending: PendingRule | None = None,
+) -> BatchSummary:
+    """The results of all students at these exercises. `pending`: the rule for pending points."""
+    students = read_people(connection, Role.STUDENT)
+    items: list[Item] = []
+    results: dict[str, Result] = {}
+    decided: dict[tuple[str, str], Override] = {}
+    names = name_uniquely(students)
+    own = attempts.by_student(attempts.read_attempts(connection))
+    overrides = attempts.read_overrides(connection)
+    for lesson in lessons:
+        rules = attempts.read_rules(connection, lesson.id)
+        for person in students:
+            key = (person.id, lesson.id)
+            counting = attempts.choose_counting(own.get(key, []), rules)
+            items.append(_item(person, names[person.id], lesson, counting))
+            text = counting and attempts.read_kept(connection, counting, "score")
+            if counting is not None and text:
+                results[str(counting.id)] = _result(lesson, counting, text)
+            if history := overrides.get(key):
+                decided[names[person.id], lesson.id] = history[-1]
+    items.sort(key=lambda item: item.student.casefold())
+    max_scores = {lesson.id: lesson.full for lesson in lessons}
+    entries = (
+        _decide(entry, decided.get((entry.student, entry.exercise)))
+        for entry in make_entries(items, results, max_scores, pending)
+    )
+    exercises = tuple(BatchExercise(each.id, each.title, each.full) for each in lessons)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return BatchSummary(exercises, tuple(entries), now, now, __version__, device)
+
+
+def format_export(summary: BatchSummary, students: Sequence[Person], kind: str) -> str | None:
+    """The gradebook `csv`, `canvas`, or `moodle` of the only exercise; None for another kind."""
+    names = name_uniquely(students)
+    rows = {names[person.id]: person.row for person in students}
+
+    def find(student: str, _: str | None) -> Mapping[str, str]:
+        return rows.get(student, {})
+
+    if kind == "csv":
+        return format_gradebook(summary)
+    if kind == "canvas":
+        return format_canvas(summary, find, {each.id: each.title for each in summary.exercises})
+    if kind == "moodle" and len(summary.exercises) == 1:
+        return format_moodle(summary, find, summary.exercises[0])
+    return None
+
+
+def name_uniquely(students: Sequence[Person]) -> dict[int, str]:
+    """The shown names by id; people with the same name get their login behind it."""
+    names = [person.name for person in students]
+    return {
+        each.id: each.name if names.count(each.name) == 1 else f"{each.name} ({each.login})"
+        for each in students
+    }
+
+
+def roster_identity(roster: Roster) -> list[tuple[str, str, str | None, Mapping[str, str]]]:
+    """Name, login, id and row of each student of a roster. Rows without an address or a name are
+    left out."""
+    logins = ("Email address", "Email", "SIS Login ID", "Username", "student")
+    found = []
+    for row in roster.rows:  # a roster of one row: `absent` knows the rows that are no students
+        for hand_in in Roster((row,), roster.moodle_columns).absent([]):
+            login = next((row[key] for key in logins if row.get(key)), hand_in.student)
+            found.append((hand_in.student, login, hand_in.student_id, row))
+    return found
+
+
+def _item(person: Person, name: str, lesson: Lesson, counting: Attempt | None) -> Item:
+    platform = None
+    if person.student_id is not None:
+        platform = "moodle" if "Identifier" in person.row else "canvas"
+    key = str(counting.id) if counting is not None else None
+    return Item(
+        student=name,
+        student_id=person.student_id,
+        platform=platform,
+        exercise=lesson.id,
+        submission=f"{lesson.id}.cu" if counting else None,
+        sha256=None,
+        key=key,
+        score_path="",
+        problem=NO_SUBMISSION,
+    )
+
+
+def _result(lesson: Lesson, attempt: Attempt, text: str) -> Result:
+    key = str(attempt.id)
+    task = Task(key, lesson.id, lesson.folder, attempt.sha256, lesson.folder, Options())
+    return read_result(task, text, seconds=0.0, attempts=1)
+
+
+def _decide(entry: BatchEntry, override: Override | None) -> BatchEntry:
+    """The entry with the points that an instructor set. Such points are final."""
+    if override is None or override.points is None:
+        return entry
+    full = override.points >= entry.max_score
+    return replace(
+        entry,
+        status=Status.PASSED if full else Status.FAILED,
+        score=override.points,
+        judged_points=entry.max_score,
+        total_points=entry.max_score,
+        checks=tuple(replace(check, bonus=False) for check in entry.checks),
+        why=f"{override.reason} (points set by {override.author})",
+        message=override.reason,
+    )

@@ -1,0 +1,129 @@
+"""Starts a server: the database, the first invitation, the web application, and the dispatcher,
+which is started again whenever it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import threading
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from grader.errors import UsageError
+from grader.plumbing.children import Child
+from grader.plumbing.locks import hold_lock
+from grader.server import people, queue
+from grader.server.course import find_lessons, read_guide
+from grader.server.database import migrate, open_database, read_secret
+from grader.server.dispatcher import dispatch
+from grader.server.records import Role, Settings
+from grader.server.web.app import make_app
+from grader.server.web.site import Site, make_templates, read_static, version_of
+
+FORMS = "forms"
+"""The note of the secret of the forms' tokens."""
+RESTART_SECONDS = 1.0
+MOST_CONNECTIONS = 2000
+FIRST = "instructor"
+"""The login of the first account."""
+
+
+def open_site(settings: Settings) -> Site:
+    """The parts of a server. Raises UsageError or SpecError for a broken course."""
+    engine = open_database(settings.database)
+    migrate(engine)
+    lessons = find_lessons(settings.course)
+    with engine.begin() as connection:
+        secret = read_secret(connection, FORMS)
+    static = read_static()
+    guides = (read_guide(lesson.folder) for lesson in lessons.values())
+    guide = next((each for each in guides if each is not None), None)
+    version = version_of(static)
+    return Site(settings, engine, lessons, secret, make_templates(), static, version, guide)
+
+
+def invite_first(site: Site) -> str | None:
+    """The link for the first instructor; None if an instructor has a password."""
+    now = queue.wall_clock()
+    with site.engine.begin() as connection:
+        instructors = people.read_people(connection, Role.INSTRUCTOR)
+        if any(each.is_active for each in instructors):
+            return None
+        if instructors:
+            person = instructors[0].id
+        else:
+            person = people.add_person(connection, "Instructor", FIRST, role=Role.INSTRUCTOR)
+        return f"{site.settings.url}/invitations/{people.invite(connection, person, now)}"
+
+
+def serve(
+    settings: Settings, *, host: str, port: int, show: Callable[[str], None], ready: str
+) -> None:
+    """Serves until a signal ends it. `ready` is shown once the pages answer."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
+        site = open_site(settings)
+        link = invite_first(site)
+        if not any(lesson.has_hidden_cases for lesson in site.lessons.values()):
+            show("These exercises have no hidden cases: students can see all cases.")
+        with _dispatching(settings):
+            config = uvicorn.Config(
+                make_app(site),
+                host=host,
+                port=port,
+                log_level="warning",
+                limit_concurrency=MOST_CONNECTIONS,
+                timeout_graceful_shutdown=2,
+                server_header=False,
+            )
+            show(ready.format(exercises=len(site.lessons), url=settings.url))
+            if link is not None:
+                show(f"Your invitation, as the first instructor:\n  {link}")
+            uvicorn.Server(config).run()
+
+
+def check_url(url: str) -> str:
+    """The address of the server without a path. UsageError for another kind of address."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+        raise UsageError(
+            f"{url!r} is not the address of a server", "Write it as https://grade.example.org."
+        )
+    return url.rstrip("/")
+
+
+def _refuse(settings: Settings) -> None:
+    raise UsageError(
+        f"another server uses {settings.data}", "End it, or give another folder with --data."
+    )
+
+
+@contextlib.contextmanager
+def _dispatching(settings: Settings) -> Iterator[None]:
+    """Keeps a dispatcher running."""
+    ended = threading.Event()
+    keeping = threading.Thread(target=_keep, args=(settings, ended), daemon=True)
+    keeping.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        keeping.join()
+
+
+def _keep(settings: Settings, ended: threading.Event) -> None:
+    while not ended.is_set():
+        child = Child(functools.partial(dispatch, settings))
+        try:
+            while not (ended.wait(RESTART_SECONDS) or child.has_ended):
+                pass
+        finally:
+            child.kill()
+
+
+def default_workers() -> int:
+    """A grading at a time per core, and a core for the pages."""
+    return max(1, len(os.sched_getaffinity(0)) - 1)

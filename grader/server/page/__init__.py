@@ -1,0 +1,1 @@
+"""Templates, style sheet and script of the server's pages; `bundle/` holds the bundled editor."""

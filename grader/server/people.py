@@ -1,0 +1,220 @@
+"""Accounts: people, invitations, passwords, sessions, and the limit of failed sign-ins.
+
+The database has only hashes: Argon2 of a password, SHA-256 of a random token.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import hmac
+import json
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy.engine import RowMapping
+
+from grader.errors import UsageError
+from grader.server.records import Person, Role
+from grader.server.tables import FAILURES, INVITATIONS, PEOPLE, SESSIONS
+
+SESSION_S = 7 * 86400.0
+INVITATION_S = 30 * 86400.0
+FEWEST_LETTERS, MOST_LETTERS = 10, 200
+WINDOW_S = 600.0
+"""Failed sign-ins are counted over this time."""
+MOST_FAILURES = {"both": 5, "login": 50, "address": 100}
+"""Most failed sign-ins of a login from one address, of a login, and of an address. A class may
+share an address."""
+_HASHER = PasswordHasher()
+_HASHING = threading.BoundedSemaphore(4)
+"""A hash takes 64 MiB: many sign-ins at once must not fill the memory."""
+
+
+@functools.cache
+def _hash_of_nothing() -> str:
+    """Compared for an unknown login, so that the time of an answer does not show who exists."""
+    return _HASHER.hash(secrets.token_hex(16))
+
+
+def add_person(
+    connection: Connection,
+    name: str,
+    login: str,
+    *,
+    role: Role,
+    student_id: str | None = None,
+    row: Mapping[str, str] | None = None,
+) -> int:
+    """A new account without a password. UsageError if the login exists or is empty."""
+    login = fold_login(login)
+    if not login or len(login) > 200 or len(name) > 200:
+        raise UsageError("a login needs 1 to 200 letters", "Use the person's e-mail address.")
+    if connection.scalar(select(PEOPLE.c.id).where(PEOPLE.c.login == login)) is not None:
+        raise UsageError(f"the login {login} exists already", "Use another login.")
+    values = {"name": name, "login": login, "role": role.value, "student_id": student_id}
+    added = connection.execute(insert(PEOPLE).values(**values, row=json.dumps(dict(row or {}))))
+    return _key(added.inserted_primary_key)
+
+
+def update_row(connection: Connection, person_id: int, row: Mapping[str, str]) -> None:
+    """Replaces the person's row of the roster."""
+    query = update(PEOPLE).where(PEOPLE.c.id == person_id)
+    connection.execute(query.values(row=json.dumps(dict(row))))
+
+
+def remove_person(connection: Connection, person_id: int) -> None:
+    """Removes a person with all attempts."""
+    connection.execute(delete(PEOPLE).where(PEOPLE.c.id == person_id))
+
+
+def read_people(connection: Connection, role: Role | None = None) -> list[Person]:
+    """All people, or those with a role, by name."""
+    query = select(PEOPLE).order_by(PEOPLE.c.name, PEOPLE.c.id)
+    if role is not None:
+        query = query.where(PEOPLE.c.role == role.value)
+    return [_person(row) for row in connection.execute(query).mappings()]
+
+
+def read_person(connection: Connection, person_id: int) -> Person | None:
+    """The person with this id."""
+    row = connection.execute(select(PEOPLE).where(PEOPLE.c.id == person_id)).mappings().first()
+    return None if row is None else _person(row)
+
+
+def invite(connection: Connection, person_id: int, now: float) -> str:
+    """A new token for an invitation; the person's earlier tokens end."""
+    token = secrets.token_urlsafe(24)
+    connection.execute(delete(INVITATIONS).where(INVITATIONS.c.person_id == person_id))
+    values = {"token": digest(token), "person_id": person_id, "expires_s": now + INVITATION_S}
+    connection.execute(insert(INVITATIONS).values(**values))
+    return token
+
+
+def find_invited(connection: Connection, token: str, now: float) -> Person | None:
+    """The person whom a token invites; None if it is unknown, used or too old."""
+    query = select(INVITATIONS.c.person_id).where(
+        INVITATIONS.c.token == digest(token), INVITATIONS.c.expires_s > now
+    )
+    person_id = connection.scalar(query)
+    return None if person_id is None else read_person(connection, person_id)
+
+
+def accept(connection: Connection, person: Person, password_hash: str) -> None:
+    """Sets the password; ends the person's invitations and sessions."""
+    for table in (INVITATIONS, SESSIONS):
+        connection.execute(delete(table).where(table.c.person_id == person.id))
+    query = update(PEOPLE).where(PEOPLE.c.id == person.id)
+    connection.execute(query.values(password=password_hash))
+
+
+def hash_password(password: str) -> str:
+    """The Argon2 hash of a password. UsageError for one that is too short or too long."""
+    if not FEWEST_LETTERS <= len(password) <= MOST_LETTERS:
+        message = f"a password has {FEWEST_LETTERS} to {MOST_LETTERS} letters"
+        raise UsageError(message, "Three or four words are a good password.")
+    with _HASHING:
+        return _HASHER.hash(password)
+
+
+def read_password(connection: Connection, login: str) -> tuple[int, str] | None:
+    """The id and the password's hash of a login."""
+    query = select(PEOPLE.c.id, PEOPLE.c.password).where(PEOPLE.c.login == fold_login(login))
+    row = connection.execute(query).first()
+    return (row[0], row[1]) if row is not None and row[1] is not None else None
+
+
+def fits(password: str, known: tuple[int, str] | None) -> bool:
+    """Whether a password has the known hash. Takes the same time without a known hash."""
+    try:
+        with _HASHING:
+            matches = _HASHER.verify(known[1] if known else _hash_of_nothing(), password)
+    except (VerificationError, InvalidHashError):
+        return False
+    return matches and known is not None
+
+
+def find_limit(connection: Connection, login: str, address: str, now: float) -> float | None:
+    """Seconds until this login or address may try again after too many failed sign-ins."""
+    connection.execute(delete(FAILURES).where(FAILURES.c.at_s < now - WINDOW_S))
+    for kind, key in _failure_keys(login, address).items():
+        query = select(func.count(), func.min(FAILURES.c.at_s)).where(FAILURES.c.key == key)
+        count, first = connection.execute(query).one()
+        if count >= MOST_FAILURES[kind]:
+            return float(first + WINDOW_S - now)
+    return None
+
+
+def count_failure(connection: Connection, login: str, address: str, now: float) -> None:
+    """Counts a failed sign-in."""
+    keys = _failure_keys(login, address).values()
+    connection.execute(insert(FAILURES), [{"key": key, "at_s": now} for key in keys])
+
+
+def _failure_keys(login: str, address: str) -> dict[str, str]:
+    name = digest(fold_login(login))[:32]
+    return {"both": f"{name} {address}", "login": name, "address": address}
+
+
+def open_session(connection: Connection, person_id: int, now: float) -> str:
+    """The cookie of a new session."""
+    connection.execute(delete(SESSIONS).where(SESSIONS.c.expires_s < now))
+    token = secrets.token_urlsafe(32)
+    values = {"token": digest(token), "person_id": person_id, "expires_s": now + SESSION_S}
+    connection.execute(insert(SESSIONS).values(**values))
+    return token
+
+
+def find_session(connection: Connection, token: str, now: float) -> Person | None:
+    """The person of a cookie."""
+    query = (
+        select(PEOPLE)
+        .join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
+        .where(SESSIONS.c.token == digest(token), SESSIONS.c.expires_s > now)
+    )
+    row = connection.execute(query).mappings().first()
+    return None if row is None else _person(row)
+
+
+def close_session(connection: Connection, token: str) -> None:
+    """Ends a session."""
+    connection.execute(delete(SESSIONS).where(SESSIONS.c.token == digest(token)))
+
+
+def make_form_token(secret: bytes, cookie: str) -> str:
+    """The token that a form of this session carries, against requests from other sites."""
+    return hmac.digest(secret, cookie.encode(), "sha256").hex()
+
+
+def digest(token: str) -> str:
+    """The form of a token in the database."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def fold_login(login: str) -> str:
+    """A login for comparison: without outer space, in lower case."""
+    return login.strip().casefold()
+
+
+def _person(row: RowMapping) -> Person:
+    return Person(
+        row["id"],
+        row["name"],
+        row["login"],
+        Role(row["role"]),
+        row["student_id"],
+        json.loads(row["row"]),
+        row["password"] is not None,
+    )
+
+
+def _key(primary_key: Sequence[object] | None) -> int:
+    """The id of an inserted row."""
+    assert primary_key is not None
+    key = primary_key[0]
+    assert isinstance(key, int)
+    return key

@@ -1,0 +1,158 @@
+"""The records of a course: people, assignments, attempts and gradings. Times are Unix seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+
+
+class Role(StrEnum):
+    """The rights of an account."""
+
+    STUDENT = "student"
+    INSTRUCTOR = "instructor"
+
+
+class Counting(StrEnum):
+    """The rule that chooses among the submissions of a student."""
+
+    LAST = "last"
+    BEST = "best"
+
+
+class State(StrEnum):
+    """The state of a grading in the queue."""
+
+    WAITING = "waiting"
+    RUNNING = "running"
+    DONE = "done"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a server. `course`: the folder of the exercises; None: the grader's own.
+    `database`: a URL of SQLAlchemy. `url`: the address that browsers use. `seconds`: the limit of a
+    grading."""
+
+    data: Path
+    course: Path | None
+    database: str
+    url: str
+    device: str = "emulated"
+    workers: int = 1
+    seconds: float = 600.0
+    isolated: bool = True
+    model: bool = True
+
+
+@dataclass(frozen=True)
+class Person:
+    """An account. `row`: the person's row of the roster, for the exports. `is_active`: the person
+    has a password."""
+
+    id: int
+    name: str
+    login: str
+    role: Role
+    student_id: str | None
+    row: Mapping[str, str]
+    is_active: bool
+
+    @property
+    def teaches(self) -> bool:
+        return self.role is Role.INSTRUCTOR
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """The rules of an exercise in this course. `visible`: students see it."""
+
+    exercise: str
+    deadline_s: float | None = None
+    counting: Counting = Counting.LAST
+    visible: bool = True
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A source text that a student had graded. `submitted_s`: the time of the submission, None for
+    a trial. `grading_id` and `state` are of the latest grading, the other fields of the latest
+    grading with a verdict: they are None or empty before it."""
+
+    id: int
+    person_id: int
+    exercise: str
+    sha256: str
+    created_s: float
+    submitted_s: float | None
+    grading_id: int
+    state: State
+    verdict_id: int | None
+    status: str | None
+    points: float | None
+    full: float | None
+    message: str
+
+    @property
+    def is_done(self) -> bool:
+        return self.state is State.DONE
+
+
+@dataclass(frozen=True)
+class Place:
+    """The progress of a grading. `ahead`: gradings before it in the queue; `wait_s`: an estimate;
+    `stage`: the running step."""
+
+    state: State
+    ahead: int = 0
+    wait_s: float | None = None
+    stage: str = ""
+
+
+@dataclass(frozen=True)
+class Work:
+    """A grading that a worker has taken from the queue."""
+
+    grading_id: int
+    exercise: str
+    source: str
+    sha256: str
+    tries: int
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of a grading. `score`: JSON text, with the secret seed; `shown`: JSON text without
+    secrets, for browsers; `page`: the page of the score."""
+
+    status: str
+    message: str
+    points: float | None
+    full: float | None
+    score: str | None
+    shown: str
+    page: str | None
+
+
+@dataclass(frozen=True)
+class Comment:
+    """An instructor's comment on a line of an attempt."""
+
+    id: int
+    line: int
+    text: str
+    author: str
+    created_s: float
+
+
+@dataclass(frozen=True)
+class Override:
+    """An instructor's decision on the points of a student's exercise; `points` is None where the
+    grader's points count again."""
+
+    points: float | None
+    reason: str
+    author: str
+    created_s: float

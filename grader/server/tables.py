@@ -1,0 +1,123 @@
+"""The tables of the server's database. A change needs a version in `migrations/`."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy import Column, Float, Index, Integer, String, Table, Text
+
+METADATA = sa.MetaData()
+
+
+def _id() -> Column[int]:
+    return Column("id", Integer, primary_key=True)
+
+
+def _of(table: str) -> sa.ForeignKey:
+    return sa.ForeignKey(f"{table}.id", ondelete="CASCADE")
+
+
+PEOPLE = Table(
+    "people",
+    METADATA,
+    _id(),
+    Column("name", String(200), nullable=False),
+    Column("login", String(200), nullable=False, unique=True),
+    Column("role", String(20), nullable=False),
+    Column("student_id", String(200)),
+    Column("row", Text, nullable=False),
+    Column("password", String(200)),
+)
+INVITATIONS = Table(
+    "invitations",
+    METADATA,
+    Column("token", String(64), primary_key=True),  # SHA-256 of the link's token
+    Column("person_id", Integer, _of("people"), nullable=False),
+    Column("expires_s", Float, nullable=False),
+)
+SESSIONS = Table(
+    "sessions",
+    METADATA,
+    Column("token", String(64), primary_key=True),  # SHA-256 of the cookie
+    Column("person_id", Integer, _of("people"), nullable=False),
+    Column("expires_s", Float, nullable=False),
+)
+FAILURES = Table(
+    "failures",
+    METADATA,
+    _id(),
+    Column("key", String(300), nullable=False, index=True),
+    Column("at_s", Float, nullable=False),
+)
+ASSIGNMENTS = Table(
+    "assignments",
+    METADATA,
+    Column("exercise", String(200), primary_key=True),
+    Column("deadline_s", Float),
+    Column("counting", String(20), nullable=False),
+    Column("visible", sa.Boolean, nullable=False),
+)
+ATTEMPTS = Table(
+    "attempts",
+    METADATA,
+    _id(),
+    Column("person_id", Integer, _of("people"), nullable=False),
+    Column("exercise", String(200), nullable=False),
+    Column("source", Text, nullable=False),
+    Column("sha256", String(64), nullable=False),
+    Column("created_s", Float, nullable=False),
+    Column("submitted_s", Float),
+    Index("attempts_of", "person_id", "exercise"),
+)
+GRADINGS = Table(
+    "gradings",
+    METADATA,
+    _id(),
+    Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
+    Column("person_id", Integer, _of("people"), nullable=False, index=True),
+    Column("state", String(20), nullable=False),
+    Column("turn", Integer, nullable=False),  # gradings start in the order of (turn, id): queue.py
+    Column("tries", Integer, nullable=False),
+    Column("lease_s", Float),  # until then a worker has it
+    Column("stage", String(200), nullable=False),
+    Column("queued_s", Float, nullable=False),
+    Column("started_s", Float),
+    Column("ended_s", Float),
+    Column("status", String(40)),
+    Column("message", Text, nullable=False),
+    Column("points", Float),
+    Column("full", Float),
+    Column(
+        "score", sa.LargeBinary
+    ),  # compressed JSON, with the secret seed: never sent to a browser
+    Column("shown", sa.LargeBinary),
+    Column("page", sa.LargeBinary),
+    Index("gradings_queue", "state", "turn"),
+)
+COMMENTS = Table(
+    "comments",
+    METADATA,
+    _id(),
+    Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
+    Column("author", String(200), nullable=False),  # a name: it stays when the account is removed
+    Column("line", Integer, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("created_s", Float, nullable=False),
+)
+OVERRIDES = Table(
+    "overrides",
+    METADATA,
+    _id(),
+    Column("person_id", Integer, _of("people"), nullable=False),
+    Column("exercise", String(200), nullable=False),
+    Column("points", Float),
+    Column("reason", Text, nullable=False),
+    Column("author", String(200), nullable=False),  # a name: it stays when the account is removed
+    Column("created_s", Float, nullable=False),
+    Index("overrides_of", "person_id", "exercise"),
+)
+NOTES = Table(
+    "notes",
+    METADATA,
+    Column("name", String(100), primary_key=True),
+    Column("value", Text, nullable=False),
+)

@@ -1,0 +1,1 @@
+"""The pages of the course server: routes, sessions, and the limits of requests."""

@@ -1,0 +1,287 @@
+"""The pages of instructors: the class, the roster, rules, a student's attempts, points, exports."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sqlalchemy import Connection
+from starlette.responses import Response
+
+from grader.batch.roster import read_roster
+from grader.errors import UsageError
+from grader.records import PendingRule
+from grader.server import attempts, people, queue
+from grader.server.gradebook import format_export, name_uniquely, roster_identity, summarise
+from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
+from grader.server.web.site import format_moment
+from grader.server.web.visits import Visit, missing, redirect, show
+from grader.server.web.work_pages import find_attempt, find_lesson, show_work
+
+MOMENT = "%Y-%m-%dT%H:%M"
+MOST_PEOPLE = 2000
+
+
+def show_class(visit: Visit) -> Response:
+    """The table of students and exercises. The page's script asks for it again and again, and gets
+    no content while nothing has changed."""
+    only_table = "table" in visit.query
+    with visit.site.reading() as connection:
+        queued = queue.read_version(connection)
+    if only_table and visit.query.get("seen") == queued:
+        return Response(status_code=204)
+    lessons = list(visit.site.lessons.values())
+    with visit.site.reading() as connection:
+        students = people.read_people(connection, Role.STUDENT)
+        names = name_uniquely(students)
+        rules = attempts.read_all_rules(connection, [each.id for each in lessons])
+        own = attempts.by_student(attempts.read_attempts(connection))
+        overrides = attempts.read_overrides(connection)
+        waiting = len(queue.read_places(connection, visit.site.settings.workers))
+    shown = [each for each in lessons if rules[each.id].visible]
+    keys = [(student.id, lesson.id) for student in students for lesson in shown]
+    cells = {
+        key: _make_cell(own.get(key, []), rules[key[1]], overrides.get(key, [])) for key in keys
+    }
+    template = "class_table.html" if only_table else "class.html"
+    return show(
+        visit,
+        template,
+        students=sorted(students, key=lambda each: names[each.id].casefold()),
+        names=names,
+        lessons=shown,
+        all_lessons=lessons,
+        rules=rules,
+        cells=cells,
+        waiting=waiting,
+        queued=queued,
+        moments={each.id: format_moment(rules[each.id].deadline_s, MOMENT) for each in lessons},
+    )
+
+
+def _make_cell(
+    own: Sequence[Attempt], rules: Assignment, history: Sequence[Override]
+) -> dict[str, object]:
+    """Points and number of the attempts of a student at an exercise."""
+    counting = attempts.choose_counting(own, rules)
+    decided = history[-1] if history and history[-1].points is not None else None
+    return {
+        "tries": len(own),
+        "submitted": counting is not None,
+        "points": decided.points if decided else counting.points if counting else None,
+        "best": max((each.points for each in own if each.points is not None), default=None),
+        "decided": decided is not None,
+        "waits": bool(own) and not own[-1].is_done,
+    }
+
+
+def set_rules(visit: Visit) -> Response:
+    """Changes the deadline, the rule of counting and the visibility of an exercise."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    rules = Assignment(
+        lesson.id,
+        _read_moment(visit.form.get("deadline", "")),
+        Counting.BEST if visit.form.get("counting") == "best" else Counting.LAST,
+        visible=visit.form.get("visible") == "yes",
+    )
+    with visit.site.engine.begin() as connection:
+        attempts.write_rules(connection, rules)
+    return redirect("/class#rules")
+
+
+def show_roster(visit: Visit) -> Response:
+    """All accounts."""
+    return _show_roster(visit, [])
+
+
+def import_roster(visit: Visit) -> Response:
+    """Adds the students of a CSV, and shows an invitation link for each new student."""
+    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
+        file.write(visit.form.get("csv", ""))
+        file.flush()
+        try:
+            rows = roster_identity(read_roster(Path(file.name)))
+        except UsageError as error:
+            message = str(error).replace(file.name, "the roster")
+            raise UsageError(message, error.advice) from None
+    if len(rows) > MOST_PEOPLE:
+        raise UsageError(f"the roster has more than {MOST_PEOPLE:,} rows", "Divide it.")
+    links = []
+    with visit.site.engine.begin() as connection:
+        known = {each.login: each for each in people.read_people(connection)}
+        for name, login, student_id, row in rows:
+            folded = people.fold_login(login)
+            if folded in known:
+                people.update_row(connection, known[folded].id, row)
+                continue
+            added = people.add_person(
+                connection, name, login, role=Role.STUDENT, student_id=student_id, row=row
+            )
+            known[folded] = Person(added, name, folded, Role.STUDENT, student_id, row, False)
+            links.append((name, login, _link(visit, connection, added)))
+    return _show_roster(visit, links)
+
+
+def add_person(visit: Visit) -> Response:
+    """Adds one student or instructor."""
+    role = Role.INSTRUCTOR if visit.form.get("role") == "instructor" else Role.STUDENT
+    name, login = visit.form.get("name", "").strip(), visit.form.get("login", "")
+    with visit.site.engine.begin() as connection:
+        added = people.add_person(connection, name or login, login, role=role)
+        link = _link(visit, connection, added)
+    return _show_roster(visit, [(name or login, login, link)])
+
+
+def renew_invitation(visit: Visit) -> Response:
+    """A new link for a person, also for a forgotten password."""
+    with visit.site.engine.begin() as connection:
+        person = _find_person(visit, connection)
+        link = _link(visit, connection, person.id)
+    return _show_roster(visit, [(person.name, person.login, link)])
+
+
+def remove_person(visit: Visit) -> Response:
+    """Removes an account with its attempts, after the login was typed again."""
+    with visit.site.engine.begin() as connection:
+        person = _find_person(visit, connection)
+        if people.fold_login(visit.form.get("confirm", "")) != person.login:
+            raise UsageError("the login does not match", "Type the login to remove the account.")
+        if person.id == visit.user.id:
+            raise UsageError("this is your own account", "Another instructor can remove it.")
+        people.remove_person(connection, person.id)
+    return redirect("/roster")
+
+
+def show_student(visit: Visit) -> Response:
+    """A student's attempts at an exercise, the points, and their history."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    with visit.site.reading() as connection:
+        person = _find_person(visit, connection)
+        own = attempts.read_attempts(connection, person_id=person.id, exercise=lesson.id)
+        rules = attempts.read_rules(connection, lesson.id)
+        overrides = attempts.read_overrides(connection, person_id=person.id)
+    history = overrides.get((person.id, lesson.id), [])
+    return show(
+        visit,
+        "student.html",
+        student=person,
+        lesson=lesson,
+        attempts=own[::-1],
+        counting=attempts.choose_counting(own, rules),
+        history=history[::-1],
+        rules=rules,
+    )
+
+
+def show_attempt(visit: Visit) -> Response:
+    """An attempt of a student in the editor, which an instructor can read and comment."""
+    with visit.site.reading() as connection:
+        attempt = find_attempt(visit, connection)
+        person = people.read_person(connection, attempt.person_id)
+        own = attempts.read_attempts(
+            connection, person_id=attempt.person_id, exercise=attempt.exercise
+        )
+        rules = attempts.read_rules(connection, attempt.exercise)
+        source = attempts.read_source(connection, attempt.id)
+    lesson = find_lesson(visit, attempt.exercise)
+    name = person.name if person else ""
+    return show_work(visit, lesson, rules, own, source, reading=attempt, student=name)
+
+
+def add_comment(visit: Visit) -> Response:
+    """Adds a comment on a line."""
+    line, text = visit.form.get("line", ""), visit.form.get("text", "")
+    number = int(line) if line.isascii() and line.isdigit() and len(line) < 7 else 0
+    with visit.site.engine.begin() as connection:
+        attempt = find_attempt(visit, connection)
+        attempts.add_comment(connection, attempt.id, visit.user.name, number, text, now=visit.now)
+    return redirect(f"/attempts/{attempt.id}")
+
+
+def set_points(visit: Visit) -> Response:
+    """Sets the points of a student's exercise, or lets the grader's points count again."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    given = visit.form.get("points", "").strip().replace(",", ".")
+    try:
+        points = round(float(given), 2) if given else None
+    except ValueError:
+        raise UsageError(f"{given!r} is no number of points", "Give a number.") from None
+    if points is not None and not 0 <= points <= 10 * max(lesson.full, 1):
+        raise UsageError(f"{given} points are out of range", f"Give 0 to {lesson.full:g}.")
+    override = Override(points, visit.form.get("reason", ""), visit.user.name, visit.now)
+    with visit.site.engine.begin() as connection:
+        person = _find_person(visit, connection)
+        attempts.add_override(connection, person.id, lesson.id, override)
+    return redirect(f"/students/{person.id}/{lesson.id}")
+
+
+def grade_again(visit: Visit) -> Response:
+    """Grades an attempt again."""
+    with visit.site.engine.begin() as connection:
+        attempt = find_attempt(visit, connection)
+        attempts.grade_again(connection, [attempt], visit.now)
+    return redirect(f"/students/{attempt.person_id}/{attempt.exercise}")
+
+
+def grade_all_again(visit: Visit) -> Response:
+    """Grades the submission of each student again."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    with visit.site.engine.begin() as connection:
+        rules = attempts.read_rules(connection, lesson.id)
+        found = attempts.by_student(attempts.read_attempts(connection, exercise=lesson.id))
+        chosen = (attempts.choose_counting(own, rules) for own in found.values())
+        counting = [attempt for attempt in chosen if attempt is not None]
+        attempts.grade_again(connection, counting, visit.now)
+    return redirect("/class")
+
+
+def export(visit: Visit) -> Response:
+    """A gradebook as CSV."""
+    kind, exercise = visit.query.get("kind", "csv"), visit.query.get("exercise", "")
+    rule = visit.query.get("pending", "")
+    pending = PendingRule(rule) if rule in {each.value for each in PendingRule} else None
+    lessons = list(visit.site.lessons.values())
+    if exercise:
+        lessons = [find_lesson(visit, exercise)]
+    with visit.site.reading() as connection:
+        if not exercise:
+            lessons = [each for each in lessons if attempts.read_rules(connection, each.id).visible]
+        students = people.read_people(connection, Role.STUDENT)
+        summary = summarise(connection, lessons, visit.site.settings.device, pending)
+    text = format_export(summary, students, kind)
+    if text is None:
+        raise UsageError("Moodle's worksheet is of one exercise", "Choose an exercise.")
+    name = f"gradebook-{kind}{f'-{exercise}' if exercise else ''}.csv"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text.encode("utf-8", "replace"), headers=headers, media_type="text/csv")
+
+
+def _show_roster(visit: Visit, links: list[tuple[str, str, str]]) -> Response:
+    with visit.site.reading() as connection:
+        everybody = people.read_people(connection)
+    return show(visit, "roster.html", people=everybody, links=links)
+
+
+def _find_person(visit: Visit, connection: Connection) -> Person:
+    person = people.read_person(connection, visit.number("person"))
+    if person is None:
+        missing()
+    return person
+
+
+def _link(visit: Visit, connection: Connection, person_id: int) -> str:
+    token = people.invite(connection, person_id, visit.now)
+    return f"{visit.site.settings.url}/invitations/{token}"
+
+
+def _read_moment(text: str) -> float | None:
+    """A deadline in UTC; None for an empty field."""
+    if not text.strip():
+        return None
+    try:
+        return datetime.strptime(text.strip(), MOMENT).replace(tzinfo=UTC).timestamp()
+    except (ValueError, OverflowError):
+        message = f"{text!r} is no date and time"
+        raise UsageError(message, "Write it as 2026-03-01T23:59, in UTC.") from None

@@ -1,0 +1,108 @@
+"""Sign-in, sign-out and invitations."""
+
+from __future__ import annotations
+
+from starlette.responses import Response
+
+from grader.errors import UsageError
+from grader.server import people
+from grader.server.records import Person
+from grader.server.web.visits import COOKIE, Visit, redirect, set_cookie, show
+
+
+def show_sign_in(visit: Visit) -> Response:
+    """The form of the sign-in."""
+    if visit.person is not None:
+        return redirect("/exercises")
+    return show(visit, "sign_in.html", problem="", login="", next=_next(visit))
+
+
+def sign_in(visit: Visit) -> Response:
+    """Opens a session with a new cookie, whatever cookie the browser had."""
+    login, password = visit.form.get("login", ""), visit.form.get("password", "")
+    with visit.site.engine.begin() as connection:
+        wait_s = people.find_limit(connection, login, visit.address, visit.now)
+        known = people.read_password(connection, login)
+    if wait_s is not None:
+        minutes = max(1, round(wait_s / 60))
+        problem = f"Too many failed sign-ins. Try again in {minutes} min."
+        return _refuse(visit, problem, login, 429)
+    matches = people.fits(password[: people.MOST_LETTERS + 1], known)
+    with visit.site.engine.begin() as connection:
+        if not matches or known is None:
+            people.count_failure(connection, login, visit.address, visit.now)
+        else:
+            token = people.open_session(connection, known[0], visit.now)
+            return _start(visit, token, _next(visit))
+    problem = "The login or the password is wrong. Your instructor can send you a new link."
+    return _refuse(visit, problem, login, 401)
+
+
+def sign_out(visit: Visit) -> Response:
+    """Ends the session."""
+    with visit.site.engine.begin() as connection:
+        people.close_session(connection, visit.cookie)
+    response = redirect("/sign-in")
+    response.delete_cookie(COOKIE, path="/")
+    return response
+
+
+def show_invitation(visit: Visit) -> Response:
+    """The form in which an invited person chooses a password."""
+    return _show_invitation(visit, _invited(visit), "")
+
+
+def accept_invitation(visit: Visit) -> Response:
+    """Sets the password and opens a session."""
+    invited = _invited(visit)
+    if invited is None:
+        return _show_invitation(visit, None, "")
+    password = visit.form.get("password", "")
+    try:
+        if password != visit.form.get("again", ""):
+            raise UsageError("the two passwords differ")
+        hashed = people.hash_password(password)
+    except UsageError as error:
+        problem = f"{str(error).capitalize()}. {error.advice}"
+        return _show_invitation(visit, invited, problem, status=400)
+    with visit.site.engine.begin() as connection:
+        current = people.find_invited(connection, visit.path["token"], visit.now)
+        if current is None:
+            return _show_invitation(visit, None, "")
+        people.accept(connection, current, hashed)
+        token = people.open_session(connection, current.id, visit.now)
+    return _start(visit, token, "/")
+
+
+def _invited(visit: Visit) -> Person | None:
+    with visit.site.reading() as connection:
+        return people.find_invited(connection, visit.path["token"], visit.now)
+
+
+def _show_invitation(
+    visit: Visit, invited: Person | None, problem: str, *, status: int = 200
+) -> Response:
+    if invited is None:
+        title = "This link was used, or is too old."
+        advice = "Sign in, or ask your instructor for a new link."
+        return show(visit, "message.html", status=404, title=title, advice=advice)
+    values = {"invited": invited, "problem": problem, "fewest": people.FEWEST_LETTERS}
+    return show(visit, "invitation.html", status=status, **values)
+
+
+def _start(visit: Visit, token: str, address: str) -> Response:
+    response = redirect(address)
+    set_cookie(response, visit.site, token)
+    return response
+
+
+def _refuse(visit: Visit, problem: str, login: str, status: int) -> Response:
+    values = {"problem": problem, "login": login, "next": _next(visit)}
+    return show(visit, "sign_in.html", status=status, **values)
+
+
+def _next(visit: Visit) -> str:
+    """The page to continue at: only a path of this server."""
+    asked = visit.form.get("next") or visit.query.get("next") or "/"
+    is_path = asked.startswith("/") and not asked.startswith("//")
+    return asked if is_path and "\\" not in asked and asked.isprintable() else "/"

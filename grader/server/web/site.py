@@ -1,0 +1,92 @@
+"""The parts of a running server that all pages share, and the templates of the pages."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from sqlalchemy import Connection, Engine
+
+from grader.report.text import clean_text
+from grader.server.course import Lesson
+from grader.server.records import Settings
+
+PAGE = Path(__file__).resolve().parents[1] / "page"
+BUNDLE = PAGE / "bundle"
+
+
+@dataclass(frozen=True)
+class Site:
+    """A running server. `form_secret` makes the tokens of forms; `static`: the served files by
+    name, `version` changes with them; `guide`: the page on reports."""
+
+    settings: Settings
+    engine: Engine
+    lessons: Mapping[str, Lesson]
+    form_secret: bytes
+    templates: Environment
+    static: Mapping[str, bytes]
+    version: str
+    guide: str | None = None
+
+    @functools.cached_property
+    def compressed(self) -> Mapping[str, bytes]:
+        """The served files for transfer. Pages are not compressed: they contain the tokens of
+        forms (the attack BREACH)."""
+        return {name: gzip.compress(content) for name, content in self.static.items()}
+
+    def reading(self) -> Connection:
+        """A connection that only reads: SQLite then waits for no writer."""
+        return self.engine.connect().execution_options(writes=False)
+
+
+def make_templates() -> Environment:
+    """The environment of the pages: all values are escaped, and control characters removed."""
+    environment = Environment(
+        loader=PackageLoader("grader.server.page", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: clean_text(value) if type(value) is str else value,
+    )
+    environment.filters["moment"] = format_moment
+    environment.filters["points"] = format_points
+    environment.filters["wait"] = format_wait
+    return environment
+
+
+def read_static() -> dict[str, bytes]:
+    """The bundled script and the style sheet by name."""
+    names = {"work.js": BUNDLE / "work.js", "style.css": PAGE / "style.css"}
+    return {name: path.read_bytes() for name, path in names.items()}
+
+
+def version_of(static: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256(b"".join(static[name] for name in sorted(static)))
+    return digest.hexdigest()[:12]
+
+
+def format_moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M UTC") -> str:
+    """A time in UTC; empty for None. The script shows the local time."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
+
+
+def format_points(points: float | None) -> str:
+    return "–" if points is None else f"{points:g}"
+
+
+def format_wait(seconds: float | None) -> str:
+    """A waiting time in words; empty for None."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return "less than a minute"
+    minutes = round(seconds / 60)
+    return "about a minute" if minutes == 1 else f"about {minutes} minutes"

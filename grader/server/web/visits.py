@@ -1,0 +1,202 @@
+"""A request as the pages see it: who asks, with which form; and the checks before any page runs."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NoReturn
+from urllib.parse import parse_qsl, quote
+
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from grader.errors import GraderError
+from grader.server import people, queue
+from grader.server.records import Person
+from grader.server.web.site import Site
+
+COOKIE = "grade_session"
+TOKEN = "form_token"
+MAX_BODY_BYTES = 1 << 20
+MOST_FIELDS = 40
+STYLE = "text/html; charset=utf-8"
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A request. `cookie`: the session's, or of a visitor who has not signed in; `wants_json`: the
+    page's script asks. `nonce` allows the editor's style sheet."""
+
+    site: Site
+    person: Person | None
+    cookie: str
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    form: Mapping[str, str]
+    address: str
+    nonce: str
+    wants_json: bool
+    now: float
+
+    @property
+    def user(self) -> Person:
+        """The person who has signed in."""
+        assert self.person is not None
+        return self.person
+
+    @property
+    def form_token(self) -> str:
+        return people.make_form_token(self.site.form_secret, self.cookie)
+
+    def number(self, name: str) -> int:
+        """A number in the path."""
+        return int(self.path[name])
+
+
+Handler = Callable[[Visit], Response]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def show(visit: Visit, template: str, *, status: int = 200, **values: object) -> Response:
+    """A page. Its cookie binds the tokens of its forms to the visitor."""
+    page = visit.site.templates.get_template(template)
+    text = page.render(
+        person=visit.person,
+        token=visit.form_token,
+        nonce=visit.nonce,
+        version=visit.site.version,
+        **values,
+    )
+    response = HTMLResponse(text.encode("utf-8", "replace"), status, media_type=STYLE)
+    if visit.person is None:
+        set_cookie(response, visit.site, visit.cookie)
+    return response
+
+
+def redirect(address: str) -> Response:
+    """Continues at another page of this server."""
+    return RedirectResponse(address, 303)
+
+
+def missing() -> NoReturn:
+    """Refuses: the page does not exist, or not for this person."""
+    raise HTTPException(404)
+
+
+def set_cookie(response: Response, site: Site, token: str) -> None:
+    secure = site.settings.url.startswith("https:")
+    response.set_cookie(
+        COOKIE,
+        token,
+        max_age=int(people.SESSION_S),
+        httponly=True,
+        samesite="lax",
+        secure=secure,
+        path="/",
+    )
+
+
+def public(handler: Handler) -> Endpoint:
+    """A page for everybody."""
+    return _endpoint(handler, lambda _: True)
+
+
+def signed_in(handler: Handler) -> Endpoint:
+    """A page for people with an account."""
+    return _endpoint(handler, lambda visit: visit.person is not None)
+
+
+def teaching(handler: Handler) -> Endpoint:
+    """A page for instructors; for others it does not exist."""
+
+    def check(visit: Visit) -> bool:
+        if visit.person is not None and not visit.person.teaches:
+            missing()
+        return visit.person is not None
+
+    return _endpoint(handler, check)
+
+
+async def open_visit(request: Request) -> Visit:
+    """The visit of a request, with its form."""
+    site: Site = request.app.state.site
+    cookie = request.cookies.get(COOKIE, "")
+    now = queue.wall_clock()
+    person = await run_in_threadpool(_find_person, site, cookie, now) if cookie else None
+    form = await _read_form(request) if request.method == "POST" else {}
+    return Visit(
+        site,
+        person,
+        cookie or secrets.token_urlsafe(32),
+        {name: str(value) for name, value in request.path_params.items()},
+        dict(request.query_params),
+        form,
+        request.client.host if request.client else "",
+        request.scope["nonce"],
+        "application/json" in request.headers.get("accept", ""),
+        now,
+    )
+
+
+def _find_person(site: Site, cookie: str, now: float) -> Person | None:
+    with site.reading() as connection:
+        return people.find_session(connection, cookie, now)
+
+
+def _endpoint(handler: Handler, check: Callable[[Visit], bool]) -> Endpoint:
+    async def answer(request: Request) -> Response:
+        visit = await open_visit(request)
+        if request.method == "POST":
+            check_form(visit)
+        if not check(visit):
+            if visit.wants_json or request.method == "POST":
+                return refuse(visit, "Your session has ended.", "Sign in again.", 401)
+            return redirect(f"/sign-in?next={quote(request.url.path)}")
+        try:
+            return await run_in_threadpool(handler, visit)
+        except GraderError as error:
+            status = 400 if error.exit_code == 2 else 500
+            return refuse(visit, f"{str(error)[:1].upper()}{str(error)[1:]}.", error.advice, status)
+
+    return answer
+
+
+def check_form(visit: Visit) -> None:
+    """Refuses a form that another site sent: its token must be of this cookie."""
+    given = visit.form.get(TOKEN, "").encode("utf-8", "replace")
+    if not hmac.compare_digest(given, visit.form_token.encode()):
+        raise HTTPException(403, "This form is too old. Load the page again.")
+
+
+def refuse(visit: Visit, message: str, advice: str, status: int) -> Response:
+    """The page or the JSON of an error, with the next step."""
+    if visit.wants_json:
+        return JSONResponse({"error": message, "advice": advice}, status)
+    shown = replace(visit, form={})
+    return show(shown, "message.html", status=status, title=message, advice=advice)
+
+
+async def _read_form(request: Request) -> Mapping[str, str]:
+    """The fields of a form, or the JSON object of the page's script. The body has a limit, also
+    without a declared length."""
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                raise HTTPException(413, "This is larger than 1 MiB.")
+    except ClientDisconnect:
+        raise HTTPException(400, "The request ended early.") from None
+    try:
+        if request.headers.get("content-type", "").startswith("application/json"):
+            fields = json.loads(body)
+            return {str(name): str(value) for name, value in fields.items()}
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+        return dict(pairs)
+    except (ValueError, AttributeError, RecursionError):
+        raise HTTPException(400, "This form cannot be read.") from None

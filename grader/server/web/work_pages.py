@@ -1,0 +1,237 @@
+"""The pages of a student: exercises, the editor, attempts and their verdicts."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import mimetypes
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection
+from starlette.responses import JSONResponse, Response
+
+from grader.server import attempts
+from grader.server.course import Lesson
+from grader.server.records import Assignment, Attempt, Override
+from grader.server.web.visits import Visit, missing, redirect, show
+
+MOST_CHANGED_LINES = 400
+REPORT_POLICY = (
+    "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
+    " base-uri 'none'; form-action 'none'"
+)
+"""The page of a score has its own stricter policy too; `sandbox` takes its origin away."""
+
+
+def show_start(visit: Visit) -> Response:
+    """Continues at the class for instructors, at the exercises for students."""
+    return redirect("/class" if visit.user.teaches else "/exercises")
+
+
+def list_exercises(visit: Visit) -> Response:
+    """The exercises with the student's points."""
+    lessons, person_id = visit.site.lessons, visit.user.id
+    with visit.site.reading() as connection:
+        all_rules = attempts.read_all_rules(connection, lessons)
+        own = attempts.by_student(attempts.read_attempts(connection, person_id=person_id))
+        overrides = attempts.read_overrides(connection, person_id=person_id)
+    rows = []
+    for lesson in lessons.values():
+        rules, mine = all_rules[lesson.id], own.get((person_id, lesson.id), [])
+        if rules.visible or visit.user.teaches:
+            override = _holding(overrides.get((person_id, lesson.id), []))
+            rows.append((lesson, rules, mine, attempts.choose_counting(mine, rules), override))
+    return show(visit, "exercises.html", rows=rows, now=visit.now)
+
+
+def show_exercise(visit: Visit) -> Response:
+    """The handout and the editor, with the student's latest text."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    with visit.site.reading() as connection:
+        rules, own = _read_own(visit, connection, lesson)
+        source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
+        overrides = attempts.read_overrides(connection, person_id=visit.user.id)
+    override = _holding(overrides.get((visit.user.id, lesson.id), []))
+    return show_work(visit, lesson, rules, own, source, override=override)
+
+
+def show_history(visit: Visit) -> Response:
+    """The table of the student's attempts, for the page's script."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    with visit.site.reading() as connection:
+        rules, own = _read_own(visit, connection, lesson)
+    counting = attempts.choose_counting(own, rules)
+    return show(visit, "history.html", attempts=own[::-1], counting=counting, reading=None)
+
+
+def _read_own(
+    visit: Visit, connection: Connection, lesson: Lesson
+) -> tuple[Assignment, list[Attempt]]:
+    own = attempts.read_attempts(connection, person_id=visit.user.id, exercise=lesson.id)
+    return attempts.read_rules(connection, lesson.id), own
+
+
+def show_work(
+    visit: Visit,
+    lesson: Lesson,
+    rules: Assignment,
+    own: list[Attempt],
+    source: str,
+    *,
+    override: Override | None = None,
+    reading: Attempt | None = None,
+    student: str = "",
+) -> Response:
+    """The page of the editor. `reading`: an instructor reads this attempt of a student."""
+    shown = reading or (own[-1] if own else None)
+    data = {
+        "exercise": lesson.id,
+        "person": visit.user.id,
+        "source": source,
+        "starter": lesson.starter,
+        "attempt": shown.id if shown else None,
+        "reading": reading is not None,
+    }
+    return show(
+        visit,
+        "work.html",
+        lesson=lesson,
+        rules=rules,
+        attempts=own[::-1],
+        counting=attempts.choose_counting(own, rules),
+        override=override,
+        reading=reading,
+        student=student,
+        data=json.dumps(data),
+        is_late=rules.deadline_s is not None and visit.now > rules.deadline_s,
+    )
+
+
+def show_picture(visit: Visit) -> Response:
+    """A picture of a handout: only names that the exercise's folder has."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    path = lesson.pictures.get(visit.path["name"])
+    if path is None:
+        missing()
+    kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+    return Response(path.read_bytes(), media_type=kind)
+
+
+def show_guide(visit: Visit) -> Response:
+    """The page on reports, to which all handouts link."""
+    if visit.site.guide is None:
+        missing()
+    return show(visit, "guide.html", guide=visit.site.guide)
+
+
+def add_attempt(visit: Visit) -> Response:
+    """Grades a text, and submits it if the student asks."""
+    lesson = find_lesson(visit, visit.path["exercise"])
+    with visit.site.engine.begin() as connection:
+        rules = attempts.read_rules(connection, lesson.id)
+        source = visit.form.get("source", "").replace("\r\n", "\n")
+        person = visit.user.id
+        added = attempts.add_attempt(connection, person, lesson.id, source, now=visit.now)
+        attempt = attempts.read_attempt(connection, added)
+        assert attempt is not None
+        if visit.form.get("submit") == "yes":
+            attempts.submit(connection, attempt, rules, visit.now)
+    return JSONResponse({"attempt": added})
+
+
+def submit_attempt(visit: Visit) -> Response:
+    """Submits an attempt that was graded before."""
+    with visit.site.engine.begin() as connection:
+        attempt = find_attempt(visit, connection)
+        if attempt.person_id != visit.user.id:
+            missing()
+        rules = attempts.read_rules(connection, attempt.exercise)
+        attempts.submit(connection, attempt, rules, visit.now)
+    return JSONResponse({"attempt": attempt.id})
+
+
+def send_attempt(visit: Visit) -> Response:
+    """An attempt for the page's script: source, marks, and the verdict as HTML."""
+    with visit.site.reading() as connection:
+        attempt = find_attempt(visit, connection)
+        previous = attempts.read_previous(connection, attempt)
+        source = attempts.read_source(connection, attempt.id)
+        before = attempts.read_source(connection, previous.id) if previous else None
+        shown = attempts.read_kept(connection, attempt, "shown")
+        comments = attempts.read_comments(connection, attempt.id)
+        has_page = attempts.read_kept(connection, attempt, "page") is not None
+    verdict: dict[str, Any] | None = json.loads(shown) if shown else None
+    template = visit.site.templates.get_template("verdict.html")
+    html = template.render(
+        attempt=attempt,
+        previous=previous,
+        verdict=verdict,
+        has_page=has_page,
+        changes=[] if before is None else list_changes(before, source),
+        comments=comments,
+        teaches=visit.user.teaches,
+        token=visit.form_token,
+    )
+    return JSONResponse(
+        {
+            "attempt": attempt.id,
+            "done": attempt.is_done,
+            "source": source,
+            "marks": verdict["marks"] if verdict else [],
+            "comments": [{"line": each.line, "text": each.text} for each in comments],
+            "html": html,
+        }
+    )
+
+
+def show_report(visit: Visit) -> Response:
+    """The page of the score, without rights in the browser."""
+    with visit.site.reading() as connection:
+        page = attempts.read_kept(connection, find_attempt(visit, connection), "page")
+    if page is None:
+        missing()
+    headers = {"Content-Security-Policy": REPORT_POLICY}
+    return Response(page.encode("utf-8", "replace"), headers=headers, media_type="text/html")
+
+
+def download_source(visit: Visit) -> Response:
+    """The text of an attempt as a file."""
+    with visit.site.reading() as connection:
+        attempt = find_attempt(visit, connection)
+        source = attempts.read_source(connection, attempt.id)
+    headers = {"Content-Disposition": f'attachment; filename="{attempt.exercise}.cu"'}
+    return Response(source.encode("utf-8", "replace"), headers=headers, media_type="text/plain")
+
+
+def find_lesson(visit: Visit, exercise: str) -> Lesson:
+    """An exercise that this person may see."""
+    lesson = visit.site.lessons.get(exercise)
+    if lesson is None:
+        missing()
+    if not visit.user.teaches:
+        with visit.site.reading() as connection:
+            if not attempts.read_rules(connection, exercise).visible:
+                missing()
+    return lesson
+
+
+def find_attempt(visit: Visit, connection: Connection) -> Attempt:
+    """An attempt that this person may see: a student's own, or any for an instructor."""
+    attempt = attempts.read_attempt(connection, visit.number("attempt"))
+    if attempt is None or (attempt.person_id != visit.user.id and not visit.user.teaches):
+        missing()
+    return attempt
+
+
+def list_changes(before: str, after: str) -> list[tuple[str, str]]:
+    """The lines that changed, with a line around them, as (kind, text)."""
+    kinds = {"+": "added", "-": "removed", "@": "place", " ": "same"}
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    rows = [(kinds[line[:1] or " "], line) for line in lines]
+    return rows[2:MOST_CHANGED_LINES]  # without the two names of the files
+
+
+def _holding(history: Sequence[Override]) -> Override | None:
+    """The decision that holds, if the last one sets points."""
+    return history[-1] if history and history[-1].points is not None else None
