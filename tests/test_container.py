@@ -46,7 +46,15 @@ def test_the_image_grades(buildah: Buildah, tmp_path: Path) -> None:
     empty = buildah("from", "scratch")
     buildah("add", empty, str(base), "/")
     buildah("commit", empty, "base")
-    build = ("bud", "--isolation", "chroot", "-v", CERTIFICATES, "--build-arg", "BASE=localhost/base")
+    build = (
+        "bud",
+        "--isolation",
+        "chroot",
+        "-v",
+        CERTIFICATES,
+        "--build-arg",
+        "BASE=localhost/base",
+    )
     buildah(*build, "-t", "grader", str(ROOT))
 
     work = tmp_path / "work"

@@ -54,9 +54,8 @@ NCU: Mapping[str, tuple[str, str]] = {
     "occupancy": ("sm__maximum_warps_per_active_cycle_pct", "Occupancy"),
     "registers_per_thread": ("launch__registers_per_thread", "Launch Statistics"),
 }
-"""By metric: Nsight Compute's name of the figure, and the section of its report. Version 2025.3 knows
-all names on an H200; the tables of a section show some of them as reads and writes, or as a
-ratio."""
+"""By metric: Nsight Compute's name of the figure, and the section of its report. Version 2025.3
+knows all names on an H200; tables show some of them as reads and writes, or as a ratio."""
 
 _ANNOTATE = "`--annotate` and `--html FILE` show the cost of each source line"
 _HOW: Mapping[Group, str] = {
