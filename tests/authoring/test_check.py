@@ -15,13 +15,13 @@ import pytest
 
 from grader.authoring import verdicts
 from grader.authoring.check import Scope, check_exercise, default_submissions
-from grader.authoring.mutant_fates import sample_mutants
+from grader.authoring.mutant_fates import judge_mutants, sample_mutants
 from grader.authoring.mutants import make_mutants
 from grader.authoring.verdicts import judge_reference
 from grader.cli import main
 from grader.errors import SpecError, SpecProblem
 from grader.records import CheckStatus, Failure, Options, Progress, Score, Status
-from grader.report.soundness import Fate, Proof, Soundness
+from grader.report.soundness import Fate, MutantFate, Proof, Soundness
 from grader.spec.reader import read_exercise
 from tests.authoring.conftest import Change, edit_spec
 from tests.support.factories import make_failed, make_graded, with_last
@@ -332,3 +332,12 @@ def test_a_mark_that_nothing_needs_is_told(check: Check, exercise: Path) -> None
     found = check(mutants=True)
     assert found.sound
     assert f"{solution}: line 10: no mutant survives here" in details(found, "mutants")
+
+
+def test_only_all_mutants_show_that_nothing_needs_a_mark(exercise: Path) -> None:
+    solution = exercise.parents[1] / "solutions" / "add_up.cu"
+    replace_in(solution, "    if (i < n)\n", "    if (i < n)  // survives: nobody looks\n")
+    fates = (MutantFate(9, "lost sum", "+= → =", Fate.CAUGHT, "the case small"),)
+    for quick, marks in ((False, 1), (True, 0)):
+        claim = judge_mutants(read_exercise(exercise), fates, untried="", quick=quick)
+        assert (claim.proof, len(claim.details)) == (Proof.HOLDS, marks)
