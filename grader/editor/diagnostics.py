@@ -12,7 +12,7 @@ from grader.messages.explanations import explain
 from grader.messages.findings import describe_finding
 from grader.messages.reasons import describe_next_step, summarise_points
 from grader.messages.what_if import format_gain, name_fix
-from grader.records import CodeChange, Score, TriedFix, WhatIf
+from grader.records import CodeChange, Score, WhatIf
 from grader.report.annotation import PAGE_COLUMNS, AnnotatedLine, annotate
 from grader.report.platforms.marks import Mark, list_marks
 from grader.report.text import clean_line
@@ -110,8 +110,9 @@ def make_hover(result: Result, line: int) -> str:
     none."""
     rows = annotate(result.score, result.text, PAGE_COLUMNS)
     row = next((each for each in rows.lines if each.number == line), None)
-    parts = [*_list_counters(row)] if row is not None else []
+    parts: list[str] = []
     if row is not None:
+        parts += _list_counters(row)
         parts += [f"- {clean_line(describe_finding(each))}" for each in row.findings]
     rules = dict.fromkeys(each.rule for each in list_marks(result.score) if each.line == line)
     for page in map(explain, rules):
@@ -153,17 +154,13 @@ def make_actions(
             edit=types.WorkspaceEdit(changes={uri: edits}),
         )
         for number, fix in enumerate(fixes)
-        if (edits := _list_edits(fix, result.lines))
+        if (edits := [_make_edit(change, result.lines) for change in fix.code])
     ]
 
 
-def _list_edits(fix: TriedFix, lines: Sequence[str]) -> list[types.TextEdit]:
-    """The changed lines. A change behind the last line is of the exercise's launch lines, which the
-    grader appended."""
-    return [_make_edit(change, lines) for change in fix.code]
-
-
 def _make_edit(change: CodeChange, lines: Sequence[str]) -> types.TextEdit:
+    """The change of some lines. A change behind the last line is of the exercise's launch lines,
+    which the grader appended."""
     first, last = change.line - 1, change.line + len(change.before) - 2
     text = "\n".join(change.after)
     if last >= len(lines) or lines[first : last + 1] != [*change.before]:

@@ -12,7 +12,7 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,9 +157,9 @@ def _count_idle(cluster: Slurm) -> int:
     return sum(line.endswith(" idle") for line in nodes)
 
 
-def _wait(ready: object, folder: Path) -> None:
+def _wait(ready: Callable[[], bool], folder: Path) -> None:
     deadline = time.monotonic() + START_SECONDS
-    while not ready():  # type: ignore[operator]
+    while not ready():
         if time.monotonic() > deadline:
             logs = "\n".join(path.read_text()[-2000:] for path in folder.glob("*.log"))
             raise AssertionError(f"Slurm does not start:\n{logs}")
