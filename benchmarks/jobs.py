@@ -3,6 +3,7 @@ exercise."""
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from kernel_files import KernelRun, compile_file, describe_source, read_runs
 
+from grader.devices.base import Arrays
 from grader.devices.gpus import read_gpus
 from grader.errors import UsageError
 from grader.grading.building import Built, build, make_program
@@ -18,6 +20,8 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.plumbing.cache import default_cache
 from grader.records import SUBMISSION, LaunchLimits, Program, Submission
+from grader.spec.draws import draw_scalars, make_inputs
+from grader.spec.exercise import Case, Exercise
 from grader.spec.reader import read_exercise
 from grader.submission.source_file import read_submission
 
@@ -28,6 +32,8 @@ TRUTH_EXERCISES = {"transpose": "transpose", "gemm": "gemm_coalesced"}
 TRUTH_SIZES = {"transpose": (4096, 8192), "gemm": (1024, 2048)}
 BASELINE = "baseline"
 """Name of the job that runs a starter with the exercise's baseline plan."""
+SEED = 1
+"""Draws scalars and inputs of exercises."""
 KERNELS = "kernels"
 """Name instead of an exercise in the rows of benchmarks/kernels."""
 
@@ -69,10 +75,8 @@ def find_jobs(files: Sequence[Path], *, kernels_only: bool = False) -> list[Job]
 
 def find_submissions(files: Sequence[Path]) -> list[Job]:
     """Jobs for the given files, or for all programs with the signature of an exercise."""
-    exercises = {
-        path.parent.name: read_exercise(path.parent)
-        for path in sorted((ROOT / "exercises").glob("*/spec.json"))
-    }
+    names = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/spec.json"))
+    exercises = {name: read_timed(name) for name in names if "gpu" in read_timed(name).benchmark}
     if files:
         return [
             Job(file.parent.name, file.stem, file, exercises[file.parent.name].benchmark["gpu"])
@@ -100,6 +104,24 @@ def find_submissions(files: Sequence[Path]) -> list[Job]:
         ]
         jobs += [Job(name, BASELINE, exercise.baseline_source, exercise.benchmark["gpu"])]
     return jobs
+
+
+@functools.cache
+def read_timed(name: str) -> Exercise:
+    """An exercise of the repository, with the scalars that every run here uses."""
+    return draw_scalars(read_exercise(ROOT / "exercises" / name), SEED)
+
+
+def draw_inputs(job: Job, seed: int = SEED) -> Arrays:
+    """Contents of the buffers of an exercise's program, as in a grading: a histogram's time depends
+    on them, a product's does not."""
+    return _draw_again(job.exercise, tuple(job.sizes.items()), seed)
+
+
+@functools.lru_cache(maxsize=2)
+def _draw_again(name: str, sizes: tuple[tuple[str, int], ...], seed: int) -> Arrays:
+    """The programs of an exercise follow each other and have the same inputs."""
+    return make_inputs(read_timed(name), Case("timed", dict(sizes), hidden=False), seed)
 
 
 def choose(jobs: Sequence[Job], parts: Sequence[str]) -> list[Job]:
@@ -137,7 +159,7 @@ def limits_of(arch: str) -> LaunchLimits:
 
 
 def compile_job(job: Job, tools: Toolchain, arch: str) -> Program | str:
-    exercise = read_exercise(ROOT / "exercises" / job.exercise)
+    exercise = read_timed(job.exercise)
     source = read_submission(job.path)
     if not isinstance(source, Submission):
         return SubmissionError(source).message

@@ -26,8 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
-import numpy as np
-from jobs import BASELINE, ROOT, Job, compile_job, compile_kernel
+from jobs import BASELINE, ROOT, Job, compile_job, compile_kernel, draw_inputs
 from kernel_files import draw_word, make_kernel_program
 
 import grader
@@ -48,7 +47,7 @@ from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain, find_toolchain
 from grader.messages.hidden import describe_mistake
 from grader.plumbing.cache import default_cache
-from grader.records import Binary, ModelledMode, Program, Role, RunLimits
+from grader.records import Binary, ModelledMode, Program, RunLimits
 
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 TIMED = ModelledMode(seed=0, inspect=True)  # as submissions are sampled
@@ -146,15 +145,13 @@ def trace_job(job: Job, gpu: Gpu) -> Traced:
 
 
 def make_program(job: Job, gpu: Gpu) -> tuple[Program, Arrays]:
-    """The job's program, and the contents of its buffers: those of its run line, or ones. The times
-    of the exercises' programs do not depend on their data (except for divisions of zeros). Raises
-    NotModelledError."""
+    """The job's program, and the contents of its buffers: those of its run line, or of its
+    exercise. Raises NotModelledError."""
     if job.run is None:
         program = compile_job(job, _tools(), gpu.arch)
         if isinstance(program, str):
             raise NotModelledError(program)
-        inputs = (buffer for buffer in program.buffers if buffer.role is Role.INPUT)
-        return program, {each.name: np.ones(each.shape, each.dtype) for each in inputs}
+        return program, draw_inputs(job)
     built = compile_kernel(job, _tools(), gpu.arch)
     if isinstance(built, str):
         raise NotModelledError(built)
@@ -242,7 +239,7 @@ def name_traces(job: Job, gpu: Gpu) -> str:
         job.label if job.name != BASELINE else f"{BASELINE} {job.label}",
         repr(slow),
         str(sorted(_tools().versions.items())),
-        inspect.getsource(choose_blocks),
+        inspect.getsource(choose_blocks) + inspect.getsource(draw_inputs),
         digest_of_emulator(),
         _digest_files(path for path in files if path.is_file()),
     )

@@ -32,7 +32,7 @@ from statistics import median
 from threading import Timer
 
 import numpy as np
-from jobs import Job, Ready, choose, compile_all, find_jobs
+from jobs import Job, Ready, choose, compile_all, draw_inputs, find_jobs
 from kernel_files import draw_word, make_kernel_program
 
 from grader.devices.base import Arrays, TimingDevice
@@ -41,7 +41,7 @@ from grader.explore.kernel_data import Output
 from grader.grading.building import Built
 from grader.grading.mistakes import SubmissionError
 from grader.messages.hidden import describe_mistake
-from grader.records import SUBMISSION, ClockState, Program, Role, RunLimits, TimedStep
+from grader.records import SUBMISSION, ClockState, Program, RunLimits, TimedStep
 
 WARM_UPS, LONG_MS, LONG_SAMPLES = 3, 50.0, 5
 ENDLESS_SECONDS = 120.0
@@ -220,7 +220,8 @@ def work(file: Path, gpu: int, samples: int) -> None:
 def time_job(device: TimingDevice, job: Job, ready: Program | Built, samples: int) -> Row:
     """The row of a program on its own data."""
     if isinstance(ready, Program):
-        return time_program(device, job, ready, [draw(ready, seed) for seed in (1, 2)], samples)
+        inputs = [draw_inputs(job, seed) for seed in (1, 2)]
+        return time_program(device, job, ready, inputs, samples)
     assert job.run is not None
     try:
         data = job.run.read_data(draw_once)
@@ -278,20 +279,6 @@ def untimed(job: Job, reason: str) -> Row:
         run=job.run and job.run.text,
         source=job.source,
     )
-
-
-def draw(program: Program, seed: int) -> dict[str, np.ndarray]:
-    """Contents of the program's inputs: standard normal, as in the exercises."""
-    inputs = [buffer for buffer in program.buffers if buffer.role is Role.INPUT]
-    return {
-        buffer.name: draw_array(buffer.shape, buffer.dtype, seed + 10 * index)
-        for index, buffer in enumerate(inputs)
-    }
-
-
-@functools.lru_cache(maxsize=8)
-def draw_array(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
-    return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32).astype(dtype)
 
 
 def draw_once(option: str, word: str, sizes: Mapping[str, int]) -> np.ndarray | Output:
