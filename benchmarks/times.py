@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import functools
 import json
+import os
 import pickle
 import subprocess
 import sys
@@ -46,6 +47,8 @@ from grader.records import SUBMISSION, ClockState, Program, RunLimits, TimedStep
 WARM_UPS, LONG_MS, LONG_SAMPLES = 3, 50.0, 5
 ENDLESS_SECONDS = 120.0
 """Time limit for a program's row; its process is then ended."""
+FAULTED = "faulted"
+"""First word of the reason if the GPU is unusable in this process from then on."""
 LIMITS = RunLimits(warp_instructions=10**12, wall_seconds=600.0)
 
 
@@ -163,13 +166,14 @@ def measure(
         else:
             todo.append((job, program))
     while todo:
-        done = 0
+        done, faulted = 0, False
         for row in measure_in_process(todo, gpu, samples):
-            done += 1
+            done, faulted = done + 1, row.reason.startswith(FAULTED)
             yield row
-        if done < len(todo):
+        if done < len(todo) and not faulted:
             yield untimed(todo[done][0], "its process ended, or it did not come to an end")
-        todo = todo[done + 1 :] if done < len(todo) else []
+            done += 1
+        todo = todo[done:]
 
 
 def measure_in_process(
@@ -189,10 +193,9 @@ def measure_in_process(
             assert worker.stdout is not None
             waiting = start_timer(worker)
             for line in worker.stdout:
-                if line.startswith("{"):
-                    waiting.cancel()
-                    yield Row(**json.loads(line))
-                    waiting = start_timer(worker)
+                waiting.cancel()
+                yield Row(**json.loads(line))
+                waiting = start_timer(worker)
             waiting.cancel()
 
 
@@ -210,11 +213,13 @@ def work(file: Path, gpu: int, samples: int) -> None:
     from grader.devices.gpu.gpu_device import GpuDevice
 
     device = GpuDevice(gpu)
-    for job, ready in pickle.loads(file.read_bytes()):
-        row = time_job(device, job, ready, samples)
-        print(json.dumps(asdict(row)), flush=True)
-        if row.reason.startswith("faulted"):
-            return
+    with os.fdopen(os.dup(sys.stdout.fileno()), "w") as rows:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # kernels may print
+        for job, ready in pickle.loads(file.read_bytes()):
+            row = time_job(device, job, ready, samples)
+            print(json.dumps(asdict(row)), file=rows, flush=True)
+            if row.reason.startswith(FAULTED):
+                return
 
 
 def time_job(device: TimingDevice, job: Job, ready: Program | Built, samples: int) -> Row:
@@ -237,7 +242,7 @@ def time_program(
     """The row of a program on these inputs."""
     ran, _ = device.prepare([program], inputs, limits=LIMITS)
     if ran.failure is not None:
-        return untimed(job, f"faulted: {describe_mistake(ran.failure).message}")
+        return untimed(job, f"{FAULTED}: {describe_mistake(ran.failure).message}")
     if ran.modified_inputs:
         return untimed(job, f"not timed: it writes to {', '.join(ran.modified_inputs)}")
 
@@ -251,7 +256,7 @@ def time_program(
     if median(taken) < LONG_MS:
         taken, clocks = take(samples)
     if any(map(isnan, taken)):
-        return untimed(job, "faulted in a timed run")
+        return untimed(job, f"{FAULTED} in a timed run")
     return Row(
         job.exercise,
         job.name,
