@@ -69,7 +69,6 @@ def cycles_of(
     met: Contention,
     *,
     times: float = 1.0,
-    at_once: float = 1.0,
     held: int = PAIRS,
     passing: float = 0.0,
     **costs: float,
@@ -83,7 +82,7 @@ def cycles_of(
         l2_bytes_per_cycle=64 * h100.l2_slices / 3 / passing if passing else math.inf,
         **{f"atomic_{name}": costs.get(name, 0.0) for name in COSTS},
     )
-    return met.cycles(times, at_once, figures)
+    return met.cycles(times, figures)
 
 
 def spread_evenly(turns: float, pairs: int) -> Contention:
@@ -124,8 +123,6 @@ def test_floats_that_are_added_to_one_word_wait_for_each_other() -> None:
 def test_a_word_is_swapped_by_one_thread_after_another() -> None:
     met = meetings_of(*[[(10, 32)]] * 4, instruction=SWAP)
     assert (met.swaps_of_word, cycles_of(met, swap=500.0)) == (4, 2000.0)
-    crowded = cycles_of(met, swap=500.0, turn=1.5, times=1000, at_once=500)
-    assert crowded > 1.05 * cycles_of(met, swap=500.0, turn=1.5, times=1000) > 2_000_000
     two = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP, words=3)
     assert two.swaps_of_word == pytest.approx(3.5)
     assert meetings_of([(10, 1)], [(12, 1)], instruction=SWAP).swaps_of_word < 1
@@ -146,12 +143,11 @@ def test_blocks_of_the_whole_grid_give_the_swaps_per_word() -> None:
     assert alone.placed_as(meetings_of([(10, 1)])) is alone
 
 
-def test_fewer_fail_where_no_others_follow_them() -> None:
-    met = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP)
-    once, often = (
-        cycles_of(met, turn=1.0, times=times, at_once=100) / times for times in (100, 100000)
-    )
-    assert often == pytest.approx(2 * once, rel=0.02)
+def test_tries_that_fail_take_turns_but_nobody_waits_for_their_word() -> None:
+    once = meetings_of(*[[(10, 1)]] * 4, instruction=SWAP)
+    again = meetings_of(*[[(10, 1)] * 10] * 4, instruction=SWAP)
+    assert cycles_of(again, turn=1.5) == 10 * cycles_of(once, turn=1.5)
+    assert cycles_of(again, swap=500.0) == cycles_of(once, swap=500.0) == 2000.0
 
 
 def test_a_swap_of_several_words_brings_more_than_an_addition() -> None:
@@ -160,14 +156,6 @@ def test_a_swap_of_several_words_brings_more_than_an_addition() -> None:
         for words in (0x1, 0xFF)
     )
     assert 1.5 * single < several < 2 * single
-
-
-def test_lanes_that_fail_ask_again_with_all_that_are_left() -> None:
-    at_one_word, at_eight = (
-        meetings_of(*[[(10, lanes)]] * 2, instruction=SWAP, words=words).turns_of_try
-        for lanes, words in ((8, 0x1), (1, 0xFF))
-    )
-    assert at_one_word == 1.0 > 4 * at_eight
 
 
 def test_most_words_of_a_sector_together_take_less_than_a_single_one() -> None:

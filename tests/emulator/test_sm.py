@@ -133,6 +133,11 @@ def test_stall_counts_set_the_pace_of_a_warp() -> None:
     assert sm.statistics.alu == 2 * 2.0
 
 
+def test_a_warp_may_have_ended_before_its_trace() -> None:
+    rest = run([ADD, BARRIER, ADD], [])
+    assert rest.ends.tolist() == run([ADD, BARRIER, ADD]).ends.tolist() > [0.0]
+
+
 def test_warps_of_one_sub_partition_fill_each_others_stalls() -> None:
     alone, others = [ADD] * 8, [[EXIT]] * 3
     together = run(alone, *others, alone).statistics.cycles

@@ -72,9 +72,8 @@ class ContentionSums:
     that a single block uses, per buffer; `pairs`: pairs of sectors with atomics, per buffer;
     `turns`: turns per slice of the L2; `visits` and `pair_visits`: lines and pairs of sectors,
     summed over all atomics. The longest chain consists of floats added to a line.
-    `contended_swaps`: swaps at the words of all `swaps`, summed over them; `tries` and
-    `swap_turns`: lanes that request a swap and the turns of their slices, weighted by the number of
-    such lanes. The caller sets all of them to 0."""
+    `contended_swaps`: tries at the words of all `swaps`, summed over them; `successes`: lanes whose
+    swaps succeed. The caller sets all of them to 0."""
 
     streams: Annotated[int, "Stream *"]
     regions: Annotated[int, "Region *"]
@@ -92,5 +91,4 @@ class ContentionSums:
     longest_chain: int
     swaps: float
     contended_swaps: float
-    tries: float
-    swap_turns: float
+    successes: float

@@ -18,11 +18,6 @@ from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS
 
 _ENDS = np.concatenate([[0.0], np.geomspace(1e-5, 1.0, 60)])
-IN_VAIN = 0.8
-"""Failed swaps per successful swap, for each thread that wants to swap the same word (an H200 with
-1 to 16,896 such threads). If no other threads follow them, the mean is half of that."""
-CROWD = 6000
-"""Number of threads at which the rate of failed swaps is half of IN_VAIN."""
 MOMENTS, SPANS = (_ENDS[1:] + _ENDS[:-1]) / 2, np.diff(_ENDS)
 """Moments of a launch, as fractions of its time, and their spacing: densest at the start, when most
 data is new."""
@@ -32,9 +27,9 @@ data is new."""
 class Contention:
     """Contention of the atomics of some blocks. `turns`: per slice of the L2, for `visits` lines
     and `pair_visits` pairs of sectors. `longest_chain`: lanes that wait for each other at a line.
-    `swaps`: swapped words; `swaps_of_word`: swaps per word; `turns_of_try`: turns of a slice per
-    lane that tries to swap. `pairs`: per buffer, pairs of sectors with atomics; `buffer_pairs`: all
-    pairs."""
+    `swaps`: tries to swap a word; emulated blocks try side by side and try again, as on a GPU.
+    `swaps_of_word`: other tries at the same word; `successful`: fraction of the tries. `pairs`: per
+    buffer, pairs of sectors with atomics; `buffer_pairs`: all pairs."""
 
     turns: np.ndarray
     visits: int
@@ -42,7 +37,7 @@ class Contention:
     longest_chain: int
     swaps: float
     swaps_of_word: float
-    turns_of_try: float
+    successful: float
     pairs: np.ndarray
     buffer_pairs: np.ndarray
 
@@ -79,22 +74,17 @@ class Contention:
             swaps_of_word=others.swaps_of_word * self.swaps / others.swaps,
         )
 
-    def cycles(self, times: float, at_once: float, f: Figures) -> float:
+    def cycles(self, times: float, f: Figures) -> float:
         """Cycles of the busiest slice for the atomics of a launch that does `times` the observed
-        work, `at_once` of it concurrently. Threads with failed swaps try again."""
+        work."""
         held = f.l2_bytes / (PAIR_SECTORS * SECTOR_BYTES)
         missing = self.missing(times, held) / self.busiest  # misses are spread over all slices
         waiting = f.atomic_wait * float(SPANS @ (missing / (1.0 + f.atomic_window * missing)))
         waiting *= self.pair_visits / max(1.0, float(self.turns.sum()))  # per turn
         spread = max(self.busiest * (f.atomic_turn + waiting), f.atomic_turn + f.pass_cycles)
-        mean = float(self.turns.mean())
-        asking = self.swaps_of_word * min(times, at_once)
-        failing = (
-            IN_VAIN * asking * (1.0 - 0.5 * min(1.0, at_once / times)) / (1.0 + asking / CROWD)
-        )
-        again = failing * self.swaps * self.turns_of_try / self.turns.size * spread
-        swapping = float(np.hypot(mean * spread + again, self.swaps_of_word * f.atomic_swap))
-        return times * max(swapping, self.longest_chain * f.atomic_chain)
+        turning = float(self.turns.mean()) * spread
+        swapping = self.swaps_of_word * self.successful * f.atomic_swap
+        return times * max(float(np.hypot(turning, swapping)), self.longest_chain * f.atomic_chain)
 
 
 def find_contention(
@@ -131,7 +121,7 @@ def find_contention(
         int(found.longest_chain),
         float(found.swaps),
         float(max(0.0, contended - 1.0 + by_chance)),
-        float(found.swap_turns / max(1.0, found.tries)),
+        float(found.successes / max(1.0, found.swaps)),
         pairs,
         buffer_pairs,
     )

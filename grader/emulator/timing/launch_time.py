@@ -124,8 +124,7 @@ class LaunchModel:
         if work.around and self.contention.swaps:
             self.contention = self.contention.placed_as(find_contention(join(work.around), *place))
         times = shape.executed / max(1, len(work.streams.steps))
-        at_once = self.active * self.resident / work.streams.blocks
-        self.busiest_slice = self.contention.cycles(times, at_once, figures)
+        self.busiest_slice = self.contention.cycles(times, figures)
         self.atomic_turns = times * float(self.contention.turns.sum())
 
     def estimate(self) -> Estimate:

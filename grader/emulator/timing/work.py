@@ -99,7 +99,8 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
         return None
     groups = [group for traces in traced.candidates for group in _side_by_side(traces)]
     around = [read(group, AROUND_WORDS, whole=False) for group in groups]
-    late = read(long, whole=False) if long else None
+    recorded = any(len(warp) for trace in long for warp in trace.warps)
+    late = read(long, whole=False) if recorded else None
     loaded, stored = (
         sum(each.bytes for each in traced.counts if each.space == space)
         for space in (BULK_LOAD, BULK_STORE)

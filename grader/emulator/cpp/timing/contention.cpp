@@ -101,14 +101,24 @@ static void spread(const ContentionSums &sums, const Region &region, double turn
         sums.turns[slice_of(sums, line)] += turns / double(lines);
 }
 
-// Adds the turns of a compare-and-swap's tries in global memory. Each lane of a try includes the
-// others: while it fails, it tries again, and so do they.
-static void add_tries(ContentionSums &sums, const Access &access)
+// Counts the compare-and-swaps that succeed: at most one lane per word. A lane that fails tries
+// again: of two tries in sequence by one instruction of a warp, the lanes of the second failed in
+// the first.
+static void count_successes(ContentionSums &sums)
 {
-    double lanes = double(access.lanes);
-    sums.tries += lanes * lanes;
-    for (int64_t k = access.first; access.space == TraceWord::GLOBAL && k < access.end; ++k)
-        sums.swap_turns += lanes * turns_of(sums.streams->lines[k], SWAP_ATOMIC);
+    const CodeRow *last = nullptr;
+    int64_t of_warp = -1, lanes = 0, words = 0;
+    for_accesses(*sums.streams, [&](const Access &access, const CodeRow &row, int64_t warp,
+                                    int64_t) {
+        if (row.atomic != SWAP_ATOMIC || access.space != TraceWord::GLOBAL)
+            return;
+        if (last == &row && of_warp == warp && access.lanes <= lanes)
+            sums.successes += double(min(lanes - access.lanes, words) - min(lanes, words));
+        last = &row, of_warp = warp, lanes = access.lanes, words = 0;
+        for (int64_t k = access.first; k < access.end; ++k)
+            words += __builtin_popcount(sums.streams->lines[k].words);
+        sums.successes += double(min(lanes, words));
+    });
 }
 
 EXPORT void emulator_find_contention(ContentionSums &sums)
@@ -126,10 +136,7 @@ EXPORT void emulator_find_contention(ContentionSums &sums)
         if (row.atomic == SWAP_ATOMIC)
             add_swaps(sums, line);
     });
-    for_accesses(streams, [&](const Access &access, const CodeRow &row, int64_t, int64_t) {
-        if (row.atomic == SWAP_ATOMIC)
-            add_tries(sums, access);
-    });
+    count_successes(sums);
     for (int64_t index = 0; index < sums.region_count; ++index)
         spread(sums, sums.regions[index], sums.alone[index]);
 }

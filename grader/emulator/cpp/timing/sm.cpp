@@ -163,6 +163,11 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.committed = 0;
         warp.open_copy = warp.stored = warp.loads_from = 0.0;
         memset(warp.board, 0, sizeof warp.board);
+        if (warp.position == warp.last) { // it ended before its trace began
+            warp.dependencies_end = NEVER;
+            --sm.blocks[slot].living;
+            continue;
+        }
         find_dependencies(sm, warp);
         if (PROFILED)
             profile_start(sm, warp);
