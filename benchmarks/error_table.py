@@ -6,25 +6,23 @@ the signature of an exercise, `gemm` or `transpose`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
-from math import ceil, floor, inf, log
+from math import ceil, exp, floor, inf, log
 from statistics import mean, median
 
-from jobs import KERNELS, Job
+import numpy as np
+from jobs import BASELINE, KERNELS, Job
 from kept_work import ModelledRun
 
 from grader.emulator.timing.intervals import UNKNOWN, Interval
+from grader.emulator.timing.measured import SUPPORTED, Measured
 
 APART = 1.15
 """Ratio of two measured times from which on the model should give the right order."""
 NOMINAL = 0.9
 """Fraction of times that an interval should contain."""
-LEAST_HELD = 0.88
-"""Least fraction of the times of left-out families that must be in their intervals."""
-LEVELS = tuple((90 + step) / 100 for step in range(9))
-"""Nominal probabilities of intervals to try until they contain that fraction."""
 LEAST_WITNESSES, LEAST_FAMILIES = 12, 2
 """Kinds of launches with fewer errors, or errors of fewer families, get no interval."""
 ROUNDING = 1e-9
@@ -34,7 +32,7 @@ TRUTH, SUBMISSIONS = "truth", "known submissions"
 @dataclass(frozen=True)
 class Row:
     """A program at a size: times in milliseconds, the resource that limits the modelled time, and
-    the kind of its launch. `group` is `kernels`, `truth` or `known submissions`."""
+    the kind and traits of its launch. `group` is `kernels`, `truth` or `known submissions`."""
 
     group: str
     family: str
@@ -45,6 +43,13 @@ class Row:
     modelled_ms: float
     bound: str
     kind: str
+    traits: tuple[float, ...] = ()
+
+    @property
+    def kernel(self) -> str:
+        """Equal for all sizes and GPUs of a kernel, and for a starter and its baseline plan."""
+        name = f"starter/{self.exercise}" if self.name == BASELINE else self.name
+        return f"{self.exercise}/{name}"
 
     @property
     def error(self) -> float:
@@ -67,6 +72,7 @@ def make_row(job: Job, measured_ms: float, run: ModelledRun) -> Row:
         run.time_ms,
         run.bound,
         run.kind,
+        run.traits,
     )
 
 
@@ -159,22 +165,78 @@ def rank(rows: Sequence[Row]) -> tuple[int, int]:
 # --- intervals ------------------------------------------------------------------------------------
 
 
-def choose_level(rows: Sequence[Row]) -> float:
-    """The least probability of LEVELS with which intervals from other families contain LEAST_HELD
-    of the rows of each group. Errors within a family are similar, so intervals from other families
-    hold fewer errors than intervals from independent errors would."""
-    return next(
-        (each for each in LEVELS if min(shares(rows, each).values()) >= LEAST_HELD), LEVELS[-1]
-    )
+def correct_left_out(
+    rows: Sequence[Row], part_of: Callable[[Row], str]
+) -> list[tuple[float, float, float]]:
+    """For each row the most likely error, its standard deviation and the support
+    (Measured.estimate), from the rows of other parts only."""
+    found: dict[int, tuple[float, float, float]] = {}
+    for part in sorted(set(map(part_of, rows))):
+        others = make_measured([row for row in rows if part_of(row) != part])
+        for index, row in enumerate(rows):
+            if part_of(row) == part:
+                found[index] = others.estimate(row.kind, np.array(row.traits))
+    return [found[index] for index in range(len(rows))]
 
 
-def shares(rows: Sequence[Row], level: float) -> dict[str, float]:
-    """Fractions of all rows, and of each group's, inside the intervals from other families."""
-    inside = find_covered(rows, level)
-    groups = [row.group for row in rows]
-    held = [row.group for row in inside]
-    parts = {group: held.count(group) / groups.count(group) for group in sorted(set(groups))}
-    return {"all": len(inside) / max(1, len(rows)), **parts}
+def make_measured(rows: Sequence[Row], widths: tuple[float, float] = (0.0, 0.0)) -> Measured:
+    """The corrections that these rows make."""
+    kernels = [row.kernel for row in rows]
+    errors = np.array([-row.log_error for row in rows])
+    traits = np.array([row.traits for row in rows])
+    return Measured(traits, errors, kernels, calibrate(rows), widths)
+
+
+def kernel_of(row: Row) -> str:
+    """The part that is left out together, if other kernels of the same family are known."""
+    return row.kernel
+
+
+def find_deviations(
+    rows: Sequence[Row], part_of: Callable[[Row], str]
+) -> Iterator[tuple[Row, float, float, bool]]:
+    """For each row the absolute error after the correction and its standard deviation, as
+    logarithms, and whether the row has support, from the rows of other parts."""
+    found = correct_left_out(rows, part_of)
+    for row, (centre, deviation, support) in zip(rows, found, strict=True):
+        yield row, abs(row.log_error + centre), deviation, support > SUPPORTED
+
+
+def choose_widths(rows: Sequence[Row]) -> tuple[float, float]:
+    """Half the width of an interval in standard deviations, without and with support: it contains
+    NOMINAL of the rows, whose kernels are left out."""
+    found: tuple[list[float], list[float]] = ([], [])
+    for _, error, deviation, supported in find_deviations(rows, kernel_of):
+        found[supported].append(error / deviation)
+    little, much = (round(quantile(sorted(each), NOMINAL), 2) for each in found)
+    return little, much
+
+
+def correct_rows(rows: Sequence[Row], measured: Measured) -> list[Row]:
+    """The rows with corrected modelled times; each kernel is left out of its own correction."""
+    centres = (measured.estimate(row.kind, np.array(row.traits), row.kernel)[0] for row in rows)
+    return [
+        replace(row, modelled_ms=row.modelled_ms * exp(centre))
+        for row, centre in zip(rows, centres, strict=True)
+    ]
+
+
+def describe_intervals(rows: Sequence[Row], widths: tuple[float, float]) -> list[str]:
+    """Summaries: the fraction of times inside their intervals, and half the width of these."""
+    lines = []
+    for part, part_of in (("kernel", kernel_of), ("family", lambda row: row.family)):
+        found = list(find_deviations(rows, part_of))
+        for supported, which in ((True, "with"), (False, "without")):
+            of_these = [each for each in found if each[3] is supported]
+            halves = [deviation * widths[supported] for _, _, deviation, _ in of_these]
+            errors = (error for _, error, _, _ in of_these)
+            inside = [error <= half for error, half in zip(errors, halves, strict=True)]
+            lines.append(
+                f"{part} left out, {which} similar kernels: {mean(inside):.1%} of {len(inside)}"
+                f" times are inside their intervals; median half width"
+                f" {exp(median(halves)) - 1:.1%}"
+            )
+    return lines
 
 
 def calibrate(rows: Sequence[Row], level: float = NOMINAL) -> dict[str, Interval]:
@@ -210,28 +272,9 @@ def make_interval(rows: Sequence[Row], level: float = NOMINAL) -> Interval:
     return Interval(low, high, len(found))
 
 
-def find_covered(rows: Sequence[Row], level: float = NOMINAL) -> list[Row]:
-    """The rows inside the intervals from the rows of other families."""
-    covered = []
-    for family in {row.family for row in rows}:
-        known = calibrate([row for row in rows if row.family != family], level)
-        for row in _of(rows, family):
-            low, high = known.get(row.kind, known[UNKNOWN]).around(row.modelled_ms)
-            if low <= row.measured_ms <= high:
-                covered.append(row)
-    return covered
-
-
 def format_intervals(rows: Sequence[Row]) -> list[str]:
-    """A line per interval."""
+    """A line per interval of a kind of launch."""
     return [
         f"{kind}: {each.low - 1:+.0%} to {each.high - 1:+.0%} ({each.times} times)"
-        for kind, each in calibrate(rows, choose_level(rows)).items()
+        for kind, each in calibrate(rows).items()
     ]
-
-
-def describe_coverage(rows: Sequence[Row]) -> str:
-    """A summary of the fraction of times inside the intervals from other families."""
-    level = choose_level(rows)
-    parts = ", ".join(f"{group} {part:.1%}" for group, part in shares(rows, level).items())
-    return f"inside the {level:.0%} interval that the other families make: {parts} of {len(rows)}"

@@ -7,8 +7,9 @@ outside of the fit.
 The fit uses the times of benchmarks/kernels and of tests/data/truth that were measured on the GPU
 (see benchmarks/model.py), and never known submissions. Prints the errors by family at the start,
 after the fit, and cross-validated: each family with parameters fitted to all other families. Prints
-the parameters, and intervals from the cross-validated errors and those of known submissions: their
-width by kind of launch, and the number of times of left-out families inside.
+the parameters, and intervals from these errors, those of known submissions and those of other GPUs:
+their width by kind of launch, and the number of times inside if their kernel or their family is
+left out of the corrections (grader/emulator/timing/measured.py).
 
 The search descends along one parameter after another. The model computes the effect of each
 parameter on each time at a few values around the current value, with the others fixed. Between
@@ -18,8 +19,9 @@ round, with the widest steps, also serve the fits without a family; the errors o
 are those of the model itself. --free names the free parameters (default: all). --rounds 0 prints
 only the errors at the start, as if they were of left-out families.
 
---record writes the intervals that gradings use (grader/emulator/timing/intervals.json), and the
-data from which `python docs/generate.py` makes docs/reference/model-errors.md. Exit code 0.
+--record writes the intervals and corrections that gradings use (intervals.json and measured.json in
+grader/emulator/timing), and the data from which `python docs/generate.py` makes
+docs/reference/model-errors.md. Exit code 0.
 """
 
 from __future__ import annotations
@@ -37,22 +39,25 @@ from error_table import (
     SUBMISSIONS,
     Row,
     calibrate,
-    choose_level,
+    choose_widths,
+    correct_rows,
     describe,
-    describe_coverage,
+    describe_intervals,
     family_of,
     format_families,
     format_intervals,
     group_of,
+    make_measured,
     make_row,
     tabulate,
 )
 from jobs import Job
 from kept_work import ModelledRun, make_pool, model_jobs
-from model import find_timed, record
+from model import find_timed, model_all, record, times_of
 
 from grader.devices.gpus import Gpu, read_gpus
 from grader.emulator.timing.intervals import write_intervals
+from grader.emulator.timing.measured import write_measured
 
 Values = dict[str, float]
 STEPS = (1.4, 1.15, 1.05)
@@ -141,12 +146,18 @@ def main() -> None:
             values = search(data, clock, effects, options.rounds)
             after = clock.rows(data, values)
         unseen = clock.read(others, values)[1] if others else []
-    witnesses = [*crossed, *unseen]
+    rest = (gpu for gpu in read_gpus() if gpu != options.gpu and times_of(gpu).exists())
+    elsewhere = [row for gpu in rest for row in model_all(find_timed(gpu, options.only), gpu)]
+    witnesses = [*crossed, *unseen, *elsewhere]
+    widths = choose_widths(witnesses)
+    corrected = correct_rows(witnesses, make_measured(witnesses))
     summary = [
         f"families left out: {describe(crossed)}",
         f"fitted: {describe(after)}",
         *([f"known submissions, not fitted: {describe(unseen)}"] if unseen else []),
-        describe_coverage(witnesses),
+        f"all, and other GPUs: {describe(witnesses)}",
+        f"corrected, kernel left out: {describe(corrected)}",
+        *describe_intervals(witnesses, widths),
     ]
     table = format_families(crossed, {"fitted": after, "start": before})
     print("\n".join([*table, *format_intervals(witnesses), *summary]))
@@ -156,7 +167,9 @@ def main() -> None:
         rows = list(tabulate(crossed, {"fitted": after} if options.rounds else {}))
         found = {"gpu": options.gpu, "fitted": options.rounds > 0, "summary": summary, "rows": rows}
         record("left_out", found)
-        write_intervals(calibrate(witnesses, choose_level(witnesses)))
+        write_intervals(calibrate(witnesses))
+        launches = [(row.kernel, -row.log_error, np.array(row.traits)) for row in witnesses]
+        write_measured(sorted(launches, key=lambda each: each[:2]), widths)
     if options.json is not None:
         document = {
             "gpu": options.gpu,

@@ -34,6 +34,8 @@ BASELINE = "baseline"
 """Name of the job that runs a starter with the exercise's baseline plan."""
 SEED = 1
 """Draws scalars and inputs of exercises."""
+MICROBENCHMARKS = "costs"
+"""The family of kernels that repeat a single instruction."""
 KERNELS = "kernels"
 """Name instead of an exercise in the rows of benchmarks/kernels."""
 

@@ -41,6 +41,7 @@ from grader.devices.gpus import Gpu
 from grader.emulator.codegen.kept_files import read_whole, write_whole
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.launch_time import Estimate, LaunchModel
+from grader.emulator.timing.measured import describe
 from grader.emulator.timing.representative import choose_blocks
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 from grader.grading.mistakes import SubmissionError
@@ -80,11 +81,12 @@ class Traced:
 
 @dataclass(frozen=True)
 class ModelledRun:
-    """A program's time, the kind of its longest launch, and for its last launch the limiting
-    resource and the used fractions of resources."""
+    """A program's simulated time, the kind and traits of its longest launch, and for its last
+    launch the limiting resource and the used fractions of resources."""
 
     time_ms: float
     kind: str
+    traits: tuple[float, ...]
     bound: str
     use: Mapping[str, float]
 
@@ -216,10 +218,11 @@ def model_works(works: Sequence[Work], figures: Figures) -> ModelledRun:
     for work in works:
         held = found[-1].held if found else None
         found.append(LaunchModel(work, figures, emulator_runtime(), held).estimate())
-    last, longest = found[-1], max(found, key=lambda each: each.time_ms)
+    last, longest = found[-1], max(found, key=lambda each: each.simulated_ms)
     return ModelledRun(
-        sum(each.time_ms for each in found),
+        sum(each.simulated_ms for each in found),
         longest.kind.value,
+        tuple(describe(longest.facts)),
         last.bounds[0].resource,
         dict(last.use),
     )

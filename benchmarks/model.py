@@ -5,7 +5,8 @@
 Measured times are those of tests/data/times_GPU.json (written on that GPU by benchmarks/times.py)
 and, for the H100, of tests/data/truth/h100.json. Prints kernel, size, measured and modelled time,
 and error; the errors of each family and group; and the number of pairs that the model orders
-correctly, among pairs within a task whose measured times differ by at least 15 %. --record writes
+correctly, among pairs within a task whose measured times differ by at least 15 %. Modelled times
+are corrected as in a grading, but without the kernel's own measured times. --record writes
 the data from which `python docs/generate.py` makes docs/reference/model-errors.md. The cache folder
 keeps the traces of programs (kept_work.py): the first run takes many minutes, a later run with
 another model some seconds. Exit code 0.
@@ -19,12 +20,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from error_table import SUBMISSIONS, TRUTH, Row, describe, format_families, make_row, rank
-from jobs import KERNELS, ROOT, Job, choose, find_jobs
+from error_table import (
+    SUBMISSIONS,
+    TRUTH,
+    Row,
+    correct_rows,
+    describe,
+    family_of,
+    format_families,
+    make_row,
+    rank,
+)
+from jobs import KERNELS, MICROBENCHMARKS, ROOT, Job, choose, find_jobs
 from kept_work import model_jobs
 from times import read_rows
 
 from grader.devices.gpus import read_gpus
+from grader.emulator.timing.measured import read_measured
 
 TRUTH_FILE = ROOT / "tests" / "data" / "truth" / "h100.json"
 ERRORS = ROOT / "tests" / "data" / "model_errors.json"
@@ -41,8 +53,8 @@ def main() -> None:
     options = parser.parse_args()
     rows = []
     for row in model_all(find_timed(options.gpu, options.only), options.gpu):
-        rows.append(row)
-        print(format_row(row), flush=True)
+        rows += correct_rows([row], read_measured())
+        print(format_row(rows[-1]), flush=True)
     if not rows:
         parser.error(f"no time of such a program was measured on {options.gpu}")
     print("\n".join(format_families(rows, {})))
@@ -57,10 +69,12 @@ def main() -> None:
 
 
 def find_timed(gpu: str, parts: Sequence[str]) -> list[tuple[Job, float]]:
-    """The jobs with measured times, and these times in milliseconds."""
+    """The jobs with measured times, and these times in milliseconds. Microbenchmarks are not
+    compared: they repeat an instruction whose cost the model's parameters state."""
     measured = read_times(gpu)
     found = []
-    for job in choose(find_jobs([]), parts):
+    jobs = (job for job in find_jobs([]) if family_of(job) != MICROBENCHMARKS)
+    for job in choose(list(jobs), parts):
         ms, source = measured.get((job.exercise, job.name, job.label), (None, None))
         if ms is not None and source != job.source:
             print(f"{job.exercise}/{job.name}: it is another kernel than the one that was measured")
@@ -69,10 +83,15 @@ def find_timed(gpu: str, parts: Sequence[str]) -> list[tuple[Job, float]]:
     return found
 
 
+def times_of(gpu: str) -> Path:
+    """The file with the times of a GPU."""
+    return ROOT / "tests" / "data" / f"times_{gpu}.json"
+
+
 def read_times(gpu: str) -> dict[tuple[str, str, str], tuple[float, str | None]]:
     """Measured milliseconds and the digest of the measured source, by exercise, name and label.
     Times of truth/ replace others."""
-    rows = read_rows(ROOT / "tests" / "data" / f"times_{gpu}.json")
+    rows = read_rows(times_of(gpu))
     times = {row.key: (row.ms, row.source) for row in rows if row.ms is not None}
     if gpu == "h100":
         for kernel, entry in json.loads(TRUTH_FILE.read_text(encoding="utf-8"))["kernels"].items():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 
 from error_table import (
-    LEAST_HELD,
-    NOMINAL,
     Row,
     calibrate,
-    choose_level,
-    find_covered,
+    choose_widths,
+    correct_left_out,
+    describe_intervals,
+    find_deviations,
     format_families,
+    kernel_of,
     make_interval,
     quantile,
 )
@@ -60,19 +62,26 @@ def test_a_kind_that_too_few_errors_tell_of_has_the_widest_interval() -> None:
     assert found[UNKNOWN] == Interval(0.496, 1.0, 33)
 
 
-def test_what_is_inside_an_interval_is_told_by_other_families() -> None:
-    alike = [-0.01] * 10
-    assert len(find_covered([*make_rows("a", alike), *make_rows("b", alike)])) == 20
-    apart = [*make_rows("a", alike), *make_rows("b", [-0.3] * 10)]
-    assert len(find_covered(apart)) == 10
+def test_a_correction_comes_from_other_parts_only() -> None:
+    rows = [
+        replace(row, traits=(0.0,))
+        for row in (*make_rows("a", [0.2, 0.2]), *make_rows("b", [0.0] * 10))
+    ]
+    by_kernel = correct_left_out(rows, lambda row: row.kernel)
+    by_family = correct_left_out(rows, lambda row: row.family)
+    assert by_kernel[0][0] < 0.0 == by_family[0][0]
 
 
-def test_the_level_is_the_one_at_which_the_other_families_intervals_hold_enough() -> None:
-    even = [0.01 * number for number in range(40)]
-    alike = [*make_rows("a", even), *make_rows("b", even)]
-    assert choose_level(alike) == NOMINAL
-    wider = [*make_rows("a", even), *make_rows("b", [1.1 * error - 0.06 for error in even])]
-    level = choose_level(wider)
-    assert level > NOMINAL
-    held = LEAST_HELD * len(wider)
-    assert len(find_covered(wider, level)) >= held > len(find_covered(wider))
+def test_widths_contain_nine_of_ten_left_out_times() -> None:
+    rows = [
+        replace(row, traits=(20.0 * (number % 2) * number,))
+        for family in "ab"
+        for number, row in enumerate(make_rows(family, [0.01 * error for error in range(40)]))
+    ]
+    widths = choose_widths(rows)
+    inside = [
+        error <= widths[supported] * deviation
+        for _, error, deviation, supported in find_deviations(rows, kernel_of)
+    ]
+    assert 0.88 <= sum(inside) / len(inside) <= 0.95
+    assert len(describe_intervals(rows, widths)) == 4

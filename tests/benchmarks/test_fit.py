@@ -42,7 +42,7 @@ class Formula(ModelClock):
     def _model(self, jobs: Sequence[Job], values: dict[str, float]) -> list[ModelledRun | str]:
         self.asked += len(jobs)
         return [
-            ModelledRun(self.time(job, values), "few warps that wait", "latency", {})
+            ModelledRun(self.time(job, values), "few warps that wait", (), "latency", {})
             for job in jobs
         ]
 
@@ -120,7 +120,7 @@ def test_a_family_left_out_has_no_say() -> None:
     )
     start = start_values()
     missed = abs(Formula.time(data.jobs[8], {**TRUE, "atomic_turn": start["atomic_turn"]}))
-    run = ModelledRun(missed, "few warps that wait", "latency", {})
+    run = ModelledRun(missed, "few warps that wait", (), "latency", {})
     wrong = make_row(data.jobs[8], Formula.time(data.jobs[8], TRUE), run).log_error
     assert mean_error(fitted, "atomics") < 0.02
     assert mean_error(crossed, "atomics") == pytest.approx(abs(wrong), abs=0.02)

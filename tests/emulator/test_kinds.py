@@ -78,6 +78,8 @@ def test_habits_are_parts_of_instructions_and_sectors() -> None:
     nothing = np.zeros(4, dtype=bool)
     code = CodeTable(table, nothing, nothing, np.arange(4) == 3, nothing, nothing)
     streams = Streams(np.array([0, 4]), steps, accesses, lines, table, 1, 1.0)
-    assert read_habits(streams, code) == Habits(0.25, 0.0, pytest.approx(1 / 8), 0.5)
+    assert read_habits(streams, code) == Habits(
+        *(0.25, 0.0, pytest.approx(1 / 8), 0.5), load_sectors=4.0, store_sectors=2.0
+    )
     table["kind"][0] = Kind.UNTIMED
     assert read_habits(streams, code).untimed

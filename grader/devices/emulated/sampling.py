@@ -28,7 +28,6 @@ from grader.devices.base import Arrays, places_of
 from grader.devices.emulated.plan_run import LaunchRun, OnProgress, Plan, Ready
 from grader.emulator import GlobalMemory, LaunchOutcome, join_counts, join_lengths, run_launch
 from grader.emulator.timing.figures import Figures
-from grader.emulator.timing.intervals import interval_of
 from grader.emulator.timing.launch_time import Estimate, estimate
 from grader.emulator.timing.profile import Profiled
 from grader.emulator.timing.representative import choose_blocks
@@ -342,7 +341,7 @@ def _model(
         blocks,
         l1,
         found.kind.value,
-        interval_of(found.kind).around(found.time_ms),
+        found.interval_ms,
     )
     cycles = None if found.profile is None else read_stall_breakdown(found, found.profile)
     return replace(ran, modelled=modelled, held=found.held, cycles=cycles)

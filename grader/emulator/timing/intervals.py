@@ -1,5 +1,5 @@
 """Intervals of modelled times, one per kind of launch, from the errors of the model for kernels
-outside of its fit.
+outside of its fit. measured.py narrows them where similar kernels were measured.
 
 `python benchmarks/fit.py --record` writes intervals.json.
 """
@@ -10,11 +10,12 @@ import functools
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from math import log
 from pathlib import Path
 
-from grader.emulator.timing.kinds import LaunchKind
-
 INTERVALS = Path(__file__).parent / "intervals.json"
+NINE_OF_TEN = 1.645
+"""Standard deviations on each side that contain nine of ten errors of a normal distribution."""
 UNKNOWN = "unknown"
 """Key of the interval for kinds with too few measured times."""
 
@@ -28,15 +29,12 @@ class Interval:
     high: float
     times: int
 
-    def around(self, time_ms: float) -> tuple[float, float]:
-        """The ends of the interval of a modelled time."""
-        return time_ms * self.low, time_ms * self.high
 
-
-def interval_of(kind: LaunchKind) -> Interval:
-    """The interval of a kind of launch."""
-    known = read_intervals()
-    return known.get(kind.value, known[UNKNOWN])
+def width_of(kind: str, intervals: Mapping[str, Interval]) -> float:
+    """Standard deviation of the logarithm of a kind's errors, from the wider side of its interval;
+    kinds without an interval have that of UNKNOWN."""
+    found = intervals.get(kind, intervals[UNKNOWN])
+    return max(log(found.high), -log(found.low)) / NINE_OF_TEN
 
 
 @functools.cache

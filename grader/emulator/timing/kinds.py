@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
-from grader.emulator.timing.pipes import Kind
+from grader.emulator.timing.pipes import Kind, Unit
 from grader.emulator.timing.streams import Streams
 
 MATTERS = 0.1
@@ -60,10 +60,13 @@ class LaunchKind(StrEnum):
 
 @dataclass(frozen=True)
 class Habits:
-    """Properties of the instructions of some blocks. `swaps`, `lookups`: fraction of the
-    instructions; `local`, `prefetches`: fraction of the requested sectors in local memory, or
-    prefetched; `split_stores`: fraction of the stored sectors that a warp's store covers in part;
-    `untimed`: whether there are instructions that the model does not follow."""
+    """Properties of the instructions of some blocks. `swaps`, `lookups`, `shared`, `barriers`,
+    `special`, `matrices`, `copies`: fractions of the instructions; `local`, `prefetches`: fraction
+    of the requested sectors in local memory, or prefetched; `split_stores`: fraction of the stored
+    sectors that a warp's store covers in part; `wavefronts`: per access to shared memory;
+    `load_sectors`, `store_sectors`: per access to global memory; `strong`: fraction of the loads
+    that go past the L1, to read what other blocks write; `untimed`: whether there are instructions
+    that the model does not follow."""
 
     swaps: float
     lookups: float
@@ -71,6 +74,15 @@ class Habits:
     split_stores: float
     untimed: bool = False
     prefetches: float = 0.0
+    shared: float = 0.0
+    barriers: float = 0.0
+    special: float = 0.0
+    strong: float = 0.0
+    matrices: float = 0.0
+    copies: float = 0.0
+    wavefronts: float = 0.0
+    load_sectors: float = 0.0
+    store_sectors: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -80,8 +92,10 @@ class Facts:
     stored sectors that no other store completes. `rows`: time to open DRAM rows relative to the
     time to move bytes. `unevenness`: longest block over average block. `from_dram`: sectors from
     DRAM per L1 miss. `warps`: resident warps of an SM. `sleeps`, `fences`, `calls`, `code`:
-    fractions of the warps' cycles spent in waits for each. The others are fractions of resources
-    (LaunchModel.use).
+    fractions of the warps' cycles spent in waits for each. `waves`: waves of resident blocks;
+    `floor`: the largest lower bound of the time, as a fraction of it; `dram_share`: bytes that DRAM
+    can move in an SM's cycle, for each SM. The others are fractions of
+    resources (LaunchModel.use).
     """
 
     habits: Habits
@@ -101,6 +115,11 @@ class Facts:
     fences: float = 0.0
     calls: float = 0.0
     code: float = 0.0
+    dram_share: float = 0.0
+    l1_hits: float = 0.0
+    warps_per_block: int = 1
+    waves: float = 1.0
+    floor: float = 0.0
 
 
 def find_kind(facts: Facts) -> LaunchKind:
@@ -144,15 +163,25 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
     accessing = streams.steps["access"] >= 0
     accesses = streams.accesses[streams.steps["access"][accessing]]
     touched, whole = (streams.sectors(mask, accesses) for mask in ("touched", "whole"))
-    stores = code.table["kind"][codes[accessing]] == Kind.STORE
+    kinds, units = code.table["kind"][codes], code.table["unit"][codes]
+    of_access = kinds[accessing]
+    loads, stores, shared = (of_access == each for each in (Kind.LOAD, Kind.STORE, Kind.SHARED))
     stored = touched[stores].sum()
-    instructions = max(1, len(codes))
+    instructions, sectors = max(1, len(codes)), max(1, touched.sum())
     return Habits(
         swaps=code.swaps[codes].sum() / instructions,
         lookups=code.lookups[codes].sum() / instructions,
-        local=touched[accesses["space"] == TraceWord.LOCAL].sum() / max(1, touched.sum()),
+        local=touched[accesses["space"] == TraceWord.LOCAL].sum() / sectors,
         split_stores=(stored - whole[stores].sum()) / max(1, stored),
         untimed=bool(code.untimed[codes].any()),
-        prefetches=touched[code.table["kind"][codes[accessing]] == Kind.PREFETCH].sum()
-        / max(1, touched.sum()),
+        prefetches=touched[of_access == Kind.PREFETCH].sum() / sectors,
+        shared=shared.sum() / instructions,
+        barriers=(kinds == Kind.BARRIER).sum() / instructions,
+        strong=(code.table["past_l1"][codes[accessing]][loads] == 1).sum() / max(1, loads.sum()),
+        special=(units == Unit.SPECIAL).sum() / instructions,
+        matrices=code.matrices[codes].sum() / instructions,
+        copies=(of_access == Kind.COPY).sum() / instructions,
+        wavefronts=accesses["wavefronts"][shared].sum() / max(1, shared.sum()),
+        load_sectors=touched[loads].sum() / max(1, loads.sum()),
+        store_sectors=stored / max(1, stores.sum()),
     )

@@ -17,6 +17,7 @@ from grader.emulator.timing.contention import find_contention
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
+from grader.emulator.timing.measured import correct
 from grader.emulator.timing.parameters import (
     Share,
     choose_carveout,
@@ -50,8 +51,9 @@ scaled by their number."""
 
 @dataclass(frozen=True)
 class Estimate:
-    """The model's result for a launch. `bounds`: the three most used resources, in descending
-    order.
+    """The model's result for a launch. `time_ms`, with its interval, is corrected by measured times
+    of similar launches; `simulated_ms` and `cycles` are not. `bounds`: the three most used
+    resources, in descending order.
 
     `load_sectors`: sectors that global loads request from the L1; `load_hits`: those that it holds
     or that are in flight. `held`: sectors of each buffer that the L2 holds at the end. `profile`:
@@ -59,6 +61,8 @@ class Estimate:
     instructions."""
 
     time_ms: float
+    interval_ms: tuple[float, float]
+    simulated_ms: float
     cycles: float
     dram_bytes: float
     load_sectors: float
@@ -66,6 +70,7 @@ class Estimate:
     use: Mapping[str, float]
     bounds: tuple[Use, ...]
     kind: LaunchKind
+    facts: Facts
     held: tuple[float, ...]
     scale: float
     clock_mhz: float
@@ -137,7 +142,8 @@ class LaunchModel:
         each = found.call_cycles / found.calls / self.active if found.calls else quickest
         self.calling = self.work.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
-        cycles = max(self.extend(found, share, whole=whole), *self.floors(found))
+        floor = max(self.floors(found))
+        cycles = max(self.extend(found, share, whole=whole), floor)
         longest = self.longest_block(share)
         cycles = max(cycles, self.start_of_longest() * cycles + longest)
         use = {
@@ -148,15 +154,26 @@ class LaunchModel:
             "readpart": share.read,
         }
         scale = self.scale(found)
+        facts = self.facts(use, share, cycles, longest, floor)
+        kind = find_kind(facts)
+        correction = correct(kind, facts)
+        simulated = self.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
+        time_ms, *interval = (
+            max(floor / f.clock_mhz / 1e3, simulated * part)
+            for part in (correction.factor, correction.low, correction.high)
+        )
         return Estimate(
-            self.launch_us / 1e3 + cycles / f.clock_mhz / 1e3,
+            time_ms,
+            (interval[0], interval[1]),
+            simulated,
             cycles,
             scale * found.dram_bytes,
             found.load_sectors * scale,
             found.load_hits * scale,
             use,
             find_bounds(use),
-            find_kind(self.facts(use, share, cycles, longest)),
+            kind,
+            facts,
             self.footprint.held_after(f.held_part * f.l2_bytes / SECTOR_BYTES),
             scale,
             f.clock_mhz,
@@ -166,9 +183,11 @@ class LaunchModel:
         """The stall breakdown of the warps that `estimate` has simulated."""
         return simulate_profiled(self.settled(), self.runtime, spans=spans)
 
-    def facts(self, use: Mapping[str, float], share: Share, cycles: float, longest: float) -> Facts:
-        """The properties that determine the kind of a launch, from the cycles of the launch, and of
-        its longest block (0 without a long block)."""
+    def facts(
+        self, use: Mapping[str, float], share: Share, cycles: float, longest: float, floor: float
+    ) -> Facts:
+        """The properties that determine the kind of a launch, from the cycles of the launch, of its
+        longest block (0 without a long block), and from the largest lower bound."""
         shape, launch = self.shape, self.launch_us * self.figures.clock_mhz
         return Facts(
             read_habits(self.streams, self.code),
@@ -188,6 +207,11 @@ class LaunchModel:
             fences=use["fenced"],
             calls=max(use["called"], self.calling / cycles),
             code=use["awaiting_code"],
+            dram_share=1 / self.figures.byte_cycles(self.figures.multiprocessors, 1.0),
+            l1_hits=use["hit"],
+            warps_per_block=self.streams.warps_per_block,
+            waves=self.rounds / self.resident,
+            floor=floor / cycles,
         )
 
     def share_of_dram(self, first: Statistics) -> Share:
