@@ -11,7 +11,8 @@ import hmac
 import json
 import secrets
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import fields
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -20,7 +21,7 @@ from sqlalchemy.engine import RowMapping
 
 from grader.errors import UsageError
 from grader.server.records import Person, Role
-from grader.server.tables import FAILURES, INVITATIONS, PEOPLE, SESSIONS
+from grader.server.tables import FAILURES, INVITATIONS, PEOPLE, SESSIONS, add_row
 
 SESSION_S = 7 * 86400.0
 INVITATION_S = 30 * 86400.0
@@ -56,9 +57,8 @@ def add_person(
         raise UsageError("a login needs 1 to 200 letters", "Use the person's e-mail address.")
     if connection.scalar(select(PEOPLE.c.id).where(PEOPLE.c.login == login)) is not None:
         raise UsageError(f"the login {login} exists already", "Use another login.")
-    values = {"name": name, "login": login, "role": role.value, "student_id": student_id}
-    added = connection.execute(insert(PEOPLE).values(**values, row=json.dumps(dict(row or {}))))
-    return _key(added.inserted_primary_key)
+    values = {"name": name, "login": login, "role": role, "student_id": student_id}
+    return add_row(connection, PEOPLE, **values, row=json.dumps(dict(row or {})))
 
 
 def update_row(connection: Connection, person_id: int, row: Mapping[str, str]) -> None:
@@ -76,7 +76,7 @@ def read_people(connection: Connection, role: Role | None = None) -> list[Person
     """All people, or those with a role, by name."""
     query = select(PEOPLE).order_by(PEOPLE.c.name, PEOPLE.c.id)
     if role is not None:
-        query = query.where(PEOPLE.c.role == role.value)
+        query = query.where(PEOPLE.c.role == role)
     return [_person(row) for row in connection.execute(query).mappings()]
 
 
@@ -201,20 +201,5 @@ def fold_login(login: str) -> str:
 
 
 def _person(row: RowMapping) -> Person:
-    return Person(
-        row["id"],
-        row["name"],
-        row["login"],
-        Role(row["role"]),
-        row["student_id"],
-        json.loads(row["row"]),
-        row["password"] is not None,
-    )
-
-
-def _key(primary_key: Sequence[object] | None) -> int:
-    """The id of an inserted row."""
-    assert primary_key is not None
-    key = primary_key[0]
-    assert isinstance(key, int)
-    return key
+    known = {**row, "row": json.loads(row["row"]), "is_active": row["password"] is not None}
+    return Person(**{each.name: known[each.name] for each in fields(Person)})

@@ -2,14 +2,30 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import sqlalchemy as sa
 from sqlalchemy import Column, Float, Index, Integer, String, Table, Text
+
+from grader.server.records import Counting, Role, State
 
 METADATA = sa.MetaData()
 
 
+def add_row(connection: sa.Connection, table: Table, **values: object) -> int:
+    """Inserts a row; returns its id."""
+    added = connection.execute(sa.insert(table).values(**values)).inserted_primary_key
+    assert added is not None
+    return int(added[0])
+
+
 def _id() -> Column[int]:
     return Column("id", Integer, primary_key=True)
+
+
+def _choice(kind: type[StrEnum]) -> sa.Enum:
+    """A text that is read as a member of a closed set."""
+    return sa.Enum(kind, native_enum=False, length=20, values_callable=lambda each: [*each])
 
 
 def _of(table: str) -> sa.ForeignKey:
@@ -22,7 +38,7 @@ PEOPLE = Table(
     _id(),
     Column("name", String(200), nullable=False),
     Column("login", String(200), nullable=False, unique=True),
-    Column("role", String(20), nullable=False),
+    Column("role", _choice(Role), nullable=False),
     Column("student_id", String(200)),
     Column("row", Text, nullable=False),
     Column("password", String(200)),
@@ -53,7 +69,7 @@ ASSIGNMENTS = Table(
     METADATA,
     Column("exercise", String(200), primary_key=True),
     Column("deadline_s", Float),
-    Column("counting", String(20), nullable=False),
+    Column("counting", _choice(Counting), nullable=False),
     Column("visible", sa.Boolean, nullable=False),
 )
 ATTEMPTS = Table(
@@ -74,7 +90,7 @@ GRADINGS = Table(
     _id(),
     Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
     Column("person_id", Integer, _of("people"), nullable=False, index=True),
-    Column("state", String(20), nullable=False),
+    Column("state", _choice(State), nullable=False),
     Column("turn", Integer, nullable=False),  # gradings start in the order of (turn, id): queue.py
     Column("tries", Integer, nullable=False),
     Column("lease_s", Float),  # until then a worker has it
@@ -86,9 +102,7 @@ GRADINGS = Table(
     Column("message", Text, nullable=False),
     Column("points", Float),
     Column("full", Float),
-    Column(
-        "score", sa.LargeBinary
-    ),  # compressed JSON, with the secret seed: never sent to a browser
+    Column("score", sa.LargeBinary),  # compressed JSON, with the secret seed: for no browser
     Column("shown", sa.LargeBinary),
     Column("page", sa.LargeBinary),
     Index("gradings_queue", "state", "turn"),

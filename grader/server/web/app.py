@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import secrets
-from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
@@ -45,7 +42,6 @@ def make_app(site: Site) -> Starlette:
             Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         ],
         exception_handlers={HTTPException: show_error, Exception: show_fault},
-        lifespan=_run_board,
     )
     app.state.site = site
     app.state.board = Board(site)
@@ -127,15 +123,6 @@ def _show(request: Request, title: str, advice: str, status: int) -> Response:
     values = {"person": None, "token": "", "nonce": "", "version": site.version}
     page = template.render(title=title, advice=advice, **values)
     return Response(page.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
-
-
-@contextlib.asynccontextmanager
-async def _run_board(app: Starlette) -> AsyncIterator[None]:
-    watching = asyncio.create_task(app.state.board.watch())
-    try:
-        yield
-    finally:
-        watching.cancel()
 
 
 class Headers:
