@@ -97,6 +97,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "grader.statuses": (),
     "grader.records": ("grader.records", "grader.statuses", "grader.sass"),
     "grader.errors": (),
+    "grader.lti": ("grader.errors",),
     "grader.metrics": ("grader.records",),
     "grader.plumbing": ("grader.plumbing", "grader.records", "grader.errors"),
     "grader.sass": (),
@@ -121,6 +122,7 @@ TOP = {
         "doctor",
         "folders",
         "errors",
+        "lti",
         "metrics",
         "pytest_plugin",
         "sass",
@@ -168,6 +170,8 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "alembic": (("grader.server.database", "grader.server.migrations"), False),
     "argon2": (("grader.server.people",), False),
     "markdown_it": (("grader.server.course",), False),
+    "jwt": (("grader.lti",), False),
+    "cryptography": (("grader.lti",), False),
 }
 BASE_LIBRARIES = {"numpy"}
 

@@ -32,6 +32,8 @@ examples:
   grade serve --course course/ --host 0.0.0.0 --url https://grade.example.org
                                                  for other machines, behind a proxy with TLS
   grade serve --database postgresql+psycopg://grader@localhost/grader
+  grade serve --lti platforms.toml --url https://grade.example.org
+                                                 sign-in and points through Moodle or Canvas
 
 The folder of --data contains all accounts, attempts and the secret of hidden cases. Keep it from
 students, and back it up. Ctrl-C ends the server; after any end, the same command continues.
@@ -43,13 +45,17 @@ exit codes:
 """
 PORT = 8000
 READY = "{exercises} exercises. The server runs at {url} (Ctrl-C ends it)."
-LIBRARIES = ("starlette", "uvicorn", "sqlalchemy", "alembic", "argon2", "markdown_it")
+LIBRARIES = (
+    *("starlette", "uvicorn", "sqlalchemy", "alembic", "argon2", "markdown_it", "jwt"),
+    "cryptography",
+)
 
 
 def run_serve(options: argparse.Namespace) -> int:
     """`grade serve`: 0 after it was ended."""
     _check_libraries()
     from grader.grading.grade import choose_device
+    from grader.lti import read_platforms
     from grader.server.launch import check_url, default_workers, serve
     from grader.server.records import Settings
 
@@ -64,6 +70,7 @@ def run_serve(options: argparse.Namespace) -> int:
         workers=options.workers or default_workers(),
         isolated=not options.no_isolation,
         model=not options.no_model,
+        platforms=read_platforms(Path(options.lti)) if options.lti is not None else (),
     )
     serve(settings, host=options.host, port=options.port, show=print_lines, ready=READY)
     return 0
@@ -110,6 +117,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--port", "N", f"the port (default: {PORT})", type=_positive, default=PORT)
     text = "the address that browsers use (default: http://HOST:PORT)"
     add_value(parser, "--url", "URL", text)
+    text = "the course platforms that sign students in by LTI 1.3 and get their points (TOML)"
+    add_value(parser, "--lti", "FILE", text)
     add_device(parser, "emulated[:ID] (the default), or gpu[:N]", "emulated")
     add_no_isolation(parser)
     add_no_model(parser)

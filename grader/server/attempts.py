@@ -4,7 +4,7 @@ points that replace the grader's."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
 from sqlalchemy import Connection, func, insert, select, update
@@ -124,6 +124,11 @@ def read_kept(connection: Connection, attempt: Attempt, column: str) -> str | No
     """A text of the latest verdict: `score`, `shown` or `page`."""
     query = select(GRADINGS.c[column]).where(GRADINGS.c.id == attempt.verdict_id)
     return queue.unpack(connection.scalar(query))
+
+
+def choose_override(history: Sequence[Override]) -> Override | None:
+    """The decision that holds, if the last one sets points."""
+    return history[-1] if history and history[-1].points is not None else None
 
 
 def choose_counting(attempts: Iterable[Attempt], rules: Assignment) -> Attempt | None:

@@ -8,6 +8,7 @@ import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import uvicorn
@@ -20,9 +21,11 @@ from grader.server.course import find_lessons, read_guide
 from grader.server.database import migrate, open_database, read_secret
 from grader.server.dispatcher import dispatch
 from grader.server.records import Role, Settings
+from grader.server.returns import keep_returning
 from grader.server.web.app import make_app
 from grader.server.web.site import Site, make_templates, read_static, version_of
 
+T = TypeVar("T")
 FORMS = "forms"
 """The note of the secret of the forms' tokens."""
 RESTART_SECONDS = 1.0
@@ -69,7 +72,7 @@ def serve(
         link = invite_first(site)
         if not any(lesson.has_hidden_cases for lesson in site.lessons.values()):
             show("These exercises have no hidden cases: students can see all cases.")
-        with _dispatching(settings):
+        with _beside(_keep_dispatching, settings), _beside(keep_returning, site):
             config = uvicorn.Config(
                 make_app(site),
                 host=host,
@@ -102,10 +105,10 @@ def _refuse(settings: Settings) -> None:
 
 
 @contextlib.contextmanager
-def _dispatching(settings: Settings) -> Iterator[None]:
-    """Keeps a dispatcher running."""
+def _beside(work: Callable[[T, threading.Event], None], part: T) -> Iterator[None]:
+    """Works in a thread until the event."""
     ended = threading.Event()
-    keeping = threading.Thread(target=_keep, args=(settings, ended), daemon=True)
+    keeping = threading.Thread(target=work, args=(part, ended), daemon=True)
     keeping.start()
     try:
         yield
@@ -114,7 +117,7 @@ def _dispatching(settings: Settings) -> Iterator[None]:
         keeping.join()
 
 
-def _keep(settings: Settings, ended: threading.Event) -> None:
+def _keep_dispatching(settings: Settings, ended: threading.Event) -> None:
     while not ended.is_set():
         child = Child(functools.partial(dispatch, settings))
         try:

@@ -18,10 +18,12 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.engine import RowMapping
+from sqlalchemy.exc import IntegrityError
 
 from grader.errors import UsageError
+from grader.lti import Member, Platform
 from grader.server.records import Person, Role
-from grader.server.tables import FAILURES, INVITATIONS, PEOPLE, SESSIONS, add_row
+from grader.server.tables import FAILURES, INVITATIONS, NOTES, PEOPLE, SESSIONS, add_row
 
 SESSION_S = 7 * 86400.0
 INVITATION_S = 30 * 86400.0
@@ -31,6 +33,8 @@ WINDOW_S = 600.0
 MOST_FAILURES = {"both": 5, "login": 50, "address": 100}
 """Most failed sign-ins of a login from one address, of a login, and of an address. A class may
 share an address."""
+NONCE = "nonce "
+"""The notes of used nonces, with the times at which they end."""
 _HASHER = PasswordHasher()
 _HASHING = threading.BoundedSemaphore(4)
 """A hash takes 64 MiB: many sign-ins at once must not fill the memory."""
@@ -59,6 +63,33 @@ def add_person(
         raise UsageError(f"the login {login} exists already", "Use another login.")
     values = {"name": name, "login": login, "role": role, "student_id": student_id}
     return add_row(connection, PEOPLE, **values, row=json.dumps(dict(row or {})))
+
+
+def enter_member(
+    connection: Connection, platform: Platform, member: Member, row: Mapping[str, str]
+) -> int:
+    """The account of a member of a course platform, new at the first time. The platform decides
+    name and role; `row` is added to the person's row."""
+    login = f"lti-{digest(f'{platform.issuer} {member.subject}')[:20]}"
+    role = Role.INSTRUCTOR if member.teaches else Role.STUDENT
+    known = connection.execute(select(PEOPLE.c.id, PEOPLE.c.row).where(PEOPLE.c.login == login))
+    if (found := known.first()) is None:
+        return add_person(connection, member.name, login, role=role, row=row)
+    update_row(connection, found.id, {**json.loads(found.row), **row})
+    query = update(PEOPLE).where(PEOPLE.c.id == found.id)
+    connection.execute(query.values(name=member.name, role=role))
+    return int(found.id)
+
+
+def use_once(connection: Connection, nonce: str, now: float, *, seconds: float) -> None:
+    """Keeps a nonce for this time. UsageError if it was used."""
+    old = NOTES.c.name.startswith(NONCE) & (NOTES.c.value < f"{now:.0f}")
+    connection.execute(delete(NOTES).where(old))
+    values = {"name": f"{NONCE}{digest(nonce)}", "value": f"{now + seconds:.0f}"}
+    try:
+        connection.execute(insert(NOTES).values(**values))
+    except IntegrityError as error:
+        raise UsageError("this sign-in was used before", "Start it again.") from error
 
 
 def update_row(connection: Connection, person_id: int, row: Mapping[str, str]) -> None:

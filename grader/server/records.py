@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from grader.lti import Platform
+
 
 class Role(StrEnum):
     """The rights of an account."""
@@ -45,6 +47,7 @@ class Settings:
     seconds: float = 600.0
     isolated: bool = True
     model: bool = True
+    platforms: tuple[Platform, ...] = ()
 
 
 @dataclass(frozen=True)

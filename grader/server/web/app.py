@@ -14,10 +14,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from grader.server.web import class_pages, sign_in, work_pages
+from grader.server.web import class_pages, platform_pages, sign_in, work_pages
 from grader.server.web.events import Board, stream_attempt
 from grader.server.web.site import Site
-from grader.server.web.visits import public, signed_in, teaching
+from grader.server.web.visits import from_platform, make_policy, public, signed_in, teaching
 
 KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 TITLES = {
@@ -57,6 +57,9 @@ def _make_routes() -> list[Route]:
         ("/sign-out", public(sign_in.sign_out), post),
         ("/invitations/{token}", public(sign_in.show_invitation), get),
         ("/invitations/{token}", public(sign_in.accept_invitation), post),
+        ("/lti/login", from_platform(platform_pages.begin_sign_in), ["GET", "POST"]),
+        ("/lti/launch", from_platform(platform_pages.finish_sign_in), post),
+        ("/lti/keys", public(platform_pages.send_keys), get),
         ("/exercises", signed_in(work_pages.list_exercises), get),
         (_EXERCISE, signed_in(work_pages.show_exercise), get),
         (f"{_EXERCISE}/history", signed_in(work_pages.show_history), get),
@@ -149,14 +152,9 @@ class Headers:
 
 
 def make_headers(nonce: str) -> list[tuple[bytes, bytes]]:
-    """No script but our file, no other site in a frame, no address in other sites' logs."""
-    policy = (
-        f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}';"
-        " img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self';"
-        " base-uri 'none'; frame-ancestors 'none'"
-    )
+    """No kind but the declared one, no address in other sites' logs, no copy in a cache."""
     headers = {
-        "content-security-policy": policy,
+        "content-security-policy": make_policy(nonce),
         "x-content-type-options": "nosniff",
         "referrer-policy": "same-origin",
         "cross-origin-opener-policy": "same-origin",

@@ -66,7 +66,7 @@ def _make_cell(
 ) -> dict[str, object]:
     """Points and number of the attempts of a student at an exercise."""
     counting = attempts.choose_counting(own, rules)
-    decided = history[-1] if history and history[-1].points is not None else None
+    decided = attempts.choose_override(history)
     return {
         "tries": len(own),
         "submitted": counting is not None,

@@ -21,6 +21,7 @@ from grader.server.records import Person
 from grader.server.web.site import Site
 
 COOKIE = "grade_session"
+STATE = "grade_platform"
 TOKEN = "form_token"
 MAX_BODY_BYTES = 1 << 20
 MOST_FIELDS = 40
@@ -29,12 +30,14 @@ STYLE = "text/html; charset=utf-8"
 
 @dataclass(frozen=True)
 class Visit:
-    """A request. `cookie`: the session's, or of a visitor who has not signed in; `wants_json`: the
-    page's script asks. `nonce` allows the editor's style sheet."""
+    """A request. `cookie`: the session's, or of a visitor who has not signed in; `state`: of a
+    platform's sign-in; `wants_json`: the page's script asks. `nonce` allows the editor's style
+    sheet."""
 
     site: Site
     person: Person | None
     cookie: str
+    state: str
     path: Mapping[str, str]
     query: Mapping[str, str]
     form: Mapping[str, str]
@@ -78,6 +81,16 @@ def show(visit: Visit, template: str, *, status: int = 200, **values: object) ->
     return response
 
 
+def make_policy(nonce: str, *, forms: str = "'self'", frames: str = "'none'") -> str:
+    """No script but our file. `forms`: the site that gets forms; `frames`: the sites that may show
+    the page in a frame."""
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}';"
+        f" img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action {forms};"
+        f" base-uri 'none'; frame-ancestors {frames}"
+    )
+
+
 def redirect(address: str) -> Response:
     """Continues at another page of this server."""
     return RedirectResponse(address, 303)
@@ -104,6 +117,11 @@ def set_cookie(response: Response, site: Site, token: str) -> None:
 def public(handler: Handler) -> Endpoint:
     """A page for everybody."""
     return _endpoint(handler, lambda _: True)
+
+
+def from_platform(handler: Handler) -> Endpoint:
+    """An address for forms of course platforms, which have tokens of their own."""
+    return _endpoint(handler, lambda _: True, own_forms=False)
 
 
 def signed_in(handler: Handler) -> Endpoint:
@@ -133,6 +151,7 @@ async def open_visit(request: Request) -> Visit:
         site,
         person,
         cookie or secrets.token_urlsafe(32),
+        request.cookies.get(STATE, ""),
         {name: str(value) for name, value in request.path_params.items()},
         dict(request.query_params),
         form,
@@ -148,10 +167,12 @@ def _find_person(site: Site, cookie: str, now: float) -> Person | None:
         return people.find_session(connection, cookie, now)
 
 
-def _endpoint(handler: Handler, check: Callable[[Visit], bool]) -> Endpoint:
+def _endpoint(
+    handler: Handler, check: Callable[[Visit], bool], *, own_forms: bool = True
+) -> Endpoint:
     async def answer(request: Request) -> Response:
         visit = await open_visit(request)
-        if request.method == "POST":
+        if request.method == "POST" and own_forms:
             check_form(visit)
         if not check(visit):
             if visit.wants_json or request.method == "POST":

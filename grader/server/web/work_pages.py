@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import json
 import mimetypes
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection
@@ -40,7 +39,7 @@ def list_exercises(visit: Visit) -> Response:
     for lesson in lessons.values():
         rules, mine = all_rules[lesson.id], own.get((person_id, lesson.id), [])
         if rules.visible or visit.user.teaches:
-            override = _holding(overrides.get((person_id, lesson.id), []))
+            override = attempts.choose_override(overrides.get((person_id, lesson.id), []))
             rows.append((lesson, rules, mine, attempts.choose_counting(mine, rules), override))
     return show(visit, "exercises.html", rows=rows, now=visit.now)
 
@@ -52,7 +51,7 @@ def show_exercise(visit: Visit) -> Response:
         rules, own = _read_own(visit, connection, lesson)
         source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
         overrides = attempts.read_overrides(connection, person_id=visit.user.id)
-    override = _holding(overrides.get((visit.user.id, lesson.id), []))
+    override = attempts.choose_override(overrides.get((visit.user.id, lesson.id), []))
     return show_work(visit, lesson, rules, own, source, override=override)
 
 
@@ -230,8 +229,3 @@ def list_changes(before: str, after: str) -> list[tuple[str, str]]:
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     rows = [(kinds[line[:1] or " "], line) for line in lines]
     return rows[2:MOST_CHANGED_LINES]  # without the two names of the files
-
-
-def _holding(history: Sequence[Override]) -> Override | None:
-    """The decision that holds, if the last one sets points."""
-    return history[-1] if history and history[-1].points is not None else None
