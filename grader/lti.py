@@ -186,9 +186,14 @@ def _read_claims(platform: Platform, claims: Mapping[str, Any]) -> Launch:
         message = f"the deployment {launch.deployment!r} is not registered here"
         raise UsageError(message, "The instructor adds it to the file of platforms.")
     for url in (launch.column, launch.members, launch.return_url):
-        if url is not None and not url.startswith(platform.services):
-            raise UsageError(f"{url} is not below `services`", "The instructor corrects the file.")
+        if url is not None:
+            _check_service(platform, url)
     return launch
+
+
+def _check_service(platform: Platform, url: str) -> None:
+    if not url.startswith(platform.services):
+        raise UsageError(f"{url} is not below `services`", "The instructor corrects the file.")
 
 
 def _read_member(each: Mapping[str, Any]) -> Member:
@@ -255,8 +260,9 @@ def request_token(platform: Platform, key: str, scope: str) -> str:
     return str(answer["access_token"])
 
 
-def send_score(column: str, token: str, score: Mapping[str, Any]) -> None:
+def send_score(platform: Platform, column: str, token: str, score: Mapping[str, Any]) -> None:
     """Writes a score into a column of the gradebook, whose address may have a query."""
+    _check_service(platform, column)
     address, mark, query = column.partition("?")
     headers = {"Authorization": f"Bearer {token}", "Content-Type": SCORES_TYPE}
     _request(f"{address}/scores{mark}{query}", json.dumps(score).encode(), headers)
@@ -268,8 +274,9 @@ def read_members(launch: Launch, key: str) -> list[Member]:
     headers = {"Authorization": f"Bearer {token}", "Accept": MEMBERS_TYPE}
     url, found = launch.members, []
     for _ in range(MOST_PAGES):
-        if url is None or not url.startswith(launch.platform.services):
+        if url is None:
             break
+        _check_service(launch.platform, url)
         page, url = _request(url, None, headers)
         found += [each for each in page["members"] if each.get("status", "Active") == "Active"]
     return [_read_member(each) for each in found]

@@ -76,7 +76,6 @@ USE_MESSAGES = (
     "grader.editor",
     "grader.pytest_plugin",
     "grader.doctor",
-    "grader.server.verdicts",  # the table of checks in the browser
 )
 
 # Stages that return facts, and the records with sentences that they must not import.

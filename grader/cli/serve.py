@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from grader.cli.common import (
     Command,
@@ -56,7 +58,7 @@ def run_serve(options: argparse.Namespace) -> int:
     _check_libraries()
     from grader.grading.grade import choose_device
     from grader.lti import read_platforms
-    from grader.server.launch import check_url, default_workers, serve
+    from grader.server.launch import serve
     from grader.server.records import Settings
 
     data = Path(options.data).absolute()
@@ -67,7 +69,7 @@ def run_serve(options: argparse.Namespace) -> int:
         options.database or f"sqlite:///{data / 'course.sqlite'}",
         check_url(url),
         device=str(choose_device(options.device)),
-        workers=options.workers or default_workers(),
+        workers=options.workers or _default_workers(),
         isolated=not options.no_isolation,
         model=not options.no_model,
         platforms=read_platforms(Path(options.lti)) if options.lti is not None else (),
@@ -87,6 +89,11 @@ def _check_libraries() -> None:
         )
 
 
+def _default_workers() -> int:
+    """A grading at a time per core, and a core for the pages."""
+    return max(1, len(os.sched_getaffinity(0)) - 1)
+
+
 def _own_host(host: str) -> str:
     """The name of this machine in the default address. UsageError if other machines are meant."""
     if host in ("127.0.0.1", "::1", "localhost"):
@@ -95,6 +102,16 @@ def _own_host(host: str) -> str:
         f"--host {host} serves other machines, and their browsers need an address",
         "Give the address that they use: --url https://grade.example.org",
     )
+
+
+def check_url(url: str) -> str:
+    """The address of the server without a path. UsageError for another kind of address."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+        raise UsageError(
+            f"{url!r} is not the address of a server", "Write it as https://grade.example.org."
+        )
+    return url.rstrip("/")
 
 
 def _positive(text: str) -> int:

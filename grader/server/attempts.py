@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
 
 from grader.errors import UsageError
 from grader.server import queue
@@ -68,11 +68,9 @@ def read_attempts(
         newest.label("latest_id"),
         newest.filter(GRADINGS.c.state == State.DONE).label("verdict_id"),
     ).group_by(GRADINGS.c.attempt_id)
-    inner = {"attempt_id": attempt_id, "person_id": person_id}
-    for name, number in inner.items():
-        if number is not None:  # the outer query repeats it, and no database moves it inside
-            of_attempt = of_attempt.where(GRADINGS.c[name] == number)
-    latest = of_attempt.subquery()
+    # The outer query repeats the conditions, and no database moves them inside.
+    inner = _conditions(GRADINGS, attempt_id=attempt_id, person_id=person_id)
+    latest = of_attempt.where(*inner).subquery()
     now, judged = GRADINGS.alias("now"), GRADINGS.alias("judged")
     own = (*(each for each in ATTEMPTS.c if each.name != "source"), now.c.state)
     grading = (latest.c.latest_id.label("grading_id"), latest.c.verdict_id)
@@ -84,11 +82,13 @@ def read_attempts(
         .join(judged, judged.c.id == latest.c.verdict_id, isouter=True)
         .order_by(ATTEMPTS.c.id)
     )
-    given = {"id": attempt_id, "person_id": person_id, "exercise": exercise}
-    for name, value in given.items():
-        if value is not None:
-            query = query.where(ATTEMPTS.c[name] == value)
-    return [Attempt(**row) for row in connection.execute(query).mappings()]
+    given = _conditions(ATTEMPTS, id=attempt_id, person_id=person_id, exercise=exercise)
+    return [Attempt(**row) for row in connection.execute(query.where(*given)).mappings()]
+
+
+def _conditions(table: Table, **wanted: object) -> list[ColumnElement[bool]]:
+    """Equal to each wanted value; None stands for any."""
+    return [table.c[name] == value for name, value in wanted.items() if value is not None]
 
 
 def by_student(attempts: Iterable[Attempt]) -> dict[tuple[int, str], list[Attempt]]:
@@ -196,11 +196,9 @@ def read_overrides(
 ) -> dict[tuple[int, str], list[Override]]:
     """The decisions on the points of all people, or of one, by person and exercise, the newest
     last."""
-    query = select(OVERRIDES).order_by(OVERRIDES.c.id)
-    if person_id is not None:
-        query = query.where(OVERRIDES.c.person_id == person_id)
+    query = select(OVERRIDES).where(*_conditions(OVERRIDES, person_id=person_id))
     found: dict[tuple[int, str], list[Override]] = {}
-    for row in connection.execute(query).mappings():
+    for row in connection.execute(query.order_by(OVERRIDES.c.id)).mappings():
         override = Override(row["points"], row["reason"], row["author"], row["created_s"])
         found.setdefault((row["person_id"], row["exercise"]), []).append(override)
     return found

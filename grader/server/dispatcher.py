@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from grader.batch.pool import LocalPool, Outcome, Pool
 from grader.batch.schedule import ATTEMPTS
 from grader.batch.tasks import Task, draw_seed
-from grader.records import Options, Progress, Status
+from grader.records import Options, Progress, ShowProgress, Status
 from grader.server import queue
 from grader.server.course import Lesson, find_lessons
 from grader.server.database import open_database, read_secret
@@ -145,7 +145,7 @@ def grade_attempt(task: Task, *, database: str) -> str:
     from grader.records import Detail
     from grader.spec.reader import read_exercise
 
-    show = _Stages(_keep_open(database), int(task.key))
+    show = _note_stages(_keep_open(database), int(task.key))
     detail = Detail(instructions=True, cycles=True)
     options = replace(task.options, show=show, detail=detail, reuse=True)
     score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
@@ -160,19 +160,18 @@ def _keep_open(database: str) -> Engine:
     return open_database(database)
 
 
-class _Stages:
+def _note_stages(engine: Engine, grading_id: int) -> ShowProgress:
     """Writes the step of a grading, at most twice a second. A busy database does not stop the
     grading."""
+    noted = 0.0
 
-    def __init__(self, engine: Engine, grading_id: int) -> None:
-        self._engine, self._grading_id = engine, grading_id
-        self._noted = 0.0
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if now < self._noted + STAGE_SECONDS:
+    def note(progress: Progress) -> None:
+        nonlocal noted
+        if time.monotonic() < noted + STAGE_SECONDS:
             return
-        self._noted = now
+        noted = time.monotonic()
         count = f" ({progress.done} of {progress.total})" if progress.total else ""
-        with contextlib.suppress(SQLAlchemyError), self._engine.begin() as connection:
-            queue.keep_stage(connection, self._grading_id, f"{progress.stage}{count}")
+        with contextlib.suppress(SQLAlchemyError), engine.begin() as connection:
+            queue.keep_stage(connection, grading_id, f"{progress.stage}{count}")
+
+    return note

@@ -13,7 +13,6 @@ from grader import __version__
 from grader.batch.items import Item
 from grader.batch.journal import Result, read_result
 from grader.batch.results import format_gradebook, make_entries
-from grader.batch.roster import Roster
 from grader.batch.tasks import Task
 from grader.records import BatchEntry, BatchExercise, BatchSummary, Options, PendingRule, Status
 from grader.report.platforms.gradebooks import format_canvas, format_moodle
@@ -86,18 +85,6 @@ def name_uniquely(students: Sequence[Person]) -> dict[int, str]:
         each.id: each.name if names.count(each.name) == 1 else f"{each.name} ({each.login})"
         for each in students
     }
-
-
-def roster_identity(roster: Roster) -> list[tuple[str, str, str | None, Mapping[str, str]]]:
-    """Name, login, id and row of each student of a roster. Rows without an address or a name are
-    left out."""
-    logins = ("Email address", "Email", "SIS Login ID", "Username", "student")
-    found = []
-    for row in roster.rows:  # a roster of one row: `absent` knows the rows that are no students
-        for hand_in in Roster((row,), roster.moodle_columns).absent([]):
-            login = next((row[key] for key in logins if row.get(key)), hand_in.student)
-            found.append((hand_in.student, login, hand_in.student_id, row))
-    return found
 
 
 def _item(person: Person, name: str, lesson: Lesson, counting: Attempt | None) -> Item:

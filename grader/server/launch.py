@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
-from urllib.parse import urlsplit
 
 import uvicorn
 
@@ -88,16 +86,6 @@ def serve(
             uvicorn.Server(config).run()
 
 
-def check_url(url: str) -> str:
-    """The address of the server without a path. UsageError for another kind of address."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
-        raise UsageError(
-            f"{url!r} is not the address of a server", "Write it as https://grade.example.org."
-        )
-    return url.rstrip("/")
-
-
 def _refuse(settings: Settings) -> None:
     raise UsageError(
         f"another server uses {settings.data}", "End it, or give another folder with --data."
@@ -125,8 +113,3 @@ def _keep_dispatching(settings: Settings, ended: threading.Event) -> None:
                 pass
         finally:
             child.kill()
-
-
-def default_workers() -> int:
-    """A grading at a time per core, and a core for the pages."""
-    return max(1, len(os.sched_getaffinity(0)) - 1)

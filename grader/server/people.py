@@ -51,7 +51,7 @@ def add_person(
     name: str,
     login: str,
     *,
-    role: Role,
+    role: Role = Role.STUDENT,
     student_id: str | None = None,
     row: Mapping[str, str] | None = None,
 ) -> int:

@@ -5,6 +5,7 @@ Nothing is kept about sent points: after a restart, all points are sent once mor
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import threading
@@ -22,7 +23,7 @@ from grader.server.database import read_note
 from grader.server.records import Attempt, Override
 from grader.server.web.site import Site
 
-RETURN_SECONDS = 20.0
+RETURN_SECONDS = 30.0
 KEY = "lti key"
 CLIENT, SUBJECT, COLUMN = "lti client", "lti subject", "lti column "
 """Fields of a person's row; COLUMN is followed by an exercise."""
@@ -45,30 +46,34 @@ def keep_returning(site: Site, ended: threading.Event) -> None:
     """Returns points until the server ends."""
     sent: Sent = {}
     while site.settings.platforms and not ended.wait(RETURN_SECONDS):
-        try:
+        with _logging(SQLAlchemyError):
             return_points(site, sent)
-        except SQLAlchemyError as error:
-            logging.getLogger("uvicorn.error").warning("No points are returned: %s", error)
 
 
 def return_points(site: Site, sent: Sent) -> None:
-    """Sends the points that differ from `sent`. A platform that does not answer gets its points in
-    the next round."""
+    """Sends the points that differ from `sent`. A refused score is sent again in the next round."""
     with site.engine.begin() as connection:
         key = read_key(connection)
     with site.reading() as connection:
         changed = [*_list_changed(connection, site, sent)]
     for platform in site.settings.platforms:
         own = [each for each in changed if each[0] == platform.client_id]
-        try:
+        with _logging(GraderError, KeyError, TypeError):
             token = lti.request_token(platform, key, lti.SCORES_SCOPE) if own else ""
             for _, place, mark, column, score in own:
-                if column.startswith(platform.services):
+                with _logging(GraderError):
                     now = datetime.now(UTC).isoformat(timespec="milliseconds")
-                    lti.send_score(column, token, {**score, "timestamp": now})
-                sent[place] = mark
-        except (GraderError, KeyError, TypeError) as error:
-            logging.getLogger("uvicorn.error").warning("No points are returned: %s", error)
+                    lti.send_score(platform, column, token, {**score, "timestamp": now})
+                    sent[place] = mark
+
+
+@contextlib.contextmanager
+def _logging(*kinds: type[Exception]) -> Iterator[None]:
+    """Goes on after these errors."""
+    try:
+        yield
+    except kinds as error:
+        logging.getLogger("uvicorn.error").warning("Points are not returned: %s", error)
 
 
 def _list_changed(

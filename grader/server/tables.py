@@ -43,19 +43,15 @@ PEOPLE = Table(
     Column("row", Text, nullable=False),
     Column("password", String(200)),
 )
-INVITATIONS = Table(
-    "invitations",
-    METADATA,
-    Column("token", String(64), primary_key=True),  # SHA-256 of the link's token
-    Column("person_id", Integer, _of("people"), nullable=False),
-    Column("expires_s", Float, nullable=False),
-)
-SESSIONS = Table(
-    "sessions",
-    METADATA,
-    Column("token", String(64), primary_key=True),  # SHA-256 of the cookie
-    Column("person_id", Integer, _of("people"), nullable=False),
-    Column("expires_s", Float, nullable=False),
+INVITATIONS, SESSIONS = (
+    Table(
+        name,
+        METADATA,
+        Column("token", String(64), primary_key=True),  # SHA-256 of the link's token or the cookie
+        Column("person_id", Integer, _of("people"), nullable=False),
+        Column("expires_s", Float, nullable=False),
+    )
+    for name in ("invitations", "sessions")
 )
 FAILURES = Table(
     "failures",

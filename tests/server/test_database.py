@@ -15,11 +15,10 @@ from alembic.migration import MigrationContext
 
 from grader.authoring.autograder import make_wheel
 from grader.cli import main
-from grader.cli.serve import LIBRARIES
+from grader.cli.serve import LIBRARIES, check_url
 from grader.errors import GraderError, UsageError
 from grader.server.course import find_lessons, render_handout
 from grader.server.database import migrate, open_database, read_secret
-from grader.server.launch import check_url
 from grader.server.tables import METADATA
 from grader.server.web.site import PAGE, Site
 

@@ -240,7 +240,10 @@ def test_an_instructor_chooses_an_exercise_for_the_course(site: Site, school: Sc
 def test_a_student_chooses_no_exercise(site: Site, school: School) -> None:
     visitor = visit(site)
     claims = school.choosing() | {f"{lti.LTI}roles": []}
-    assert launch(visitor, school.confirm(ask(visitor, "eve"), "eve", claims=claims)).status_code == 404
+    assert (
+        launch(visitor, school.confirm(ask(visitor, "eve"), "eve", claims=claims)).status_code
+        == 404
+    )
 
 
 def test_names_of_the_platform_are_text(site: Site, school: School) -> None:
@@ -304,11 +307,21 @@ def test_a_gradebook_that_does_not_answer_gets_the_points_later(
     finish_all(site, lambda _: worth(55))
     school.moved = True
     return_points(site, sent := {})
-    assert "No points are returned" in caplog.text
+    assert "Points are not returned" in caplog.text
     assert (school.scores, sent) == ([], {})  # and no redirect was followed
     school.moved = False
     return_points(site, sent)
     assert len(school.scores) == 1
+
+
+def test_a_column_that_the_platform_removed_stops_no_other(site: Site, school: School) -> None:
+    gone = {"lineitem": f"{school.address}/gone"}
+    for subject in ("ada", "bob"):
+        claims = {f"{lti.GRADES}claim/endpoint": gone} if subject == "ada" else {}
+        enter(site, school, subject, **claims).grade("x", submit=True)
+    finish_all(site, lambda _: worth(55))
+    return_points(site, {})
+    assert [score["userId"] for _, score in school.scores] == ["bob"]
 
 
 def test_an_instructor_brings_the_members_of_the_course(site: Site, school: School) -> None:

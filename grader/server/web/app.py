@@ -10,14 +10,21 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from grader.server.web import class_pages, platform_pages, sign_in, work_pages
 from grader.server.web.events import Board, stream_attempt
 from grader.server.web.site import Site
-from grader.server.web.visits import from_platform, make_policy, public, signed_in, teaching
+from grader.server.web.visits import (
+    from_platform,
+    make_policy,
+    public,
+    show_message,
+    signed_in,
+    teaching,
+)
 
 KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 TITLES = {
@@ -26,6 +33,14 @@ TITLES = {
     404: "This page does not exist, or is not yours.",
     405: "This address has no such form.",
     413: "This is too large.",
+}
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _ATTEMPT, _PERSON = "/attempts/{attempt:int}", "/students/{person:int}"
 _EXERCISE = "/exercises/{exercise}"
@@ -38,7 +53,7 @@ def make_app(site: Site) -> Starlette:
     app = Starlette(
         routes=_make_routes(),
         middleware=[
-            Middleware(Headers),
+            Middleware(add_headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         ],
         exception_handlers={HTTPException: show_error, Exception: show_fault},
@@ -119,47 +134,26 @@ async def show_fault(request: Request, _: Exception) -> Response:
 
 
 def _show(request: Request, title: str, advice: str, status: int) -> Response:
-    if "application/json" in request.headers.get("accept", ""):
-        return JSONResponse({"error": title, "advice": advice}, status)
-    site: Site = request.app.state.site
-    template = site.templates.get_template("message.html")
-    values = {"person": None, "token": "", "nonce": "", "version": site.version}
-    page = template.render(title=title, advice=advice, **values)
-    return Response(page.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
+    asks = "application/json" in request.headers.get("accept", "")
+    return show_message(request.app.state.site, title, advice, status, wants_json=asks)
 
 
-class Headers:
+def add_headers(app: ASGIApp) -> ASGIApp:
     """Adds the headers of security to every answer that has none of its own, and draws the nonce of
     the editor's style sheet."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         scope["nonce"] = nonce = secrets.token_urlsafe(12)
+        headers = {**HEADERS, "content-security-policy": make_policy(nonce)}
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name.lower() for name, _ in message["headers"]}
-                own = [pair for pair in make_headers(nonce) if pair[0] not in given]
+                own = [pair for pair in pairs if pair[0] not in given]
                 message["headers"] = [*message["headers"], *own]
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        await app(scope, receive, send_with_headers)
 
-
-def make_headers(nonce: str) -> list[tuple[bytes, bytes]]:
-    """No kind but the declared one, no address in other sites' logs, no copy in a cache."""
-    headers = {
-        "content-security-policy": make_policy(nonce),
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        "cache-control": "no-store",
-        "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    }
-    return [(name.encode(), value.encode()) for name, value in headers.items()]
+    return answer

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from grader.batch.roster import read_roster
+from grader.batch.roster import check_roster
 from grader.errors import UsageError
 from grader.records import PendingRule
 from grader.server import attempts, people, queue
-from grader.server.gradebook import format_export, name_uniquely, roster_identity, summarise
+from grader.server.gradebook import format_export, name_uniquely, summarise
 from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
 from grader.server.web.site import format_moment
 from grader.server.web.visits import Visit, missing, redirect, show
@@ -98,29 +96,21 @@ def show_roster(visit: Visit) -> Response:
 
 def import_roster(visit: Visit) -> Response:
     """Adds the students of a CSV, and shows an invitation link for each new student."""
-    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
-        file.write(visit.form.get("csv", ""))
-        file.flush()
-        try:
-            rows = roster_identity(read_roster(Path(file.name)))
-        except UsageError as error:
-            message = str(error).replace(file.name, "the roster")
-            raise UsageError(message, error.advice) from None
+    rows = check_roster(visit.form.get("csv", ""), "the roster").accounts()
     if len(rows) > MOST_PEOPLE:
         raise UsageError(f"the roster has more than {MOST_PEOPLE:,} rows", "Divide it.")
     links = []
     with visit.site.engine.begin() as connection:
-        known = {each.login: each for each in people.read_people(connection)}
-        for name, login, student_id, row in rows:
-            folded = people.fold_login(login)
+        known = {each.login: each.id for each in people.read_people(connection)}
+        for each in rows:
+            folded = people.fold_login(each.login)
             if folded in known:
-                people.update_row(connection, known[folded].id, row)
-                continue
-            added = people.add_person(
-                connection, name, login, role=Role.STUDENT, student_id=student_id, row=row
-            )
-            known[folded] = Person(added, name, folded, Role.STUDENT, student_id, row, False)
-            links.append((name, login, _link(visit, connection, added)))
+                people.update_row(connection, known[folded], each.row)
+            else:
+                known[folded] = people.add_person(
+                    connection, each.student, each.login, student_id=each.student_id, row=each.row
+                )
+                links.append((each.student, each.login, _link(visit, connection, known[folded])))
     return _show_roster(visit, links)
 
 

@@ -6,7 +6,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn
 from urllib.parse import parse_qsl, quote
 
@@ -196,10 +196,19 @@ def check_form(visit: Visit) -> None:
 
 def refuse(visit: Visit, message: str, advice: str, status: int) -> Response:
     """The page or the JSON of an error, with the next step."""
-    if visit.wants_json:
-        return JSONResponse({"error": message, "advice": advice}, status)
-    shown = replace(visit, form={})
-    return show(shown, "message.html", status=status, title=message, advice=advice)
+    values = {"person": visit.person, "token": visit.form_token, "nonce": visit.nonce}
+    return show_message(visit.site, message, advice, status, wants_json=visit.wants_json, **values)
+
+
+def show_message(
+    site: Site, title: str, advice: str, status: int, *, wants_json: bool, **values: object
+) -> Response:
+    """The same, also without a visit."""
+    if wants_json:
+        return JSONResponse({"error": title, "advice": advice}, status)
+    shown = {"person": None, "token": "", "nonce": "", **values, "version": site.version}
+    page = site.templates.get_template("message.html").render(title=title, advice=advice, **shown)
+    return Response(page.encode("utf-8", "replace"), status, media_type=STYLE)
 
 
 async def _read_form(request: Request) -> Mapping[str, str]:
