@@ -145,7 +145,7 @@ def grade_attempt(task: Task, *, database: str) -> str:
     from grader.records import Detail
     from grader.spec.reader import read_exercise
 
-    show = _note_stages(_keep_open(database), int(task.key))
+    show = _write_stages(_keep_open(database), int(task.key))
     detail = Detail(instructions=True, cycles=True)
     options = replace(task.options, show=show, detail=detail, reuse=True)
     score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
@@ -160,7 +160,7 @@ def _keep_open(database: str) -> Engine:
     return open_database(database)
 
 
-def _note_stages(engine: Engine, grading_id: int) -> ShowProgress:
+def _write_stages(engine: Engine, grading_id: int) -> ShowProgress:
     """Writes the step of a grading, at most twice a second. A busy database does not stop the
     grading."""
     noted = 0.0

@@ -19,7 +19,7 @@ from grader.server.returns import Sent, return_points
 from grader.server.verdicts import make_failed_verdict
 from grader.server.web.site import Site
 from tests.support.platform import CLIENT, ISSUER, Form, School, make_rsa, open_school
-from tests.support.served import Visitor, finish_all, make_site, visit, worth
+from tests.support.served import ROOT, Visitor, finish_all, make_site, visit, worth
 
 HOSTILE = '"><script>alert(1)</script>'
 
@@ -349,23 +349,15 @@ def test_a_student_brings_no_members(site: Site, school: School) -> None:
     assert school.scopes == []
 
 
-EXAMPLE = """
-[[platform]]
-issuer = "https://moodle.example.org"
-client_id = "AbC"
-login_url = "https://moodle.example.org/mod/lti/auth.php"
-keys_url = "https://moodle.example.org/mod/lti/certs.php"
-token_url = "https://moodle.example.org/mod/lti/token.php"
-services = "https://moodle.example.org/"
-deployments = ["1"]
-"""
+EXAMPLE, CANVAS = re.findall(r"```toml\n(.*?)```", (ROOT / "docs/server.md").read_text(), re.DOTALL)
 
 
 def test_the_file_of_platforms_is_read(tmp_path: Path) -> None:
     file = tmp_path / "platforms.toml"
-    file.write_text(EXAMPLE)
-    (platform,) = lti.read_platforms(file)
-    assert (platform.client_id, platform.deployments) == ("AbC", ("1",))
+    file.write_text(EXAMPLE + CANVAS)
+    moodle, canvas = lti.read_platforms(file)
+    assert (moodle.client_id, moodle.deployments) == ("the client ID", ("1",))
+    assert lti.find_platform((moodle, canvas), canvas.issuer, "") == canvas
 
 
 @pytest.mark.parametrize(
@@ -374,7 +366,7 @@ def test_the_file_of_platforms_is_read(tmp_path: Path) -> None:
         ("https://moodle.example.org/mod/lti/certs.php", "http://moodle.example.org/certs"),
         ("https://moodle.example.org/mod/lti/certs.php", "file:///etc/passwd"),
         ('services = "https://moodle.example.org/"', 'services = "https://moodle.example.org"'),
-        ('client_id = "AbC"\n', ""),
+        ('client_id = "the client ID"\n', ""),
         ("client_id", "client"),
         ("[[platform]]", ""),
         ('["1"]', "[1"),

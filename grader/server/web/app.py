@@ -17,14 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from grader.server.web import class_pages, platform_pages, sign_in, work_pages
 from grader.server.web.events import Board, stream_attempt
 from grader.server.web.site import Site
-from grader.server.web.visits import (
-    from_platform,
-    make_policy,
-    public,
-    show_message,
-    signed_in,
-    teaching,
-)
+from grader.server.web.visits import make_policy, public, show_message, signed_in, teaching
 
 KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 TITLES = {
@@ -72,8 +65,8 @@ def _make_routes() -> list[Route]:
         ("/sign-out", public(sign_in.sign_out), post),
         ("/invitations/{token}", public(sign_in.show_invitation), get),
         ("/invitations/{token}", public(sign_in.accept_invitation), post),
-        ("/lti/login", from_platform(platform_pages.begin_sign_in), ["GET", "POST"]),
-        ("/lti/launch", from_platform(platform_pages.finish_sign_in), post),
+        ("/lti/login", public(platform_pages.begin_sign_in, own_forms=False), get + post),
+        ("/lti/launch", public(platform_pages.finish_sign_in, own_forms=False), post),
         ("/lti/keys", public(platform_pages.send_keys), get),
         ("/exercises", signed_in(work_pages.list_exercises), get),
         (_EXERCISE, signed_in(work_pages.show_exercise), get),

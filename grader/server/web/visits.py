@@ -114,14 +114,9 @@ def set_cookie(response: Response, site: Site, token: str) -> None:
     )
 
 
-def public(handler: Handler) -> Endpoint:
-    """A page for everybody."""
-    return _endpoint(handler, lambda _: True)
-
-
-def from_platform(handler: Handler) -> Endpoint:
-    """An address for forms of course platforms, which have tokens of their own."""
-    return _endpoint(handler, lambda _: True, own_forms=False)
+def public(handler: Handler, *, own_forms: bool = True) -> Endpoint:
+    """A page for everybody. Forms of course platforms have tokens of their own."""
+    return _endpoint(handler, lambda _: True, own_forms=own_forms)
 
 
 def signed_in(handler: Handler) -> Endpoint:
