@@ -32,10 +32,12 @@ def school() -> Iterator[School]:
 
 
 @pytest.fixture
-def site(school: School, tmp_path: Path) -> Site:
-    made = make_site(tmp_path, url="https://localhost", platforms=(school.registration,))
+def site(school: School, tmp_path: Path, database: str | None) -> Iterator[Site]:
+    known = (school.registration,)
+    made = make_site(tmp_path, url="https://localhost", platforms=known, database=database)
     school.tool_keys = visit(made).client.get("/lti/keys").json()
-    return made
+    yield made
+    made.engine.dispose()
 
 
 def ask(visitor: Visitor, subject: str = "ada") -> str:

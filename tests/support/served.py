@@ -44,7 +44,11 @@ def make_course(folder: Path, *names: str) -> Path:
 
 
 def make_site(
-    folder: Path, *names: str, url: str = URL, platforms: tuple[Platform, ...] = ()
+    folder: Path,
+    *names: str,
+    url: str = URL,
+    platforms: tuple[Platform, ...] = (),
+    database: str | None = None,
 ) -> Site:
     data = folder / "data"
     data.mkdir()
@@ -52,7 +56,7 @@ def make_site(
     settings = Settings(
         data,
         course,
-        f"sqlite:///{data}/course.sqlite",
+        database or f"sqlite:///{data}/course.sqlite",
         url,
         "emulated:h100",
         model=False,
