@@ -94,8 +94,17 @@ def serve_from(buildah: Buildah, container: str, work: Path) -> None:
         port = free.getsockname()[1]
     with open_postgres() as make:
         url, _, folder = make().partition("?host=")
-        command = ("grade", "serve", "--database", f"{url}?host=/pg", "--port", str(port))
-        mounts = ("-v", f"{folder}:/pg", "-v", f"{work}:/work", "--workdir", "/work")
+        command = (
+            "timeout",
+            "60",
+            "grade",
+            "serve",
+            "--database",
+            f"{url}?host=/pg",
+            "--port",
+            str(port),
+        )
+        mounts = ("-v", f"{folder}:/pg", "-v", f"{work}:/work", "--workingdir", "/work")
         run = buildah.command("run", "--isolation", "chroot", *mounts, "--user", "1000", container)
         with subprocess.Popen([*run, "--", *command], stdout=subprocess.PIPE, text=True) as server:
             try:

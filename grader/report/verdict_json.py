@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from grader.messages.headlines import explain, format_check_value
+from grader.messages.what_if import describe_best, describe_no_fix
 from grader.records import Score, Status
 from grader.report.html.pages import describe_outcome
 from grader.report.platforms.marks import list_marks
@@ -28,6 +29,7 @@ def show_score(score: Score) -> dict[str, Any]:
         "points": score.score if has_points else None,
         "full": score.max_score if has_points else None,
         "pending": score.pending_points,
+        "fixes": _describe_fixes(score),
         "device": score.device.name if score.device else "",
         "checks": [
             {
@@ -52,6 +54,13 @@ def show_score(score: Score) -> dict[str, Any]:
     }
 
 
+def _describe_fixes(score: Score) -> str:
+    """The best fix that was tried, in a sentence; empty where none was tried."""
+    if score.what_if is None:
+        return ""
+    return clean_text(describe_best(score.what_if, score.checks) or describe_no_fix(score.what_if))
+
+
 def show_failure(message: str, advice: str) -> dict[str, Any]:
     """The same fields, for an attempt that the grader could not grade."""
     row = STATUSES[Status.GRADER_ERROR]
@@ -63,4 +72,4 @@ def show_failure(message: str, advice: str) -> dict[str, Any]:
         "checks": [],
         "marks": [],
     }
-    return {**texts, **no_points, "advice": advice, "detail": "", "device": ""}
+    return {**texts, **no_points, "advice": advice, "detail": "", "device": "", "fixes": ""}

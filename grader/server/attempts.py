@@ -46,11 +46,13 @@ def submit(connection: Connection, attempt: Attempt, rules: Assignment, now: flo
     connection.execute(query.values(submitted_s=now))
 
 
-def grade_again(connection: Connection, attempts: Iterable[Attempt], now: float) -> int:
+def grade_again(
+    connection: Connection, attempts: Iterable[Attempt], now: float, *, what_if: bool = False
+) -> int:
     """Puts attempts into the queue again, those that are not in it; returns their number."""
     ready = [attempt for attempt in attempts if attempt.is_done]
     for attempt in ready:
-        queue.add_grading(connection, attempt.id, attempt.person_id, now)
+        queue.add_grading(connection, attempt.id, attempt.person_id, now, what_if=what_if)
     return len(ready)
 
 

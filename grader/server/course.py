@@ -10,6 +10,7 @@ from pathlib import Path
 
 from grader.errors import UsageError
 from grader.folders import shipped_exercises
+from grader.records import WhatIfMode
 from grader.report.html.markdown import render_markdown
 from grader.spec.public import (
     FILES_FOLDER,
@@ -40,6 +41,7 @@ class Lesson:
     supplied: Mapping[str, str]
     has_hidden_cases: bool
     week: int | None
+    may_try_fixes: bool
 
 
 def find_lessons(course: Path | None) -> dict[str, Lesson]:
@@ -80,6 +82,7 @@ def read_lesson(folder: Path) -> Lesson | None:
         {name: (folder / FILES_FOLDER / name).read_text("utf-8", "replace") for name in names},
         bool(exercise.hidden_cases),
         entry.week if entry else None,
+        exercise.what_if is not WhatIfMode.OFF,
     )
 
 

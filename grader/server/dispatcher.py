@@ -142,16 +142,26 @@ def grade_attempt(task: Task, *, database: str) -> str:
     """Grades an attempt as `grade EXERCISE FILE --html` does; returns the verdict for
     `read_answer`. Writes its steps to the database."""
     from grader.grading.grade import grade_with
-    from grader.records import Detail
+    from grader.grading.what_if import Trial, try_fixes
+    from grader.records import Detail, Submission
     from grader.spec.reader import read_exercise
+    from grader.submission.source_file import parse_submission
 
-    show = _write_stages(_keep_open(database), int(task.key))
+    engine = _keep_open(database)
+    show = _write_stages(engine, int(task.key))
     detail = Detail(instructions=True, cycles=True)
     options = replace(task.options, show=show, detail=detail, reuse=True)
     score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
-    title = read_exercise(task.folder).title
+    exercise = read_exercise(task.folder)
     source = task.source.read_text(encoding="utf-8", errors="replace")
-    return pack_answer(make_verdict(score, student=task.exercise, title=title, source=source))
+    with engine.connect().execution_options(writes=False) as connection:
+        tries_fixes = queue.tries_fixes(connection, int(task.key))
+    text = parse_submission(source.encode(), score.submission_name)
+    if tries_fixes and isinstance(text, Submission):
+        trial = Trial(replace(options, detail=Detail()), jobs=1)
+        score = replace(score, what_if=try_fixes(exercise, text, score, trial))
+    own = {"student": task.exercise, "title": exercise.title, "source": source}
+    return pack_answer(make_verdict(score, **own))
 
 
 @functools.cache

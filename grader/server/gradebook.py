@@ -92,17 +92,9 @@ def _item(person: Person, name: str, lesson: Lesson, counting: Attempt | None) -
     if person.student_id is not None:
         platform = "moodle" if "Identifier" in person.row else "canvas"
     key = str(counting.id) if counting is not None else None
-    return Item(
-        student=name,
-        student_id=person.student_id,
-        platform=platform,
-        exercise=lesson.id,
-        submission=f"{lesson.id}.cu" if counting else None,
-        sha256=None,
-        key=key,
-        score_path="",
-        problem=NO_SUBMISSION,
-    )
+    submission = f"{lesson.id}.cu" if counting else None
+    owner = (name, person.student_id, platform, lesson.id)
+    return Item(*owner, submission, None, key, score_path="", problem=NO_SUBMISSION)
 
 
 def _result(lesson: Lesson, attempt: Attempt, text: str) -> Result:

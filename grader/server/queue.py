@@ -28,13 +28,15 @@ MOST_WAITING = 100
 """Gradings of a person in the queue."""
 
 
-def add_grading(connection: Connection, attempt_id: int, person_id: int, now: float) -> int:
+def add_grading(
+    connection: Connection, attempt_id: int, person_id: int, now: float, *, what_if: bool = False
+) -> int:
     """Puts a grading of an attempt at the end of the person's turns; returns its id."""
     clock = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.state != State.WAITING)
     own = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.person_id == person_id)
     started, last = connection.scalar(clock), connection.scalar(own)
     turn = max(started or 0, 0 if last is None else last + 1)
-    owner = {"attempt_id": attempt_id, "person_id": person_id}
+    owner = {"attempt_id": attempt_id, "person_id": person_id, "what_if": what_if}
     place = {"state": State.WAITING, "turn": turn, "tries": 0, "queued_s": now}
     return add_row(connection, GRADINGS, **owner, **place, stage="", message="")
 
@@ -78,6 +80,11 @@ def take(connection: Connection, now: float) -> Work | None:
 def _is_free(now: float) -> ColumnElement[bool]:
     lost = and_(GRADINGS.c.state == State.RUNNING, GRADINGS.c.lease_s < now)
     return or_(GRADINGS.c.state == State.WAITING, lost)
+
+
+def tries_fixes(connection: Connection, grading_id: int) -> bool:
+    """Whether a grading also tries fixes."""
+    return bool(connection.scalar(select(GRADINGS.c.what_if).where(GRADINGS.c.id == grading_id)))
 
 
 def renew(connection: Connection, grading_ids: Sequence[int], now: float) -> None:

@@ -87,6 +87,7 @@ GRADINGS = Table(
     Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
     Column("person_id", Integer, _of("people"), nullable=False, index=True),
     Column("state", _choice(State), nullable=False),
+    Column("what_if", sa.Boolean, nullable=False, server_default=sa.false()),  # it tries fixes too
     Column("turn", Integer, nullable=False),  # gradings start in the order of (turn, id): queue.py
     Column("tries", Integer, nullable=False),
     Column("lease_s", Float),  # until then a worker has it

@@ -80,6 +80,7 @@ def _make_routes() -> list[Route]:
         (f"{_ATTEMPT}/report", signed_in(work_pages.show_report), get),
         (f"{_ATTEMPT}/source", signed_in(work_pages.download_source), get),
         (f"{_ATTEMPT}/submit", signed_in(work_pages.submit_attempt), post),
+        (f"{_ATTEMPT}/what-if", signed_in(work_pages.try_fixes), post),
         (f"{_ATTEMPT}/comments", teaching(class_pages.add_comment), post),
         (f"{_ATTEMPT}/again", teaching(class_pages.grade_again), post),
         ("/class", teaching(class_pages.show_class), get),

@@ -44,19 +44,11 @@ def show_class(visit: Visit) -> Response:
         key: _make_cell(own.get(key, []), rules[key[1]], overrides.get(key, [])) for key in keys
     }
     template = "class_table.html" if only_table else "class.html"
-    return show(
-        visit,
-        template,
-        students=sorted(students, key=lambda each: names[each.id].casefold()),
-        names=names,
-        lessons=shown,
-        all_lessons=lessons,
-        rules=rules,
-        cells=cells,
-        waiting=waiting,
-        queued=queued,
-        moments={each.id: format_moment(rules[each.id].deadline_s, MOMENT) for each in lessons},
-    )
+    students.sort(key=lambda each: names[each.id].casefold())
+    moments = {each.id: format_moment(rules[each.id].deadline_s, MOMENT) for each in lessons}
+    table = {"students": students, "names": names, "lessons": shown, "cells": cells}
+    course = {"all_lessons": lessons, "rules": rules, "moments": moments}
+    return show(visit, template, {**table, **course}, waiting=waiting, queued=queued)
 
 
 def _make_cell(
@@ -153,16 +145,9 @@ def show_student(visit: Visit) -> Response:
         rules = attempts.read_rules(connection, lesson.id)
         overrides = attempts.read_overrides(connection, person_id=person.id)
     history = overrides.get((person.id, lesson.id), [])
-    return show(
-        visit,
-        "student.html",
-        student=person,
-        lesson=lesson,
-        attempts=own[::-1],
-        counting=attempts.choose_counting(own, rules),
-        history=history[::-1],
-        rules=rules,
-    )
+    counting = attempts.choose_counting(own, rules)
+    shown = {"student": person, "lesson": lesson, "counting": counting, "rules": rules}
+    return show(visit, "student.html", shown, attempts=own[::-1], history=history[::-1])
 
 
 def show_attempt(visit: Visit) -> Response:

@@ -87,7 +87,7 @@ def _show_invitation(
         advice = "Sign in, or ask your instructor for a new link."
         return show(visit, "message.html", status=404, title=title, advice=advice)
     values = {"invited": invited, "problem": problem, "fewest": people.FEWEST_LETTERS}
-    return show(visit, "invitation.html", status=status, **values)
+    return show(visit, "invitation.html", values, status=status)
 
 
 def _start(visit: Visit, token: str, address: str) -> Response:
@@ -98,7 +98,7 @@ def _start(visit: Visit, token: str, address: str) -> Response:
 
 def _refuse(visit: Visit, problem: str, login: str, status: int) -> Response:
     values = {"problem": problem, "login": login, "next": _next(visit)}
-    return show(visit, "sign_in.html", status=status, **values)
+    return show(visit, "sign_in.html", values, status=status)
 
 
 def _next(visit: Visit) -> str:

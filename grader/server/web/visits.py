@@ -65,16 +65,18 @@ Handler = Callable[[Visit], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def show(visit: Visit, template: str, *, status: int = 200, **values: object) -> Response:
+def show(
+    visit: Visit,
+    template: str,
+    given: Mapping[str, object] | None = None,
+    *,
+    status: int = 200,
+    **values: object,
+) -> Response:
     """A page. Its cookie binds the tokens of its forms to the visitor."""
     page = visit.site.templates.get_template(template)
-    text = page.render(
-        person=visit.person,
-        token=visit.form_token,
-        nonce=visit.nonce,
-        version=visit.site.version,
-        **values,
-    )
+    own = {"person": visit.person, "token": visit.form_token, "nonce": visit.nonce}
+    text = page.render(**own, version=visit.site.version, **values, **given or {})
     response = HTMLResponse(text.encode("utf-8", "replace"), status, media_type=STYLE)
     if visit.person is None:
         set_cookie(response, visit.site, visit.cookie)
@@ -102,16 +104,8 @@ def missing() -> NoReturn:
 
 
 def set_cookie(response: Response, site: Site, token: str) -> None:
-    secure = site.settings.url.startswith("https:")
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=int(people.SESSION_S),
-        httponly=True,
-        samesite="lax",
-        secure=secure,
-        path="/",
-    )
+    age_s, secure = int(people.SESSION_S), site.settings.url.startswith("https:")
+    response.set_cookie(COOKIE, token, age_s, httponly=True, samesite="lax", secure=secure)
 
 
 def public(handler: Handler, *, own_forms: bool = True) -> Endpoint:

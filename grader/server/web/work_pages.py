@@ -84,27 +84,14 @@ def show_work(
 ) -> Response:
     """The page of the editor. `reading`: an instructor reads this attempt of a student."""
     shown = reading or (own[-1] if own else None)
-    data = {
-        "exercise": lesson.id,
-        "person": visit.user.id,
-        "source": source,
-        "starter": lesson.starter,
-        "attempt": shown.id if shown else None,
-        "reading": reading is not None,
-    }
-    return show(
-        visit,
-        "work.html",
-        lesson=lesson,
-        rules=rules,
-        attempts=own[::-1],
-        counting=attempts.choose_counting(own, rules),
-        override=override,
-        reading=reading,
-        student=student,
-        data=json.dumps(data),
-        is_late=rules.deadline_s is not None and visit.now > rules.deadline_s,
-    )
+    texts = {"exercise": lesson.id, "source": source, "starter": lesson.starter}
+    ids = {"person": visit.user.id, "attempt": shown and shown.id}
+    data = json.dumps({**texts, **ids, "reading": reading is not None})
+    is_late = rules.deadline_s is not None and visit.now > rules.deadline_s
+    history = {"attempts": own[::-1], "counting": attempts.choose_counting(own, rules)}
+    state = {"rules": rules, "is_late": is_late, "override": override}
+    reader = {"reading": reading, "student": student}
+    return show(visit, "work.html", {**history, **state, **reader}, lesson=lesson, data=data)
 
 
 def show_picture(visit: Visit) -> Response:
@@ -150,6 +137,16 @@ def submit_attempt(visit: Visit) -> Response:
     return JSONResponse({"attempt": attempt.id})
 
 
+def try_fixes(visit: Visit) -> Response:
+    """Grades an attempt again, and tries fixes of it, if the exercise allows it."""
+    with visit.site.engine.begin() as connection:
+        attempt = find_attempt(visit, connection)
+        if not find_lesson(visit, attempt.exercise).may_try_fixes:
+            missing()
+        attempts.grade_again(connection, [attempt], visit.now, what_if=True)
+    return JSONResponse({"attempt": attempt.id})
+
+
 def send_attempt(visit: Visit) -> Response:
     """An attempt for the page's script: source, marks, and the verdict as HTML."""
     with visit.site.reading() as connection:
@@ -162,26 +159,16 @@ def send_attempt(visit: Visit) -> Response:
         has_page = attempts.read_kept(connection, attempt, "page") is not None
     verdict: dict[str, Any] | None = json.loads(shown) if shown else None
     template = visit.site.templates.get_template("verdict.html")
-    html = template.render(
-        attempt=attempt,
-        previous=previous,
-        verdict=verdict,
-        has_page=has_page,
-        changes=[] if before is None else list_changes(before, source),
-        comments=comments,
-        teaches=visit.user.teaches,
-        token=visit.form_token,
-    )
-    return JSONResponse(
-        {
-            "attempt": attempt.id,
-            "done": attempt.is_done,
-            "source": source,
-            "marks": verdict["marks"] if verdict else [],
-            "comments": [{"line": each.line, "text": each.text} for each in comments],
-            "html": html,
-        }
-    )
+    changes = [] if before is None else list_changes(before, source)
+    graded = {"verdict": verdict, "has_page": has_page, "comments": comments}
+    lesson = visit.site.lessons.get(attempt.exercise)
+    visitor = {"teaches": visit.user.teaches, "token": visit.form_token, "lesson": lesson}
+    compared = {"attempt": attempt, "previous": previous, "changes": changes}
+    html = template.render(**compared, **graded, **visitor)
+    texts = [{"line": each.line, "text": each.text} for each in comments]
+    marks = {"marks": verdict["marks"] if verdict else [], "comments": texts}
+    state = {"attempt": attempt.id, "done": attempt.is_done, "source": source}
+    return JSONResponse({**state, **marks, "html": html})
 
 
 def show_report(visit: Visit) -> Response:
