@@ -167,7 +167,7 @@ HEAVY: dict[str, tuple[tuple[str, ...], bool]] = {
     "uvicorn": (("grader.server.launch",), False),
     "sqlalchemy": (("grader.server",), False),
     "alembic": (("grader.server.database", "grader.server.migrations"), False),
-    "argon2": (("grader.server.people",), False),
+    "argon2": (("grader.plumbing.passwords",), False),
     "markdown_it": (("grader.report.html.markdown",), False),
     "jwt": (("grader.lti",), False),
     "cryptography": (("grader.lti",), False),

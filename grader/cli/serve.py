@@ -72,6 +72,7 @@ def run_serve(options: argparse.Namespace) -> int:
         workers=options.workers or _default_workers(),
         isolated=not options.no_isolation,
         model=not options.no_model,
+        playground=options.playground,
         platforms=read_platforms(Path(options.lti)) if options.lti is not None else (),
     )
     serve(settings, host=options.host, port=options.port, show=print_lines, ready=READY)
@@ -136,6 +137,8 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--url", "URL", text)
     text = "the course platforms that sign students in by LTI 1.3 and get their points (TOML)"
     add_value(parser, "--lti", "FILE", text)
+    text = "guests grade at /playground without an account, and share attempts by links"
+    parser.add_argument("--playground", action="store_true", help=text)
     add_device(parser, "emulated[:ID] (the default), or gpu[:N]", "emulated")
     add_no_isolation(parser)
     add_no_model(parser)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from typing import Any
 
 from grader.messages.headlines import explain, format_check_value
@@ -14,6 +15,7 @@ from grader.statuses import STATUSES
 
 MAX_DETAIL = 20_000
 MOST_MARKS = 200
+MOST_CHANGED_LINES = 400
 
 
 def show_score(score: Score) -> dict[str, Any]:
@@ -73,3 +75,11 @@ def show_failure(message: str, advice: str) -> dict[str, Any]:
         "marks": [],
     }
     return {**texts, **no_points, "advice": advice, "detail": "", "device": "", "fixes": ""}
+
+
+def list_changes(before: str, after: str) -> list[tuple[str, str]]:
+    """The lines that changed, with a line around them, as (kind, text)."""
+    kinds = {"+": "added", "-": "removed", "@": "place", " ": "same"}
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
+    rows = [(kinds[line[:1] or " "], line) for line in lines]
+    return rows[2:MOST_CHANGED_LINES]  # without the two names of the files

@@ -107,12 +107,8 @@ class Dispatcher:
         source = self._folder / str(work.grading_id) / f"{work.exercise}.cu"
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_bytes(work.source.encode("utf-8", "replace"))
-        options = Options(
-            device=self._settings.device,
-            seed=draw_seed(self._secret, work.sha256),
-            isolated=self._settings.isolated,
-            model=self._settings.model,
-        )
+        own, seed = self._settings, draw_seed(self._secret, work.sha256)
+        options = Options(own.device, seed, isolated=own.isolated, model=own.model)
         key = str(work.grading_id)
         return Task(key, work.exercise, lesson.folder, work.sha256, source, options)
 

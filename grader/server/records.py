@@ -15,6 +15,7 @@ class Role(StrEnum):
 
     STUDENT = "student"
     INSTRUCTOR = "instructor"
+    GUEST = "guest"
 
 
 class Counting(StrEnum):
@@ -48,6 +49,7 @@ class Settings:
     isolated: bool = True
     model: bool = True
     platforms: tuple[Platform, ...] = ()
+    playground: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,10 @@ class Person:
     @property
     def teaches(self) -> bool:
         return self.role is Role.INSTRUCTOR
+
+    @property
+    def is_guest(self) -> bool:
+        return self.role is Role.GUEST
 
 
 @dataclass(frozen=True)

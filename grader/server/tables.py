@@ -19,8 +19,9 @@ def add_row(connection: sa.Connection, table: Table, **values: object) -> int:
     return int(added[0])
 
 
-def _id() -> Column[int]:
-    return Column("id", Integer, primary_key=True)
+def _numbered(name: str, *columns: sa.schema.SchemaItem) -> Table:
+    """A table whose rows have ids."""
+    return Table(name, METADATA, Column("id", Integer, primary_key=True), *columns)
 
 
 def _choice(kind: type[StrEnum]) -> sa.Enum:
@@ -32,10 +33,8 @@ def _of(table: str) -> sa.ForeignKey:
     return sa.ForeignKey(f"{table}.id", ondelete="CASCADE")
 
 
-PEOPLE = Table(
+PEOPLE = _numbered(
     "people",
-    METADATA,
-    _id(),
     Column("name", String(200), nullable=False),
     Column("login", String(200), nullable=False, unique=True),
     Column("role", _choice(Role), nullable=False),
@@ -53,10 +52,8 @@ INVITATIONS, SESSIONS = (
     )
     for name in ("invitations", "sessions")
 )
-FAILURES = Table(
+FAILURES = _numbered(
     "failures",
-    METADATA,
-    _id(),
     Column("key", String(300), nullable=False, index=True),
     Column("at_s", Float, nullable=False),
 )
@@ -68,10 +65,8 @@ ASSIGNMENTS = Table(
     Column("counting", _choice(Counting), nullable=False),
     Column("visible", sa.Boolean, nullable=False),
 )
-ATTEMPTS = Table(
+ATTEMPTS = _numbered(
     "attempts",
-    METADATA,
-    _id(),
     Column("person_id", Integer, _of("people"), nullable=False),
     Column("exercise", String(200), nullable=False),
     Column("source", Text, nullable=False),
@@ -80,10 +75,8 @@ ATTEMPTS = Table(
     Column("submitted_s", Float),
     Index("attempts_of", "person_id", "exercise"),
 )
-GRADINGS = Table(
+GRADINGS = _numbered(
     "gradings",
-    METADATA,
-    _id(),
     Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
     Column("person_id", Integer, _of("people"), nullable=False, index=True),
     Column("state", _choice(State), nullable=False),
@@ -104,20 +97,16 @@ GRADINGS = Table(
     Column("page", sa.LargeBinary),
     Index("gradings_queue", "state", "turn"),
 )
-COMMENTS = Table(
+COMMENTS = _numbered(
     "comments",
-    METADATA,
-    _id(),
     Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
     Column("author", String(200), nullable=False),  # a name: it stays when the account is removed
     Column("line", Integer, nullable=False),
     Column("text", Text, nullable=False),
     Column("created_s", Float, nullable=False),
 )
-OVERRIDES = Table(
+OVERRIDES = _numbered(
     "overrides",
-    METADATA,
-    _id(),
     Column("person_id", Integer, _of("people"), nullable=False),
     Column("exercise", String(200), nullable=False),
     Column("points", Float),

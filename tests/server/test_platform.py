@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import time
 from collections.abc import Iterator
@@ -193,6 +194,18 @@ def test_a_state_that_the_server_has_not_signed_is_refused(site: Site, school: S
     form = school.confirm(ask(visitor), "ada")
     head, _, signature = form["state"].rpartition(".")
     form["state"] = f"{head}.{signature[::-1]}"
+    visitor.client.cookies.set("grade_platform", form["state"], domain="localhost.local")
+    assert launch(visitor, form).status_code == 400
+
+
+def test_a_state_is_not_made_from_the_token_of_a_form(site: Site, school: School) -> None:
+    """A visitor chooses the session's cookie, and so the text that the token of a form signs."""
+    visitor = visit(site)
+    form = school.confirm(ask(visitor), "ada")
+    signed = form["state"].rpartition(".")[0]
+    visitor.client.cookies.set("grade_session", signed, domain="localhost.local")
+    forged = base64.urlsafe_b64encode(bytes.fromhex(visitor.token("/sign-in"))).decode()
+    form["state"] = f"{signed}.{forged.rstrip('=')}"
     visitor.client.cookies.set("grade_platform", form["state"], domain="localhost.local")
     assert launch(visitor, form).status_code == 400
 

@@ -36,6 +36,7 @@ def open_postgres() -> Iterator[Callable[[], str]]:
     psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     initdb, postgres = find_program("initdb"), find_program("postgres")
     folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path is short
+    folder.chmod(0o755)  # every user may open the socket
     own: Mapping[str, Any] = {"cwd": folder}
     if os.geteuid() == 0:
         other = pwd.getpwnam(OTHER_USER)

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from grader.server.web import class_pages, platform_pages, sign_in, work_pages
+from grader.server.web import class_pages, platform_pages, playground, sign_in, work_pages
 from grader.server.web.events import Board, stream_attempt
 from grader.server.web.site import Site
 from grader.server.web.visits import make_policy, public, show_message, signed_in, teaching
@@ -68,6 +68,8 @@ def _make_routes() -> list[Route]:
         ("/lti/login", public(platform_pages.begin_sign_in, own_forms=False), get + post),
         ("/lti/launch", public(platform_pages.finish_sign_in, own_forms=False), post),
         ("/lti/keys", public(platform_pages.send_keys), get),
+        ("/playground", public(playground.start), get + post),
+        ("/shared/{attempt:int}/{token}", public(playground.show_shared), get),
         ("/exercises", signed_in(work_pages.list_exercises), get),
         (_EXERCISE, signed_in(work_pages.show_exercise), get),
         (f"{_EXERCISE}/history", signed_in(work_pages.show_history), get),

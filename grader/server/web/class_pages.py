@@ -11,10 +11,10 @@ from starlette.responses import Response
 from grader.batch.roster import check_roster
 from grader.errors import UsageError
 from grader.records import PendingRule
+from grader.report.moments import format_moment
 from grader.server import attempts, people, queue
 from grader.server.gradebook import format_export, name_uniquely, summarise
 from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
-from grader.server.web.site import format_moment
 from grader.server.web.visits import Visit, missing, redirect, show
 from grader.server.web.work_pages import find_attempt, find_lesson, show_work
 

@@ -18,9 +18,10 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from grader.report.moments import format_wait
 from grader.server import queue
 from grader.server.records import Place, State
-from grader.server.web.site import Site, format_wait
+from grader.server.web.site import Site
 from grader.server.web.visits import Visit, open_visit
 from grader.server.web.work_pages import find_attempt
 

@@ -12,15 +12,8 @@ from grader.errors import GraderError
 from grader.server import people
 from grader.server.course import Lesson
 from grader.server.returns import column_names, read_key
-from grader.server.web.visits import (
-    STATE,
-    Visit,
-    make_policy,
-    missing,
-    redirect,
-    set_cookie,
-    show,
-)
+from grader.server.web import visits
+from grader.server.web.visits import Visit, begin_session, make_policy, missing, redirect, show
 
 LAUNCH = "/lti/launch"
 
@@ -31,10 +24,10 @@ def begin_sign_in(visit: Visit) -> Response:
     names = (given.get("iss", ""), given.get("client_id", ""))
     platform = lti.find_platform(site.settings.platforms, *names)
     launch = f"{site.settings.url}{LAUNCH}"
-    address, state = lti.begin_sign_in(platform, given, launch, site.form_secret)
+    address, state = lti.begin_sign_in(platform, given, launch, site.secret(LAUNCH))
     answer = redirect(address)
     secure = "SameSite=None; Secure; Partitioned" if launch.startswith("https:") else "SameSite=Lax"
-    cookie = f"{STATE}={state}; Path=/lti; Max-Age={lti.LAUNCH_S}; HttpOnly; {secure}"
+    cookie = f"{visits.STATE}={state}; Path=/lti; Max-Age={lti.LAUNCH_S}; HttpOnly; {secure}"
     answer.headers.append("set-cookie", cookie)  # `set_cookie` knows Partitioned from Python 3.14
     return answer
 
@@ -42,7 +35,7 @@ def begin_sign_in(visit: Visit) -> Response:
 def finish_sign_in(visit: Visit) -> Response:
     """Opens a session for a person whom the platform confirms, or shows the choice of exercises."""
     site = visit.site
-    launch = lti.read_launch(site.settings.platforms, visit.form, visit.state, site.form_secret)
+    launch = lti.read_launch(site.settings.platforms, visit.form, visit.state, site.secret(LAUNCH))
     with site.engine.begin() as connection:
         people.use_once(connection, launch.nonce, visit.now, seconds=2 * lti.LAUNCH_S)
         key = read_key(connection)
@@ -61,9 +54,7 @@ def finish_sign_in(visit: Visit) -> Response:
         row = column_names(launch, lesson.id if lesson else None)
         person = people.enter_member(connection, launch.platform, launch.member, row)
         token = people.open_session(connection, person, visit.now)
-    answer = redirect(f"/exercises/{lesson.id}" if lesson else "/")
-    set_cookie(answer, site, token)
-    return answer
+    return begin_session(visit, token, f"/exercises/{lesson.id}" if lesson else "/")
 
 
 def send_keys(visit: Visit) -> Response:
@@ -90,11 +81,6 @@ def _show_choice(visit: Visit, launch: lti.Launch, key: str) -> Response:
 def _make_item(lesson: Lesson, url: str) -> dict[str, object]:
     """The exercise as an item of the course, with a column in its gradebook."""
     column = {"label": lesson.title, "resourceId": lesson.id, "scoreMaximum": lesson.full}
-    return {
-        "type": "ltiResourceLink",
-        "title": lesson.title,
-        "url": f"{url}{LAUNCH}",
-        "custom": {"exercise": lesson.id},
-        "lineItem": column,
-        "window": {"targetName": "_blank"},
-    }
+    link = {"type": "ltiResourceLink", "title": lesson.title, "url": f"{url}{LAUNCH}"}
+    own = {"custom": {"exercise": lesson.id}, "window": {"targetName": "_blank"}}
+    return {**link, **own, "lineItem": column}

@@ -61,17 +61,13 @@ class Visit:
         return int(self.path[name])
 
 
+Given = Mapping[str, object] | None
 Handler = Callable[[Visit], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def show(
-    visit: Visit,
-    template: str,
-    given: Mapping[str, object] | None = None,
-    *,
-    status: int = 200,
-    **values: object,
+    visit: Visit, template: str, given: Given = None, *, status: int = 200, **values: object
 ) -> Response:
     """A page. Its cookie binds the tokens of its forms to the visitor."""
     page = visit.site.templates.get_template(template)
@@ -106,6 +102,13 @@ def missing() -> NoReturn:
 def set_cookie(response: Response, site: Site, token: str) -> None:
     age_s, secure = int(people.SESSION_S), site.settings.url.startswith("https:")
     response.set_cookie(COOKIE, token, age_s, httponly=True, samesite="lax", secure=secure)
+
+
+def begin_session(visit: Visit, token: str, address: str) -> Response:
+    """Continues at a page with the cookie of a new session."""
+    response = redirect(address)
+    set_cookie(response, visit.site, token)
+    return response
 
 
 def public(handler: Handler, *, own_forms: bool = True) -> Endpoint:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import mimetypes
 from typing import Any
@@ -10,12 +9,13 @@ from typing import Any
 from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
 
+from grader.report.verdict_json import list_changes
 from grader.server import attempts
 from grader.server.course import Lesson
 from grader.server.records import Assignment, Attempt, Override
+from grader.server.web.playground import check_guest, share
 from grader.server.web.visits import Visit, missing, redirect, show
 
-MOST_CHANGED_LINES = 400
 REPORT_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
     " base-uri 'none'; form-action 'none'"
@@ -115,13 +115,14 @@ def add_attempt(visit: Visit) -> Response:
     """Grades a text, and submits it if the student asks."""
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.engine.begin() as connection:
+        check_guest(connection, visit.user)
         rules = attempts.read_rules(connection, lesson.id)
         source = visit.form.get("source", "").replace("\r\n", "\n")
         person = visit.user.id
         added = attempts.add_attempt(connection, person, lesson.id, source, now=visit.now)
         attempt = attempts.read_attempt(connection, added)
         assert attempt is not None
-        if visit.form.get("submit") == "yes":
+        if visit.form.get("submit") == "yes" and not visit.user.is_guest:
             attempts.submit(connection, attempt, rules, visit.now)
     return JSONResponse({"attempt": added})
 
@@ -130,7 +131,7 @@ def submit_attempt(visit: Visit) -> Response:
     """Submits an attempt that was graded before."""
     with visit.site.engine.begin() as connection:
         attempt = find_attempt(visit, connection)
-        if attempt.person_id != visit.user.id:
+        if attempt.person_id != visit.user.id or visit.user.is_guest:
             missing()
         rules = attempts.read_rules(connection, attempt.exercise)
         attempts.submit(connection, attempt, rules, visit.now)
@@ -141,7 +142,8 @@ def try_fixes(visit: Visit) -> Response:
     """Grades an attempt again, and tries fixes of it, if the exercise allows it."""
     with visit.site.engine.begin() as connection:
         attempt = find_attempt(visit, connection)
-        if not find_lesson(visit, attempt.exercise).may_try_fixes:
+        lesson = find_lesson(visit, attempt.exercise)
+        if not lesson.may_try_fixes or visit.user.is_guest:
             missing()
         attempts.grade_again(connection, [attempt], visit.now, what_if=True)
     return JSONResponse({"attempt": attempt.id})
@@ -163,6 +165,7 @@ def send_attempt(visit: Visit) -> Response:
     graded = {"verdict": verdict, "has_page": has_page, "comments": comments}
     lesson = visit.site.lessons.get(attempt.exercise)
     visitor = {"teaches": visit.user.teaches, "token": visit.form_token, "lesson": lesson}
+    visitor["share"] = share(visit.site, attempt) if visit.user.is_guest else ""
     compared = {"attempt": attempt, "previous": previous, "changes": changes}
     html = template.render(**compared, **graded, **visitor)
     texts = [{"line": each.line, "text": each.text} for each in comments]
@@ -208,11 +211,3 @@ def find_attempt(visit: Visit, connection: Connection) -> Attempt:
     if attempt is None or (attempt.person_id != visit.user.id and not visit.user.teaches):
         missing()
     return attempt
-
-
-def list_changes(before: str, after: str) -> list[tuple[str, str]]:
-    """The lines that changed, with a line around them, as (kind, text)."""
-    kinds = {"+": "added", "-": "removed", "@": "place", " ": "same"}
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-    rows = [(kinds[line[:1] or " "], line) for line in lines]
-    return rows[2:MOST_CHANGED_LINES]  # without the two names of the files
