@@ -34,7 +34,8 @@ def make_rsa() -> RSAPrivateKey:
 
 @dataclass
 class School:
-    """The platform. `tool_keys`: the key set that the tool publishes."""
+    """The platform. `tool_keys`: the key set that the tool publishes; `opened`: the claims of what
+    the browser opens; `chosen`: the answers of instructors who chose an exercise."""
 
     key: RSAPrivateKey = field(default_factory=make_rsa)
     tool_keys: Mapping[str, Any] = field(default_factory=dict)
@@ -42,6 +43,9 @@ class School:
     members: list[dict[str, Any]] = field(default_factory=list)
     scores: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
+    launch: str = LAUNCH
+    opened: Mapping[str, Any] = field(default_factory=dict)
+    chosen: list[str] = field(default_factory=list)
     key_requests: int = 0
     moved: bool = False
     """The gradebook answers with a redirect."""
@@ -70,7 +74,7 @@ class School:
             "response_mode": "form_post",
             "prompt": "none",
             "client_id": CLIENT,
-            "redirect_uri": LAUNCH,
+            "redirect_uri": self.launch,
             "login_hint": subject,
         }
         assert asked.startswith(f"{self.address}/auth?")
@@ -134,6 +138,19 @@ class School:
         (item,) = claims[f"{CHOOSING}content_items"]
         return item
 
+    def show(self, path: str) -> str:
+        """A page for browsers: `/auth` goes on to the tool, `/course` opens it."""
+        if path.startswith("/auth"):
+            hint = dict(parse_qsl(urlsplit(path).query))["login_hint"]
+            form = self.confirm(f"{self.address}{path}", hint, claims=self.opened)
+            return make_form(self.launch, form, "Confirm")
+        given = {"iss": ISSUER, "client_id": CLIENT, "target_link_uri": self.launch}
+        address = self.launch.replace("launch", "login")
+        name = path.rpartition("/")[2]
+        framed = make_form(address, {**given, "login_hint": name}, "Choose", target="frame")
+        opened = make_form(address, {**given, "login_hint": name}, "Open")
+        return f'<h1>Course</h1>{opened}{framed}<iframe name="frame" width="900" height="600"></iframe>'
+
     def verify(self, token: str, audience: str) -> dict[str, Any]:
         """The claims of a token that the tool has signed."""
         key = jwt.PyJWKSet.from_dict(dict(self.tool_keys))[jwt.get_unverified_header(token)["kid"]]
@@ -148,6 +165,15 @@ class School:
         assert claims["iss"] == claims["sub"] == CLIENT
         self.scopes.append(form["scope"])
         return {"access_token": f"token {form['scope']}", "token_type": "Bearer", "expires_in": 60}
+
+
+def make_form(address: str, fields: Form, button: str, *, target: str = "_self") -> str:
+    """A form with hidden fields and a button."""
+    inputs = (
+        f'<input type="hidden" name="{name}" value="{text}">' for name, text in fields.items()
+    )
+    start = f'<form method="post" action="{address}" target="{target}">'
+    return f"{start}{''.join(inputs)}<button>{button}</button></form>"
 
 
 @contextmanager
@@ -169,12 +195,20 @@ def open_school() -> Iterator[School]:
                 more = f'<{school.address}/members?page={number + 1}>; rel="next"'
                 link = {"Link": more} if number + 1 < len(school.members) else {}
                 self.send({"members": school.members[number : number + 1]}, **link)
+            elif path.path.startswith(("/auth", "/course")):
+                self.send_response(200)
+                self.send_header("Content-Type", "text/html; charset=utf-8")
+                self.end_headers()
+                self.wfile.write(school.show(self.path).encode())
             else:
                 self.send_error(404)
 
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-            if self.path == "/token":
+            if self.path == "/chosen":
+                school.chosen.append(dict(parse_qsl(body))["JWT"])
+                self.send(None)
+            elif self.path == "/token":
                 self.send(school.give_token(dict(parse_qsl(body))))
             elif "/scores?" in self.path and school.moved:
                 self.send_response(307)
