@@ -32,7 +32,8 @@ def find_program(name: str) -> str:
 
 @contextlib.contextmanager
 def open_postgres() -> Iterator[Callable[[], str]]:
-    """A server; the function makes a new database, and returns its URL."""
+    """A server; the function makes a new database, whose URL it returns, and removes the earlier
+    one."""
     psycopg = pytest.importorskip("psycopg", reason="needs the extra `postgres`")
     initdb, postgres = find_program("initdb"), find_program("postgres")
     folder = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path is short
@@ -56,7 +57,7 @@ def open_postgres() -> Iterator[Callable[[], str]]:
             try:
                 yield _make_databases(psycopg, f"host={folder} user=grader", folder)
             finally:
-                server.send_signal(signal.SIGINT)  # "fast": it waits for no client
+                server.send_signal(signal.SIGQUIT)  # at once: its data are removed
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -72,8 +73,10 @@ def _make_databases(psycopg: Any, address: str, folder: Path) -> Callable[[], st
         raise AssertionError("PostgreSQL does not start")
 
     def make() -> str:
-        name = f"course{next(numbers)}"
+        number = next(numbers)
+        name = f"course{number}"
         with contextlib.closing(connect()) as connection:
+            connection.execute(f"DROP DATABASE IF EXISTS course{number - 1} WITH (FORCE)")
             connection.execute(f"CREATE DATABASE {name}")
         return f"postgresql+psycopg://grader@/{name}?host={folder}"
 
