@@ -6,12 +6,15 @@ No image registry is needed: mmdebstrap makes the base image, and buildah builds
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
 import socket
 import subprocess
+import time
 import tomllib
+import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,10 +114,18 @@ def serve_from(buildah: Buildah, container: str, work: Path) -> None:
                 assert server.stdout is not None
                 shown = [server.stdout.readline() for _ in range(4)]
                 assert "/invitations/" in "".join(shown)
-                with urllib.request.urlopen(f"http://localhost:{port}/sign-in") as answer:
-                    assert b"Sign in" in answer.read()
+                assert b"Sign in" in read_page(f"http://localhost:{port}/sign-in")
             finally:
                 server.kill()
+
+
+def read_page(address: str) -> bytes:
+    """A page of a server that starts."""
+    for _ in range(100):
+        with contextlib.suppress(urllib.error.URLError), urllib.request.urlopen(address) as answer:
+            return bytes(answer.read())
+        time.sleep(0.2)
+    raise AssertionError(f"no answer from {address}")
 
 
 # --- compose.yaml ---------------------------------------------------------------------------------
