@@ -108,5 +108,5 @@ def make_workflow(
         repository=repository,
         ref=ref,
         points=f"{exercise.max_score:g}",
-        pending=f" --pending {pending}" if pending else "",
+        pending=pending or "",
     )

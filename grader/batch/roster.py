@@ -31,11 +31,23 @@ KEYS = (
 """Columns that identify a student; the first match is used."""
 _NAMES = ("student", "Full name", "Student", "Username", "Email address", "Email", "SIS Login ID")
 """Columns with the name of a student who handed in nothing."""
+_LOGINS = ("Email address", "Email", "SIS Login ID", "Username", "student")
+"""Columns with the name of an account."""
 _NOT_STUDENTS = frozenset({"points possible", "student, test", "test student"})
 """Rows of Canvas's gradebook that are no students."""
 _PARTICIPANT = re.compile(r"\A\D{3,}(?=\d+\Z)")
 """The word before a student's number in Moodle's worksheet, in the language of the site."""
 _KEPT = "gradebook-names.json"
+
+
+@dataclass(frozen=True)
+class Account:
+    """A student of the course server. `row`: the student's row."""
+
+    student: str
+    login: str
+    student_id: str | None
+    row: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -62,6 +74,15 @@ class Roster:
             if number not in present and name and fold(name) not in _NOT_STUDENTS:
                 student_id, platform = _identify(row)
                 found.append(HandIn(name, student_id, platform, absent=True))
+        return found
+
+    def accounts(self) -> list[Account]:
+        """An account for each student. Rows without an address or a name are left out."""
+        found = []
+        for row in self.rows:  # a roster of one row: `absent` knows the rows that are no students
+            for hand_in in Roster((row,), self.moodle_columns).absent([]):
+                login = next((row[key] for key in _LOGINS if row.get(key)), hand_in.student)
+                found.append(Account(hand_in.student, login, hand_in.student_id, row))
         return found
 
     def _find_all(self, student: str, student_id: str | None) -> list[int]:
@@ -95,10 +116,16 @@ def read_roster(path: Path) -> Roster:
             f"cannot read the roster {path}: {error}",
             "Name a CSV file in UTF-8, for example an export of your platform.",
         ) from error
-    roster = _parse_roster(text)
+    return check_roster(text, str(path))
+
+
+def check_roster(text: str, name: str) -> Roster:
+    """The roster in the text of a CSV with this name. Raises UsageError if it has no column that
+    identifies a student."""
+    roster = _parse_roster(text.removeprefix("\ufeff"))
     if not roster.rows or not set(roster.rows[0]) & set(KEYS):
         raise UsageError(
-            f"{path} has none of the columns {', '.join(KEYS)}",
+            f"{name} has none of the columns {', '.join(KEYS)}",
             "Add a header with such a column.",
         )
     return roster

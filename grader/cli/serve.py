@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from grader.cli.common import (
     Command,
@@ -32,6 +34,8 @@ examples:
   grade serve --course course/ --host 0.0.0.0 --url https://grade.example.org
                                                  for other machines, behind a proxy with TLS
   grade serve --database postgresql+psycopg://grader@localhost/grader
+  grade serve --lti platforms.toml --url https://grade.example.org
+                                                 sign-in and points through Moodle or Canvas
 
 The folder of --data contains all accounts, attempts and the secret of hidden cases. Keep it from
 students, and back it up. Ctrl-C ends the server; after any end, the same command continues.
@@ -43,14 +47,18 @@ exit codes:
 """
 PORT = 8000
 READY = "{exercises} exercises. The server runs at {url} (Ctrl-C ends it)."
-LIBRARIES = ("starlette", "uvicorn", "sqlalchemy", "alembic", "argon2", "markdown_it")
+LIBRARIES = (
+    *("starlette", "uvicorn", "sqlalchemy", "alembic", "argon2", "markdown_it", "jwt"),
+    "cryptography",
+)
 
 
 def run_serve(options: argparse.Namespace) -> int:
     """`grade serve`: 0 after it was ended."""
     _check_libraries()
     from grader.grading.grade import choose_device
-    from grader.server.launch import check_url, default_workers, serve
+    from grader.lti import read_platforms
+    from grader.server.launch import serve
     from grader.server.records import Settings
 
     data = Path(options.data).absolute()
@@ -61,9 +69,11 @@ def run_serve(options: argparse.Namespace) -> int:
         options.database or f"sqlite:///{data / 'course.sqlite'}",
         check_url(url),
         device=str(choose_device(options.device)),
-        workers=options.workers or default_workers(),
+        workers=options.workers or _default_workers(),
         isolated=not options.no_isolation,
         model=not options.no_model,
+        playground=options.playground,
+        platforms=read_platforms(Path(options.lti)) if options.lti is not None else (),
     )
     serve(settings, host=options.host, port=options.port, show=print_lines, ready=READY)
     return 0
@@ -80,6 +90,11 @@ def _check_libraries() -> None:
         )
 
 
+def _default_workers() -> int:
+    """A grading at a time per core, and a core for the pages."""
+    return max(1, len(os.sched_getaffinity(0)) - 1)
+
+
 def _own_host(host: str) -> str:
     """The name of this machine in the default address. UsageError if other machines are meant."""
     if host in ("127.0.0.1", "::1", "localhost"):
@@ -88,6 +103,16 @@ def _own_host(host: str) -> str:
         f"--host {host} serves other machines, and their browsers need an address",
         "Give the address that they use: --url https://grade.example.org",
     )
+
+
+def check_url(url: str) -> str:
+    """The address of the server without a path. UsageError for another kind of address."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+        raise UsageError(
+            f"{url!r} is not the address of a server", "Write it as https://grade.example.org."
+        )
+    return url.rstrip("/")
 
 
 def _positive(text: str) -> int:
@@ -110,6 +135,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--port", "N", f"the port (default: {PORT})", type=_positive, default=PORT)
     text = "the address that browsers use (default: http://HOST:PORT)"
     add_value(parser, "--url", "URL", text)
+    text = "the course platforms that sign students in by LTI 1.3 and get their points (TOML)"
+    add_value(parser, "--lti", "FILE", text)
+    text = "guests grade at /playground without an account, and share attempts by links"
+    parser.add_argument("--playground", action="store_true", help=text)
     add_device(parser, "emulated[:ID] (the default), or gpu[:N]", "emulated")
     add_no_isolation(parser)
     add_no_model(parser)

@@ -4,15 +4,15 @@ points that replace the grader's."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import fields, replace
 
-from sqlalchemy import Connection, func, insert, select, update
-from sqlalchemy.engine import RowMapping
+from sqlalchemy import ColumnElement, Connection, Table, func, insert, select, update
 
 from grader.errors import UsageError
 from grader.server import queue
 from grader.server.records import Assignment, Attempt, Comment, Counting, Override, State
-from grader.server.tables import ASSIGNMENTS, ATTEMPTS, COMMENTS, GRADINGS, OVERRIDES
+from grader.server.tables import ASSIGNMENTS, ATTEMPTS, COMMENTS, GRADINGS, OVERRIDES, add_row
 
 MAX_SOURCE_BYTES = 1 << 18
 
@@ -31,17 +31,9 @@ def add_attempt(
     if queue.count_waiting(connection, person_id) >= queue.MOST_WAITING:
         message = f"{queue.MOST_WAITING} of your attempts wait to be graded"
         raise UsageError(message, "Wait until some of them are graded.")
-    added = connection.execute(
-        insert(ATTEMPTS).values(
-            person_id=person_id,
-            exercise=exercise,
-            source=source,
-            sha256=hashlib.sha256(encoded).hexdigest(),
-            created_s=now,
-        )
-    )
-    assert added.inserted_primary_key is not None
-    attempt_id = int(added.inserted_primary_key[0])
+    text = {"source": source, "sha256": hashlib.sha256(encoded).hexdigest()}
+    values = {"person_id": person_id, "exercise": exercise, "created_s": now}
+    attempt_id = add_row(connection, ATTEMPTS, **values, **text)
     queue.add_grading(connection, attempt_id, person_id, now)
     return attempt_id
 
@@ -54,11 +46,13 @@ def submit(connection: Connection, attempt: Attempt, rules: Assignment, now: flo
     connection.execute(query.values(submitted_s=now))
 
 
-def grade_again(connection: Connection, attempts: Iterable[Attempt], now: float) -> int:
+def grade_again(
+    connection: Connection, attempts: Iterable[Attempt], now: float, *, what_if: bool = False
+) -> int:
     """Puts attempts into the queue again, those that are not in it; returns their number."""
     ready = [attempt for attempt in attempts if attempt.is_done]
     for attempt in ready:
-        queue.add_grading(connection, attempt.id, attempt.person_id, now)
+        queue.add_grading(connection, attempt.id, attempt.person_id, now, what_if=what_if)
     return len(ready)
 
 
@@ -74,36 +68,29 @@ def read_attempts(
     of_attempt = select(
         GRADINGS.c.attempt_id,
         newest.label("latest_id"),
-        newest.filter(GRADINGS.c.state == State.DONE.value).label("verdict_id"),
+        newest.filter(GRADINGS.c.state == State.DONE).label("verdict_id"),
     ).group_by(GRADINGS.c.attempt_id)
-    inner = {"attempt_id": attempt_id, "person_id": person_id}
-    for name, number in inner.items():
-        if number is not None:  # the outer query repeats it, and no database moves it inside
-            of_attempt = of_attempt.where(GRADINGS.c[name] == number)
-    latest = of_attempt.subquery()
+    # The outer query repeats the conditions, and no database moves them inside.
+    inner = _conditions(GRADINGS, attempt_id=attempt_id, person_id=person_id)
+    latest = of_attempt.where(*inner).subquery()
     now, judged = GRADINGS.alias("now"), GRADINGS.alias("judged")
-    columns = [each for each in ATTEMPTS.c if each.name != "source"]
+    own = (*(each for each in ATTEMPTS.c if each.name != "source"), now.c.state)
+    grading = (latest.c.latest_id.label("grading_id"), latest.c.verdict_id)
+    verdict = (judged.c.status, judged.c.points, judged.c.full)
     query = (
-        select(
-            *columns,
-            latest.c.latest_id,
-            latest.c.verdict_id,
-            now.c.state,
-            judged.c.status,
-            judged.c.points,
-            judged.c.full,
-            judged.c.message,
-        )
+        select(*own, *grading, *verdict, func.coalesce(judged.c.message, "").label("message"))
         .join(latest, latest.c.attempt_id == ATTEMPTS.c.id)
         .join(now, now.c.id == latest.c.latest_id)
         .join(judged, judged.c.id == latest.c.verdict_id, isouter=True)
         .order_by(ATTEMPTS.c.id)
     )
-    given = {"id": attempt_id, "person_id": person_id, "exercise": exercise}
-    for name, value in given.items():
-        if value is not None:
-            query = query.where(ATTEMPTS.c[name] == value)
-    return [_attempt(row) for row in connection.execute(query).mappings()]
+    given = _conditions(ATTEMPTS, id=attempt_id, person_id=person_id, exercise=exercise)
+    return [Attempt(**row) for row in connection.execute(query.where(*given)).mappings()]
+
+
+def _conditions(table: Table, **wanted: object) -> list[ColumnElement[bool]]:
+    """Equal to each wanted value; None stands for any."""
+    return [table.c[name] == value for name, value in wanted.items() if value is not None]
 
 
 def by_student(attempts: Iterable[Attempt]) -> dict[tuple[int, str], list[Attempt]]:
@@ -141,6 +128,11 @@ def read_kept(connection: Connection, attempt: Attempt, column: str) -> str | No
     return queue.unpack(connection.scalar(query))
 
 
+def choose_override(history: Sequence[Override]) -> Override | None:
+    """The decision that holds, if the last one sets points."""
+    return history[-1] if history and history[-1].points is not None else None
+
+
 def choose_counting(attempts: Iterable[Attempt], rules: Assignment) -> Attempt | None:
     """The submission that counts: the last, or the earliest of those with the most points."""
     submitted = sorted(
@@ -164,21 +156,15 @@ def read_all_rules(connection: Connection, exercises: Iterable[str]) -> dict[str
     rules = {exercise: Assignment(exercise) for exercise in exercises}
     query = select(ASSIGNMENTS).where(ASSIGNMENTS.c.exercise.in_(rules))
     for row in connection.execute(query).mappings():
-        own = (row["deadline_s"], Counting(row["counting"]))
-        rules[row["exercise"]] = Assignment(row["exercise"], *own, visible=row["visible"])
+        rules[row["exercise"]] = Assignment(**row)
     return rules
 
 
 def write_rules(connection: Connection, rules: Assignment) -> None:
     """Replaces the rules of an exercise."""
-    values = {
-        "deadline_s": rules.deadline_s,
-        "counting": rules.counting.value,
-        "visible": rules.visible,
-    }
-    query = update(ASSIGNMENTS).where(ASSIGNMENTS.c.exercise == rules.exercise).values(**values)
-    if connection.execute(query).rowcount == 0:
-        connection.execute(insert(ASSIGNMENTS).values(exercise=rules.exercise, **values))
+    query = update(ASSIGNMENTS).where(ASSIGNMENTS.c.exercise == rules.exercise)
+    if connection.execute(query.values(**vars(rules))).rowcount == 0:
+        connection.execute(insert(ASSIGNMENTS).values(**vars(rules)))
 
 
 def add_comment(
@@ -188,33 +174,23 @@ def add_comment(
     if not text.strip() or len(text) > 5000 or not 1 <= line <= 100_000:
         raise UsageError("a comment needs a line and 1 to 5,000 letters", "Complete the form.")
     values = {"attempt_id": attempt_id, "author": author, "line": line, "text": text.strip()}
-    connection.execute(insert(COMMENTS).values(**values, created_s=now))
+    add_row(connection, COMMENTS, **values, created_s=now)
 
 
 def read_comments(connection: Connection, attempt_id: int) -> list[Comment]:
     """The comments on an attempt by line."""
-    query = select(COMMENTS).where(COMMENTS.c.attempt_id == attempt_id)
-    query = query.order_by(COMMENTS.c.line, COMMENTS.c.id)
-    return [
-        Comment(row["id"], row["line"], row["text"], row["author"], row["created_s"])
-        for row in connection.execute(query).mappings()
-    ]
+    query = select(*(COMMENTS.c[each.name] for each in fields(Comment)))
+    query = query.where(COMMENTS.c.attempt_id == attempt_id)
+    rows = connection.execute(query.order_by(COMMENTS.c.line, COMMENTS.c.id)).mappings()
+    return [Comment(**row) for row in rows]
 
 
 def add_override(connection: Connection, person_id: int, exercise: str, override: Override) -> None:
     """Adds an instructor's decision; the earlier ones stay in the history."""
     if not override.reason.strip():
         raise UsageError("an override needs a reason", "Write it for the student.")
-    values = {"points": override.points, "reason": override.reason.strip()[:2000]}
-    connection.execute(
-        insert(OVERRIDES).values(
-            person_id=person_id,
-            exercise=exercise,
-            author=override.author,
-            created_s=override.created_s,
-            **values,
-        )
-    )
+    kept = replace(override, reason=override.reason.strip()[:2000])
+    add_row(connection, OVERRIDES, person_id=person_id, exercise=exercise, **vars(kept))
 
 
 def read_overrides(
@@ -222,29 +198,9 @@ def read_overrides(
 ) -> dict[tuple[int, str], list[Override]]:
     """The decisions on the points of all people, or of one, by person and exercise, the newest
     last."""
-    query = select(OVERRIDES).order_by(OVERRIDES.c.id)
-    if person_id is not None:
-        query = query.where(OVERRIDES.c.person_id == person_id)
+    query = select(OVERRIDES).where(*_conditions(OVERRIDES, person_id=person_id))
     found: dict[tuple[int, str], list[Override]] = {}
-    for row in connection.execute(query).mappings():
+    for row in connection.execute(query.order_by(OVERRIDES.c.id)).mappings():
         override = Override(row["points"], row["reason"], row["author"], row["created_s"])
         found.setdefault((row["person_id"], row["exercise"]), []).append(override)
     return found
-
-
-def _attempt(row: RowMapping) -> Attempt:
-    return Attempt(
-        row["id"],
-        row["person_id"],
-        row["exercise"],
-        row["sha256"],
-        row["created_s"],
-        row["submitted_s"],
-        row["latest_id"],
-        State(row["state"]),
-        row["verdict_id"],
-        row["status"],
-        row["points"],
-        row["full"],
-        row["message"] or "",
-    )

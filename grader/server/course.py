@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
-
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from grader.errors import UsageError
 from grader.folders import shipped_exercises
+from grader.records import WhatIfMode
+from grader.report.html.markdown import render_markdown
 from grader.spec.public import (
     FILES_FOLDER,
     HANDOUT_FILE,
@@ -25,7 +24,6 @@ from grader.spec.public import (
 from grader.spec.reader import read_exercise, root_of
 
 _OUTSIDE = re.compile(r"\A(?:[a-z][a-z0-9+.-]*:|//|#)", re.IGNORECASE)
-_UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True)
@@ -43,6 +41,7 @@ class Lesson:
     supplied: Mapping[str, str]
     has_hidden_cases: bool
     week: int | None
+    may_try_fixes: bool
 
 
 def find_lessons(course: Path | None) -> dict[str, Lesson]:
@@ -83,6 +82,7 @@ def read_lesson(folder: Path) -> Lesson | None:
         {name: (folder / FILES_FOLDER / name).read_text("utf-8", "replace") for name in names},
         bool(exercise.hidden_cases),
         entry.week if entry else None,
+        exercise.what_if is not WhatIfMode.OFF,
     )
 
 
@@ -93,34 +93,11 @@ def read_guide(folder: Path) -> str | None:
 
 
 def render_handout(text: str, exercise: str) -> str:
-    """A handout as HTML. Its author is trusted; the pages' policy forbids scripts. Wide tables and
-    code scroll, and the keyboard reaches them."""
-    markdown = MarkdownIt("commonmark", {"html": True}).enable("table")
-    tokens = markdown.parse(text)
-    for token, behind in pairwise(tokens):
-        _prepare(token, exercise)
-        if token.type == "heading_open":
-            token.attrSet("id", _UNSAFE.sub("-", behind.content.lower()).strip("-"))
-    html = str(markdown.renderer.render(tokens, markdown.options, {}))
-    html = html.replace("<th></th>", "<td></td>")  # a header needs a text
-    html = html.replace("<table>", '<div class="scroll" tabindex="0"><table>')
-    return html.replace("</table>", "</table></div>").replace("<pre>", '<pre tabindex="0">')
+    """A handout as HTML, with the addresses of this server."""
+    return render_markdown(text, functools.partial(_address, exercise=exercise))
 
 
-def _prepare(token: Token, exercise: str) -> None:
-    """Points links and pictures at the server's addresses, and aligns cells by a class, because the
-    pages' policy forbids styles in the markup."""
-    if style := token.attrs.pop("style", None):
-        token.attrSet("class", str(style).replace("text-align:", "align-"))
-    for child in token.children or ():
-        if child.type == "link_open":
-            child.attrSet("href", _address(str(child.attrGet("href") or ""), exercise))
-        elif child.type == "image":
-            name = Path(str(child.attrGet("src") or "")).name
-            child.attrSet("src", f"/exercises/{exercise}/pictures/{name}")
-
-
-def _address(target: str, exercise: str) -> str:
+def _address(target: str, *, exercise: str) -> str:
     if _OUTSIDE.match(target):
         return target
     path, _, anchor = target.partition("#")

@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from grader.batch.pool import LocalPool, Outcome, Pool
 from grader.batch.schedule import ATTEMPTS
 from grader.batch.tasks import Task, draw_seed
-from grader.records import Options, Progress, Status
+from grader.records import Options, Progress, ShowProgress, Status
 from grader.server import queue
 from grader.server.course import Lesson, find_lessons
 from grader.server.database import open_database, read_secret
@@ -107,12 +107,8 @@ class Dispatcher:
         source = self._folder / str(work.grading_id) / f"{work.exercise}.cu"
         source.parent.mkdir(parents=True, exist_ok=True)
         source.write_bytes(work.source.encode("utf-8", "replace"))
-        options = Options(
-            device=self._settings.device,
-            seed=draw_seed(self._secret, work.sha256),
-            isolated=self._settings.isolated,
-            model=self._settings.model,
-        )
+        own, seed = self._settings, draw_seed(self._secret, work.sha256)
+        options = Options(own.device, seed, isolated=own.isolated, model=own.model)
         key = str(work.grading_id)
         return Task(key, work.exercise, lesson.folder, work.sha256, source, options)
 
@@ -142,16 +138,26 @@ def grade_attempt(task: Task, *, database: str) -> str:
     """Grades an attempt as `grade EXERCISE FILE --html` does; returns the verdict for
     `read_answer`. Writes its steps to the database."""
     from grader.grading.grade import grade_with
-    from grader.records import Detail
+    from grader.grading.what_if import Trial, try_fixes
+    from grader.records import Detail, Submission
     from grader.spec.reader import read_exercise
+    from grader.submission.source_file import parse_submission
 
-    show = _Stages(_keep_open(database), int(task.key))
+    engine = _keep_open(database)
+    show = _write_stages(engine, int(task.key))
     detail = Detail(instructions=True, cycles=True)
     options = replace(task.options, show=show, detail=detail, reuse=True)
     score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
-    title = read_exercise(task.folder).title
+    exercise = read_exercise(task.folder)
     source = task.source.read_text(encoding="utf-8", errors="replace")
-    return pack_answer(make_verdict(score, student=task.exercise, title=title, source=source))
+    with engine.connect().execution_options(writes=False) as connection:
+        tries_fixes = queue.tries_fixes(connection, int(task.key))
+    text = parse_submission(source.encode(), score.submission_name)
+    if tries_fixes and isinstance(text, Submission):
+        trial = Trial(replace(options, detail=Detail()), jobs=1)
+        score = replace(score, what_if=try_fixes(exercise, text, score, trial))
+    own = {"student": task.exercise, "title": exercise.title, "source": source}
+    return pack_answer(make_verdict(score, **own))
 
 
 @functools.cache
@@ -160,19 +166,18 @@ def _keep_open(database: str) -> Engine:
     return open_database(database)
 
 
-class _Stages:
+def _write_stages(engine: Engine, grading_id: int) -> ShowProgress:
     """Writes the step of a grading, at most twice a second. A busy database does not stop the
     grading."""
+    noted = 0.0
 
-    def __init__(self, engine: Engine, grading_id: int) -> None:
-        self._engine, self._grading_id = engine, grading_id
-        self._noted = 0.0
-
-    def __call__(self, progress: Progress) -> None:
-        now = time.monotonic()
-        if now < self._noted + STAGE_SECONDS:
+    def note(progress: Progress) -> None:
+        nonlocal noted
+        if time.monotonic() < noted + STAGE_SECONDS:
             return
-        self._noted = now
+        noted = time.monotonic()
         count = f" ({progress.done} of {progress.total})" if progress.total else ""
-        with contextlib.suppress(SQLAlchemyError), self._engine.begin() as connection:
-            queue.keep_stage(connection, self._grading_id, f"{progress.stage}{count}")
+        with contextlib.suppress(SQLAlchemyError), engine.begin() as connection:
+            queue.keep_stage(connection, grading_id, f"{progress.stage}{count}")
+
+    return note

@@ -13,7 +13,6 @@ from grader import __version__
 from grader.batch.items import Item
 from grader.batch.journal import Result, read_result
 from grader.batch.results import format_gradebook, make_entries
-from grader.batch.roster import Roster
 from grader.batch.tasks import Task
 from grader.records import BatchEntry, BatchExercise, BatchSummary, Options, PendingRule, Status
 from grader.report.platforms.gradebooks import format_canvas, format_moodle
@@ -88,34 +87,14 @@ def name_uniquely(students: Sequence[Person]) -> dict[int, str]:
     }
 
 
-def roster_identity(roster: Roster) -> list[tuple[str, str, str | None, Mapping[str, str]]]:
-    """Name, login, id and row of each student of a roster. Rows without an address or a name are
-    left out."""
-    logins = ("Email address", "Email", "SIS Login ID", "Username", "student")
-    found = []
-    for row in roster.rows:  # a roster of one row: `absent` knows the rows that are no students
-        for hand_in in Roster((row,), roster.moodle_columns).absent([]):
-            login = next((row[key] for key in logins if row.get(key)), hand_in.student)
-            found.append((hand_in.student, login, hand_in.student_id, row))
-    return found
-
-
 def _item(person: Person, name: str, lesson: Lesson, counting: Attempt | None) -> Item:
     platform = None
     if person.student_id is not None:
         platform = "moodle" if "Identifier" in person.row else "canvas"
     key = str(counting.id) if counting is not None else None
-    return Item(
-        student=name,
-        student_id=person.student_id,
-        platform=platform,
-        exercise=lesson.id,
-        submission=f"{lesson.id}.cu" if counting else None,
-        sha256=None,
-        key=key,
-        score_path="",
-        problem=NO_SUBMISSION,
-    )
+    submission = f"{lesson.id}.cu" if counting else None
+    owner = (name, person.student_id, platform, lesson.id)
+    return Item(*owner, submission, None, key, score_path="", problem=NO_SUBMISSION)
 
 
 def _result(lesson: Lesson, attempt: Attempt, text: str) -> Result:

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import threading
 from collections.abc import Callable, Iterator
-from urllib.parse import urlsplit
+from typing import TypeVar
 
 import uvicorn
 
@@ -20,9 +19,11 @@ from grader.server.course import find_lessons, read_guide
 from grader.server.database import migrate, open_database, read_secret
 from grader.server.dispatcher import dispatch
 from grader.server.records import Role, Settings
+from grader.server.returns import keep_returning
 from grader.server.web.app import make_app
 from grader.server.web.site import Site, make_templates, read_static, version_of
 
+T = TypeVar("T")
 FORMS = "forms"
 """The note of the secret of the forms' tokens."""
 RESTART_SECONDS = 1.0
@@ -69,7 +70,7 @@ def serve(
         link = invite_first(site)
         if not any(lesson.has_hidden_cases for lesson in site.lessons.values()):
             show("These exercises have no hidden cases: students can see all cases.")
-        with _dispatching(settings):
+        with _beside(_keep_dispatching, settings), _beside(keep_returning, site):
             config = uvicorn.Config(
                 make_app(site),
                 host=host,
@@ -85,16 +86,6 @@ def serve(
             uvicorn.Server(config).run()
 
 
-def check_url(url: str) -> str:
-    """The address of the server without a path. UsageError for another kind of address."""
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
-        raise UsageError(
-            f"{url!r} is not the address of a server", "Write it as https://grade.example.org."
-        )
-    return url.rstrip("/")
-
-
 def _refuse(settings: Settings) -> None:
     raise UsageError(
         f"another server uses {settings.data}", "End it, or give another folder with --data."
@@ -102,10 +93,10 @@ def _refuse(settings: Settings) -> None:
 
 
 @contextlib.contextmanager
-def _dispatching(settings: Settings) -> Iterator[None]:
-    """Keeps a dispatcher running."""
+def _beside(work: Callable[[T, threading.Event], None], part: T) -> Iterator[None]:
+    """Works in a thread until the event."""
     ended = threading.Event()
-    keeping = threading.Thread(target=_keep, args=(settings, ended), daemon=True)
+    keeping = threading.Thread(target=work, args=(part, ended), daemon=True)
     keeping.start()
     try:
         yield
@@ -114,7 +105,7 @@ def _dispatching(settings: Settings) -> Iterator[None]:
         keeping.join()
 
 
-def _keep(settings: Settings, ended: threading.Event) -> None:
+def _keep_dispatching(settings: Settings, ended: threading.Event) -> None:
     while not ended.is_set():
         child = Child(functools.partial(dispatch, settings))
         try:
@@ -122,8 +113,3 @@ def _keep(settings: Settings, ended: threading.Event) -> None:
                 pass
         finally:
             child.kill()
-
-
-def default_workers() -> int:
-    """A grading at a time per core, and a core for the pages."""
-    return max(1, len(os.sched_getaffinity(0)) - 1)

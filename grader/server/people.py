@@ -5,40 +5,33 @@ The database has only hashes: Argon2 of a password, SHA-256 of a random token.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import hmac
 import json
 import secrets
-import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from dataclasses import fields
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, delete, func, insert, select, update
 from sqlalchemy.engine import RowMapping
+from sqlalchemy.exc import IntegrityError
 
 from grader.errors import UsageError
+from grader.lti import Member, Platform
 from grader.server.records import Person, Role
-from grader.server.tables import FAILURES, INVITATIONS, PEOPLE, SESSIONS
+from grader.server.tables import FAILURES, INVITATIONS, NOTES, PEOPLE, SESSIONS, add_row
 
 SESSION_S = 7 * 86400.0
 INVITATION_S = 30 * 86400.0
-FEWEST_LETTERS, MOST_LETTERS = 10, 200
 WINDOW_S = 600.0
 """Failed sign-ins are counted over this time."""
 MOST_FAILURES = {"both": 5, "login": 50, "address": 100}
 """Most failed sign-ins of a login from one address, of a login, and of an address. A class may
 share an address."""
-_HASHER = PasswordHasher()
-_HASHING = threading.BoundedSemaphore(4)
-"""A hash takes 64 MiB: many sign-ins at once must not fill the memory."""
-
-
-@functools.cache
-def _hash_of_nothing() -> str:
-    """Compared for an unknown login, so that the time of an answer does not show who exists."""
-    return _HASHER.hash(secrets.token_hex(16))
+MOST_GUESTS = 300
+"""New guests from an address over this time: a lecture may share an address."""
+NONCE = "nonce "
+"""The notes of used nonces, with the times at which they end."""
 
 
 def add_person(
@@ -46,7 +39,7 @@ def add_person(
     name: str,
     login: str,
     *,
-    role: Role,
+    role: Role = Role.STUDENT,
     student_id: str | None = None,
     row: Mapping[str, str] | None = None,
 ) -> int:
@@ -56,9 +49,35 @@ def add_person(
         raise UsageError("a login needs 1 to 200 letters", "Use the person's e-mail address.")
     if connection.scalar(select(PEOPLE.c.id).where(PEOPLE.c.login == login)) is not None:
         raise UsageError(f"the login {login} exists already", "Use another login.")
-    values = {"name": name, "login": login, "role": role.value, "student_id": student_id}
-    added = connection.execute(insert(PEOPLE).values(**values, row=json.dumps(dict(row or {}))))
-    return _key(added.inserted_primary_key)
+    values = {"name": name, "login": login, "role": role, "student_id": student_id}
+    return add_row(connection, PEOPLE, **values, row=json.dumps(dict(row or {})))
+
+
+def enter_member(
+    connection: Connection, platform: Platform, member: Member, row: Mapping[str, str]
+) -> int:
+    """The account of a member of a course platform, new at the first time. The platform decides
+    name and role; `row` is added to the person's row."""
+    login = f"lti-{digest(f'{platform.issuer} {member.subject}')[:20]}"
+    role = Role.INSTRUCTOR if member.teaches else Role.STUDENT
+    known = connection.execute(select(PEOPLE.c.id, PEOPLE.c.row).where(PEOPLE.c.login == login))
+    if (found := known.first()) is None:
+        return add_person(connection, member.name, login, role=role, row=row)
+    update_row(connection, found.id, {**json.loads(found.row), **row})
+    query = update(PEOPLE).where(PEOPLE.c.id == found.id)
+    connection.execute(query.values(name=member.name, role=role))
+    return int(found.id)
+
+
+def use_once(connection: Connection, nonce: str, now: float, *, seconds: float) -> None:
+    """Keeps a nonce for this time. UsageError if it was used."""
+    old = NOTES.c.name.startswith(NONCE) & (NOTES.c.value < f"{now:.0f}")
+    connection.execute(delete(NOTES).where(old))
+    values = {"name": f"{NONCE}{digest(nonce)}", "value": f"{now + seconds:.0f}"}
+    try:
+        connection.execute(insert(NOTES).values(**values))
+    except IntegrityError as error:
+        raise UsageError("this sign-in was used before", "Start it again.") from error
 
 
 def update_row(connection: Connection, person_id: int, row: Mapping[str, str]) -> None:
@@ -73,10 +92,9 @@ def remove_person(connection: Connection, person_id: int) -> None:
 
 
 def read_people(connection: Connection, role: Role | None = None) -> list[Person]:
-    """All people, or those with a role, by name."""
+    """All people without guests, or those with a role, by name."""
     query = select(PEOPLE).order_by(PEOPLE.c.name, PEOPLE.c.id)
-    if role is not None:
-        query = query.where(PEOPLE.c.role == role.value)
+    query = query.where(PEOPLE.c.role != Role.GUEST if role is None else PEOPLE.c.role == role)
     return [_person(row) for row in connection.execute(query).mappings()]
 
 
@@ -112,30 +130,11 @@ def accept(connection: Connection, person: Person, password_hash: str) -> None:
     connection.execute(query.values(password=password_hash))
 
 
-def hash_password(password: str) -> str:
-    """The Argon2 hash of a password. UsageError for one that is too short or too long."""
-    if not FEWEST_LETTERS <= len(password) <= MOST_LETTERS:
-        message = f"a password has {FEWEST_LETTERS} to {MOST_LETTERS} letters"
-        raise UsageError(message, "Three or four words are a good password.")
-    with _HASHING:
-        return _HASHER.hash(password)
-
-
 def read_password(connection: Connection, login: str) -> tuple[int, str] | None:
     """The id and the password's hash of a login."""
     query = select(PEOPLE.c.id, PEOPLE.c.password).where(PEOPLE.c.login == fold_login(login))
     row = connection.execute(query).first()
     return (row[0], row[1]) if row is not None and row[1] is not None else None
-
-
-def fits(password: str, known: tuple[int, str] | None) -> bool:
-    """Whether a password has the known hash. Takes the same time without a known hash."""
-    try:
-        with _HASHING:
-            matches = _HASHER.verify(known[1] if known else _hash_of_nothing(), password)
-    except (VerificationError, InvalidHashError):
-        return False
-    return matches and known is not None
 
 
 def find_limit(connection: Connection, login: str, address: str, now: float) -> float | None:
@@ -167,6 +166,21 @@ def open_session(connection: Connection, person_id: int, now: float) -> str:
     values = {"token": digest(token), "person_id": person_id, "expires_s": now + SESSION_S}
     connection.execute(insert(SESSIONS).values(**values))
     return token
+
+
+def add_guest(connection: Connection, address: str, now: float) -> str:
+    """The cookie of a new guest, and the end of guests whose sessions have ended. UsageError if
+    there are too many from this address."""
+    present = select(SESSIONS.c.person_id).where(SESSIONS.c.expires_s > now)
+    ended = PEOPLE.c.id.not_in(present)
+    connection.execute(delete(PEOPLE).where(PEOPLE.c.role == Role.GUEST, ended))
+    key = f"guest {address}"
+    recent = (FAILURES.c.key == key, FAILURES.c.at_s > now - WINDOW_S)
+    if (connection.scalar(select(func.count()).where(*recent)) or 0) >= MOST_GUESTS:
+        raise UsageError("too many guests came from your network", "Try again in 10 minutes.")
+    connection.execute(insert(FAILURES).values(key=key, at_s=now))
+    guest = add_person(connection, "Guest", f"guest-{secrets.token_hex(8)}", role=Role.GUEST)
+    return open_session(connection, guest, now)
 
 
 def find_session(connection: Connection, token: str, now: float) -> Person | None:
@@ -201,20 +215,5 @@ def fold_login(login: str) -> str:
 
 
 def _person(row: RowMapping) -> Person:
-    return Person(
-        row["id"],
-        row["name"],
-        row["login"],
-        Role(row["role"]),
-        row["student_id"],
-        json.loads(row["row"]),
-        row["password"] is not None,
-    )
-
-
-def _key(primary_key: Sequence[object] | None) -> int:
-    """The id of an inserted row."""
-    assert primary_key is not None
-    key = primary_key[0]
-    assert isinstance(key, int)
-    return key
+    known = {**row, "row": json.loads(row["row"]), "is_active": row["password"] is not None}
+    return Person(**{each.name: known[each.name] for each in fields(Person)})

@@ -15,10 +15,10 @@ import time
 import zlib
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, Connection, and_, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, and_, func, or_, select, update
 
 from grader.server.records import Place, State, Verdict, Work
-from grader.server.tables import ATTEMPTS, GRADINGS
+from grader.server.tables import ATTEMPTS, GRADINGS, add_row
 
 LEASE_S = 20.0
 RENEW_S = 5.0
@@ -28,32 +28,23 @@ MOST_WAITING = 100
 """Gradings of a person in the queue."""
 
 
-def add_grading(connection: Connection, attempt_id: int, person_id: int, now: float) -> int:
+def add_grading(
+    connection: Connection, attempt_id: int, person_id: int, now: float, *, what_if: bool = False
+) -> int:
     """Puts a grading of an attempt at the end of the person's turns; returns its id."""
-    clock = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.state != State.WAITING.value)
+    clock = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.state != State.WAITING)
     own = select(func.max(GRADINGS.c.turn)).where(GRADINGS.c.person_id == person_id)
     started, last = connection.scalar(clock), connection.scalar(own)
     turn = max(started or 0, 0 if last is None else last + 1)
-    added = connection.execute(
-        insert(GRADINGS).values(
-            attempt_id=attempt_id,
-            person_id=person_id,
-            state=State.WAITING.value,
-            turn=turn,
-            tries=0,
-            stage="",
-            queued_s=now,
-            message="",
-        )
-    )
-    assert added.inserted_primary_key is not None
-    return int(added.inserted_primary_key[0])
+    owner = {"attempt_id": attempt_id, "person_id": person_id, "what_if": what_if}
+    place = {"state": State.WAITING, "turn": turn, "tries": 0, "queued_s": now}
+    return add_row(connection, GRADINGS, **owner, **place, stage="", message="")
 
 
 def count_waiting(connection: Connection, person_id: int) -> int:
     """The person's gradings without a verdict."""
     query = select(func.count()).where(
-        GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE.value
+        GRADINGS.c.person_id == person_id, GRADINGS.c.state != State.DONE
     )
     return int(connection.scalar(query) or 0)
 
@@ -75,17 +66,9 @@ def take(connection: Connection, now: float) -> Work | None:
     grading_id = connection.scalar(query)
     if grading_id is None:
         return None
-    connection.execute(
-        update(GRADINGS)
-        .where(GRADINGS.c.id == grading_id)
-        .values(
-            state=State.RUNNING.value,
-            lease_s=now + LEASE_S,
-            started_s=now,
-            tries=GRADINGS.c.tries + 1,
-            stage="",
-        )
-    )
+    taken = {"state": State.RUNNING, "lease_s": now + LEASE_S, "started_s": now, "stage": ""}
+    own = update(GRADINGS).where(GRADINGS.c.id == grading_id)
+    connection.execute(own.values(**taken, tries=GRADINGS.c.tries + 1))
     fields = (ATTEMPTS.c.exercise, ATTEMPTS.c.source, ATTEMPTS.c.sha256, GRADINGS.c.tries)
     joined = select(*fields).join(GRADINGS, GRADINGS.c.attempt_id == ATTEMPTS.c.id)
     exercise, source, sha256, tries = connection.execute(
@@ -95,14 +78,19 @@ def take(connection: Connection, now: float) -> Work | None:
 
 
 def _is_free(now: float) -> ColumnElement[bool]:
-    lost = and_(GRADINGS.c.state == State.RUNNING.value, GRADINGS.c.lease_s < now)
-    return or_(GRADINGS.c.state == State.WAITING.value, lost)
+    lost = and_(GRADINGS.c.state == State.RUNNING, GRADINGS.c.lease_s < now)
+    return or_(GRADINGS.c.state == State.WAITING, lost)
+
+
+def tries_fixes(connection: Connection, grading_id: int) -> bool:
+    """Whether a grading also tries fixes."""
+    return bool(connection.scalar(select(GRADINGS.c.what_if).where(GRADINGS.c.id == grading_id)))
 
 
 def renew(connection: Connection, grading_ids: Sequence[int], now: float) -> None:
     """Extends the leases of running gradings."""
     query = update(GRADINGS).where(
-        GRADINGS.c.id.in_(grading_ids), GRADINGS.c.state == State.RUNNING.value
+        GRADINGS.c.id.in_(grading_ids), GRADINGS.c.state == State.RUNNING
     )
     connection.execute(query.values(lease_s=now + LEASE_S))
 
@@ -110,22 +98,20 @@ def renew(connection: Connection, grading_ids: Sequence[int], now: float) -> Non
 def release_all(connection: Connection) -> None:
     """Returns all running gradings to the queue, without a count of the try: their dispatcher has
     ended, by no fault of theirs."""
-    query = update(GRADINGS).where(GRADINGS.c.state == State.RUNNING.value)
-    waiting = {"state": State.WAITING.value, "lease_s": None, "stage": ""}
+    query = update(GRADINGS).where(GRADINGS.c.state == State.RUNNING)
+    waiting = {"state": State.WAITING, "lease_s": None, "stage": ""}
     connection.execute(query.values(**waiting, tries=GRADINGS.c.tries - 1))
 
 
 def put_back(connection: Connection, grading_id: int) -> None:
     """Returns a grading to its place in the queue."""
     query = update(GRADINGS).where(GRADINGS.c.id == grading_id)
-    connection.execute(query.values(state=State.WAITING.value, lease_s=None, stage=""))
+    connection.execute(query.values(state=State.WAITING, lease_s=None, stage=""))
 
 
 def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:
     """Keeps the running step of a grading."""
-    query = update(GRADINGS).where(
-        GRADINGS.c.id == grading_id, GRADINGS.c.state == State.RUNNING.value
-    )
+    query = update(GRADINGS).where(GRADINGS.c.id == grading_id, GRADINGS.c.state == State.RUNNING)
     connection.execute(query.values(stage=stage[:200]))
 
 
@@ -133,31 +119,19 @@ def finish(connection: Connection, work: Work, verdict: Verdict, now: float) -> 
     """Keeps a verdict, unless the lease was lost and another worker has it."""
     query = update(GRADINGS).where(
         GRADINGS.c.id == work.grading_id,
-        GRADINGS.c.state == State.RUNNING.value,
+        GRADINGS.c.state == State.RUNNING,
         GRADINGS.c.tries == work.tries,
     )
-    connection.execute(
-        query.values(
-            state=State.DONE.value,
-            lease_s=None,
-            stage="",
-            ended_s=now,
-            status=verdict.status,
-            message=verdict.message,
-            points=verdict.points,
-            full=verdict.full,
-            score=pack(verdict.score),
-            shown=pack(verdict.shown),
-            page=pack(verdict.page),
-        )
-    )
+    packed = {name: pack(getattr(verdict, name)) for name in ("score", "shown", "page")}
+    done = {"state": State.DONE, "lease_s": None, "stage": "", "ended_s": now}
+    connection.execute(query.values(**{**vars(verdict), **packed, **done}))
 
 
 def read_places(connection: Connection, workers: int) -> dict[int, Place]:
     """The places of all waiting and running gradings by id."""
     query = (
         select(GRADINGS.c.id, GRADINGS.c.state, GRADINGS.c.stage)
-        .where(GRADINGS.c.state != State.DONE.value)
+        .where(GRADINGS.c.state != State.DONE)
         .order_by(GRADINGS.c.state, GRADINGS.c.turn, GRADINGS.c.id)  # "running" before "waiting"
     )
     rows = connection.execute(query).all()
@@ -182,14 +156,9 @@ def read_version(connection: Connection) -> str:
 
 def mean_seconds(connection: Connection) -> float | None:
     """The mean time of the recent gradings; None before the first."""
-    query = (
-        select(GRADINGS.c.ended_s - GRADINGS.c.started_s)
-        .where(GRADINGS.c.state == State.DONE.value)
-        .order_by(GRADINGS.c.id.desc())
-        .limit(RECENT)
-    )
-    times = [float(seconds) for (seconds,) in connection.execute(query) if seconds is not None]
-    return sum(times) / len(times) if times else None
+    took = (GRADINGS.c.ended_s - GRADINGS.c.started_s).label("took")
+    recent = select(took).where(GRADINGS.c.state == State.DONE).order_by(GRADINGS.c.id.desc())
+    return connection.scalar(select(func.avg(recent.limit(RECENT).subquery().c.took)))
 
 
 def pack(text: str | None) -> bytes | None:

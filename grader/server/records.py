@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
+from grader.lti import Platform
+
 
 class Role(StrEnum):
     """The rights of an account."""
 
     STUDENT = "student"
     INSTRUCTOR = "instructor"
+    GUEST = "guest"
 
 
 class Counting(StrEnum):
@@ -45,6 +48,8 @@ class Settings:
     seconds: float = 600.0
     isolated: bool = True
     model: bool = True
+    platforms: tuple[Platform, ...] = ()
+    playground: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,6 +68,10 @@ class Person:
     @property
     def teaches(self) -> bool:
         return self.role is Role.INSTRUCTOR
+
+    @property
+    def is_guest(self) -> bool:
+        return self.role is Role.GUEST
 
 
 @dataclass(frozen=True)

@@ -2,49 +2,58 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 import sqlalchemy as sa
 from sqlalchemy import Column, Float, Index, Integer, String, Table, Text
+
+from grader.server.records import Counting, Role, State
 
 METADATA = sa.MetaData()
 
 
-def _id() -> Column[int]:
-    return Column("id", Integer, primary_key=True)
+def add_row(connection: sa.Connection, table: Table, **values: object) -> int:
+    """Inserts a row; returns its id."""
+    added = connection.execute(sa.insert(table).values(**values)).inserted_primary_key
+    assert added is not None
+    return int(added[0])
+
+
+def _numbered(name: str, *columns: sa.schema.SchemaItem) -> Table:
+    """A table whose rows have ids."""
+    return Table(name, METADATA, Column("id", Integer, primary_key=True), *columns)
+
+
+def _choice(kind: type[StrEnum]) -> sa.Enum:
+    """A text that is read as a member of a closed set."""
+    return sa.Enum(kind, native_enum=False, length=20, values_callable=lambda each: [*each])
 
 
 def _of(table: str) -> sa.ForeignKey:
     return sa.ForeignKey(f"{table}.id", ondelete="CASCADE")
 
 
-PEOPLE = Table(
+PEOPLE = _numbered(
     "people",
-    METADATA,
-    _id(),
     Column("name", String(200), nullable=False),
     Column("login", String(200), nullable=False, unique=True),
-    Column("role", String(20), nullable=False),
+    Column("role", _choice(Role), nullable=False),
     Column("student_id", String(200)),
     Column("row", Text, nullable=False),
     Column("password", String(200)),
 )
-INVITATIONS = Table(
-    "invitations",
-    METADATA,
-    Column("token", String(64), primary_key=True),  # SHA-256 of the link's token
-    Column("person_id", Integer, _of("people"), nullable=False),
-    Column("expires_s", Float, nullable=False),
+INVITATIONS, SESSIONS = (
+    Table(
+        name,
+        METADATA,
+        Column("token", String(64), primary_key=True),  # SHA-256 of the link's token or the cookie
+        Column("person_id", Integer, _of("people"), nullable=False),
+        Column("expires_s", Float, nullable=False),
+    )
+    for name in ("invitations", "sessions")
 )
-SESSIONS = Table(
-    "sessions",
-    METADATA,
-    Column("token", String(64), primary_key=True),  # SHA-256 of the cookie
-    Column("person_id", Integer, _of("people"), nullable=False),
-    Column("expires_s", Float, nullable=False),
-)
-FAILURES = Table(
+FAILURES = _numbered(
     "failures",
-    METADATA,
-    _id(),
     Column("key", String(300), nullable=False, index=True),
     Column("at_s", Float, nullable=False),
 )
@@ -53,13 +62,11 @@ ASSIGNMENTS = Table(
     METADATA,
     Column("exercise", String(200), primary_key=True),
     Column("deadline_s", Float),
-    Column("counting", String(20), nullable=False),
+    Column("counting", _choice(Counting), nullable=False),
     Column("visible", sa.Boolean, nullable=False),
 )
-ATTEMPTS = Table(
+ATTEMPTS = _numbered(
     "attempts",
-    METADATA,
-    _id(),
     Column("person_id", Integer, _of("people"), nullable=False),
     Column("exercise", String(200), nullable=False),
     Column("source", Text, nullable=False),
@@ -68,13 +75,12 @@ ATTEMPTS = Table(
     Column("submitted_s", Float),
     Index("attempts_of", "person_id", "exercise"),
 )
-GRADINGS = Table(
+GRADINGS = _numbered(
     "gradings",
-    METADATA,
-    _id(),
     Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
     Column("person_id", Integer, _of("people"), nullable=False, index=True),
-    Column("state", String(20), nullable=False),
+    Column("state", _choice(State), nullable=False),
+    Column("what_if", sa.Boolean, nullable=False, server_default=sa.false()),  # it tries fixes too
     Column("turn", Integer, nullable=False),  # gradings start in the order of (turn, id): queue.py
     Column("tries", Integer, nullable=False),
     Column("lease_s", Float),  # until then a worker has it
@@ -86,27 +92,21 @@ GRADINGS = Table(
     Column("message", Text, nullable=False),
     Column("points", Float),
     Column("full", Float),
-    Column(
-        "score", sa.LargeBinary
-    ),  # compressed JSON, with the secret seed: never sent to a browser
+    Column("score", sa.LargeBinary),  # compressed JSON, with the secret seed: for no browser
     Column("shown", sa.LargeBinary),
     Column("page", sa.LargeBinary),
     Index("gradings_queue", "state", "turn"),
 )
-COMMENTS = Table(
+COMMENTS = _numbered(
     "comments",
-    METADATA,
-    _id(),
     Column("attempt_id", Integer, _of("attempts"), nullable=False, index=True),
     Column("author", String(200), nullable=False),  # a name: it stays when the account is removed
     Column("line", Integer, nullable=False),
     Column("text", Text, nullable=False),
     Column("created_s", Float, nullable=False),
 )
-OVERRIDES = Table(
+OVERRIDES = _numbered(
     "overrides",
-    METADATA,
-    _id(),
     Column("person_id", Integer, _of("people"), nullable=False),
     Column("exercise", String(200), nullable=False),
     Column("points", Float),

@@ -1,96 +1,30 @@
-"""A score as its student may see it in the browser: no seed, no hidden case, no other student."""
+"""The verdict on an attempt: what the database keeps of a score."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
 
-from grader.messages.headlines import explain, format_check_value
 from grader.records import Score, Status
-from grader.report.html.pages import describe_outcome
 from grader.report.html.submission import render_submission
 from grader.report.json import format_score
-from grader.report.platforms.marks import list_marks
-from grader.report.text import clean_line, clean_text
+from grader.report.verdict_json import show_failure, show_score
 from grader.server.records import Verdict
-from grader.statuses import STATUSES
 
-MAX_DETAIL = 20_000
-MOST_MARKS = 200
 AGAIN = "Your attempt is kept. Grade it again, or ask your instructor."
 
 
 def make_verdict(score: Score, *, student: str, title: str, source: str) -> Verdict:
     """The verdict of a graded attempt. `student` heads the page."""
     page = render_submission(score, student=student, title=title, source=source, handed_back=True)
-    has_points = score.status.has_points
-    return Verdict(
-        score.status.value,
-        score.message,
-        score.score if has_points else None,
-        score.max_score if has_points else None,
-        format_score(score),
-        json.dumps(show_score(score)),
-        page,
-    )
+    points, full = (score.score, score.max_score) if score.status.has_points else (None, None)
+    shown, status = json.dumps(show_score(score)), score.status.value
+    return Verdict(status, score.message, points, full, format_score(score), shown, page)
 
 
 def make_failed_verdict(message: str, advice: str = AGAIN) -> Verdict:
     """The verdict on an attempt that the grader could not grade."""
-    row = STATUSES[Status.GRADER_ERROR]
-    shown: dict[str, Any] = {
-        "word": row.word,
-        "badge": row.badge.value,
-        "message": clean_text(message),
-        "advice": advice,
-        "detail": "",
-        "points": None,
-        "full": None,
-        "pending": 0,
-        "device": "",
-        "checks": [],
-        "marks": [],
-    }
-    status = Status.GRADER_ERROR.value
-    return Verdict(status, message, None, None, None, json.dumps(shown), None)
-
-
-def show_score(score: Score) -> dict[str, Any]:
-    """The fields of a score that the page of the attempt shows."""
-    word, badge = describe_outcome(score)
-    has_points = score.status.has_points
-    return {
-        "word": word,
-        "badge": badge.value,
-        "message": clean_text(score.message),
-        "advice": clean_text(score.advice),
-        "detail": clean_text(score.detail)[:MAX_DETAIL],
-        "points": score.score if has_points else None,
-        "full": score.max_score if has_points else None,
-        "pending": score.pending_points,
-        "device": score.device.name if score.device else "",
-        "checks": [
-            {
-                "title": clean_line(check.headline or check.title),
-                "word": check.status.row.word,
-                "glyph": check.status.row.glyph,
-                "badge": check.status.row.badge.value,
-                "value": format_check_value(check),
-                "goal": check.threshold,
-                "source": check.source.value if check.source else "",
-                "points": check.points if check.status.has_points else None,
-                "max_points": check.max_points,
-                "text": clean_text(check.hint or explain(check) or check.message),
-            }
-            for check in score.checks
-        ],
-        "marks": [
-            {"line": mark.line, "level": mark.level, "text": mark.message}
-            for mark in list_marks(score)[:MOST_MARKS]
-            if mark.file == clean_line(score.submission_name)
-        ],
-    }
+    shown = json.dumps(show_failure(message, advice))
+    return Verdict(Status.GRADER_ERROR.value, message, None, None, None, shown, None)
 
 
 def pack_answer(verdict: Verdict) -> str:
@@ -100,5 +34,4 @@ def pack_answer(verdict: Verdict) -> str:
 
 def read_answer(text: str) -> Verdict:
     """The verdict in a worker's answer."""
-    fields: Mapping[str, Any] = json.loads(text)
-    return Verdict(**fields)
+    return Verdict(**json.loads(text))

@@ -182,57 +182,6 @@ def test_a_fault_of_the_grader_leaves_no_result(autograder: Path) -> None:
 # --- GitHub Classroom -----------------------------------------------------------------------------
 
 
-def grading_script() -> str:
-    """The shell lines of the workflow's step `grade`."""
-    text = make_workflow(TRANSPOSE, repository="course/grader", ref="v1.0")
-    found = re.search(r"id: grade\n +run: \|\n((?: {10}.*\n)+)", text)
-    assert found is not None
-    return re.sub(r"^ {10}", "", found[1], flags=re.MULTILINE)
-
-
-@pytest.mark.parametrize(
-    ("files", "points"), [({"transpose.cu": "starter"}, 40), ({}, 0), ({"a.cu": "", "b.cu": ""}, 0)]
-)
-def test_the_workflows_step_hands_points_to_the_reporter(
-    tmp_path: Path, files: dict[str, str], points: int
-) -> None:
-    (tmp_path / "submission").mkdir()
-    for name, text in files.items():
-        (tmp_path / "submission" / name).write_text(
-            (ROOT / "starter" / "transpose.cu").read_text() if text == "starter" else text
-        )
-    for folder in ("exercises", "starter"):
-        shutil.copytree(ROOT / folder, tmp_path / "course" / folder)
-    time_at_a_small_size(tmp_path / "course" / "exercises")
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "grade").write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" -P -m grader "$@"\n'
-    )
-    (tmp_path / "bin" / "grade").chmod(0o755)
-    environment = {
-        **os.environ,
-        "PATH": f"{tmp_path / 'bin'}:{os.environ['PATH']}",
-        "GITHUB_OUTPUT": str(tmp_path / "output"),
-    }
-    done = subprocess.run(
-        ["bash", "--noprofile", "--norc", "-e", "-o", "pipefail", "-c", grading_script()],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    name, _, encoded = (tmp_path / "output").read_text().strip().partition("=")
-    result = json.loads(base64.b64decode(encoded, validate=True))
-    Draft202012Validator(json.loads((PLATFORMS / "github.schema.json").read_text())).validate(
-        result
-    )
-    assert name == "result"
-    assert result["max_score"] > 0
-    assert sum(test["score"] for test in result["tests"]) >= points > 0 or points == 0
-
-
 @pytest.mark.parametrize(
     ("repository", "ref"),
     [("x", "main"), ("a/b\n  evil: 1", "main"), ("a/b", '"\nx: 1'), ("a/b", "${{ secrets }}")],

@@ -12,16 +12,17 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
+from sqlalchemy import select, text
 
 from grader.authoring.autograder import make_wheel
 from grader.cli import main
-from grader.cli.serve import LIBRARIES
+from grader.cli.serve import LIBRARIES, check_url
 from grader.errors import GraderError, UsageError
 from grader.server.course import find_lessons, render_handout
 from grader.server.database import migrate, open_database, read_secret
-from grader.server.launch import check_url
-from grader.server.tables import METADATA
+from grader.server.tables import GRADINGS, METADATA
 from grader.server.web.site import PAGE, Site
+from tests.support.served import enter
 
 
 def test_a_database_has_the_newest_tables_and_version(site: Site) -> None:
@@ -29,7 +30,18 @@ def test_a_database_has_the_newest_tables_and_version(site: Site) -> None:
     with site.engine.connect() as connection:
         context = MigrationContext.configure(connection)
         assert compare_metadata(context, METADATA) == []
-        assert context.get_current_revision() == "v0001"
+        assert context.get_current_revision() == "v0002"
+
+
+def test_an_earlier_database_gets_the_new_columns_and_keeps_its_rows(site: Site) -> None:
+    enter(site, "ada@example.org").grade("x")
+    with site.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE gradings DROP COLUMN what_if"))
+        connection.execute(text("UPDATE alembic_version SET version_num = 'v0001'"))
+    migrate(site.engine)
+    with site.engine.connect() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), METADATA) == []
+        assert connection.scalars(select(GRADINGS.c.what_if)).all() == [False]
 
 
 def test_a_secret_is_drawn_once(site: Site) -> None:
@@ -101,8 +113,10 @@ def test_the_wheel_holds_the_pages() -> None:
 
 
 def test_links_and_pictures_of_a_handout_lead_to_the_server() -> None:
-    text = "[r](../../docs/report.md#x) [o](../scan/README.md) [w](https://w.example) ![p](a/b.svg)"
-    html = render_handout(text, "scan")
+    handout = (
+        "[r](../../docs/report.md#x) [o](../scan/README.md) [w](https://w.example) ![p](a/b.svg)"
+    )
+    html = render_handout(handout, "scan")
     for address in (
         "/guide#x",
         "/exercises/scan",

@@ -24,9 +24,10 @@ DEADLINE_S = 240.0
 
 
 @contextlib.contextmanager
-def serving(folder: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+def serving(folder: Path, port: int, database: str) -> Iterator[subprocess.Popen[str]]:
     command = ["-m", "grader", "serve", "--course", str(folder / "course"), "--no-model"]
     options = ["--data", str(folder / "data"), "--port", str(port), "--workers", "1"]
+    options += ["--database", database]
     with subprocess.Popen(
         [sys.executable, *command, *options], stdout=subprocess.PIPE, text=True
     ) as process:
@@ -55,7 +56,9 @@ def wait_for(engine: Engine, fits: object) -> list[Attempt]:
     raise AssertionError([(each.id, each.state, each.status) for each in found])
 
 
-def test_no_attempt_is_lost_when_server_and_workers_are_killed(tmp_path: Path) -> None:
+def test_no_attempt_is_lost_when_server_and_workers_are_killed(
+    tmp_path: Path, database: str | None
+) -> None:
     import httpx2 as httpx
 
     make_course(tmp_path / "course")
@@ -63,7 +66,8 @@ def test_no_attempt_is_lost_when_server_and_workers_are_killed(tmp_path: Path) -
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     starter = (tmp_path / "course/starter/vector_add.cu").read_text()
-    engine = open_database(f"sqlite:///{tmp_path}/data/course.sqlite")
+    url = database or f"sqlite:///{tmp_path}/data/course.sqlite"
+    engine = open_database(url)
 
     def send(number: int) -> None:
         address = f"http://localhost:{port}"
@@ -74,7 +78,7 @@ def test_no_attempt_is_lost_when_server_and_workers_are_killed(tmp_path: Path) -
             answer = client.post("/exercises/vector_add/attempts", json=form, headers=accept)
             assert answer.status_code == 200, answer.text
 
-    with serving(tmp_path, port) as process:
+    with serving(tmp_path, port, url) as process:
         with engine.begin() as connection:
             ada = add_person(connection, "Ada", "ada@example.org", role=Role.STUDENT)
             cookie = open_session(connection, ada, time.time())
@@ -89,7 +93,7 @@ def test_no_attempt_is_lost_when_server_and_workers_are_killed(tmp_path: Path) -
         wait_for(engine, lambda found: State.RUNNING in [each.state for each in found])
         send(2)
         process.kill()
-    with serving(tmp_path, port):
+    with serving(tmp_path, port, url):
         found = wait_for(engine, lambda found: all(each.is_done for each in found))
     assert [each.status for each in found] == ["passed"] * 3
     assert all(each.submitted_s for each in found)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 
 from grader.server import queue
 from grader.server.attempts import add_attempt, read_attempt, read_attempts
 from grader.server.people import add_person
 from grader.server.records import Role, State, Work
-from grader.server.web.events import _describe
+from grader.server.web.events import Board, _describe, _send_places
 from grader.server.web.site import Site
 from tests.support.served import finish_all, worth
 
@@ -109,3 +110,24 @@ def test_a_student_sees_the_place_and_the_time(site: Site) -> None:
         "Waiting: 1 before you, about 4 minutes",
         "Waiting: 2 before you, about 6 minutes",
     ]
+
+
+def test_a_listener_hears_its_place_the_step_and_the_end(site: Site) -> None:
+    add_student(site, "ada", 2)
+    with site.reading() as connection:
+        last = read_attempts(connection)[-1].grading_id
+    board = Board(site)
+
+    async def listen() -> list[str]:
+        heard = []
+        async for event in _send_places(board, 1, last):
+            heard.append(event)
+            if "before you" in event:
+                finish_all(site, lambda _: worth(1))
+        return heard
+
+    heard = asyncio.run(listen())
+    assert [event.partition(": ")[0] for event in heard] == ["retry", "data", "data"]
+    assert "1 before you" in heard[1]
+    assert '"done"' in heard[2]
+    assert not +board.listeners

@@ -15,6 +15,7 @@ from pathlib import Path
 from starlette.testclient import TestClient
 
 from grader.batch.pool import LocalPool
+from grader.lti import Platform
 from grader.server import people, queue
 from grader.server.attempts import read_attempts
 from grader.server.dispatcher import Dispatcher, grade_attempt
@@ -42,12 +43,24 @@ def make_course(folder: Path, *names: str) -> Path:
     return folder
 
 
-def make_site(folder: Path, *names: str) -> Site:
+def make_site(
+    folder: Path,
+    *names: str,
+    url: str = URL,
+    platforms: tuple[Platform, ...] = (),
+    database: str | None = None,
+) -> Site:
     data = folder / "data"
     data.mkdir()
     course = make_course(folder / "course", *names)
     settings = Settings(
-        data, course, f"sqlite:///{data}/course.sqlite", URL, "emulated:h100", model=False
+        data,
+        course,
+        database or f"sqlite:///{data}/course.sqlite",
+        url,
+        "emulated:h100",
+        model=False,
+        platforms=platforms,
     )
     return open_site(settings)
 
@@ -87,7 +100,10 @@ def visit(site: Site) -> Visitor:
     """A visitor without an account."""
     return Visitor(
         TestClient(
-            make_app(site), base_url=URL, follow_redirects=True, raise_server_exceptions=False
+            make_app(site),
+            base_url=site.settings.url,
+            follow_redirects=True,
+            raise_server_exceptions=False,
         )
     )
 

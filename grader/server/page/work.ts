@@ -205,13 +205,13 @@ function startWork(work: Work): void {
     else if (file) say("A file has at most 256 KiB.");
   });
   document.addEventListener("click", (event) => {
-    const button = (event.target as HTMLElement).closest<HTMLElement>("[data-attempt],[data-line],[data-submit]");
+    const button = (event.target as HTMLElement).closest<HTMLElement>("[data-attempt],[data-line],[data-post]");
     if (!button) return;
-    const { attempt, line, submit } = button.dataset;
+    const { attempt, line, post, done } = button.dataset;
     if (attempt) showAttempt(Number(attempt), true).catch(fail);
-    if (submit) {
-      ask(`/attempts/${submit}/submit`, {}).then(() => showAttempt(Number(submit), false)).then(
-        () => { say("Submitted."); void showHistory(); }, fail);
+    if (post) {
+      ask<{ attempt: number }>(post, {}).then((answer) => showAttempt(answer.attempt, false)).then(
+        () => { if (done) say(done); void showHistory(); }, fail);
     }
     if (line && Number(line) <= editor.state.doc.lines) {
       const from = editor.state.doc.line(Number(line)).from;

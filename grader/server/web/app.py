@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import secrets
-from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
@@ -13,14 +10,14 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from grader.server.web import class_pages, sign_in, work_pages
+from grader.server.web import class_pages, platform_pages, playground, sign_in, work_pages
 from grader.server.web.events import Board, stream_attempt
 from grader.server.web.site import Site
-from grader.server.web.visits import public, signed_in, teaching
+from grader.server.web.visits import make_policy, public, show_message, signed_in, teaching
 
 KINDS = {"js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8"}
 TITLES = {
@@ -29,6 +26,14 @@ TITLES = {
     404: "This page does not exist, or is not yours.",
     405: "This address has no such form.",
     413: "This is too large.",
+}
+HEADERS = {
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _ATTEMPT, _PERSON = "/attempts/{attempt:int}", "/students/{person:int}"
 _EXERCISE = "/exercises/{exercise}"
@@ -41,11 +46,10 @@ def make_app(site: Site) -> Starlette:
     app = Starlette(
         routes=_make_routes(),
         middleware=[
-            Middleware(Headers),
+            Middleware(add_headers),
             Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
         ],
         exception_handlers={HTTPException: show_error, Exception: show_fault},
-        lifespan=_run_board,
     )
     app.state.site = site
     app.state.board = Board(site)
@@ -61,6 +65,11 @@ def _make_routes() -> list[Route]:
         ("/sign-out", public(sign_in.sign_out), post),
         ("/invitations/{token}", public(sign_in.show_invitation), get),
         ("/invitations/{token}", public(sign_in.accept_invitation), post),
+        ("/lti/login", public(platform_pages.begin_sign_in, own_forms=False), get + post),
+        ("/lti/launch", public(platform_pages.finish_sign_in, own_forms=False), post),
+        ("/lti/keys", public(platform_pages.send_keys), get),
+        ("/playground", public(playground.start), get + post),
+        ("/shared/{attempt:int}/{token}", public(playground.show_shared), get),
         ("/exercises", signed_in(work_pages.list_exercises), get),
         (_EXERCISE, signed_in(work_pages.show_exercise), get),
         (f"{_EXERCISE}/history", signed_in(work_pages.show_history), get),
@@ -73,6 +82,7 @@ def _make_routes() -> list[Route]:
         (f"{_ATTEMPT}/report", signed_in(work_pages.show_report), get),
         (f"{_ATTEMPT}/source", signed_in(work_pages.download_source), get),
         (f"{_ATTEMPT}/submit", signed_in(work_pages.submit_attempt), post),
+        (f"{_ATTEMPT}/what-if", signed_in(work_pages.try_fixes), post),
         (f"{_ATTEMPT}/comments", teaching(class_pages.add_comment), post),
         (f"{_ATTEMPT}/again", teaching(class_pages.grade_again), post),
         ("/class", teaching(class_pages.show_class), get),
@@ -120,61 +130,26 @@ async def show_fault(request: Request, _: Exception) -> Response:
 
 
 def _show(request: Request, title: str, advice: str, status: int) -> Response:
-    if "application/json" in request.headers.get("accept", ""):
-        return JSONResponse({"error": title, "advice": advice}, status)
-    site: Site = request.app.state.site
-    template = site.templates.get_template("message.html")
-    values = {"person": None, "token": "", "nonce": "", "version": site.version}
-    page = template.render(title=title, advice=advice, **values)
-    return Response(page.encode("utf-8", "replace"), status, media_type="text/html; charset=utf-8")
+    asks = "application/json" in request.headers.get("accept", "")
+    return show_message(request.app.state.site, title, advice, status, wants_json=asks)
 
 
-@contextlib.asynccontextmanager
-async def _run_board(app: Starlette) -> AsyncIterator[None]:
-    watching = asyncio.create_task(app.state.board.watch())
-    try:
-        yield
-    finally:
-        watching.cancel()
-
-
-class Headers:
+def add_headers(app: ASGIApp) -> ASGIApp:
     """Adds the headers of security to every answer that has none of its own, and draws the nonce of
     the editor's style sheet."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         scope["nonce"] = nonce = secrets.token_urlsafe(12)
+        headers = {**HEADERS, "content-security-policy": make_policy(nonce)}
+        pairs = [(name.encode(), value.encode()) for name, value in headers.items()]
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name.lower() for name, _ in message["headers"]}
-                own = [pair for pair in make_headers(nonce) if pair[0] not in given]
+                own = [pair for pair in pairs if pair[0] not in given]
                 message["headers"] = [*message["headers"], *own]
             await send(message)
 
-        await self._app(scope, receive, send_with_headers)
+        await app(scope, receive, send_with_headers)
 
-
-def make_headers(nonce: str) -> list[tuple[bytes, bytes]]:
-    """No script but our file, no other site in a frame, no address in other sites' logs."""
-    policy = (
-        f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}';"
-        " img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self';"
-        " base-uri 'none'; frame-ancestors 'none'"
-    )
-    headers = {
-        "content-security-policy": policy,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "same-origin",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        "cache-control": "no-store",
-        "permissions-policy": "camera=(), geolocation=(), microphone=()",
-    }
-    return [(name.encode(), value.encode()) for name, value in headers.items()]
+    return answer

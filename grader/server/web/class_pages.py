@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from sqlalchemy import Connection
 from starlette.responses import Response
 
-from grader.batch.roster import read_roster
+from grader.batch.roster import check_roster
 from grader.errors import UsageError
 from grader.records import PendingRule
+from grader.report.moments import format_moment
 from grader.server import attempts, people, queue
-from grader.server.gradebook import format_export, name_uniquely, roster_identity, summarise
+from grader.server.gradebook import format_export, name_uniquely, summarise
 from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
-from grader.server.web.site import format_moment
 from grader.server.web.visits import Visit, missing, redirect, show
 from grader.server.web.work_pages import find_attempt, find_lesson, show_work
 
@@ -46,19 +44,11 @@ def show_class(visit: Visit) -> Response:
         key: _make_cell(own.get(key, []), rules[key[1]], overrides.get(key, [])) for key in keys
     }
     template = "class_table.html" if only_table else "class.html"
-    return show(
-        visit,
-        template,
-        students=sorted(students, key=lambda each: names[each.id].casefold()),
-        names=names,
-        lessons=shown,
-        all_lessons=lessons,
-        rules=rules,
-        cells=cells,
-        waiting=waiting,
-        queued=queued,
-        moments={each.id: format_moment(rules[each.id].deadline_s, MOMENT) for each in lessons},
-    )
+    students.sort(key=lambda each: names[each.id].casefold())
+    moments = {each.id: format_moment(rules[each.id].deadline_s, MOMENT) for each in lessons}
+    table = {"students": students, "names": names, "lessons": shown, "cells": cells}
+    course = {"all_lessons": lessons, "rules": rules, "moments": moments}
+    return show(visit, template, {**table, **course}, waiting=waiting, queued=queued)
 
 
 def _make_cell(
@@ -66,7 +56,7 @@ def _make_cell(
 ) -> dict[str, object]:
     """Points and number of the attempts of a student at an exercise."""
     counting = attempts.choose_counting(own, rules)
-    decided = history[-1] if history and history[-1].points is not None else None
+    decided = attempts.choose_override(history)
     return {
         "tries": len(own),
         "submitted": counting is not None,
@@ -98,29 +88,21 @@ def show_roster(visit: Visit) -> Response:
 
 def import_roster(visit: Visit) -> Response:
     """Adds the students of a CSV, and shows an invitation link for each new student."""
-    with tempfile.NamedTemporaryFile("w", suffix=".csv", encoding="utf-8") as file:
-        file.write(visit.form.get("csv", ""))
-        file.flush()
-        try:
-            rows = roster_identity(read_roster(Path(file.name)))
-        except UsageError as error:
-            message = str(error).replace(file.name, "the roster")
-            raise UsageError(message, error.advice) from None
+    rows = check_roster(visit.form.get("csv", ""), "the roster").accounts()
     if len(rows) > MOST_PEOPLE:
         raise UsageError(f"the roster has more than {MOST_PEOPLE:,} rows", "Divide it.")
     links = []
     with visit.site.engine.begin() as connection:
-        known = {each.login: each for each in people.read_people(connection)}
-        for name, login, student_id, row in rows:
-            folded = people.fold_login(login)
+        known = {each.login: each.id for each in people.read_people(connection)}
+        for each in rows:
+            folded = people.fold_login(each.login)
             if folded in known:
-                people.update_row(connection, known[folded].id, row)
-                continue
-            added = people.add_person(
-                connection, name, login, role=Role.STUDENT, student_id=student_id, row=row
-            )
-            known[folded] = Person(added, name, folded, Role.STUDENT, student_id, row, False)
-            links.append((name, login, _link(visit, connection, added)))
+                people.update_row(connection, known[folded], each.row)
+            else:
+                known[folded] = people.add_person(
+                    connection, each.student, each.login, student_id=each.student_id, row=each.row
+                )
+                links.append((each.student, each.login, _link(visit, connection, known[folded])))
     return _show_roster(visit, links)
 
 
@@ -163,16 +145,9 @@ def show_student(visit: Visit) -> Response:
         rules = attempts.read_rules(connection, lesson.id)
         overrides = attempts.read_overrides(connection, person_id=person.id)
     history = overrides.get((person.id, lesson.id), [])
-    return show(
-        visit,
-        "student.html",
-        student=person,
-        lesson=lesson,
-        attempts=own[::-1],
-        counting=attempts.choose_counting(own, rules),
-        history=history[::-1],
-        rules=rules,
-    )
+    counting = attempts.choose_counting(own, rules)
+    shown = {"student": person, "lesson": lesson, "counting": counting, "rules": rules}
+    return show(visit, "student.html", shown, attempts=own[::-1], history=history[::-1])
 
 
 def show_attempt(visit: Visit) -> Response:

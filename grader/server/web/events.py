@@ -1,24 +1,27 @@
 """Server-sent events: the place and the step of a grading while a student waits.
 
-One task reads all places from the database, and only while somebody listens; so two hundred
-listeners cost as much as one.
+All listeners share the places that one of them has read from the database; so two hundred listeners
+cost as much as one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import math
+import time
+from collections import Counter
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from grader.report.moments import format_wait
 from grader.server import queue
 from grader.server.records import Place, State
-from grader.server.web.site import Site, format_wait
+from grader.server.web.site import Site
 from grader.server.web.visits import Visit, open_visit
 from grader.server.web.work_pages import find_attempt
 
@@ -30,27 +33,23 @@ MOST_OF_PERSON = 8
 
 @dataclass
 class Board:
-    """The places of all gradings, and the listeners."""
+    """The places of all gradings, and the open streams of each person."""
 
     site: Site
     places: Mapping[int, Place] = field(default_factory=dict)
-    version: int = 0
-    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
-    listeners: dict[int, int] = field(default_factory=dict)
+    read_s: float = -math.inf
+    reading: asyncio.Lock = field(default_factory=asyncio.Lock)
+    listeners: Counter[int] = field(default_factory=Counter)
 
-    async def watch(self) -> None:
-        """Reads the places until it is cancelled."""
-        while True:
-            await asyncio.sleep(POLL_SECONDS)
-            if not self.listeners:
-                continue
-            try:
+    async def read(self, since_s: float) -> Mapping[int, Place]:
+        """The places at most `POLL_SECONDS` ago, and not before `since_s`. If the database does not
+        answer, the stream ends, and the browser opens it again."""
+        async with self.reading:
+            if self.read_s < max(since_s, time.monotonic() - POLL_SECONDS):
+                started_s = time.monotonic()
                 self.places = await run_in_threadpool(self._read)
-            except SQLAlchemyError:
-                continue  # the next turn tries again; listeners keep the last places
-            self.version += 1
-            async with self.changed:
-                self.changed.notify_all()
+                self.read_s = started_s
+        return self.places
 
     def _read(self) -> Mapping[int, Place]:
         with self.site.reading() as connection:
@@ -65,7 +64,7 @@ async def stream_attempt(request: Request) -> Response:
     if person is None:
         return Response(status_code=401)
     grading_id = await run_in_threadpool(_find_grading, visit)
-    if board.listeners.get(person.id, 0) >= MOST_OF_PERSON:
+    if board.listeners[person.id] >= MOST_OF_PERSON:
         return Response(status_code=429)
     events = _send_places(board, person.id, grading_id)
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
@@ -80,37 +79,22 @@ def _find_grading(visit: Visit) -> int:
 
 async def _send_places(board: Board, person_id: int, grading_id: int) -> AsyncIterator[str]:
     """An event for each change, and a comment now and then, so that proxies keep the line open."""
-    board.listeners[person_id] = board.listeners.get(person_id, 0) + 1
-    seen, sent = board.version, ""
+    board.listeners[person_id] += 1
+    began_s = sent_s = time.monotonic()
+    sent = ""
     try:
         yield "retry: 2000\n\n"
         while True:
-            fresh = await _wait_for(board, seen)
-            if not fresh:
-                yield ": waiting\n\n"
-                continue
-            seen = board.version
-            place = board.places.get(grading_id)
+            place = (await board.read(began_s)).get(grading_id)
             text = json.dumps(_describe(place))
-            if text != sent:
-                sent = text
-                yield f"data: {text}\n\n"
+            if text != sent or time.monotonic() > sent_s + BEAT_SECONDS:
+                yield f"data: {text}\n\n" if text != sent else ": waiting\n\n"
+                sent, sent_s = text, time.monotonic()
             if place is None:
                 return
+            await asyncio.sleep(POLL_SECONDS)
     finally:
         board.listeners[person_id] -= 1
-        if not board.listeners[person_id]:
-            del board.listeners[person_id]
-
-
-async def _wait_for(board: Board, seen: int) -> bool:
-    """Waits for places newer than `seen`; False after a while without any."""
-    async with board.changed:
-        try:
-            wait = board.changed.wait_for(lambda: board.version > seen)
-            return await asyncio.wait_for(wait, BEAT_SECONDS)
-        except TimeoutError:
-            return False
 
 
 def _describe(place: Place | None) -> dict[str, object]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from starlette.responses import Response
 
 from grader.errors import UsageError
+from grader.plumbing import passwords
 from grader.server import people
 from grader.server.records import Person
-from grader.server.web.visits import COOKIE, Visit, redirect, set_cookie, show
+from grader.server.web.visits import COOKIE, Visit, begin_session, redirect, show
 
 
 def show_sign_in(visit: Visit) -> Response:
@@ -27,13 +28,13 @@ def sign_in(visit: Visit) -> Response:
         minutes = max(1, round(wait_s / 60))
         problem = f"Too many failed sign-ins. Try again in {minutes} min."
         return _refuse(visit, problem, login, 429)
-    matches = people.fits(password[: people.MOST_LETTERS + 1], known)
+    matches = passwords.fits(password[: passwords.MOST_LETTERS + 1], known and known[1])
     with visit.site.engine.begin() as connection:
         if not matches or known is None:
             people.count_failure(connection, login, visit.address, visit.now)
         else:
             token = people.open_session(connection, known[0], visit.now)
-            return _start(visit, token, _next(visit))
+            return begin_session(visit, token, _next(visit))
     problem = "The login or the password is wrong. Your instructor can send you a new link."
     return _refuse(visit, problem, login, 401)
 
@@ -61,7 +62,7 @@ def accept_invitation(visit: Visit) -> Response:
     try:
         if password != visit.form.get("again", ""):
             raise UsageError("the two passwords differ")
-        hashed = people.hash_password(password)
+        hashed = passwords.hash_password(password)
     except UsageError as error:
         problem = f"{str(error).capitalize()}. {error.advice}"
         return _show_invitation(visit, invited, problem, status=400)
@@ -71,7 +72,7 @@ def accept_invitation(visit: Visit) -> Response:
             return _show_invitation(visit, None, "")
         people.accept(connection, current, hashed)
         token = people.open_session(connection, current.id, visit.now)
-    return _start(visit, token, "/")
+    return begin_session(visit, token, "/")
 
 
 def _invited(visit: Visit) -> Person | None:
@@ -86,19 +87,13 @@ def _show_invitation(
         title = "This link was used, or is too old."
         advice = "Sign in, or ask your instructor for a new link."
         return show(visit, "message.html", status=404, title=title, advice=advice)
-    values = {"invited": invited, "problem": problem, "fewest": people.FEWEST_LETTERS}
-    return show(visit, "invitation.html", status=status, **values)
-
-
-def _start(visit: Visit, token: str, address: str) -> Response:
-    response = redirect(address)
-    set_cookie(response, visit.site, token)
-    return response
+    values = {"invited": invited, "problem": problem, "fewest": passwords.FEWEST_LETTERS}
+    return show(visit, "invitation.html", values, status=status)
 
 
 def _refuse(visit: Visit, problem: str, login: str, status: int) -> Response:
     values = {"problem": problem, "login": login, "next": _next(visit)}
-    return show(visit, "sign_in.html", status=status, **values)
+    return show(visit, "sign_in.html", values, status=status)
 
 
 def _next(visit: Visit) -> str:

@@ -7,12 +7,12 @@ import gzip
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from sqlalchemy import Connection, Engine
 
+from grader.report.moments import format_moment, format_points, format_wait
 from grader.report.text import clean_text
 from grader.server.course import Lesson
 from grader.server.records import Settings
@@ -40,6 +40,10 @@ class Site:
         """The served files for transfer. Pages are not compressed: they contain the tokens of
         forms (the attack BREACH)."""
         return {name: gzip.compress(content) for name, content in self.static.items()}
+
+    def secret(self, purpose: str) -> bytes:
+        """A key for one use. Visitors choose the texts that `form_secret` signs in forms."""
+        return hashlib.sha256(purpose.encode() + self.form_secret).digest()
 
     def reading(self) -> Connection:
         """A connection that only reads: SQLite then waits for no writer."""
@@ -71,22 +75,3 @@ def read_static() -> dict[str, bytes]:
 def version_of(static: Mapping[str, bytes]) -> str:
     digest = hashlib.sha256(b"".join(static[name] for name in sorted(static)))
     return digest.hexdigest()[:12]
-
-
-def format_moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M UTC") -> str:
-    """A time in UTC; empty for None. The script shows the local time."""
-    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
-
-
-def format_points(points: float | None) -> str:
-    return "–" if points is None else f"{points:g}"
-
-
-def format_wait(seconds: float | None) -> str:
-    """A waiting time in words; empty for None."""
-    if seconds is None:
-        return ""
-    if seconds < 60:
-        return "less than a minute"
-    minutes = round(seconds / 60)
-    return "about a minute" if minutes == 1 else f"about {minutes} minutes"

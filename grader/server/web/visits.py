@@ -6,7 +6,7 @@ import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NoReturn
 from urllib.parse import parse_qsl, quote
 
@@ -21,6 +21,7 @@ from grader.server.records import Person
 from grader.server.web.site import Site
 
 COOKIE = "grade_session"
+STATE = "grade_platform"
 TOKEN = "form_token"
 MAX_BODY_BYTES = 1 << 20
 MOST_FIELDS = 40
@@ -29,12 +30,14 @@ STYLE = "text/html; charset=utf-8"
 
 @dataclass(frozen=True)
 class Visit:
-    """A request. `cookie`: the session's, or of a visitor who has not signed in; `wants_json`: the
-    page's script asks. `nonce` allows the editor's style sheet."""
+    """A request. `cookie`: the session's, or of a visitor who has not signed in; `state`: of a
+    platform's sign-in; `wants_json`: the page's script asks. `nonce` allows the editor's style
+    sheet."""
 
     site: Site
     person: Person | None
     cookie: str
+    state: str
     path: Mapping[str, str]
     query: Mapping[str, str]
     form: Mapping[str, str]
@@ -58,24 +61,32 @@ class Visit:
         return int(self.path[name])
 
 
+Given = Mapping[str, object] | None
 Handler = Callable[[Visit], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def show(visit: Visit, template: str, *, status: int = 200, **values: object) -> Response:
+def show(
+    visit: Visit, template: str, given: Given = None, *, status: int = 200, **values: object
+) -> Response:
     """A page. Its cookie binds the tokens of its forms to the visitor."""
     page = visit.site.templates.get_template(template)
-    text = page.render(
-        person=visit.person,
-        token=visit.form_token,
-        nonce=visit.nonce,
-        version=visit.site.version,
-        **values,
-    )
+    own = {"person": visit.person, "token": visit.form_token, "nonce": visit.nonce}
+    text = page.render(**own, version=visit.site.version, **values, **given or {})
     response = HTMLResponse(text.encode("utf-8", "replace"), status, media_type=STYLE)
     if visit.person is None:
         set_cookie(response, visit.site, visit.cookie)
     return response
+
+
+def make_policy(nonce: str, *, forms: str = "'self'", frames: str = "'none'") -> str:
+    """No script but our file. `forms`: the site that gets forms; `frames`: the sites that may show
+    the page in a frame."""
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}';"
+        f" img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action {forms};"
+        f" base-uri 'none'; frame-ancestors {frames}"
+    )
 
 
 def redirect(address: str) -> Response:
@@ -89,21 +100,20 @@ def missing() -> NoReturn:
 
 
 def set_cookie(response: Response, site: Site, token: str) -> None:
-    secure = site.settings.url.startswith("https:")
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=int(people.SESSION_S),
-        httponly=True,
-        samesite="lax",
-        secure=secure,
-        path="/",
-    )
+    age_s, secure = int(people.SESSION_S), site.settings.url.startswith("https:")
+    response.set_cookie(COOKIE, token, age_s, httponly=True, samesite="lax", secure=secure)
 
 
-def public(handler: Handler) -> Endpoint:
-    """A page for everybody."""
-    return _endpoint(handler, lambda _: True)
+def begin_session(visit: Visit, token: str, address: str) -> Response:
+    """Continues at a page with the cookie of a new session."""
+    response = redirect(address)
+    set_cookie(response, visit.site, token)
+    return response
+
+
+def public(handler: Handler, *, own_forms: bool = True) -> Endpoint:
+    """A page for everybody. Forms of course platforms have tokens of their own."""
+    return _endpoint(handler, lambda _: True, own_forms=own_forms)
 
 
 def signed_in(handler: Handler) -> Endpoint:
@@ -133,6 +143,7 @@ async def open_visit(request: Request) -> Visit:
         site,
         person,
         cookie or secrets.token_urlsafe(32),
+        request.cookies.get(STATE, ""),
         {name: str(value) for name, value in request.path_params.items()},
         dict(request.query_params),
         form,
@@ -148,10 +159,12 @@ def _find_person(site: Site, cookie: str, now: float) -> Person | None:
         return people.find_session(connection, cookie, now)
 
 
-def _endpoint(handler: Handler, check: Callable[[Visit], bool]) -> Endpoint:
+def _endpoint(
+    handler: Handler, check: Callable[[Visit], bool], *, own_forms: bool = True
+) -> Endpoint:
     async def answer(request: Request) -> Response:
         visit = await open_visit(request)
-        if request.method == "POST":
+        if request.method == "POST" and own_forms:
             check_form(visit)
         if not check(visit):
             if visit.wants_json or request.method == "POST":
@@ -175,10 +188,19 @@ def check_form(visit: Visit) -> None:
 
 def refuse(visit: Visit, message: str, advice: str, status: int) -> Response:
     """The page or the JSON of an error, with the next step."""
-    if visit.wants_json:
-        return JSONResponse({"error": message, "advice": advice}, status)
-    shown = replace(visit, form={})
-    return show(shown, "message.html", status=status, title=message, advice=advice)
+    values = {"person": visit.person, "token": visit.form_token, "nonce": visit.nonce}
+    return show_message(visit.site, message, advice, status, wants_json=visit.wants_json, **values)
+
+
+def show_message(
+    site: Site, title: str, advice: str, status: int, *, wants_json: bool, **values: object
+) -> Response:
+    """The same, also without a visit."""
+    if wants_json:
+        return JSONResponse({"error": title, "advice": advice}, status)
+    shown = {"person": None, "token": "", "nonce": "", **values, "version": site.version}
+    page = site.templates.get_template("message.html").render(title=title, advice=advice, **shown)
+    return Response(page.encode("utf-8", "replace"), status, media_type=STYLE)
 
 
 async def _read_form(request: Request) -> Mapping[str, str]:

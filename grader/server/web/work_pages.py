@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import mimetypes
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
 
+from grader.report.verdict_json import list_changes
 from grader.server import attempts
 from grader.server.course import Lesson
 from grader.server.records import Assignment, Attempt, Override
+from grader.server.web.playground import check_guest, share
 from grader.server.web.visits import Visit, missing, redirect, show
 
-MOST_CHANGED_LINES = 400
 REPORT_POLICY = (
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
     " base-uri 'none'; form-action 'none'"
@@ -40,7 +39,7 @@ def list_exercises(visit: Visit) -> Response:
     for lesson in lessons.values():
         rules, mine = all_rules[lesson.id], own.get((person_id, lesson.id), [])
         if rules.visible or visit.user.teaches:
-            override = _holding(overrides.get((person_id, lesson.id), []))
+            override = attempts.choose_override(overrides.get((person_id, lesson.id), []))
             rows.append((lesson, rules, mine, attempts.choose_counting(mine, rules), override))
     return show(visit, "exercises.html", rows=rows, now=visit.now)
 
@@ -52,7 +51,7 @@ def show_exercise(visit: Visit) -> Response:
         rules, own = _read_own(visit, connection, lesson)
         source = attempts.read_source(connection, own[-1].id) if own else lesson.starter
         overrides = attempts.read_overrides(connection, person_id=visit.user.id)
-    override = _holding(overrides.get((visit.user.id, lesson.id), []))
+    override = attempts.choose_override(overrides.get((visit.user.id, lesson.id), []))
     return show_work(visit, lesson, rules, own, source, override=override)
 
 
@@ -85,27 +84,14 @@ def show_work(
 ) -> Response:
     """The page of the editor. `reading`: an instructor reads this attempt of a student."""
     shown = reading or (own[-1] if own else None)
-    data = {
-        "exercise": lesson.id,
-        "person": visit.user.id,
-        "source": source,
-        "starter": lesson.starter,
-        "attempt": shown.id if shown else None,
-        "reading": reading is not None,
-    }
-    return show(
-        visit,
-        "work.html",
-        lesson=lesson,
-        rules=rules,
-        attempts=own[::-1],
-        counting=attempts.choose_counting(own, rules),
-        override=override,
-        reading=reading,
-        student=student,
-        data=json.dumps(data),
-        is_late=rules.deadline_s is not None and visit.now > rules.deadline_s,
-    )
+    texts = {"exercise": lesson.id, "source": source, "starter": lesson.starter}
+    ids = {"person": visit.user.id, "attempt": shown and shown.id}
+    data = json.dumps({**texts, **ids, "reading": reading is not None})
+    is_late = rules.deadline_s is not None and visit.now > rules.deadline_s
+    history = {"attempts": own[::-1], "counting": attempts.choose_counting(own, rules)}
+    state = {"rules": rules, "is_late": is_late, "override": override}
+    reader = {"reading": reading, "student": student}
+    return show(visit, "work.html", {**history, **state, **reader}, lesson=lesson, data=data)
 
 
 def show_picture(visit: Visit) -> Response:
@@ -129,13 +115,14 @@ def add_attempt(visit: Visit) -> Response:
     """Grades a text, and submits it if the student asks."""
     lesson = find_lesson(visit, visit.path["exercise"])
     with visit.site.engine.begin() as connection:
+        check_guest(connection, visit.user)
         rules = attempts.read_rules(connection, lesson.id)
         source = visit.form.get("source", "").replace("\r\n", "\n")
         person = visit.user.id
         added = attempts.add_attempt(connection, person, lesson.id, source, now=visit.now)
         attempt = attempts.read_attempt(connection, added)
         assert attempt is not None
-        if visit.form.get("submit") == "yes":
+        if visit.form.get("submit") == "yes" and not visit.user.is_guest:
             attempts.submit(connection, attempt, rules, visit.now)
     return JSONResponse({"attempt": added})
 
@@ -144,10 +131,21 @@ def submit_attempt(visit: Visit) -> Response:
     """Submits an attempt that was graded before."""
     with visit.site.engine.begin() as connection:
         attempt = find_attempt(visit, connection)
-        if attempt.person_id != visit.user.id:
+        if attempt.person_id != visit.user.id or visit.user.is_guest:
             missing()
         rules = attempts.read_rules(connection, attempt.exercise)
         attempts.submit(connection, attempt, rules, visit.now)
+    return JSONResponse({"attempt": attempt.id})
+
+
+def try_fixes(visit: Visit) -> Response:
+    """Grades an attempt again, and tries fixes of it, if the exercise allows it."""
+    with visit.site.engine.begin() as connection:
+        attempt = find_attempt(visit, connection)
+        lesson = find_lesson(visit, attempt.exercise)
+        if not lesson.may_try_fixes or visit.user.is_guest:
+            missing()
+        attempts.grade_again(connection, [attempt], visit.now, what_if=True)
     return JSONResponse({"attempt": attempt.id})
 
 
@@ -163,26 +161,17 @@ def send_attempt(visit: Visit) -> Response:
         has_page = attempts.read_kept(connection, attempt, "page") is not None
     verdict: dict[str, Any] | None = json.loads(shown) if shown else None
     template = visit.site.templates.get_template("verdict.html")
-    html = template.render(
-        attempt=attempt,
-        previous=previous,
-        verdict=verdict,
-        has_page=has_page,
-        changes=[] if before is None else list_changes(before, source),
-        comments=comments,
-        teaches=visit.user.teaches,
-        token=visit.form_token,
-    )
-    return JSONResponse(
-        {
-            "attempt": attempt.id,
-            "done": attempt.is_done,
-            "source": source,
-            "marks": verdict["marks"] if verdict else [],
-            "comments": [{"line": each.line, "text": each.text} for each in comments],
-            "html": html,
-        }
-    )
+    changes = [] if before is None else list_changes(before, source)
+    graded = {"verdict": verdict, "has_page": has_page, "comments": comments}
+    lesson = visit.site.lessons.get(attempt.exercise)
+    visitor = {"teaches": visit.user.teaches, "token": visit.form_token, "lesson": lesson}
+    visitor["share"] = share(visit.site, attempt) if visit.user.is_guest else ""
+    compared = {"attempt": attempt, "previous": previous, "changes": changes}
+    html = template.render(**compared, **graded, **visitor)
+    texts = [{"line": each.line, "text": each.text} for each in comments]
+    marks = {"marks": verdict["marks"] if verdict else [], "comments": texts}
+    state = {"attempt": attempt.id, "done": attempt.is_done, "source": source}
+    return JSONResponse({**state, **marks, "html": html})
 
 
 def show_report(visit: Visit) -> Response:
@@ -222,16 +211,3 @@ def find_attempt(visit: Visit, connection: Connection) -> Attempt:
     if attempt is None or (attempt.person_id != visit.user.id and not visit.user.teaches):
         missing()
     return attempt
-
-
-def list_changes(before: str, after: str) -> list[tuple[str, str]]:
-    """The lines that changed, with a line around them, as (kind, text)."""
-    kinds = {"+": "added", "-": "removed", "@": "place", " ": "same"}
-    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-    rows = [(kinds[line[:1] or " "], line) for line in lines]
-    return rows[2:MOST_CHANGED_LINES]  # without the two names of the files
-
-
-def _holding(history: Sequence[Override]) -> Override | None:
-    """The decision that holds, if the last one sets points."""
-    return history[-1] if history and history[-1].points is not None else None

@@ -1,0 +1,24 @@
+"""Moments, waiting times and points, as pages show them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def format_moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M UTC") -> str:
+    """A time in UTC; empty for None. The script shows the local time."""
+    return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
+
+
+def format_points(points: float | None) -> str:
+    return "–" if points is None else f"{points:g}"
+
+
+def format_wait(seconds: float | None) -> str:
+    """A waiting time in words; empty for None."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return "less than a minute"
+    minutes = round(seconds / 60)
+    return "about a minute" if minutes == 1 else f"about {minutes} minutes"

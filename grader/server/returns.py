@@ -1,0 +1,110 @@
+"""Returns points to the gradebooks of course platforms.
+
+Nothing is kept about sent points: after a restart, all points are sent once more.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from grader import lti
+from grader.errors import GraderError
+from grader.server import attempts, people
+from grader.server.database import read_note
+from grader.server.records import Attempt, Override
+from grader.server.web.site import Site
+
+RETURN_SECONDS = 30.0
+KEY = "lti key"
+CLIENT, SUBJECT, COLUMN = "lti client", "lti subject", "lti column "
+"""Fields of a person's row; COLUMN is followed by an exercise."""
+Sent = dict[tuple[int, str], object]
+"""The points that the platforms have, by person and exercise."""
+
+
+def read_key(connection: Connection) -> str:
+    """The private key of this server, in PEM."""
+    return read_note(connection, KEY, lti.make_key)
+
+
+def column_names(launch: lti.Launch, exercise: str | None) -> dict[str, str]:
+    """The fields of a person's row that lead to the person's cell in the gradebook."""
+    row = {CLIENT: launch.platform.client_id, SUBJECT: launch.member.subject}
+    return row | ({f"{COLUMN}{exercise}": launch.column} if exercise and launch.column else {})
+
+
+def keep_returning(site: Site, ended: threading.Event) -> None:
+    """Returns points until the server ends."""
+    sent: Sent = {}
+    while site.settings.platforms and not ended.wait(RETURN_SECONDS):
+        with _logging(SQLAlchemyError):
+            return_points(site, sent)
+
+
+def return_points(site: Site, sent: Sent) -> None:
+    """Sends the points that differ from `sent`. A refused score is sent again in the next round."""
+    with site.engine.begin() as connection:
+        key = read_key(connection)
+    with site.reading() as connection:
+        changed = [*_list_changed(connection, site, sent)]
+    for platform in site.settings.platforms:
+        own = [each for each in changed if each[0] == platform.client_id]
+        with _logging(GraderError, KeyError, TypeError):
+            token = lti.request_token(platform, key, lti.SCORES_SCOPE) if own else ""
+            for _, place, mark, column, score in own:
+                with _logging(GraderError):
+                    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+                    lti.send_score(platform, column, token, {**score, "timestamp": now})
+                    sent[place] = mark
+
+
+@contextlib.contextmanager
+def _logging(*kinds: type[Exception]) -> Iterator[None]:
+    """Goes on after these errors."""
+    try:
+        yield
+    except kinds as error:
+        logging.getLogger("uvicorn.error").warning("Points are not returned: %s", error)
+
+
+def _list_changed(
+    connection: Connection, site: Site, sent: Sent
+) -> Iterator[tuple[str, tuple[int, str], object, str, dict[str, Any]]]:
+    own = attempts.by_student(attempts.read_attempts(connection))
+    overrides = attempts.read_overrides(connection)
+    rules = attempts.read_all_rules(connection, site.lessons)
+    for person in people.read_people(connection):
+        for exercise in (name for name in site.lessons if f"{COLUMN}{name}" in person.row):
+            place = (person.id, exercise)
+            counting = attempts.choose_counting(own.get(place, []), rules[exercise])
+            decided = attempts.choose_override(overrides.get(place, []))
+            mark = (decided, counting and (counting.id, counting.grading_id, counting.verdict_id))
+            if mark != sent.get(place, (None, None)):
+                score = _make_score(connection, counting, decided, site.lessons[exercise].full)
+                score["userId"] = person.row[SUBJECT]
+                yield person.row[CLIENT], place, mark, person.row[f"{COLUMN}{exercise}"], score
+
+
+def _make_score(
+    connection: Connection, counting: Attempt | None, decided: Override | None, full: float
+) -> dict[str, Any]:
+    """The score of the service. Without final points, the cell is empty."""
+    shown = counting and attempts.read_kept(connection, counting, "shown")
+    points, most = (counting.points, counting.full) if counting else (None, None)
+    if shown and json.loads(shown)["pending"]:
+        points = None
+    if decided is not None:
+        points, most = decided.points, full
+    score: dict[str, Any] = {"activityProgress": "Submitted", "gradingProgress": "PendingManual"}
+    if points is not None:
+        score |= {"scoreGiven": points, "scoreMaximum": most, "gradingProgress": "FullyGraded"}
+    return score
