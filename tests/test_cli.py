@@ -373,6 +373,15 @@ def test_the_api_loads_on_use() -> None:
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
+def test_threads_of_numpy_sleep_while_they_have_no_work() -> None:
+    program = (
+        "import time; from grader.cli import main; main(['list']); import numpy;"
+        " start = time.process_time(); a = numpy.ones((300, 300)); a @ a; time.sleep(0.3);"
+        " assert time.process_time() - start < 0.04, time.process_time() - start"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
 def test_annotate_prints_the_source_with_its_figures(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(

@@ -60,6 +60,6 @@ def _begin(options: Options, exercise: Path, submission: Path) -> Compilation | 
 
 
 def _load_device() -> None:
-    from grader.devices.remote.worker_process import load_ahead  # loads NumPy
+    from grader.devices.remote.worker_process import load_ahead
 
     load_ahead()

@@ -9,13 +9,15 @@ gives exact counters.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cache, partial
 
 from grader.devices.base import Arrays
 from grader.devices.mapped_arrays import gather_shared
 from grader.grading.baselines import BaselineRun, build_baseline, run_baseline
+from grader.grading.building import Built
 from grader.grading.cases import (
     BENCHMARK,
     Bench,
@@ -29,7 +31,7 @@ from grader.grading.cases import (
     run_program,
 )
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.session import Session, describe_sizes, run_limits, show_counted
+from grader.grading.session import Session, describe_sizes, is_timed, run_limits, show_counted
 from grader.judging.compare import judge_sampled
 from grader.judging.evidence import CountedRun, OtherCounts
 from grader.judging.goals import find_counted, find_timed
@@ -45,7 +47,6 @@ from grader.judging.values import TIMED_ON
 from grader.messages.doubt import describe_unmodelled, describe_waits
 from grader.messages.hidden import describe_findings, describe_mistake
 from grader.messages.outputs import describe_endless_order
-from grader.metrics import MODELLED
 from grader.records import (
     PLAIN,
     SUBMISSION,
@@ -66,6 +67,8 @@ from grader.spec.exercise import Case, ComparedWith
 from grader.spec.tolerance import tolerance_at
 
 EMULATED = "emulated"
+BuildBaseline = Callable[[str], Built]
+"""Compiles the baseline of a label."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +99,11 @@ class UnjudgedRun:
     got: Arrays
 
 
-def run_graded(session: Session, findings: Findings) -> None:
+def run_graded(session: Session, findings: Findings, drawn: Future[Arrays] | None = None) -> None:
     """Runs the submission at the benchmark sizes, if the exercise has any, and adds the results to
-    the evidence. Raises SubmissionError."""
+    the evidence. `drawn`: the inputs of the timed run. Raises SubmissionError."""
     evidence, sizes = session.evidence, session.exercise.benchmark
-    timed, counted = _run_both(session, _count_early(session, findings))
+    timed, counted = _run_both(session, _count_early(session, findings), drawn)
     if counted is None:
         return
     evidence.cases += (counted.case,)
@@ -120,10 +123,13 @@ def run_graded(session: Session, findings: Findings) -> None:
         session.job.note({"counters": waits})
     if not evidence.all_right:
         return
+    build = cache(partial(build_baseline, session.exercise, session.tools, arch=session.info.arch))
     if timed is not None:
-        _add_times(session, timed)
+        _add_times(session, timed, build)
     evidence.counted = tuple(
-        CountedRun(run.sizes, run.execution, _count_baselines(session, run, modelled=run is timed))
+        CountedRun(
+            run.sizes, run.execution, _count_baselines(session, run, build, modelled=run is timed)
+        )
         for run in runs
     )
     evidence.execution = evidence.counted[0].execution
@@ -155,12 +161,12 @@ def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
 
 
 def _run_both(
-    session: Session, early: SubmissionRun | None
+    session: Session, early: SubmissionRun | None, drawn: Future[Arrays] | None
 ) -> tuple[SubmissionRun | None, SubmissionRun | None]:
     """The timed run if there is one, and the counted run: the same run if all blocks ran or the
     outputs are wrong, else the `early` run or a new run. After a sample of the blocks the device
     counts while the sample is judged."""
-    ended = _execute_timed(session)
+    ended = _execute(session, TIMED_ON, drawn) if is_timed(session.job) else None
     timed = None
     if ended is not None and (
         early or ended.execution.ran_whole or EMULATED not in session.exercise.benchmark
@@ -178,7 +184,7 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
     with ThreadPoolExecutor(1) as pool:
         judging = pool.submit(judge_run, ended)
         try:
-            counted = _execute(session, EMULATED, modelled=False)
+            counted = _execute(session, EMULATED)
         except SubmissionError as error:
             mistake = error
         timed = judging.result()
@@ -193,26 +199,23 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
 def _run_counted(session: Session) -> SubmissionRun | None:
     if EMULATED not in session.exercise.benchmark:
         return None
-    return judge_run(_execute(session, EMULATED, modelled=False))
+    return judge_run(_execute(session, EMULATED))
 
 
-def _execute_timed(session: Session) -> UnjudgedRun | None:
-    """The run at a GPU's sizes, if a check needs modelled metrics and the options allow them."""
-    asked = any(check.metric in MODELLED for check in session.exercise.checks)
-    if TIMED_ON not in session.exercise.benchmark or not asked or not session.job.options.model:
-        return None
-    return _execute(session, TIMED_ON, modelled=True)
-
-
-def _execute(session: Session, kind: str, *, modelled: bool) -> UnjudgedRun:
-    """The run at the sizes for a kind of device."""
+def _execute(session: Session, kind: str, drawn: Future[Arrays] | None = None) -> UnjudgedRun:
+    """The run at the sizes for a kind of device; `drawn`: its inputs."""
     sizes, options = session.exercise.benchmark[kind], session.job.options
     return execute_submission(
-        session.bench, sizes, modelled=modelled, show=options.show, detail=options.detail
+        session.bench,
+        sizes,
+        modelled=kind == TIMED_ON,
+        show=options.show,
+        detail=options.detail,
+        drawn=drawn,
     )
 
 
-def _add_times(session: Session, timed: SubmissionRun) -> None:
+def _add_times(session: Session, timed: SubmissionRun, build: BuildBaseline) -> None:
     """Adds the modelled times of a run with right outputs. Raises SubmissionError for times below
     the physical minimum."""
     evidence, exercise = session.evidence, session.exercise
@@ -221,7 +224,7 @@ def _add_times(session: Session, timed: SubmissionRun) -> None:
         evidence.untimed = why_untimed(timed.execution)
         return
     others = [
-        _run_baseline(session, label, timed.sizes, modelled=True)
+        _run_baseline(session, label, build, timed.sizes, modelled=True)
         for label in find_timed(exercise, session.info)
     ]
     evidence.timings = (
@@ -263,17 +266,21 @@ def execute_submission(
     show: ShowProgress,
     inspect: bool = True,
     detail: Detail = PLAIN,
+    drawn: Future[Arrays] | None = None,
 ) -> UnjudgedRun:
     """Runs the submission at given sizes, with or without modelled time. Raises SubmissionError
     after a fault; a run that reaches its time limit ends without a verdict.
 
-    `inspect`: see CountingMode.
+    `inspect`: see CountingMode. `drawn`: the inputs, if they are drawn already.
     """
     stage = "running at the timed size" if modelled else "counting"
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
     program = bench.program(sizes)
-    inputs = make_inputs(bench.task, case, bench.seed, gather=gather_shared)
+    if drawn is None:
+        inputs = make_inputs(bench.task, case, bench.seed, gather=gather_shared)
+    else:
+        inputs = drawn.result()
     seed = _sample_seed(bench.seed)
     mode = (
         ModelledMode(seed, inspect=inspect, detail=detail)
@@ -356,13 +363,13 @@ def _sample_seed(seed: int) -> int:
 
 
 def _count_baselines(
-    session: Session, run: SubmissionRun, *, modelled: bool
+    session: Session, run: SubmissionRun, build: BuildBaseline, *, modelled: bool
 ) -> dict[ComparedWith, OtherCounts]:
     """Counters of each baseline that a check needs, at the sizes of the submission's run. Raises
     SpecError if a baseline fails."""
     found = {}
     for each in find_counted(session.exercise, session.info):
-        other = _run_baseline(session, LABELS[each], run.sizes, modelled=modelled)
+        other = _run_baseline(session, LABELS[each], build, run.sizes, modelled=modelled)
         found[each] = (
             OtherCounts(reason="this device cannot run it")
             if other is None
@@ -372,11 +379,10 @@ def _count_baselines(
 
 
 def _run_baseline(
-    session: Session, label: str, sizes: Mapping[str, int], *, modelled: bool
+    session: Session, label: str, build: BuildBaseline, sizes: Mapping[str, int], *, modelled: bool
 ) -> BaselineRun | None:
-    built = build_baseline(session.exercise, session.tools, label, arch=session.info.arch)
     job = session.job
-    bench = replace(session.bench, built=built, limits=run_limits(job.exercise.limits))
+    bench = replace(session.bench, built=build(label), limits=run_limits(job.exercise.limits))
     return run_baseline(
         bench, job.exercise, label, sizes, modelled=modelled, cache=job.cache, show=job.options.show
     )

@@ -7,7 +7,14 @@ from grader.grading.building import build
 from grader.grading.cases import Findings, run_checked, run_without_findings
 from grader.grading.graded_run import run_graded
 from grader.grading.parts import run_parts
-from grader.grading.session import Job, Session, check_cases, open_session, show_cases
+from grader.grading.session import (
+    Job,
+    Session,
+    check_cases,
+    draw_ahead,
+    open_session,
+    show_cases,
+)
 from grader.grading.tools import find_toolchain
 from grader.records import Progress
 
@@ -16,13 +23,14 @@ def grade_on_emulated(job: Job) -> bool:
     """Compiles the submission, runs its cases in the checked mode and, if they are right, the
     benchmark; then the parts, also in the checked mode. Returns whether a repetition gives the same
     score: no limit of time or memory was reached. Raises SubmissionError."""
-    with RemoteDevice(str(job.choice), isolated=job.options.isolated) as device:
+    isolated = job.options.isolated
+    with RemoteDevice(str(job.choice), isolated=isolated) as device, draw_ahead(job) as drawn:
         session = _open(job, device)  # the device starts while the compiler runs
         findings = Findings()
         check_cases(session, lambda case: run_checked(session.bench, case, findings))
         show_cases(job, findings)
         if job.evidence.all_right:
-            run_graded(session, findings)
+            run_graded(session, findings, drawn)
         job.evidence.checked = findings.outcome
         run_parts(session, run_without_findings)
         return not (device.limited or any(part.failure for part in job.evidence.parts))

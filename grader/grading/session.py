@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
-from grader.devices.base import Device
+from grader.devices.base import Arrays, Device
+from grader.devices.mapped_arrays import gather_shared
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, Findings, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import CountedRun, Evidence, Subject
 from grader.judging.score import make_score
+from grader.judging.values import TIMED_ON
 from grader.messages.output_advice import explain_failed_case
+from grader.metrics import MODELLED
 from grader.plumbing.cache import cache_folder
 from grader.records import (
     CaseResult,
@@ -25,6 +30,7 @@ from grader.records import (
     RunLimits,
     Submission,
 )
+from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise, Limits
 from grader.spec.oracle import load_oracle
 from grader.toolchain.compilation import Compilation
@@ -119,6 +125,26 @@ def open_session(
     limits = job.info.limits
     bench = Bench(device, built, job.exercise, oracle, job.seed, limits, job.limits)
     return Session(job, tools, bench, hold)
+
+
+def is_timed(job: Job) -> bool:
+    """Whether there is a run at a GPU's sizes: a check needs modelled metrics, and the options
+    allow them."""
+    asked = any(check.metric in MODELLED for check in job.exercise.checks)
+    return TIMED_ON in job.exercise.benchmark and asked and job.options.model
+
+
+@contextmanager
+def draw_ahead(job: Job) -> Iterator[Future[Arrays] | None]:
+    """Draws the inputs of the timed run, if there is one, while the submission is compiled and its
+    small cases run."""
+    pool = ThreadPoolExecutor(1)
+    case = Case(BENCHMARK, job.exercise.benchmark.get(TIMED_ON, {}), hidden=False)
+    draw = partial(make_inputs, job.exercise, case, job.seed, gather=gather_shared)
+    try:
+        yield pool.submit(draw) if is_timed(job) else None
+    finally:
+        pool.shutdown(wait=False)  # a failed submission does not wait for its inputs
 
 
 def run_limits(limits: Limits) -> RunLimits:

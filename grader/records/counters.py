@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import Enum, IntEnum
-from typing import Literal, Protocol, TypeVar, cast
+from functools import cache
+from operator import add, attrgetter
+from typing import Literal, Protocol, TypeVar
 
 from grader.sass import OPERANDS
 
@@ -51,11 +53,9 @@ class Sum:
     space: str | None = None
     ways: Accessing = Accessing.ALL
 
-    def add(self, accesses: Accesses) -> int:
-        """The share of these instructions in the sum."""
-        kind = accesses.load, accesses.atomic
-        included = self.space in (None, accesses.space) and kind in self.ways.value
-        return cast(int, getattr(accesses, self.number)) if included else 0
+    def includes(self, space: str | None, *, load: bool, atomic: bool) -> bool:
+        """Whether accesses of this kind are in the sum."""
+        return self.space in (None, space) and (load, atomic) in self.ways.value
 
 
 class Shown(IntEnum):
@@ -85,10 +85,6 @@ class Counter:
     matrices: str = ""
     less: tuple[str, ...] = ()
     name: str = ""
-
-    def count(self, accesses: Accesses) -> int:
-        """The share of these instructions in the counter."""
-        return sum(each.add(accesses) for each in self.sums)
 
 
 def counter_field(
@@ -309,11 +305,11 @@ class Counters:
     global_fetch_bytes: int = _global("bytes", Accessing.FETCHES)
 
     def __add__(self, other: Counters) -> Counters:
-        return Counters(*(a + b for a, b in zip(self.values(), other.values(), strict=True)))
+        return Counters(*map(add, self.values(), other.values()))
 
     def values(self) -> tuple[int, ...]:
         """All fields in declaration order."""
-        return tuple(getattr(self, name) for name in self.__dataclass_fields__)
+        return _VALUES(self)
 
     @property
     def shared_instructions(self) -> int:
@@ -379,9 +375,23 @@ COUNTERS: Mapping[str, Counter] = {row.name: row for row in _read_rows()}
 """All counters and the figures that the pages or JSON show with them, in their order there."""
 
 
-_SUMMED = tuple(COUNTERS[name] for name in Counters.__dataclass_fields__)
+_VALUES: Callable[[Counters], tuple[int, ...]] = attrgetter(*Counters.__dataclass_fields__)
 
 
 def count_accesses(accesses: Accesses) -> Counters:
     """The counters of instructions that access memory alike."""
-    return Counters(*(row.count(accesses) for row in _SUMMED))
+    totals = dict[str, int]()
+    for counter, number in _find_sums(accesses.space, accesses.load, accesses.atomic):
+        totals[counter] = totals.get(counter, 0) + getattr(accesses, number)
+    return Counters(**totals)
+
+
+@cache
+def _find_sums(space: str | None, load: bool, atomic: bool) -> tuple[tuple[str, Number], ...]:
+    """The counters that include accesses of this kind, each with the number that it adds."""
+    return tuple(
+        (name, each.number)
+        for name in Counters.__dataclass_fields__
+        for each in COUNTERS[name].sums
+        if each.includes(space, load=load, atomic=atomic)
+    )

@@ -48,5 +48,5 @@ def parse_artifacts(data: Mapping[str, Any]) -> Artifacts:
 def _parse(content: bytes) -> Artifacts | None:
     try:
         return parse_artifacts(json.loads(content))
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -18,7 +18,6 @@ from grader.toolchain.artifacts import Artifacts, keep_artifacts, read_artifacts
 from grader.toolchain.blame import settle
 from grader.toolchain.demangle import demangle
 from grader.toolchain.dependencies import check_failed_run, check_files, read_dependencies
-from grader.toolchain.diagnostics import clean_warnings, explain_failed_run
 from grader.toolchain.nvcc import Nvcc, Nvdisasm
 from grader.toolchain.workspace import (
     SOURCE_NAME,
@@ -103,7 +102,7 @@ def find_artifacts(order: Order) -> Artifacts | NotCompiled:
     if order.cache and (artifacts := read_artifacts(order.cache, order.key)):
         return artifacts
     compiler = order.compiler
-    made = settle(lambda: _make_artifacts(order.submission, compiler, order.nvdisasm), compiler)
+    made = settle(lambda: _make_artifacts(order), compiler)
     if order.cache is None or not isinstance(made, Artifacts):
         return made
     return keep_artifacts(order.cache, order.key, made)
@@ -121,9 +120,8 @@ def needs_all_features(completed: Completed, arch: str) -> bool:
     return arch == "sm_90" and completed.returncode != 0 and refused in completed.stderr
 
 
-def _make_artifacts(
-    submission: Submission, compiler: Compiler, nvdisasm: Nvdisasm
-) -> Artifacts | NotCompiled:
+def _make_artifacts(order: Order) -> Artifacts | NotCompiled:
+    submission, compiler = order.submission, order.compiler
     nvcc, run, arch = compiler.nvcc, compiler.run, compiler.arch
     with open_workspace(submission.text) as workspace:
         completed = run_nvcc(compiler, workspace, "-cubin", output=CUBIN_NAME)
@@ -131,6 +129,8 @@ def _make_artifacts(
             compiler = replace(compiler, arch=f"{compiler.arch}a")
             completed = run_nvcc(compiler, workspace, "-cubin", output=CUBIN_NAME)
         if completed.limit or completed.returncode != 0:
+            from grader.toolchain.diagnostics import explain_failed_run
+
             return check_failed_run(compiler, workspace) or explain_failed_run(
                 completed, submission, nvcc=nvcc, limits=compiler.limits, run=run
             )
@@ -139,6 +139,7 @@ def _make_artifacts(
             return rejected
         # Loaded on use, while nvcc runs: they read machine code.
         from grader.toolchain.cubin_bounds import find_symbols
+        from grader.toolchain.diagnostics import clean_warnings
         from grader.toolchain.nvdisasm import disassemble
 
         cubin = workspace.out / CUBIN_NAME
@@ -146,7 +147,13 @@ def _make_artifacts(
         symbols = find_symbols(content, submission, arch=arch, run=run)
         if not isinstance(symbols, list):
             return symbols
-        listing = disassemble(cubin, nvdisasm=nvdisasm, run=run, stop=compiler.limits.stop)
+        listing = disassemble(
+            cubin,
+            nvdisasm=order.nvdisasm,
+            run=run,
+            stop=compiler.limits.stop,
+            cache=order.cache,
+        )
     # Under the name that every submission has here: an entry of the cache serves equal files of
     # different names.
     warnings = clean_warnings(completed, replace(submission, name=SOURCE_NAME), nvcc=nvcc, run=run)

@@ -120,7 +120,7 @@ def list_cubin(
     with tempfile.TemporaryDirectory(prefix="grader-cubin-") as folder:
         path = Path(folder) / CUBIN_NAME
         path.write_bytes(cubin)
-        listing = disassemble(path, nvdisasm=nvdisasm, run=run)
+        listing = disassemble(path, nvdisasm=nvdisasm, run=run, cache=cache)
     artifacts = Artifacts(cubin, listing, demangle(symbols, run), warnings="")
     return keep_artifacts(cache, key, artifacts) if cache else artifacts
 

@@ -3,6 +3,7 @@ submission's lines from the cubin's own table."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from bisect import bisect_right
@@ -12,8 +13,10 @@ from pathlib import Path
 from threading import Event
 
 from grader.errors import GraderError
+from grader.plumbing.cache import cache_key, keep_entry, read_entry
 from grader.plumbing.shortages import AGAIN, FREE_MEMORY
 from grader.records import RunTool, SassInstruction, ToolLimits
+from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import NO_LINES, LineTable
 from grader.toolchain.nvcc import Nvdisasm
 
@@ -24,6 +27,8 @@ _NO_COMMA = re.compile(r"((?:^|,)U?[RP](?:\d+|[ZT]))(?=\[)")
 _COPY_PARTS = re.compile(r"(desc\[UR\d+\]\[[^]]+\])|(\[[^]]+\])|(!?U?P\w+)")
 """Operands of a copy to shared memory: its source by a descriptor, an end without a descriptor, a
 predicate."""
+_DEBUG = re.compile(r"(?:\.rela?)?\.(?:nv_)?debug_")
+"""The start of the names of sections without effect on nvdisasm's `-json` output."""
 _NAN = re.compile(r"[-+]?QNAN")
 _LITERAL = slice(4, 8)
 
@@ -41,9 +46,39 @@ class Label:
     offset: int
 
 
-def disassemble(cubin: Path, *, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None = None) -> str:
-    """The output of nvdisasm for a cubin. Raises GraderError if it fails: ptxas made the file, not
-    the student. `stop`: see ToolLimits."""
+def disassemble(
+    cubin: Path,
+    *,
+    nvdisasm: Nvdisasm,
+    run: RunTool,
+    stop: Event | None = None,
+    cache: Path | None = None,
+) -> str:
+    """The output of nvdisasm for a cubin, from `cache` (a folder, or None) if a cubin with the same
+    code was read before: a new comment changes only lines. Raises GraderError if it fails: ptxas
+    made the file, not the student. `stop`: see ToolLimits."""
+    if cache is None:
+        return _run(cubin, nvdisasm, run, stop)
+    key = f"listing-{cache_key(nvdisasm.version, _digest_code(Elf(cubin.read_bytes())))}"
+    if (known := read_entry(cache, key)) is not None:
+        return known.decode()
+    return keep_entry(cache, key, _run(cubin, nvdisasm, run, stop).encode()).decode()
+
+
+def _digest_code(elf: Elf) -> str:
+    """A digest of all sections except the debug information; sections without contents (`NOBITS`)
+    count by their size."""
+    digest = hashlib.sha256(elf.arch.encode())
+    for section in elf.sections:
+        if _DEBUG.match(section.name) is None:
+            kind = section["sh_type"]
+            fields = [section[name] for name in ("sh_flags", "sh_size", "sh_link", "sh_info")]
+            digest.update(f"{section.name} {kind} {fields}\n".encode())
+            digest.update(b"" if kind == "SHT_NOBITS" else section.data())
+    return digest.hexdigest()
+
+
+def _run(cubin: Path, nvdisasm: Nvdisasm, run: RunTool, stop: Event | None) -> str:
     limits = ToolLimits(output_bytes=_OUTPUT_BYTES, stop=stop)
     argv = [str(nvdisasm.path), "-json", cubin.name]
     completed = run(argv, cwd=cubin.parent, limits=limits)

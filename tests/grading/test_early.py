@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -58,6 +60,15 @@ def test_what_is_begun_is_what_the_grading_asks_for(edited: Path) -> None:
         assert isinstance(begun.result(), Artifacts)
     with begin_early(Options("emulated"), EXERCISE, edited) as begun:
         assert begun is None  # it is in the cache
+
+
+def test_the_start_loads_no_heavy_library() -> None:
+    """The compiler and the device start before NumPy and pyelftools are loaded."""
+    program = (
+        "import sys, grader.grading.early, grader.devices.remote.worker_process;"
+        " assert not {'numpy', 'elftools'} & sys.modules.keys()"
+    )
+    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
 def test_nothing_is_begun_for_a_gpu(edited: Path) -> None:

@@ -8,12 +8,23 @@ import shutil
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import grader
 from grader.devices.emulated import inspection
 from grader.devices.emulated.sampling import Stage
-from grader.records import Progress, Score, Status
+from grader.grading import graded_run
+from grader.grading.baselines import build_baseline
+from grader.grading.building import Built
+from grader.grading.cases import BENCHMARK
+from grader.grading.grade import _open_job
+from grader.grading.session import draw_ahead
+from grader.grading.tools import Toolchain
+from grader.records import Options, Progress, Score, Status, Submission
+from grader.spec.draws import make_inputs
+from grader.spec.exercise import Case, Exercise
+from grader.spec.reader import read_exercise
 from tests.support.in_process import grade_in_process
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -90,3 +101,37 @@ def test_where_it_does_not_end_nothing_is_counted(exercise: Path, cache: Path) -
     score, stages = grade(exercise, cache, FAULT_WHEN_TIMED)
     assert score.status is Status.RUNTIME_ERROR
     assert "counting" not in stages
+
+
+def test_the_inputs_of_the_timed_run_are_drawn_ahead(exercise: Path) -> None:
+    read, text = read_exercise(exercise), Submission("move.cu", "", SOURCE)
+    expected = make_inputs(read, Case(BENCHMARK, TIMED, hidden=False), 7)
+    with draw_ahead(_open_job(Options("emulated:h100", 7), read, text)) as drawn:
+        assert drawn is not None
+        assert drawn.result().keys() == expected.keys()
+        assert all(np.array_equal(drawn.result()[name], expected[name]) for name in expected)
+    with draw_ahead(_open_job(Options("emulated:h100", 7, model=False), read, text)) as drawn:
+        assert drawn is None
+
+
+def test_a_baseline_is_compiled_once(
+    exercise: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its time and its counters at two sizes are needed."""
+    spec = json.loads((exercise / "spec.json").read_text())
+    fewer = {"metric": "instructions_executed", "at_most": 2, "relative_to": "baseline"}
+    faster = {"metric": "speedup_over_naive", "at_least": 0.1}
+    spec["checks"][0]["points"] = 40
+    spec["checks"] += [{**each, "title": "x", "points": 20} for each in (fewer, faster)]
+    (exercise / "spec.json").write_text(json.dumps(spec))
+    compiled = list[str]()
+
+    def build(exercise: Exercise, tools: Toolchain, label: str, *, arch: str) -> Built:
+        compiled.append(label)
+        return build_baseline(exercise, tools, label, arch=arch)
+
+    monkeypatch.setattr(graded_run, "build_baseline", build)
+    score, stages = grade(exercise, cache, "")
+    assert {"modelling the naive kernel", "counting the naive kernel"} <= set(stages)
+    assert score.checks[-1].value is not None
+    assert compiled == ["naive"]

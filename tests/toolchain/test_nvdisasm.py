@@ -2,17 +2,19 @@
 
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from grader.errors import GraderError
-from grader.records import Binary
+from grader.records import Binary, Completed, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.cubin import read_code, read_labels
 from grader.toolchain.elf import Elf
 from grader.toolchain.nvcc import Nvdisasm
 from grader.toolchain.nvdisasm import INSTRUCTION_BYTES, disassemble, parse_disassembly
+from grader.toolchain.tool_answers import ANSWER_LIMITS
 
 from .conftest import Compile
 
@@ -35,6 +37,36 @@ def listing(cubin: bytes, nvdisasm: Nvdisasm, tmp_path_factory: pytest.TempPathF
     path: Path = tmp_path_factory.mktemp("cubin") / "submission.cubin"
     path.write_bytes(cubin)
     return disassemble(path, nvdisasm=nvdisasm, run=run_tool)
+
+
+def test_code_that_was_listed_before_is_not_listed_again(
+    compile_text: Compile, listing: str, nvdisasm: Nvdisasm, tmp_path: Path
+) -> None:
+    """A comment moves the lines and keeps the code; other code, with the same names, does not."""
+    runs = list[Sequence[str]]()
+
+    def run(
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        limits: ToolLimits = ANSWER_LIMITS,
+        env: dict[str, str] | None = None,
+    ) -> Completed:
+        runs.append(argv)
+        return run_tool(argv, cwd=cwd, limits=limits, env=env)
+
+    def list_code(text: str) -> str:
+        binary = compile_text(text)
+        assert isinstance(binary, Binary)
+        path = tmp_path / "submission.cubin"
+        path.write_bytes(binary.cubin)
+        return disassemble(path, nvdisasm=nvdisasm, run=run, cache=tmp_path / "cache")
+
+    assert list_code(CALLS) == listing
+    assert list_code(f"// A comment\n\n{CALLS}") == listing
+    assert len(runs) == 1
+    assert list_code(CALLS.replace("+ 32", "+ 64")) != listing
+    assert len(runs) == 2
 
 
 def list_apart(listing: str, cubin: bytes) -> str:

@@ -21,7 +21,9 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 import numpy as np
@@ -140,8 +142,7 @@ class Channel:
     def __init__(self, end: socket.socket) -> None:
         self._socket = end
         self.held: list[Binary] = []
-        self._arrays: list[np.ndarray] = []
-        self._converter = self._make_converter()
+        self.arrays: list[np.ndarray] = []
         # six times the rate of the default buffers, measured
         for option in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             end.setsockopt(socket.SOL_SOCKET, option, SOCKET_BUFFER_BYTES)
@@ -154,8 +155,9 @@ class Channel:
 
     def send(self, message: Message, *, deadline: float | None = None, spent: bool = False) -> None:
         """Send a frame. `spent`: its arrays are not used any more."""
-        fields = self._plain_fields(message)
-        arrays, self._arrays = [np.asarray(array, order="C") for array in self._arrays], []
+        _CHANNEL.set(self)
+        fields = _plain_fields(message)
+        arrays, self.arrays = [np.asarray(array, order="C") for array in self.arrays], []
         files = [
             find_file(array) if number < MAX_FILES else None for number, array in enumerate(arrays)
         ]
@@ -186,7 +188,7 @@ class Channel:
         try:
             return self._receive_rest(prefix, files, max_array_bytes, deadline)
         finally:
-            self._arrays = []
+            self.arrays = []
             for file in files:
                 os.close(file)
 
@@ -204,75 +206,14 @@ class Channel:
                 if not files:
                     raise _malformed("an array's file is missing")
                 try:
-                    self._arrays.append(map_array(files.pop(0), shape, dtype))
+                    self.arrays.append(map_array(files.pop(0), shape, dtype))
                 except ValueError as error:
                     raise _malformed(str(error)) from error
                 continue
             raw = self._receive_bytes(dtype.itemsize * math.prod(shape), deadline)
-            self._arrays.append(raw.view(dtype).reshape(shape))
-        return self._parse_message(header["kind"], header["body"])
-
-    def _plain_fields(self, message: Message) -> object:
-        match message:
-            case Call(name, arguments, seconds):
-                kinds = METHODS[name].parameters
-                plain = {
-                    each: self._converter.unstructure(argument, kinds[each])
-                    for each, argument in arguments.items()
-                }
-                return {"method": name, "arguments": plain, "seconds": seconds}
-            case Answer(name, result):
-                plain_result = self._converter.unstructure(result, METHODS[name].result)
-                return {"method": name, "result": plain_result}
-        return converter().unstructure(message)
-
-    def _parse_message(self, name: object, fields: Any) -> Message:  # noqa: ANN401 (JSON)
-        kind = MESSAGES.get(name) if isinstance(name, str) else None
-        if kind is None:
-            raise _malformed("the message is of no known kind")
-        structure = self._converter.structure
-        try:
-            if kind is Call:
-                kinds = METHODS[fields["method"]].parameters
-                arguments = {
-                    each: structure(argument, kinds[each])
-                    for each, argument in fields["arguments"].items()
-                }
-                return Call(fields["method"], arguments, float(fields["seconds"]))
-            if kind is Answer:
-                method = METHODS[fields["method"]]
-                return Answer(fields["method"], structure(fields["result"], method.result))
-            return converter().structure(fields, kind)
-        except Exception as error:  # cattrs collects all exceptions of the fields' constructors
-            raise _malformed(f"the fields of {kind.__name__} are wrong") from error
-
-    def _make_converter(self) -> Converter:
-        """Records as JSON's values; arrays and machine code by number, counters as a row."""
-        made = make_converter()
-
-        def collect_array(array: np.ndarray) -> int:
-            self._arrays.append(array)
-            return len(self._arrays) - 1
-
-        made.register_unstructure_hook(np.ndarray, collect_array)
-        made.register_structure_hook(np.ndarray, lambda number, _: _pick(self._arrays, number))
-        made.register_unstructure_hook(Counters, Counters.values)
-        made.register_structure_hook(Counters, _parse_counters)
-        made.register_unstructure_hook(Binary, self._hold_sent)
-        made.register_structure_hook(Binary, self._hold_received)
-        return made
-
-    def _hold_sent(self, binary: Binary) -> object:
-        if binary in self.held:
-            return self.held.index(binary)
-        self.held.append(binary)
-        return converter().unstructure(binary)
-
-    def _hold_received(self, value: object, _: object) -> Binary:
-        if isinstance(value, dict):
-            self.held.append(converter().structure(value, Binary))
-            return self.held[-1]
-        return _pick(self.held, value)
+            self.arrays.append(raw.view(dtype).reshape(shape))
+        _CHANNEL.set(self)
+        return _parse_message(header["kind"], header["body"])
 
     def _send_bytes(self, data: bytes | memoryview, deadline: float | None) -> None:
         self._socket.settimeout(_remaining(deadline))
@@ -309,6 +250,82 @@ class Channel:
                 raise EOFError("the other end is gone")
             got += received
         return data
+
+
+_CHANNEL: ContextVar[Channel] = ContextVar("_CHANNEL")
+"""The channel whose message is converted."""
+
+
+def _plain_fields(message: Message) -> object:
+    match message:
+        case Call(name, arguments, seconds):
+            kinds = METHODS[name].parameters
+            plain = {
+                each: _frame_converter().unstructure(argument, kinds[each])
+                for each, argument in arguments.items()
+            }
+            return {"method": name, "arguments": plain, "seconds": seconds}
+        case Answer(name, result):
+            plain_result = _frame_converter().unstructure(result, METHODS[name].result)
+            return {"method": name, "result": plain_result}
+    return converter().unstructure(message)
+
+
+def _parse_message(name: object, fields: Any) -> Message:  # noqa: ANN401 (JSON)
+    kind = MESSAGES.get(name) if isinstance(name, str) else None
+    if kind is None:
+        raise _malformed("the message is of no known kind")
+    structure = _frame_converter().structure
+    try:
+        if kind is Call:
+            kinds = METHODS[fields["method"]].parameters
+            arguments = {
+                each: structure(argument, kinds[each])
+                for each, argument in fields["arguments"].items()
+            }
+            return Call(fields["method"], arguments, float(fields["seconds"]))
+        if kind is Answer:
+            method = METHODS[fields["method"]]
+            return Answer(fields["method"], structure(fields["result"], method.result))
+        return converter().structure(fields, kind)
+    except Exception as error:  # cattrs collects all exceptions of the fields' constructors
+        raise _malformed(f"the fields of {kind.__name__} are wrong") from error
+
+
+@cache
+def _frame_converter() -> Converter:
+    """Records as JSON's values; arrays and machine code by number, counters as a row. All channels
+    share it: cattrs generates the code of each record once per converter."""
+    made = make_converter()
+    made.register_unstructure_hook(np.ndarray, _collect_array)
+    made.register_structure_hook(np.ndarray, lambda number, _: _pick(_CHANNEL.get().arrays, number))
+    made.register_unstructure_hook(Counters, Counters.values)
+    made.register_structure_hook(Counters, _parse_counters)
+    made.register_unstructure_hook(Binary, _hold_sent)
+    made.register_structure_hook(Binary, _hold_received)
+    return made
+
+
+def _collect_array(array: np.ndarray) -> int:
+    arrays = _CHANNEL.get().arrays
+    arrays.append(array)
+    return len(arrays) - 1
+
+
+def _hold_sent(binary: Binary) -> object:
+    held = _CHANNEL.get().held
+    if binary in held:
+        return held.index(binary)
+    held.append(binary)
+    return converter().unstructure(binary)
+
+
+def _hold_received(value: object, _: object) -> Binary:
+    held = _CHANNEL.get().held
+    if isinstance(value, dict):
+        held.append(converter().structure(value, Binary))
+        return held[-1]
+    return _pick(held, value)
 
 
 def _parse_counters(row: list[object], _: object) -> Counters:

@@ -36,9 +36,9 @@ from grader.devices.remote.protocol import (
     Hello,
     ProgressNote,
 )
+from grader.devices.remote.rehearsal import rehearse
 from grader.errors import GraderError, ToolMissing, UsageError, WorkerError
 from grader.plumbing.children import end_with_parent
-from grader.plumbing.record_json import converter
 from grader.records import Progress, ShowProgress
 
 MAX_WRITTEN_BYTES = 64 << 20
@@ -65,8 +65,7 @@ def load_emulator() -> list[Path]:
     from grader.devices.emulated.runtime import emulator_runtime
 
     runtime = emulator_runtime()
-    _make_emulated(DEFAULT_GPU)
-    converter()
+    rehearse(_make_emulated(DEFAULT_GPU))
     return [runtime.steps.folder]
 
 

@@ -20,7 +20,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, Protocol
 
-from grader.devices.remote.protocol import Channel
 from grader.errors import WorkerError
 from grader.plumbing.children import kill_group, python_environment
 
@@ -76,6 +75,8 @@ class Worker:
     """A worker process with its socket and its captured output."""
 
     def __init__(self, start: Start) -> None:
+        from grader.devices.remote.protocol import Channel  # loads NumPy: a zygote starts before
+
         ours, theirs = socket.socketpair()
         self.greeted = False
         self.channel = Channel(ours)

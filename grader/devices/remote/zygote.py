@@ -9,6 +9,7 @@ can reach this process, or another worker, no more than a separately started wor
 from __future__ import annotations
 
 import faulthandler
+import gc
 import json
 import os
 import socket
@@ -34,12 +35,14 @@ Loaded = list[Path] | GraderError
 def main(argv: Sequence[str]) -> int:
     """Fork workers on request. Exit code 0 when the other end closes."""
     faulthandler.enable()
+    gc.disable()
     limit_process()
     loaded: Loaded
     try:
         loaded = load_emulator()
     except GraderError as error:
         loaded = error
+    gc.freeze()  # workers do not search the loaded objects, so they share their pages
     control = socket.socket(fileno=int(argv[0]))
     while True:
         request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST_BYTES, 2)
@@ -65,6 +68,7 @@ def _become_worker(
     """Serve the device as `worker.main` does, and end the process."""
     code = 3
     try:
+        gc.enable()
         _lead_group(0)
         end, output = descriptors
         for standard in (1, 2):

@@ -186,6 +186,25 @@ def test_machine_code_goes_over_once_and_then_by_its_number(
     assert got[2] is got[1]
 
 
+def test_channels_in_turn_keep_their_arrays_and_machine_code_apart() -> None:
+    """All channels share a converter."""
+    ends = [socket.socketpair() for _ in range(2)]
+    (left, right), (other, far) = (tuple(map(Channel, pair)) for pair in ends)
+    call = Call("run", {"program": PROGRAM, "arrays": {"x": np.arange(3)}}, 1.0)
+    left.send(call)
+    left.send(call)
+    other.send(call)
+    got = [each.receive(max_array_bytes=1 << 10) for each in (right, far, right)]
+    assert left.held == right.held == other.held == far.held == [BINARY]
+    assert right.held[0] is not far.held[0]
+    for each in got:
+        assert isinstance(each, Call)
+        assert each.arguments["arrays"]["x"].tolist() == [0, 1, 2]
+    for pair in ends:
+        for end in pair:
+            end.close()
+
+
 def test_arrays_arrive_with_type_shape_and_contents(
     ends: tuple[socket.socket, socket.socket],
 ) -> None:
