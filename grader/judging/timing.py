@@ -295,17 +295,12 @@ def model_traffic(execution: Execution) -> Traffic:
 
 
 def compare_modelled(one: Timing, other: Timing) -> Estimate:
-    """The time of `one` over the time of `other`.
-
-    The model's errors for plans of different kinds count as independent: the squares of their
-    logarithms add up. The errors for plans of the same kind have partly the same reason: half of
-    the variance counts as common, so the ratio is as uncertain as the more uncertain of the two
-    times.
-    """
-    join = max if one.kind == other.kind else hypot
+    """The time of `one` over the time of `other`. Both are corrected by similar measured launches,
+    so what remains of the model's errors counts as independent: the squares of their logarithms
+    add up."""
     (low, high), (other_low, other_high) = one.interval_ms, other.interval_ms
-    below = join(log(one.median_ms / low), log(other_high / other.median_ms))
-    above = join(log(high / one.median_ms), log(other.median_ms / other_low))
+    below = hypot(log(one.median_ms / low), log(other_high / other.median_ms))
+    above = hypot(log(high / one.median_ms), log(other.median_ms / other_low))
     ratio = one.median_ms / other.median_ms
     return Estimate(ratio, ratio * exp(-below), ratio * exp(above))
 

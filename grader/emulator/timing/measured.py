@@ -33,8 +33,8 @@ DOUBT = 0.3
 """Weight of the model without a correction, and of the scatter of the launch's kind."""
 NOISE = 0.012
 """Standard deviation of the logarithm of a time between runs and GPUs of the same type."""
-LEAST_CLIP = 0.03
-"""Errors that are so near to the median are not clipped."""
+MOST, LEAST_CLIP = 0.7, 0.03
+"""Weight of the kernels that determine how far errors may be, and errors that are never clipped."""
 SUPPORTED = 1.0
 """Sum of weights from which on the scatter of the near kernels is trusted."""
 _FULL, _SCALE = 1.0, 100
@@ -91,17 +91,17 @@ class Measured:
 
 
 def _clip(errors: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Errors at most twice as far from their weighted median as half of them are. A kernel that did
+    """Errors at most twice as far from their weighted median as MOST of them are. A kernel that did
     other work when it was timed must not move its neighbours."""
-    middle = _median(errors, weights)
-    most = max(LEAST_CLIP, 2 * _median(np.abs(errors - middle), weights))
+    middle = _quantile(errors, weights, 0.5)
+    most = max(LEAST_CLIP, 2 * _quantile(np.abs(errors - middle), weights, MOST))
     return np.asarray(np.clip(errors, middle - most, middle + most))
 
 
-def _median(values: np.ndarray, weights: np.ndarray) -> float:
+def _quantile(values: np.ndarray, weights: np.ndarray, part: float) -> float:
     order = np.argsort(values)
     reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
+    return float(values[order][np.searchsorted(reached, reached[-1] * part)])
 
 
 def describe(facts: Facts) -> np.ndarray:
