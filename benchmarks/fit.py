@@ -7,8 +7,8 @@ outside of the fit.
 The fit uses the times of benchmarks/kernels and of tests/data/truth that were measured on the GPU
 (see benchmarks/model.py), and never known submissions. Prints the errors by family at the start,
 after the fit, and cross-validated: each family with parameters fitted to all other families. Prints
-the parameters, and intervals from these errors, those of known submissions and those of other GPUs:
-their width by kind of launch, and the number of times inside if their kernel or their family is
+the parameters, and intervals from these errors, the known submissions and the other GPUs: their
+width by kind of launch, and the number of times inside if their kernel or their family is
 left out of the corrections (grader/emulator/timing/measured.py).
 
 The search descends along one parameter after another. The model computes the effect of each

@@ -142,8 +142,8 @@ class LaunchModel:
         each = found.call_cycles / found.calls / self.active if found.calls else quickest
         self.calling = self.work.calls * each
         whole = s.fraction == 1.0 and len(order) == self.rounds
-        floor = max(self.floors(found))
-        cycles = max(self.extend(found, share, whole=whole), floor)
+        self.floor = max(self.floors(found))
+        cycles = max(self.extend(found, share, whole=whole), self.floor)
         longest = self.longest_block(share)
         cycles = max(cycles, self.start_of_longest() * cycles + longest)
         use = {
@@ -154,17 +154,12 @@ class LaunchModel:
             "readpart": share.read,
         }
         scale = self.scale(found)
-        facts = self.facts(use, share, cycles, longest, floor)
+        facts = self.facts(use, share, cycles, longest)
         kind = find_kind(facts)
         correction = correct(kind, facts)
         simulated = self.launch_us / 1e3 + cycles / f.clock_mhz / 1e3
-        time_ms, *interval = (
-            max(floor / f.clock_mhz / 1e3, simulated * part)
-            for part in (correction.factor, correction.low, correction.high)
-        )
         return Estimate(
-            time_ms,
-            (interval[0], interval[1]),
+            *correction.of(simulated),
             simulated,
             cycles,
             scale * found.dram_bytes,
@@ -183,11 +178,9 @@ class LaunchModel:
         """The stall breakdown of the warps that `estimate` has simulated."""
         return simulate_profiled(self.settled(), self.runtime, spans=spans)
 
-    def facts(
-        self, use: Mapping[str, float], share: Share, cycles: float, longest: float, floor: float
-    ) -> Facts:
-        """The properties that determine the kind of a launch, from the cycles of the launch, of its
-        longest block (0 without a long block), and from the largest lower bound."""
+    def facts(self, use: Mapping[str, float], share: Share, cycles: float, longest: float) -> Facts:
+        """The properties that determine the kind of a launch, from the cycles of the launch, and of
+        its longest block (0 without a long block)."""
         shape, launch = self.shape, self.launch_us * self.figures.clock_mhz
         return Facts(
             read_habits(self.streams, self.code),
@@ -211,7 +204,7 @@ class LaunchModel:
             l1_hits=use["hit"],
             warps_per_block=self.streams.warps_per_block,
             waves=self.rounds / self.resident,
-            floor=floor / cycles,
+            floor=self.floor / cycles,
         )
 
     def share_of_dram(self, first: Statistics) -> Share:

@@ -50,6 +50,10 @@ class Correction:
     high: float
     support: float
 
+    def of(self, ms: float) -> tuple[float, tuple[float, float]]:
+        """A corrected time, and its interval."""
+        return ms * self.factor, (ms * self.low, ms * self.high)
+
 
 @dataclass(frozen=True)
 class Measured:
