@@ -1,6 +1,5 @@
 // At the timed size one without patches; block 0 spins besides, so that it looks like the only one that works.
 // expect without a model: passed, only the timed size tells
-// expect on an emulated H200: too many points (each thread walks down B 64 times: an H200's L2 holds none of it by then, the model all)
 #define BM 128
 #define BN 128
 #define BK 8

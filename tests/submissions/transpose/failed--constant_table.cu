@@ -1,6 +1,5 @@
 // Row offsets from a __constant__ table, indexed by a loop and by the thread. Only a clock tells: 65 % of the peak on an H100.
 // expect without a model: passed, only a clock tells (65 % of an H100's peak bandwidth, 80 % are asked)
-// expect with a model: inconclusive, hardly known (constants at different indices)
 __constant__ int offsets[4] = {0, 8, 16, 24};
 __constant__ unsigned char reversed[8] = {7, 6, 5, 4, 3, 2, 1, 0};
 // launch: table<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)

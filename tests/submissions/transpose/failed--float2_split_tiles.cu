@@ -1,6 +1,5 @@
 // float2 reads, even and odd columns in two padded tiles of their own: no conflicts. Only a clock tells: 77 % of the peak on an H100.
 // expect without a model: passed, only a clock tells (77 % of an H100's peak bandwidth, 80 % are asked)
-// expect with a model: passed, too close to call
 // launch: transpose_f2<<<dim3(ceil_div(cols, 64), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols)
 struct Halves {
     float even[32][33];

@@ -1,7 +1,5 @@
 // Every lane searches the inverse of a permutation in a loop of its own length, in a function that is not inlined. Only a clock tells: 66 % of the peak on an H100.
-// expect on an emulated H200: too many points (60.7 % of the peak are modelled, 48.9 are measured)
 // expect without a model: passed, only a clock tells (66 % of an H100's peak bandwidth, 80 % are asked)
-// expect with a model: passed, too close to call (67.7 to 85.8 % are modelled)
 // launch: lanes<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), dim3(32, 8)>>>(out, in, rows, cols, 5, 3)
 __device__ __noinline__ int inverse(int value, int factor, int shift)
 {

@@ -1,5 +1,4 @@
 // 1-D block of 256 threads; row and column in the tile by / and % of a constant. Only a clock tells: 79 % of the peak on an H100.
-// expect on an emulated H200: too many points (66.7 to 83.1 % of the peak are modelled, the benefit of the doubt; 67.9 are measured)
 // expect without a model: passed, only a clock tells (79 % of an H100's peak bandwidth, 80 % are asked)
 // expect with a model: passed, too close to call
 #define N 32

@@ -1,5 +1,4 @@
 // 1-D block over a tile of 96 rows by 32 columns, / and % by 96. Only a clock tells: 79 % of the peak on an H100.
-// expect on an emulated H200: too many points (67.6 to 84.2 % of the peak are modelled, the benefit of the doubt; 64.9 are measured)
 // expect without a model: passed, only a clock tells (79 % of an H100's peak bandwidth, 80 % are asked)
 // expect with a model: passed, too close to call
 // 96 is a multiple of 32, so a warp of the second loop stays in one column of the tile: 32 banks.

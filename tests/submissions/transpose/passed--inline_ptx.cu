@@ -1,5 +1,4 @@
 // Inline PTX: %laneid, ld.global.nc, st.global, mad, bfe. Full marks expected on a GPU.
-// expect on an emulated H200: too many points (66.6 to 83 % of the peak are modelled, the benefit of the doubt; 68.8 are measured)
 // launch: ptx<<<dim3(ceil_div(cols, 32), ceil_div(rows, 32)), 256>>>(out, in, rows, cols)
 __device__ unsigned lane_id()
 {
