@@ -107,17 +107,18 @@ static void spread(const ContentionSums &sums, const Region &region, double turn
 static void count_successes(ContentionSums &sums)
 {
     const CodeRow *last = nullptr;
-    int64_t of_warp = -1, lanes = 0, words = 0;
+    int64_t of_warp = -1;
+    double lanes = 0.0, words = 0.0;
     for_accesses(*sums.streams, [&](const Access &access, const CodeRow &row, int64_t warp,
                                     int64_t) {
         if (row.atomic != SWAP_ATOMIC || access.space != TraceWord::GLOBAL)
             return;
         if (last == &row && of_warp == warp && access.lanes <= lanes)
-            sums.successes += double(min(lanes - access.lanes, words) - min(lanes, words));
-        last = &row, of_warp = warp, lanes = access.lanes, words = 0;
+            sums.successes += min(lanes - access.lanes, words) - min(lanes, words);
+        last = &row, of_warp = warp, lanes = access.lanes, words = 0.0;
         for (int64_t k = access.first; k < access.end; ++k)
             words += __builtin_popcount(sums.streams->lines[k].words);
-        sums.successes += double(min(lanes, words));
+        sums.successes += min(lanes, words);
     });
 }
 
