@@ -179,12 +179,12 @@ def correct_left_out(
     return [found[index] for index in range(len(rows))]
 
 
-def make_measured(rows: Sequence[Row], widths: tuple[float, float] = (0.0, 0.0)) -> Measured:
-    """The corrections that these rows make."""
+def make_measured(rows: Sequence[Row]) -> Measured:
+    """The corrections that these rows make, without widths of intervals."""
     kernels = [row.kernel for row in rows]
     errors = np.array([-row.log_error for row in rows])
     traits = np.array([row.traits for row in rows])
-    return Measured(traits, errors, kernels, calibrate(rows), widths)
+    return Measured(traits, errors, kernels, calibrate(rows), (0.0, 0.0))
 
 
 def kernel_of(row: Row) -> str:

@@ -200,7 +200,7 @@ class LaunchModel:
             fences=use["fenced"],
             calls=max(use["called"], self.calling / cycles),
             code=use["awaiting_code"],
-            dram_share=1 / self.figures.byte_cycles(self.figures.multiprocessors, 1.0),
+            dram_share=1 / self.figures.byte_cycles(self.figures.multiprocessors),
             l1_hits=use["hit"],
             warps_per_block=self.streams.warps_per_block,
             waves=self.rounds / self.resident,

@@ -37,7 +37,7 @@ MOST, LEAST_CLIP = 0.7, 0.03
 """Weight of the kernels that determine how far errors may be, and errors that are never clipped."""
 SUPPORTED = 1.0
 """Sum of weights from which on the scatter of the near kernels is trusted."""
-_FULL, _SCALE = 1.0, 100
+_SCALE = 100
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,10 @@ class Measured:
         distances = np.sqrt(((self.traits - traits) ** 2).sum(axis=1))
         nearest: dict[str, int] = {}
         for index in np.argsort(distances, kind="stable").tolist():
-            if self.kernels[index] != without and len(nearest) < NEIGHBOURS:
+            if self.kernels[index] != without:
                 nearest.setdefault(self.kernels[index], index)
+            if len(nearest) == NEIGHBOURS:
+                break
         near = list(nearest.values())
         weights = np.exp(-((distances[near] / NEAR) ** 2))
         errors = _clip(self.errors[near], weights)
@@ -114,17 +116,17 @@ def describe(facts: Facts) -> np.ndarray:
     habits = facts.habits
     return np.array(
         [
-            *(facts.launching, min(_FULL, facts.atomics), facts.unfilled),
-            *(2 * min(1.5, facts.rows), min(_FULL, log(max(1.0, facts.unevenness)))),
+            *(facts.launching, min(1.0, facts.atomics), facts.unfilled),
+            *(2 * min(1.5, facts.rows), min(1.0, log(max(1.0, facts.unevenness)))),
             *(facts.from_dram, log(facts.warps) / 6, log(facts.warps_per_block) / 6),
             *(facts.stores, facts.load_store, facts.l2, facts.dram, facts.instructions),
             *(facts.sleeps, facts.fences, facts.calls, facts.code, facts.l1_hits, facts.floor),
             min(2.0, log(max(1.0, facts.waves))) / 4,
-            *(min(_FULL, 20 * each) for each in (habits.swaps, habits.lookups, habits.strong)),
+            *(min(1.0, 20 * each) for each in (habits.swaps, habits.lookups, habits.strong)),
             log(max(1.0, facts.dram_share)),
             *(habits.local, habits.split_stores, habits.prefetches, float(habits.untimed)),
-            *(min(_FULL, 5 * part) for part in (habits.shared, habits.special, habits.copies)),
-            *(min(_FULL, 10 * part) for part in (habits.barriers, habits.matrices)),
+            *(min(1.0, 5 * part) for part in (habits.shared, habits.special, habits.copies)),
+            *(min(1.0, 10 * part) for part in (habits.barriers, habits.matrices)),
             log(max(1.0, habits.wavefronts)) / 4,
             *(log(max(1.0, each)) / 4 for each in (habits.load_sectors, habits.store_sectors)),
         ]
