@@ -28,6 +28,7 @@ from grader.errors import UsageError
 from grader.explore.kernel_data import KernelData, Output, read_data
 from grader.explore.kernel_job import COMPILE_LIMITS
 from grader.explore.kernel_words import (
+    parse_maps,
     parse_scalars,
     parse_sizes,
     read_inputs,
@@ -46,7 +47,7 @@ AUTHORS = Path(__file__).resolve().parents[1] / "tests" / "by_authors" / "runs"
 KERNELS = Path(__file__).resolve().parent / "kernels"
 _RUN = re.compile(r"^//\s*run:\s*(?P<options>.*?)\s*$")
 _PLAN = re.compile(r"^//\s*(?:launch|scratch):.*$", re.MULTILINE)
-_NAMED = ("size", "input", "output", "scalar")
+_NAMED = ("size", "input", "output", "scalar", "tensor_map")
 """The options of `grade run` that a run line may contain."""
 
 Draw = Callable[[str, str, Mapping[str, int]], np.ndarray | Output]
@@ -87,6 +88,7 @@ class KernelRun:
                 {_name(word): draw("output", word, sizes) for word in self.options.output},
                 sizes,
                 parse_scalars(self.options.scalar),
+                parse_maps(self.options.tensor_map, sizes),
             )
         except UsageError as error:
             raise _at(self.path, self.line, error) from error
@@ -181,7 +183,8 @@ def _parse(path: Path, words: Sequence[str]) -> argparse.Namespace:
     for name, value in vars(options).items():
         if name not in (*_NAMED, "file") and value != plain[name]:
             raise UsageError(
-                f"--{name} does not describe a run", f"Use only --{', --'.join(_NAMED)}."
+                f"--{name} does not describe a run",
+                f"Use only --{', --'.join(_NAMED).replace('_', '-')}.",
             )
     return options
 

@@ -53,6 +53,8 @@ SPLIT = replace(PLAIN.habits, split_stores=1.0)
         (LaunchKind.LOCAL, replace(PLAIN, habits=replace(SPLIT, local=0.5), stores=0.9)),
         (LaunchKind.LOOKUPS, replace(PLAIN, habits=replace(SPLIT, lookups=0.1))),
         (LaunchKind.UNTIMED, replace(PLAIN, habits=replace(SPLIT, untimed=True, swaps=0.1))),
+        (LaunchKind.PRODUCTS, replace(PLAIN, habits=replace(SPLIT, products=True, objects=True))),
+        (LaunchKind.OBJECTS, replace(PLAIN, habits=replace(SPLIT, objects=True, swaps=0.1))),
         (LaunchKind.SWAPS, replace(PLAIN, atomics=0.9, habits=replace(SPLIT, swaps=0.1))),
         (LaunchKind.SCATTERED_ATOMICS, replace(PLAIN, atomics=0.9, rows=2.0)),
         (LaunchKind.ATOMICS, replace(PLAIN, atomics=0.9, habits=SPLIT)),
@@ -82,4 +84,6 @@ def test_habits_are_parts_of_instructions_and_sectors() -> None:
         *(0.25, 0.0, pytest.approx(1 / 8), 0.5), load_sectors=4.0, store_sectors=2.0
     )
     table["kind"][0] = Kind.UNTIMED
-    assert read_habits(streams, code).untimed
+    table["kind"][1:3] = Kind.PRODUCT, Kind.PHASE
+    habits = read_habits(streams, code)
+    assert (habits.untimed, habits.products, habits.objects) == (True, True, True)

@@ -18,6 +18,11 @@ TIMED_BY_KIND = {
     "NANOSLEEP": {Kind.SLEEP},
     "CALL": {Kind.CALL},
     "BRX": {Kind.INDIRECT},
+    "SYNCS": {Kind.OBJECT, Kind.PHASE},
+    "HGMMA": {Kind.PRODUCT},
+    "WARPGROUP": {Kind.PRODUCTS_DEPEND},
+    "UBLKCP": {Kind.BULK_LOAD, Kind.BULK_STORE},
+    "UTMACMDFLUSH": {Kind.COMMIT},
 }
 
 
@@ -43,7 +48,7 @@ def test_opcodes_that_take_only_an_issue_slot_are_listed() -> None:
     found = {name for name, row in OPCODES.items() if row.pipes and NO_PIPE in row.pipes.values()}
     assert found == {
         *("EXIT", "BSSY", "BSYNC", "WARPSYNC", "NOP", "YIELD", "ERRBAR", "FENCE", "ACQBULK"),
-        *("PMTRIG", "CS2R", "NANOSLEEP", "UTMACMDFLUSH"),
+        *("PMTRIG", "CS2R", "NANOSLEEP", "WARPGROUP", "UTMACCTL"),
     }
     assert {name for name, row in OPCODES.items() if JUMP in row.pipes.values()} == {
         *("BRA", "RET", "CALL"),

@@ -14,7 +14,7 @@ from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams, make_streams
-from grader.emulator.timing.timing_records import CodeRow
+from grader.emulator.timing.timing_records import LINE_BYTES, CodeRow
 
 WIDTHS = np.array([0, 4, 8, 16, 0], dtype=np.int64)
 """Bytes per lane, for the five instructions in two basic blocks."""
@@ -182,3 +182,19 @@ def test_a_record_that_was_cut_off_is_not_there() -> None:
     streams = expand(words[:-1], words)
     assert streams.first.tolist() == [0, 3, 6]
     assert len(streams.accesses) == 1
+
+
+def test_a_bulk_copy_is_traced_by_lines_with_masks_of_their_sectors() -> None:
+    widths = np.array([0, LINE_BYTES, 8, 16, 0], dtype=np.int64)
+    code = replace(CODE, widths=widths)
+    lines = [256 | 0b1111, 384 | 0b0110]
+    record = access(WORD, [*lines, *[0] * (WARP_LANES - 2)], mask=0b11)
+    arrival = access(WORD, mask=256, passes=5 << 16, space=TraceWord.CONSTANT)
+    trace = [[np.array([*block(0), *record, *arrival], dtype=np.uint32)]]
+    streams = make_streams(trace, 0, BLOCKS, code, 0, emulator_runtime())
+    assert streams.steps["access"].tolist() == [-1, 0, -1]
+    assert streams.accesses["more"].tolist() == [1, 0]
+    assert streams.accesses["tags"][1] == 256
+    assert streams.accesses["wavefronts"][1] == 5 << 16
+    assert streams.lines["number"].tolist() == [2, 3]
+    assert streams.lines["touched"].tolist() == streams.lines["whole"].tolist() == [0b1111, 0b0110]

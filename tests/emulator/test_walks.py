@@ -13,7 +13,7 @@ from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_SECTORS, Access, CodeRow, Line, Step
-from grader.emulator.timing.walks import Walked, follow_walks
+from grader.emulator.timing.walks import MOST_MERGED, Walked, follow_walks, merged_part
 
 WHOLE = (1 << LINE_SECTORS) - 1
 
@@ -69,3 +69,25 @@ def test_later_waves_find_the_reads_of_the_first_in_the_l2() -> None:
     assert walked.missing(2.0, waves=1.0) == pytest.approx(0.8)
     assert walked.missing(2.0, waves=4.0) == pytest.approx(0.2)
     assert walked.missing(100.0, waves=1.0) == 2.0  # DRAM reads pairs of sectors
+
+
+@pytest.mark.parametrize(
+    ("blocks", "part"),
+    [
+        ([[0, 1, 2, 3]] * 4, MOST_MERGED),
+        ([[0, 1, 10, 11], [0, 1, 20, 21], [0, 1, 30, 31], [0, 1, 40, 41]], 0.5),
+        ([[0, 1], [2, 3], [4, 5]], 0.0),
+        ([[0, 1]], 0.0),
+    ],
+)
+def test_loads_of_neighbours_are_merged_where_they_are_of_the_same_lines(
+    blocks: Sequence[Sequence[int]], part: float
+) -> None:
+    group = streams_of(*blocks, kind=Kind.LOAD)
+    assert merged_part([group], emulator_runtime()) == pytest.approx(part)
+
+
+def test_loads_at_other_times_are_not_merged() -> None:
+    late = [*range(1000, 1400), *range(4)]
+    group = streams_of([*range(4), *range(2000, 2400)], late, kind=Kind.LOAD)
+    assert merged_part([group], emulator_runtime()) == 0.0

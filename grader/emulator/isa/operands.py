@@ -127,6 +127,9 @@ class Special:
     name: str
 
 
+GROUP_END = Special("gsb0")
+"""Operand of the last product in a group of products, and of the wait for groups."""
+
 Operand = Register | Predicate | Constant | Immediate | Address | Special
 
 _REGISTER = re.compile(

@@ -6,6 +6,30 @@ from __future__ import annotations
 from typing import Annotated
 
 
+class Trace:
+    """The `words` of all warps, warp after warp (cpp/timing/tracing.h), and their expansion.
+
+    `ends`: 0, then the end of each warp's words; `starts` and `sizes`: of basic blocks; `widths`:
+    bytes per lane, by instruction; `atomics`: 1 for atomics. `first`: the first step of each warp,
+    then the end of the last warp.
+    """
+
+    words: Annotated[int, "uint32_t *"]
+    ends: Annotated[int, "int64_t *"]
+    starts: Annotated[int, "int64_t *"]
+    sizes: Annotated[int, "int64_t *"]
+    widths: Annotated[int, "int64_t *"]
+    atomics: Annotated[int, "int64_t *"]
+    first: Annotated[int, "int64_t *"]
+    steps: Annotated[int, "Step *"]
+    accesses: Annotated[int, "Access *"]
+    lines: Annotated[int, "Line *"]
+    warp_count: int
+    step_count: int
+    access_count: int
+    line_count: int
+
+
 class Stream:
     """The warps of some blocks (streams.Streams), and the table of their code."""
 
@@ -51,8 +75,8 @@ class Walks:
     global memory, which the caller sets to 0: the last visitor that loaded it, from `first_visitor`
     + 1 on, the sectors that this visitor loaded, and 1 + the number of steps that the first warp
     had executed when it loaded the line. Results: `distinct`: pairs of sectors, summed over
-    visitors; `reloaded`: lines that a visitor loads after another visitor; `together`: those of
-    them that it loads after about as many steps."""
+    visitors; `loaded`: lines, likewise; `reloaded`: lines that a visitor loads after another
+    visitor; `together`: those of them that it loads after about as many steps."""
 
     streams: Annotated[int, "Stream *"]
     visitors: Annotated[int, "uint32_t *"]
@@ -61,6 +85,7 @@ class Walks:
     first_visitor: int
     at_once: int
     distinct: int
+    loaded: int
     reloaded: int
     together: int
 

@@ -9,12 +9,17 @@ import numpy as np
 
 from grader.emulator.codegen.opcodes import OPCODES
 from grader.emulator.isa.decode import Decoded
-from grader.emulator.isa.operands import Constant, Immediate, Predicate, Register
+from grader.emulator.isa.operands import GROUP_END, Constant, Immediate, Predicate, Register
 from grader.emulator.timing.pipes import ALU, Kind
 from grader.emulator.timing.record_arrays import make_rows
 from grader.emulator.timing.timing_records import (
+    ENDS_GROUP,
     FLOAT_ATOMIC,
+    LEFT_SHARED,
+    LINE_BYTES,
     NO_REGISTER,
+    OBJECT_COPIES,
+    OBJECT_SET,
     OPERANDS,
     SWAP_ATOMIC,
     CodeRow,
@@ -29,8 +34,9 @@ _PAST_L1, _LEAVE_NOTHING = {"STRONG", "BYPASS"}, {"NA", "LU"}
 """Modifiers of loads that the L1 does not answer. First set: volatile loads and asynchronous copies
 by `.cg`. Second set: `L1::no_allocate` and `.lu`, which hit only lines in flight (H200:
 benchmarks/kernels/costs/hinted_loads.cu, careless/product_without_l1_*.cu)."""
-_MATRICES = {"HMMA", "IMMA"}
+_MATRICES = {"HMMA", "IMMA", "HGMMA", "QGMMA", "IGMMA"}
 """Tensor core instructions for types below float64."""
+_BULK = {Kind.BULK_LOAD, Kind.BULK_STORE}
 
 
 @dataclass(frozen=True)
@@ -75,13 +81,17 @@ def describe_code(decoded: Sequence[Decoded], encoding: bytes) -> CodeTable:
             sum(1 << scoreboard for scoreboard in control.waits),
             _sources(instruction),
             control.reuse & (1 << OPERANDS) - 1,
-            _argument(instruction) if pipe.kind is Kind.DEPEND else 0,
+            _argument(instruction, pipe.kind),
             _atomic(instruction) if pipe.kind is Kind.ATOMIC else 0,
             _past_l1(instruction),
         )
     return CodeTable(
         table,
-        np.array([instruction.access_bytes for instruction in decoded], dtype=np.int64),
+        np.where(
+            np.isin(table["kind"], list(_BULK)),
+            LINE_BYTES,  # a lane of their traces is a line
+            [instruction.access_bytes for instruction in decoded],
+        ).astype(np.int64),
         table["kind"] == Kind.BARRIER,
         np.array([bool(_SWAPS & set(instruction.modifiers)) for instruction in decoded]),
         np.array([_reads_by_index(instruction) for instruction in decoded]),
@@ -128,7 +138,15 @@ def _reads_by_index(instruction: Decoded) -> bool:
     )
 
 
-def _argument(instruction: Decoded) -> int:
-    """The count at the end of `DEPBAR.LE SB0, n`."""
-    last = instruction.operands[-1] if instruction.operands else None
-    return (last.bits or 0) if isinstance(last, Immediate) else 0
+def _argument(instruction: Decoded, kind: Kind) -> int:
+    """`CodeRow.argument`."""
+    operands = instruction.operands
+    if kind is Kind.PRODUCT:
+        left = operands[1]
+        in_registers = isinstance(left, Register) and not left.uniform
+        return ENDS_GROUP * (GROUP_END in operands) | LEFT_SHARED * (not in_registers)
+    if kind is Kind.OBJECT:
+        return OBJECT_SET * instruction.has("EXCH") | OBJECT_COPIES * instruction.has("LDGSTSBAR")
+    if kind not in (Kind.DEPEND, Kind.PRODUCTS_DEPEND) or not operands:
+        return 0
+    return (operands[-1].bits or 0) if isinstance(operands[-1], Immediate) else 0

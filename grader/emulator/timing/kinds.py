@@ -6,6 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+
 from grader.emulator.layouts.execution import TraceWord
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind, Unit
@@ -31,10 +33,15 @@ FEW_WARPS = 16
 """Up to this number of resident warps, hardly any latency is hidden."""
 
 
+_OF_OBJECTS = [Kind.PHASE, Kind.BULK_LOAD, Kind.BULK_STORE]
+
+
 class LaunchKind(StrEnum):
     """Kinds in order of precedence; the values appear in messages."""
 
-    UNTIMED = "barrier objects, bulk copies or clusters"
+    UNTIMED = "clusters"
+    PRODUCTS = "products of warp groups"
+    OBJECTS = "barrier objects or bulk copies"
     CALLS = "calls of the system"
     SLEEPS = "warps that sleep"
     FETCHES = "instructions that are fetched again"
@@ -66,7 +73,8 @@ class Habits:
     sectors that a warp's store covers in part; `wavefronts`: per access to shared memory;
     `load_sectors`, `store_sectors`: per access to global memory; `strong`: fraction of the loads
     that go past the L1, to read what other blocks write; `untimed`: whether there are instructions
-    that the model does not follow."""
+    that the model does not follow; `products`, `objects`: whether there are products of warp
+    groups, and waits for barrier objects or bulk copies."""
 
     swaps: float
     lookups: float
@@ -83,6 +91,8 @@ class Habits:
     wavefronts: float = 0.0
     load_sectors: float = 0.0
     store_sectors: float = 0.0
+    products: bool = False
+    objects: bool = False
 
 
 @dataclass(frozen=True)
@@ -133,6 +143,8 @@ def _match_kinds(f: Facts) -> tuple[tuple[LaunchKind, bool], ...]:
     bound = scattered and f.stores > STORES_BUSY
     return (
         (LaunchKind.UNTIMED, f.habits.untimed),
+        (LaunchKind.PRODUCTS, f.habits.products),
+        (LaunchKind.OBJECTS, f.habits.objects),
         (LaunchKind.CALLS, f.calls > MATTERS),
         (LaunchKind.SLEEPS, f.sleeps > MATTERS),
         (LaunchKind.FETCHES, f.code > MATTERS),
@@ -184,4 +196,6 @@ def read_habits(streams: Streams, code: CodeTable) -> Habits:
         wavefronts=accesses["wavefronts"][shared].sum() / max(1, shared.sum()),
         load_sectors=touched[loads].sum() / max(1, loads.sum()),
         store_sectors=stored / max(1, stores.sum()),
+        products=bool((kinds == Kind.PRODUCT).any()),
+        objects=bool(np.isin(kinds, _OF_OBJECTS).any()),
     )

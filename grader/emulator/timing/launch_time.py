@@ -34,7 +34,7 @@ from grader.emulator.timing.timing_records import (
     SUB_PARTITIONS,
     Statistics,
 )
-from grader.emulator.timing.walks import HARDLY_SHARED, follow_walks
+from grader.emulator.timing.walks import BUSY_L2, HARDLY_SHARED, follow_walks, merged_part
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 
 SIMULATED_INSTRUCTIONS = 400_000
@@ -106,9 +106,7 @@ class LaunchModel:
         self.launch_us = figures.launch_us if held is None else figures.next_launch_us
         self.streams, self.code, shape = work.streams, work.code, work.shape
         self.figures, self.runtime, self.shape = figures, runtime, shape
-        self.work, self.bulk_bytes = work, sum(work.bulk_bytes)
-        region_bytes = sum(end - start for start, end in work.regions)
-        self.bulk_from_dram = sum(min(moved, region_bytes) for moved in work.bulk_bytes)
+        self.work = work
         self.active = min(figures.multiprocessors, shape.blocks)
         self.rounds = math.ceil(shape.blocks / self.active)
         self.resident = max(1, min(shape.resident, self.rounds))
@@ -138,16 +136,16 @@ class LaunchModel:
         share = self.share_of_dram(first)
         order = self.choose_order(self.count_simulated())
         self.settled, found = self.settle(order, share)
-        quickest = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
-        each = found.call_cycles / found.calls / self.active if found.calls else quickest
-        self.calling = self.work.calls * each
+        call = f.heap_ns * f.clock_mhz / 1e3  # if no simulated block calls
+        call = found.call_cycles / found.calls / self.active if found.calls else call
+        self.calling = self.work.calls * call
         whole = s.fraction == 1.0 and len(order) == self.rounds
         self.floor = max(self.floors(found))
         cycles = max(self.extend(found, share, whole=whole), self.floor)
         longest = self.longest_block(share)
         cycles = max(cycles, self.start_of_longest() * cycles + longest)
         use = {
-            **self.use(found),
+            **self.use(found, share),
             "blocks": len(order),
             "resident": self.resident,
             "fraction": s.fraction,
@@ -213,7 +211,10 @@ class LaunchModel:
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
         traffic = self.footprint.traffic(closely=busy > NEIGHBOURS_FROM * first.cycles)
         loaded, stored = max(1.0, first.l1_misses * scale), first.stored * scale
-        return find_share(f, traffic, loaded, stored, self.read_together(traffic, loaded))
+        share = find_share(f, traffic, loaded, stored, self.read_together(traffic, loaded))
+        if self.use(first, share)["l2"] > BUSY_L2:
+            share = replace(share, merged=merged_part(self.work.around, self.runtime))
+        return share
 
     def read_together(self, traffic: Traffic, loaded: float) -> float:
         """The fraction of the `loaded` sectors that the L2 does not hold when SMs request them."""
@@ -221,17 +222,22 @@ class LaunchModel:
         if alone > HARDLY_SHARED:
             return alone
         walked = follow_walks(self.streams, self.resident, self.work.around, self.runtime)
-        waves = max(1.0, self.shape.blocks / (self.active * self.resident))
-        return max(alone, traffic.new * walked.missing(self.shape.executed / loaded, waves))
+        waves, each = (
+            self.shape.blocks / (self.active * self.resident),
+            self.shape.executed / loaded,
+        )
+        return max(alone, traffic.new * walked.missing(each, max(1.0, waves)))
 
     def scale(self, found: Statistics) -> float:
         """Instructions of the launch over simulated instructions."""
         return self.shape.executed / max(1.0, found.issued)
 
-    def use(self, found: Statistics) -> dict[str, float]:
+    def use(self, found: Statistics, share: Share) -> dict[str, float]:
         """The used fraction of each resource, and the hit rate of the L1."""
-        f, s, cycles = self.figures, self.streams, found.cycles
+        f, cycles = self.figures, found.cycles
+        warps = self.resident * self.streams.warps_per_block
         dram_rate = found.dram_bytes * self.active / cycles * f.clock_mhz * 1e6
+        l2_rate = found.l2_bytes * self.active / cycles * (1.0 - share.merged)
         return {
             "issued": found.issued / cycles / SUB_PARTITIONS,
             "fma": found.fma / cycles / SUB_PARTITIONS,
@@ -239,9 +245,9 @@ class LaunchModel:
             "lsu": found.lsu / cycles,
             "store_cycles": found.store_cycles / cycles,
             "dram": dram_rate / (f.dram_gbps * 1e9),
-            "l2": found.l2_bytes * self.active / cycles / f.l2_bytes_per_cycle,
+            "l2": l2_rate / f.l2_bytes_per_cycle,
             **{
-                name: getattr(found, name) / cycles / (self.resident * s.warps_per_block)
+                name: getattr(found, name) / cycles / warps
                 for name in ("slept", "fenced", "called", "awaiting_code")
             },
             "hit": 1 - (found.load_sectors - found.load_hits) / max(1.0, found.load_sectors),
@@ -249,8 +255,7 @@ class LaunchModel:
 
     def count_simulated(self) -> int:
         """Number of blocks to simulate: all blocks of an SM, if that is fast enough."""
-        s = self.streams
-        if s.fraction < 1.0:
+        if (s := self.streams).fraction < 1.0:
             return self.resident
         per_block = max(1, len(s.steps) // s.blocks)
         return max(self.resident, min(self.rounds, SIMULATED_INSTRUCTIONS // per_block))
@@ -301,8 +306,8 @@ class LaunchModel:
 
     def start_of_longest(self) -> float:
         """The fraction of the launch's time before the start of the longest block."""
-        first_later = self.active * self.shape.resident
-        return max(0, self.shape.lengths.block - first_later) / self.shape.blocks
+        later = self.shape.lengths.block - self.active * self.shape.resident
+        return max(0, later) / self.shape.blocks
 
     def longest_block(self, share: Share) -> float:
         """Cycles of the longest block, if it takes much longer than the average; otherwise 0. It
@@ -332,16 +337,14 @@ class LaunchModel:
 
     def floors(self, found: Statistics) -> tuple[float, ...]:
         """Lower bounds on the launch's cycles, per resource at its peak: issue slots, wavefronts,
-        DRAM, the L2 with bulk copies, the L2 slice with the most atomics, starts of blocks, system
-        calls."""
+        DRAM, the L2 slice with the most atomics, starts of blocks, system calls."""
         scale, f = self.scale(found) / self.active, self.figures
-        dram = found.dram_bytes * scale + self.bulk_from_dram / self.active
+        dram = found.dram_bytes * scale
         issue, wavefronts = found.issued / SUB_PARTITIONS, found.lsu
         return (
             issue * scale,
             wavefronts * scale,
             dram * f.byte_cycles(self.active),
-            self.bulk_bytes / f.l2_bytes_per_cycle,
             self.busiest_slice,
             self.shape.blocks * f.dispatch_cycles,
             self.calling,

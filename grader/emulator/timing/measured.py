@@ -129,6 +129,7 @@ def describe(facts: Facts) -> np.ndarray:
             *(min(1.0, 10 * part) for part in (habits.barriers, habits.matrices)),
             log(max(1.0, habits.wavefronts)) / 4,
             *(log(max(1.0, each)) / 4 for each in (habits.load_sectors, habits.store_sectors)),
+            *(float(habits.products), float(habits.objects)),
         ]
     )
 

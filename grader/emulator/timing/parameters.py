@@ -26,7 +26,8 @@ class Share:
     or writes, at a fraction `part` of its bandwidth. `rows`: time to open rows relative to the time
     to move bytes. `others`: fraction of the SM's reads for which another SM requests the same
     sector at the same time; both wait for it. `read_wait`, `write_wait`: bytes that DRAM could move
-    while L2 slices wait for rows, per sector that the SM reads or writes."""
+    while L2 slices wait for rows, per sector that the SM reads or writes. `merged`: see
+    walks.merged_part."""
 
     read: float
     write: float
@@ -35,6 +36,7 @@ class Share:
     others: float = 0.0
     read_wait: float = 0.0
     write_wait: float = 0.0
+    merged: float = 0.0
 
 
 def choose_carveout(f: Figures, fitting: int, shared_bytes: int) -> int:
@@ -84,7 +86,7 @@ def find_parameters(
         "float_halves": f.float_lanes / 16,
         "double_cycles": 32.0 / f.double_lanes,
         "dram_latency": f.dram_latency - f.dram_spread,
-        "l2_sector_cycles": sector_cycles,
+        "l2_sector_cycles": sector_cycles * (1.0 - dram.merged),
         "store_line_cycles": f.store_line_turn * turn,
         "store_sector_cycles": f.store_sector_turn * turn,
         "partial_sector_cycles": f.partial_sector_turn * turn,

@@ -14,7 +14,7 @@ from enum import IntEnum
 class Unit(IntEnum):
     """The unit of a sub-partition that an instruction occupies. FMA: either half of the float pipe;
     HEAVY: the half that multiplies integers. NONE: no unit of limited rate, such as the uniform
-    pipe."""
+    pipe. GROUP: the queue of products of warp groups before the tensor core."""
 
     FMA = 0
     HEAVY = 1
@@ -24,13 +24,16 @@ class Unit(IntEnum):
     MEMORY = 5
     NONE = 6
     TENSOR = 7
+    GROUP = 8
 
 
 class Kind(IntEnum):
     """The end of an instruction: after its stall count (FIXED), after a latency (VARIABLE), or with
     its memory access (SHARED to COPY; all but SHARED may access global memory). UNTIMED: after a
     latency, because the model does not follow its waits and transfers. SLEEP, fences and CALL hold
-    up their warp until they end (cpp/timing/waits.cpp)."""
+    up their warp until they end (cpp/timing/waits.cpp). OBJECT changes a barrier object, PHASE
+    waits for it, BULK_LOAD and BULK_STORE copy (cpp/timing/objects.cpp). PRODUCT begins a product of a
+    warp group, PRODUCTS_DEPEND waits for it."""
 
     FIXED = 0
     VARIABLE = 1
@@ -54,6 +57,12 @@ class Kind(IntEnum):
     CALL = 18
     """Call of a system function: `printf`, `malloc`, `free`."""
     INDIRECT = 19
+    OBJECT = 20
+    PHASE = 21
+    BULK_LOAD = 22
+    BULK_STORE = 23
+    PRODUCT = 24
+    PRODUCTS_DEPEND = 25
 
 
 @dataclass(frozen=True)
@@ -111,8 +120,14 @@ TENSOR_DOUBLES = {
     )
 }
 """Products of float64 matrices, by shape, measured on an H200."""
-TENSOR_GROUP = Pipe(Unit.TENSOR, Kind.UNTIMED, 128)
-WARP_GROUP = Pipe(Unit.NONE, Kind.UNTIMED)
+GROUP_PRODUCTS = {
+    f"64x{columns}x{depth}": Pipe(Unit.GROUP, Kind.PRODUCT, 33, passes=columns)
+    for columns in range(8, 257, 8)
+    for depth in (8, 16, 32, 256)
+}
+"""Products of warp groups, by shape. All rows have 32 bytes, so the rate depends on the columns
+alone (cpp/timing/sm.cpp: product_cycles)."""
+PRODUCTS_DEPEND = Pipe(Unit.NONE, Kind.PRODUCTS_DEPEND)
 MATRIX_MOVE = Pipe(Unit.MEMORY, Kind.VARIABLE, 24)
 TEXTURE = QUEUED
 """Launches with textures are not modelled."""
@@ -120,7 +135,10 @@ CONSTANT_LOAD = Pipe(Unit.NONE, Kind.CONSTANT, 30)
 SHARED_ACCESS, GLOBAL_LOAD, GLOBAL_STORE, GLOBAL_ATOMIC, COPY = (
     Pipe(Unit.MEMORY, kind) for kind in (Kind.SHARED, Kind.LOAD, Kind.STORE, Kind.ATOMIC, Kind.COPY)
 )
-BARRIER_OBJECT = Pipe(Unit.MEMORY, Kind.UNTIMED, 24)
+CLUSTER = Pipe(Unit.MEMORY, Kind.UNTIMED, 24)
+BARRIER_OBJECT = Pipe(Unit.MEMORY, Kind.OBJECT, 24)
+PHASE = Pipe(Unit.MEMORY, Kind.PHASE, 24)
+BULK_LOAD, BULK_STORE = Pipe(Unit.NONE, Kind.BULK_LOAD, 44), Pipe(Unit.NONE, Kind.BULK_STORE, 44)
 PREFETCH = Pipe(Unit.MEMORY, Kind.PREFETCH)
 INVALIDATE, SLEEP, FENCE_BLOCK, FENCE_GPU, FENCE_SYSTEM, SYSTEM_CALL, INDIRECT = (
     Pipe(Unit.NONE, kind)

@@ -12,14 +12,17 @@ import numpy as np
 
 from grader.emulator.cpp import Runtime
 from grader.emulator.layouts.execution import TraceWord
-from grader.emulator.timing.analysis_records import Stream
+from grader.emulator.timing.analysis_records import Stream, Trace
 from grader.emulator.timing.code_table import CodeTable
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.record_arrays import first_row, make_pointing, make_rows
-from grader.emulator.timing.timing_records import LINE_SECTORS, Access, Line, Step, Trace
+from grader.emulator.timing.timing_records import LINE_SECTORS, Access, Line, Step
 
 _SECTORS = np.array([mask.bit_count() for mask in range(1 << LINE_SECTORS)])
 """Number of sectors in a mask of a line."""
+
+
+_COUNTED_APART = [Kind.COPY, Kind.PREFETCH, Kind.BULK_LOAD, Kind.BULK_STORE]
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Streams:
         ]
         made = np.flatnonzero(access >= 0)
         kinds = self.table["kind"][codes[made]]
-        made = made[(kinds != Kind.COPY) & (kinds != Kind.PREFETCH)]
+        made = made[~np.isin(kinds, _COUNTED_APART)]
         edges, space = np.searchsorted(made, ends), self.accesses["space"]
         of_access = (
             self.sectors("touched", self.accesses) * (space == TraceWord.GLOBAL),

@@ -10,7 +10,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from grader.emulator.timing.analysis_records import ContentionSums, Region, Stream, Touched, Walks
+from grader.emulator.timing.analysis_records import (
+    ContentionSums,
+    Region,
+    Stream,
+    Touched,
+    Trace,
+    Walks,
+)
 from grader.emulator.timing.stalls import Profile, Span
 
 LINE_BYTES, LINE_SECTORS = 128, 4
@@ -21,12 +28,22 @@ PAIR_SECTORS = 2
 PAGE_LINES = 2
 """Lines that DRAM moves together, or opens a row for."""
 FLOAT_ATOMIC, SWAP_ATOMIC = 2, 3
+ENDS_GROUP, LEFT_SHARED = 1, 2
+"""`CodeRow.argument` of a product of a warp group: it ends a group; A lies in shared memory."""
+OBJECT_SET, OBJECT_COPIES = 1, 2
+"""`CodeRow.argument` of an operation on a barrier object: it initialises the object; it arrives
+after the thread's asynchronous copies."""
 MERGING_LINES = 24
 """Lines that wait to leave an SM; later stores to them are merged."""
 WAYS = 16
 """Lines per set of the L1, and of the L2."""
 SCOREBOARDS = 6
 COPY_GROUPS = 8
+OBJECTS = 64
+"""Barrier objects of a block that the simulation follows."""
+QUEUED_PRODUCTS = 7
+"""Products of warp groups that a tensor core holds: an H200 issues 16 products of 64 x N x 16 until
+the ninth has ended, for N = 8 to 256."""
 SUB_PARTITIONS = 4
 REGISTER_BANKS, OPERANDS, NO_REGISTER = 2, 3, 255
 NEVER = 1e300
@@ -37,7 +54,7 @@ NEVER = 1e300
 
 class CodeRow:
     """An instruction: its pipe, and the control bits of its encoding. `argument`: n of
-    `DEPBAR.LE SB0, n`, else 0."""
+    `DEPBAR.LE SB0, n` and of the wait for products; ENDS_GROUP, OBJECT_SET and others."""
 
     unit: int
     kind: int
@@ -71,7 +88,8 @@ class Access:
     """An access of `lanes` lanes: `wavefronts` and `tags` in cycles, and the lines `first` to
     `end`.
 
-    An instruction with two accesses (asynchronous copies) has the second directly after the first.
+    `more`: accesses of the same instruction, directly behind this one (asynchronous copies).
+    Without addresses, `tags` is the record's mask (cpp/timing/tracing.h).
     """
 
     first: int
@@ -80,6 +98,7 @@ class Access:
     tags: Annotated[int, "i4"]
     space: Annotated[int, "i1"]
     lanes: Annotated[int, "i1"]
+    more: Annotated[int, "i2"]
 
 
 class Line:
@@ -96,30 +115,6 @@ class Line:
     rounds: Annotated[int, "u1"]
     chain: Annotated[int, "u1"]
     words: Annotated[int, "u4"]
-
-
-class Trace:
-    """The `words` of all warps, warp after warp (cpp/timing/tracing.h), and their expansion.
-
-    `ends`: 0, then the end of each warp's words; `starts` and `sizes`: of basic blocks; `widths`:
-    bytes per lane, by instruction; `atomics`: 1 for atomics. `first`: the first step of each warp,
-    then the end of the last warp.
-    """
-
-    words: Annotated[int, "uint32_t *"]
-    ends: Annotated[int, "int64_t *"]
-    starts: Annotated[int, "int64_t *"]
-    sizes: Annotated[int, "int64_t *"]
-    widths: Annotated[int, "int64_t *"]
-    atomics: Annotated[int, "int64_t *"]
-    first: Annotated[int, "int64_t *"]
-    steps: Annotated[int, "Step *"]
-    accesses: Annotated[int, "Access *"]
-    lines: Annotated[int, "Line *"]
-    warp_count: int
-    step_count: int
-    access_count: int
-    line_count: int
 
 
 # --- the simulated SM: times are in cycles --------------------------------------------------------
@@ -151,6 +146,16 @@ class Warp:
     """When the L2 receives the last store since the last fence."""
     loads_from: float
     """When the L1 is empty after the warp's last fence."""
+    copied: float
+    """When the last asynchronous copy arrives."""
+    awaited: int
+    """The barrier object whose phase the warp waits for; NO_OBJECT or RELEASED (timing.h)."""
+    products: Annotated[list[float], f"{COPY_GROUPS}f8"]
+    """When each of the latest groups of products has ended."""
+    multiplied: int
+    """Number of these groups so far."""
+    open_product: float
+    """When the products that belong to no group yet end."""
 
 
 class Block:
@@ -161,13 +166,29 @@ class Block:
     shift: int
     living: int
     arrived: int
+    objects: int
+    """Number of its barrier objects."""
+
+
+class Object:
+    """A barrier object of a block. Until its phase `phase` ends, `pending` of `expected` threads
+    have to arrive and `copied` bytes or copies are missing. `latest`: the last arrival so far;
+    `end`: of the phase before."""
+
+    address: int
+    expected: int
+    pending: int
+    copied: int
+    phase: int
+    latest: float
+    end: float
 
 
 class Partition:
     """A sub-partition: when its pipes (by Unit) accept another instruction, when its register banks
     are free, and the last issuing warp. No instruction issues before `next_ready`."""
 
-    pipes: Annotated[list[float], "8f8"]
+    pipes: Annotated[list[float], "9f8"]
     banks: Annotated[list[float], f"{REGISTER_BANKS}f8"]
     kept: Annotated[list[int], f"{REGISTER_BANKS * OPERANDS}i8"]
     """Content of the register cache, per bank and operand: a register of a warp, or 0."""
@@ -175,6 +196,10 @@ class Partition:
     read_ready: float
     """When the next instruction can read its registers."""
     next_ready: float
+    products: Annotated[list[float], f"{QUEUED_PRODUCTS}f8"]
+    """When the tensor core has finished the latest products of warp groups."""
+    multiplied: int
+    """Number of these products so far."""
 
 
 class CacheLine:
@@ -210,6 +235,8 @@ class Shared:
     dram_free: float
     start_free: float
     divergence_free: float
+    bulk_free: float
+    """When the unit for bulk copies accepts another line."""
     read_credit: float
     owed_sectors: float
     write_credit: float
@@ -230,6 +257,8 @@ class Shared:
     fetched: int
     """Lines of instructions that were fetched."""
     random: int
+    released: int
+    """Whether the last instruction ended a phase for which warps wait."""
     merging: int
     started: int
     ended: int
@@ -337,6 +366,7 @@ class SM:
     ends: Annotated[int, "double *"]
     warps: Annotated[int, "Warp *"]
     blocks: Annotated[int, "Block *"]
+    objects: Annotated[int, "Object *"]
     partitions: Annotated[int, "Partition *"]
     l1: Annotated[int, "CacheLine *"]
     l2: Annotated[int, "CacheLine *"]
@@ -362,7 +392,7 @@ RECORDS = {
     each.__name__: each
     for each in (
         *(CodeRow, Step, Access, Line, Trace, Stream, Region, Touched, Walks, ContentionSums),
-        *(Warp, Block, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
+        *(Warp, Block, Object, Partition, CacheLine, Merging, Shared, Statistics, Parameters),
         *(Span, Profile, SM),
     )
 }

@@ -3,7 +3,7 @@ concurrent blocks that reach unread data together all wait for DRAM."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,10 @@ from grader.emulator.timing.record_arrays import first_row, make_pointing
 from grader.emulator.timing.streams import Streams
 from grader.emulator.timing.timing_records import LINE_BYTES, LINE_SECTORS, PAIR_SECTORS
 
+BUSY_L2 = 0.25
+"""Use of the L2's bandwidth from which on loads by several SMs are merged."""
+MOST_MERGED = 0.9
+"""Of sixteen SMs that load the same data, at least one asks the L2."""
 HARDLY_SHARED = 0.9
 """If DRAM moves a larger fraction of the SMs' reads, they share hardly any data."""
 
@@ -39,24 +43,53 @@ def follow_walks(
 ) -> Walked:
     """The order in which blocks read their data (cpp/timing/walks.cpp): `streams` are blocks of an
     SM with `resident` blocks at a time, `around` other blocks."""
-    lines = LIMIT // LINE_BYTES
-    shared: dict[str, np.ndarray] = {
-        "visitors": make_zeros(lines, np.uint32, sparse=True),
-        "known": make_zeros(lines, np.uint16, sparse=True),
-        "places": make_zeros(lines, np.uint32, sparse=True),
-    }
-    found, visitors = [], 0
+    found, visitors, shared = [], 0, _unvisited()
     for each, at_once in ((streams, resident), *((group, 1) for group in around)):
-        arrays = {"streams": each.record(), **shared}
-        walks = make_pointing(Walks, arrays, {"first_visitor": visitors, "at_once": at_once})
-        runtime.follow_walks(walks.ctypes.data)
-        found.append(first_row(Walks, walks))
+        found.append(_follow(each, shared, visitors, at_once, runtime))
         visitors += each.blocks
     reloaded, together = (
         sum(getattr(each, name) for each in found) for name in ("reloaded", "together")
     )
     distinct = PAIR_SECTORS * int(found[0].distinct) / max(1, len(streams.steps))
     return Walked(distinct, together / max(1, reloaded))
+
+
+def merged_part(around: Sequence[Streams], runtime: Runtime) -> float:
+    """The fraction of the SMs' loads that the L2 does not see, because a neighbouring SM loads the
+    same line at about the same time. `around`: groups of neighbouring blocks.
+
+    Neighbouring blocks run on neighbouring SMs. If two of them load the same data, an H200's SMs
+    receive 49 instead of 34 bytes per cycle each (bulk copies: 62); more SMs gain hardly more, and
+    a distance of 16 KB costs little (benchmarks/kernels/costs/shared_reads.cu).
+    """
+    walks = [_follow(group, _unvisited(), 0, 1, runtime) for group in around if group.blocks > 1]
+    parts = [
+        each.together / max(1, each.loaded) * group.blocks / (group.blocks - 1)
+        for each, group in zip(walks, (g for g in around if g.blocks > 1), strict=True)
+    ]
+    return min(MOST_MERGED, sum(parts) / max(1, len(parts)))
+
+
+def _unvisited() -> dict[str, np.ndarray]:
+    lines = LIMIT // LINE_BYTES
+    return {
+        "visitors": make_zeros(lines, np.uint32, sparse=True),
+        "known": make_zeros(lines, np.uint16, sparse=True),
+        "places": make_zeros(lines, np.uint32, sparse=True),
+    }
+
+
+def _follow(
+    streams: Streams,
+    shared: Mapping[str, np.ndarray],
+    first_visitor: int,
+    at_once: int,
+    runtime: Runtime,
+) -> Walks:
+    arrays = {"streams": streams.record(), **shared}
+    walks = make_pointing(Walks, arrays, {"first_visitor": first_visitor, "at_once": at_once})
+    runtime.follow_walks(walks.ctypes.data)
+    return first_row(Walks, walks)
 
 
 def share_together(groups: Sequence[Streams], region: tuple[int, int], resident: int) -> float:

@@ -18,7 +18,6 @@ from grader.emulator.timing.code_table import CodeTable, describe_code
 from grader.emulator.timing.pipes import Kind
 from grader.emulator.timing.representative import choose_representative
 from grader.emulator.timing.streams import Streams, make_streams
-from grader.sass import BULK_LOAD, BULK_STORE
 
 LATE_WORDS = 40_000
 """Words per warp of a late trace that may represent a launch."""
@@ -58,9 +57,8 @@ class TracedLaunch:
 class Work:
     """Input of the time model; independent of a GPU's speed. `around`: streams of groups of
     neighbouring blocks, from their start; `regions`: first and last addresses of buffers; `late`:
-    the end of a long block; `cycles`: per instruction, for a warp that runs alone; `bulk_bytes`:
-    bytes that bulk copies load and store, which are not traced; `calls`: warps' system calls in the
-    whole launch."""
+    the end of a long block; `cycles`: per instruction, for a warp that runs alone; `calls`: warps'
+    system calls in the whole launch."""
 
     streams: Streams
     around: Sequence[Streams]
@@ -69,7 +67,6 @@ class Work:
     regions: Sequence[tuple[int, int]]
     late: Streams | None
     cycles: np.ndarray
-    bulk_bytes: tuple[int, int] = (0, 0)
     calls: int = 0
 
     def cycles_alone(self, streams: Streams) -> np.ndarray:
@@ -101,10 +98,6 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
     around = [read(group, AROUND_WORDS, whole=False) for group in groups]
     recorded = any(len(warp) for trace in long for warp in trace.warps)
     late = read(long, whole=False) if recorded else None
-    loaded, stored = (
-        sum(each.bytes for each in traced.counts if each.space == space)
-        for space in (BULK_LOAD, BULK_STORE)
-    )
     calls = sum(each.executed for each in traced.counts if each.opcode.startswith("CALL.ABS"))
     return Work(
         chosen,
@@ -114,7 +107,6 @@ def find_work(kernel: NativeKernel, traced: TracedLaunch) -> Work | None:
         traced.regions,
         late,
         kernel.cycles_by_instruction,
-        (loaded, stored),
         calls,
     )
 

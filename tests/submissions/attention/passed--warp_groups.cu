@@ -1,5 +1,4 @@
 // Four warps multiply together, directly from shared memory (wgmma): it needs Hopper.
-// expect with a model: inconclusive, hardly known (the model does not know this kind of kernel)
 
 #include <cfloat>
 #include <cstdint>

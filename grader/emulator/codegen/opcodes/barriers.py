@@ -12,7 +12,7 @@ from functools import reduce
 from grader.emulator.codegen.emitter import Emitter
 from grader.emulator.codegen.opcodes.intrinsics import not_emulated, skip_together
 from grader.emulator.codegen.opcodes.load_store import lane_addresses, lane_data, set_lane_data
-from grader.emulator.codegen.opcodes.row import Opcode, row
+from grader.emulator.codegen.opcodes.row import PLAIN, Opcode, row
 from grader.emulator.codegen.tools import I1, I32, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow, always
@@ -27,7 +27,7 @@ from grader.emulator.layouts.execution import (
     FaultCode,
 )
 from grader.emulator.layouts.forms import ArrivalForm, VoteMode
-from grader.emulator.timing.pipes import BARRIER, BARRIER_OBJECT
+from grader.emulator.timing.pipes import BARRIER, BARRIER_OBJECT, CLUSTER, PHASE
 
 
 def bar(e: Emitter, i: Decoded) -> None:
@@ -183,8 +183,8 @@ def _alone(e: Emitter, i: Decoded) -> None:
 
 
 BARRIERS: dict[str, Opcode] = {
-    "UCGABAR_ARV": row(arrive_at_cluster, pipe=BARRIER_OBJECT, ordered=always),
-    "UCGABAR_WAIT": row(wait_for_cluster, pipe=BARRIER_OBJECT, flow=ControlFlow(), ordered=always),
+    "UCGABAR_ARV": row(arrive_at_cluster, pipe=CLUSTER, ordered=always),
+    "UCGABAR_WAIT": row(wait_for_cluster, pipe=CLUSTER, flow=ControlFlow(), ordered=always),
     "BAR": row(bar, "SYNC RED ARV AND OR POPC DEFER_BLOCKING", pipe=BARRIER, flow=ControlFlow()),
 }
 
@@ -245,14 +245,14 @@ def _check_phase(e: Emitter, i: Decoded) -> None:
     if not isinstance(truth, Predicate):
         raise e.unsupported("with this destination")
     set_lane_data(e, [e.i32(phase)])
-    _call_with_addresses(e, address, "check_phases")
+    tries = const(i.has("TRYWAIT"))
+    _call_with_addresses(e, address, "check_phases", tries)
     over = e.context.load("lane_data", 0)
     e.set_predicate(truth, e.lanes_of(over))
     e.registers.write_back()
     missing = e.b.and_(e.lane_mask(), e.b.not_(over))
     e.branch_if(e.none(missing), e.following)
     place = e.registers.place_of_predicate(truth.index)
-    tries = const(i.has("TRYWAIT"))
     facts = (missing, e.following.block, place, tries)
     e.call("wait_for_phases", e.context_pointer, e.warp_pointer, *facts)
     e.switch_path()
@@ -299,7 +299,7 @@ BARRIER_OBJECTS: dict[str, Opcode] = {
         synchronise,
         "ARRIVE PHASECHK EXCH CCTL IV IVALL TRANS64 TRYWAIT TMASK RED OPTOUT 64"
         " A1TR A1T0 ART0 A0TR A0TX A0T1",
-        pipe=BARRIER_OBJECT,
+        pipe={PLAIN: BARRIER_OBJECT, "PHASECHK": PHASE},
         flow=ControlFlow(),
     ),
     "ARRIVES": row(arrive_with_copies, "LDGSTSBAR 64 ARVCNT TRANSCNT", pipe=BARRIER_OBJECT),

@@ -11,7 +11,7 @@ them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeGuard
 
@@ -26,7 +26,7 @@ from grader.emulator.codegen.opcodes.load_store import (
     slot_pointer,
     store_words,
 )
-from grader.emulator.codegen.opcodes.row import Emit, Opcode, row
+from grader.emulator.codegen.opcodes.row import PLAIN, Emit, Opcode, row
 from grader.emulator.codegen.tools import I1, I64, Record, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import Test, always, never
@@ -34,7 +34,7 @@ from grader.emulator.isa.operands import Address, Immediate, Operand, Predicate,
 from grader.emulator.layouts import execution
 from grader.emulator.layouts.execution import FULL_MASK, PATTERN, SECTOR_BYTES, SLOT
 from grader.emulator.layouts.forms import BulkForm, CopyForm, ElementType, ReductionForm, WorkKind
-from grader.emulator.timing.pipes import BARRIER_OBJECT, COMMIT, COPY, DEPEND, NO_PIPE
+from grader.emulator.timing import pipes
 from grader.sass import BULK_LOAD, BULK_STORE, REMOTE
 
 
@@ -183,9 +183,9 @@ def end_group(kind: int) -> Emit:
 
 
 COPIES: dict[str, Opcode] = {
-    "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL", pipe=COPY),
-    "LDGDEPBAR": row(end_group(WorkKind.COPIES), pipe=COMMIT),
-    "DEPBAR": row(wait, "LE", pipe=DEPEND),
+    "LDGSTS": row(copy, f"{HINTS} 64 128 BYPASS ACCESS ZFILL", pipe=pipes.COPY),
+    "LDGDEPBAR": row(end_group(WorkKind.COPIES), pipe=pipes.COMMIT),
+    "DEPBAR": row(wait, "LE", pipe=pipes.DEPEND),
 }
 
 
@@ -326,20 +326,28 @@ def _call(e: Emitter, name: str, facts: Sequence[Value]) -> None:
     e.b.position_at_end(done)
 
 
-def _row(emit: Emit, modifiers: str, ordered: Test = never) -> Opcode:
-    return row(emit, modifiers, uniform=True, pipe=BARRIER_OBJECT, ordered=ordered)
+_TO = {PLAIN: pipes.CLUSTER, "S": pipes.BULK_LOAD, "G": pipes.BULK_STORE}
+"""By the memory that a copy writes to, its first modifier."""
+
+
+def _row(
+    emit: Emit, modifiers: str, pipe: pipes.Pipe | Mapping[str, pipes.Pipe], ordered: Test = never
+) -> Opcode:
+    return row(emit, modifiers, uniform=True, pipe=pipe, ordered=ordered)
 
 
 BULK_COPIES: dict[str, Opcode] = {
-    "UBLKCP": _row(copy_bulk, "S G MULTICAST"),
-    "UBLKRED": _row(reduce_bulk, f"S G {_OPERATION_NAMES} {_TYPE_NAMES}", always),
-    "UBLKPF": _row(no_operation, "L2"),
-    "UTMALDG": _row(copy_tensor_in, f"{_DIMENSION_NAMES} MULTICAST"),
-    "UTMASTG": _row(copy_tensor_out, _DIMENSION_NAMES),
-    "UTMAREDG": _row(reduce_tensor, f"{_DIMENSION_NAMES} {_OPERATION_NAMES}", always),
-    "UTMAPF": _row(no_operation, f"L2 {_DIMENSION_NAMES}"),
-    "UTMACCTL": _row(no_operation, "PF IV IVALL"),
-    "UTMACMDFLUSH": row(end_group(WorkKind.STORES), pipe=NO_PIPE),
+    "UBLKCP": _row(copy_bulk, "S G MULTICAST", _TO),
+    "UBLKRED": _row(reduce_bulk, f"S G {_OPERATION_NAMES} {_TYPE_NAMES}", _TO, always),
+    "UBLKPF": _row(no_operation, "L2", pipes.CLUSTER),
+    "UTMALDG": _row(copy_tensor_in, f"{_DIMENSION_NAMES} MULTICAST", pipes.BULK_LOAD),
+    "UTMASTG": _row(copy_tensor_out, _DIMENSION_NAMES, pipes.BULK_STORE),
+    "UTMAREDG": _row(
+        reduce_tensor, f"{_DIMENSION_NAMES} {_OPERATION_NAMES}", pipes.BULK_STORE, always
+    ),
+    "UTMAPF": _row(no_operation, f"L2 {_DIMENSION_NAMES}", pipes.CLUSTER),
+    "UTMACCTL": _row(no_operation, "PF IV IVALL", pipes.NO_PIPE),
+    "UTMACMDFLUSH": row(end_group(WorkKind.STORES), pipe=pipes.COMMIT),
 }
 
 
@@ -369,8 +377,8 @@ def _store_later(e: Emitter, i: Decoded, width: int, form: int) -> None:
 
 
 ASYNCHRONOUS: dict[str, Opcode] = {
-    "STAS": row(store_asynchronously, "64 128", pipe=BARRIER_OBJECT),
+    "STAS": row(store_asynchronously, "64 128", pipe=pipes.CLUSTER),
     "REDAS": row(
-        reduce_asynchronously, "ADD MIN MAX INC DEC AND OR XOR S32 64", pipe=BARRIER_OBJECT
+        reduce_asynchronously, "ADD MIN MAX INC DEC AND OR XOR S32 64", pipe=pipes.CLUSTER
     ),
 }

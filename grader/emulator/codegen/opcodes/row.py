@@ -38,8 +38,8 @@ class Opcode:
 
     def pipe_of(self, instruction: Decoded) -> Pipe:
         """The pipe of an instruction with this opcode."""
-        named = (self.pipes[name] for name in instruction.modifiers if name in self.pipes)
-        return next(named, self.pipes[PLAIN])
+        named = (name for name in instruction.modifiers if name in self.pipes)
+        return self.pipes[next(named, PLAIN)]
 
     @property
     def ends_block(self) -> bool:

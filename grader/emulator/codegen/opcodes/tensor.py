@@ -24,7 +24,13 @@ from grader.emulator.codegen.opcodes.row import PLAIN, Emit, Opcode, row
 from grader.emulator.codegen.tools import I1, POINTER, Value, const
 from grader.emulator.isa.decode import Decoded
 from grader.emulator.isa.flow import ControlFlow
-from grader.emulator.isa.operands import DESCRIPTORS, Operand, Predicate, Register, Special
+from grader.emulator.isa.operands import (
+    DESCRIPTORS,
+    GROUP_END,
+    Operand,
+    Predicate,
+    Register,
+)
 from grader.emulator.layouts.blocks import GROUP_WARPS, NAMED_BARRIERS
 from grader.emulator.layouts.execution import WARP_LANES
 from grader.emulator.layouts.forms import GroupForm, WorkKind
@@ -239,7 +245,7 @@ def multiply_group(e: Emitter, i: Decoded) -> None:
     assert rows == _GROUP_ROWS
     function, form = _FACTORS[i.base](e, depth, names)
     _multiply_group(e, i, f"group_{function}", columns, form)
-    if Special("gsb0") in i.operands:
+    if GROUP_END in i.operands:
         end_group(WorkKind.PRODUCTS)(e, i)
 
 
@@ -277,7 +283,7 @@ _FACTORS = {"HGMMA": _floats, "QGMMA": _floats, "IGMMA": _bytes, "BGMMA": _bits}
 def _multiply_group(e: Emitter, i: Decoded, function: str, columns: int, form: int) -> None:
     """Calls the runtime's function with the places of D, A and C, and the descriptors of A and B,
     which are four consecutive uniform registers."""
-    target, *sources = (each for each in i.operands if each != Special("gsb0"))
+    target, *sources = (each for each in i.operands if each != GROUP_END)
     first = sources[0]
     left = sources.pop(0) if isinstance(first, Register) and not first.uniform else None
     matrices, third, *scale = sources
@@ -347,7 +353,7 @@ def _shapes(*depths: int) -> str:
 
 
 def _group_product(modifiers: str) -> Opcode:
-    return row(multiply_group, modifiers, pipe=pipes.TENSOR_GROUP, registers=_SUMS)
+    return row(multiply_group, modifiers, pipe=pipes.GROUP_PRODUCTS, registers=_SUMS)
 
 
 WARP_GROUPS: dict[str, Opcode] = {
@@ -357,6 +363,9 @@ WARP_GROUPS: dict[str, Opcode] = {
     "BGMMA": _group_product(f"{_shapes(256)} AND POPC"),
     "USETMAXREG": row(set_most_registers, "TRY_ALLOC DEALLOC CTAPOOL", uniform=True),
     "WARPGROUP": row(
-        synchronise_group, "ARRIVE DEPBAR LE", pipe=pipes.WARP_GROUP, flow=ControlFlow()
+        synchronise_group,
+        "ARRIVE DEPBAR LE",
+        pipe={PLAIN: pipes.NO_PIPE, "DEPBAR": pipes.PRODUCTS_DEPEND},
+        flow=ControlFlow(),
     ),
 }

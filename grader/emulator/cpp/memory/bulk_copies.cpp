@@ -5,6 +5,7 @@
 
 #include "checked/checked.h"
 #include "memory/patterns.h"
+#include "timing/tracing.h"
 #include "warps/clusters.h"
 
 constexpr uint32_t SIZE_MASK = 0xFFFF;
@@ -38,6 +39,32 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
     if (code != FaultCode::NONE)
         context.fault_lane = lowest_lane(warp.mask);
     return code;
+}
+
+// Notes the sectors of units in global memory for the trace: a line's address, with the mask of its
+// sectors in the lowest bits.
+void BulkCopy::note_sectors(const End &end, uint32_t mask)
+{
+    if (!end.global || warp.trace >= warp.trace_end)
+        return;
+    for (uint32_t lane : Lanes{mask}) {
+        uint32_t address = uint32_t(end.addresses[lane]), line = address & -timing::LINE_BYTES;
+        if (sectors.empty() || (sectors.back() & -timing::LINE_BYTES) != line)
+            sectors.push_back(line);
+        sectors.back() |= bit(address % timing::LINE_BYTES / SECTOR_BYTES);
+    }
+}
+
+void BulkCopy::trace_sectors()
+{
+    for (uint32_t done = 0; done < sectors.size() && warp.trace < warp.trace_end;
+         done += WARP_LANES) {
+        uint32_t count = smaller(uint32_t(sectors.size()) - done, WARP_LANES);
+        memcpy(context.lane_addresses, sectors.data() + done, count * sizeof(uint32_t));
+        trace_access(context, warp, {Space::GLOBAL, true, false, UNIT_BYTES, 0}, 0, instruction,
+                     FULL_MASK >> (WARP_LANES - count));
+    }
+    sectors.clear();
 }
 
 static uint8_t *host_of(const Context &context, const End &end, uint32_t lane)
@@ -84,6 +111,8 @@ uint32_t BulkCopy::move(const End &target, const End &source, uint32_t mask, uin
     if (mask == 0)
         return FaultCode::NONE;
     uint32_t code = access(source, load_slot, mask & inside, true);
+    note_sectors(source, mask & inside);
+    note_sectors(target, mask);
     for (uint32_t rank : Lanes{blocks == 0 ? 1 : blocks})
         if (code == FaultCode::NONE)
             code = access(end_in_block(target, blocks, rank), store_slot, mask, false);
@@ -158,17 +187,20 @@ void BulkCopy::put_off_moves(uint8_t *object, uint32_t bytes, uint64_t behind)
 
 uint32_t BulkCopy::end_with_group()
 {
+    trace_sectors();
     put_off_moves(nullptr, 0, 0);
     return FaultCode::NONE;
 }
 
 uint32_t BulkCopy::end_with_arrival(uint32_t object, uint32_t bytes)
 {
+    trace_sectors();
     for (uint32_t rank : Lanes{blocks == 0 ? 1 : blocks}) {
         uint32_t address = blocks == 0 ? object : uint32_t(in_block(object, rank));
         uint32_t code = check_objects(context, instruction, &address, 1);
         if (code != FaultCode::NONE)
             return code;
+        trace_object(warp, instruction, address, 0, bytes);
         put_off_moves(place_of_object(context, address), bytes, uint64_t(rank) << CLUSTER_SHIFT);
     }
     return FaultCode::NONE;

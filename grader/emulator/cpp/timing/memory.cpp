@@ -29,9 +29,12 @@ constexpr double REACH_CYCLES = 4.0;
 constexpr double READ_CYCLES = 6.0;
 // Cycles of a latency (measured from the issue) that have passed at the last wavefront.
 constexpr double PIPELINED_CYCLES = 5.0;
-// Cycles of a covered sector in the SM's ports to and from the L2; a line or a partial sector takes
-// one cycle.
-constexpr double PORT_CYCLES = 0.5;
+// Cycles of a covered sector in the SM's ports from and to the L2; a line or a partial sector takes
+// one cycle. An H200's SM receives up to 89 bytes per cycle, if other SMs load the same data.
+constexpr double LOAD_PORT_CYCLES = 0.36, PORT_CYCLES = 0.5;
+// Data stage cycles of a sector that arrives past the L1: 5.75 cycles for an asynchronous copy of
+// 16 bytes per lane, 7 for a load (costs/shared_reads.cu on an H200).
+constexpr double PAST_FILL_CYCLES = 0.19;
 // Latency of an access without active lanes.
 constexpr double SKIPPED_CYCLES = 10.0;
 
@@ -112,14 +115,22 @@ static double take_whole(double &credit)
     return whole;
 }
 
-// The arrival of sectors from the L2, at most two at a time.
-static double pass_l2(const SM &sm, double count, double begin)
+// The way of sectors into the SM: into the L1, past the L1, or by the unit for bulk copies.
+enum class Way { FILL, PAST, BULK };
+
+// The arrival of sectors from the L2.
+static double pass_l2(const SM &sm, double count, double begin, Way way = Way::FILL)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
-    pass_data(sm, shared.lsu_free, count * p.fill_cycles);
     sm.statistics->l2_bytes += SECTOR * count;
-    shared.port_free = max(shared.port_free, begin) + max(count * PORT_CYCLES, 1.0);
+    if (way == Way::BULK) {
+        pass_slices(sm, count * p.l2_sector_cycles, begin);
+        return max(begin, shared.l2_free) + p.l2_latency;
+    }
+    double fill = way == Way::PAST ? PAST_FILL_CYCLES : p.fill_cycles;
+    pass_data(sm, shared.lsu_free, count * fill);
+    shared.port_free = max(shared.port_free, begin) + max(count * LOAD_PORT_CYCLES, 1.0);
     double cost = max(count, PAIR) * p.l2_sector_cycles;
     pass_slices(sm, cost, begin);
     return max(shared.port_free, shared.l2_free) + p.l2_latency;
@@ -145,10 +156,10 @@ static double read_dram(const SM &sm, double sectors, double begin)
 // The arrival of sectors of a global line. DRAM reads pairs of sectors: the second sector of a pair
 // that this SM has requested arrives with the first, when the line is `ready`.
 static double fetch_sectors(const SM &sm, double count, bool completes, double ready, double begin,
-                            double t)
+                            double t, Way way = Way::FILL)
 {
     pass_slices(sm, count * sm.p->read_row_cycles, begin);
-    double arrival = pass_l2(sm, count, begin);
+    double arrival = pass_l2(sm, count, begin, way);
     sm.statistics->l1_misses += count;
     double &owed = sm.shared->owed_sectors;
     owed += count;
@@ -300,7 +311,8 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
     bool completes = completes_pairs(uint32_t(missing), uint32_t(held.sectors));
     held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
-                           : fetch_sectors(sm, count, completes, held.ready, begin, t);
+                           : fetch_sectors(sm, count, completes, held.ready, begin, t,
+                                           past_l1 == 1 ? Way::PAST : Way::FILL);
     held.ready = max(held.ready, arrival);
     return arrival;
 }
@@ -386,12 +398,10 @@ static double copied_wavefronts(const SM &sm, const CodeRow &row, int64_t index)
 {
     if (row.past_l1)
         return 0.0;
-    bool stores = index + 1 < sm.access_count && sm.accesses[index + 1].space == TraceWord::SHARED;
-    return stores ? sm.accesses[index + 1].wavefronts : 1.0;
+    return sm.accesses[index].more > 0 ? sm.accesses[index + 1].wavefronts : 1.0;
 }
 
-// The number of a traced access's line on this SM: local lines depend on the warp's place.
-static int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
+int64_t tag_of(const SM &sm, const Warp &warp, int64_t number)
 {
     if (number >= LOCAL_LINES)
         return number + (&warp - sm.warps) * sm.local_words;
@@ -426,6 +436,7 @@ static Ends access_global(const SM &sm, Warp &warp, const CodeRow &row, int64_t 
     if (copies) {
         pass_data(sm, sm.shared->lsu_free, copied_wavefronts(sm, row, index));
         warp.open_copy = max(warp.open_copy, done);
+        warp.copied = max(warp.copied, done);
     }
     return {done, read};
 }
@@ -449,6 +460,15 @@ Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, 
     if (row.kind == Kind::PREFETCH)
         return prefetch(sm, sm.accesses[index], begin, t);
     return access_global(sm, warp, row, index, begin, t);
+}
+
+double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag, double begin,
+                 double t)
+{
+    if (row.kind == Kind::BULK_LOAD)
+        return fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t, Way::BULK);
+    store_sectors(sm, line, tag, begin, t);
+    return max(sm.shared->store_port_free, sm.shared->l2_free);
 }
 
 } // namespace timing

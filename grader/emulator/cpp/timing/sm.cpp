@@ -30,18 +30,31 @@ constexpr double PORT_QUEUE = 2.0;
 // products, of 148 instructions, a round of a loop takes an H200's sub-partition 157 cycles instead
 // of 210 (patched machine code).
 constexpr double WIDE_CYCLES = 4.0;
+// Wavefronts of A in shared memory for a product of a warp group; cycles of the shortest product,
+// from its issue until it begins, and until the next issue (H200).
+constexpr double LEFT_WAVEFRONTS = 16.0, LEAST_PRODUCT = 12.0;
+constexpr double PRODUCT_START = 10.0, PRODUCT_ISSUE = 4.0;
 // Blocks that stand for other blocks have their data elsewhere and must miss in the L1: each
 // repetition shifts its line numbers by this distance.
 constexpr int64_t FRESH = int64_t(1) << 42;
 
 // --- choosing a warp -----------------------------------------------------------------------------
 
-constexpr uint32_t UNITS = Unit::TENSOR + 1;
+constexpr uint32_t UNITS = Unit::GROUP + 1;
 
 struct Choice {
     int64_t warp; // -1: none
     double wake;  // first cycle at which another warp is ready
 };
+
+// The end of all but the last `left` of a warp's groups, of which COPY_GROUPS are known.
+static double end_of_groups(const double *groups, int64_t count, int64_t left)
+{
+    double end = 0.0;
+    for (int64_t group = max(int64_t(0), count - COPY_GROUPS); group < count - left; ++group)
+        end = max(end, groups[group % COPY_GROUPS]);
+    return end;
+}
 
 // The cycle at which the stall count has passed and all dependencies are met.
 static double latest_dependency(const Warp &warp, const CodeRow &row)
@@ -51,11 +64,10 @@ static double latest_dependency(const Warp &warp, const CodeRow &row)
         at = max(at, warp.board[scoreboard]);
     if (row.kind == Kind::LOAD)
         at = max(at, warp.loads_from);
-    if (row.kind == Kind::DEPEND) {
-        int64_t group = max(int64_t(0), warp.committed - COPY_GROUPS);
-        for (; group < warp.committed - row.argument; ++group)
-            at = max(at, warp.groups[group % COPY_GROUPS]);
-    }
+    if (row.kind == Kind::DEPEND)
+        at = max(at, end_of_groups(warp.groups, warp.committed, row.argument));
+    if (row.kind == Kind::PRODUCTS_DEPEND)
+        at = max(at, end_of_groups(warp.products, warp.multiplied, row.argument));
     return at;
 }
 
@@ -152,7 +164,7 @@ static void start_block(const SM &sm, int64_t slot, double at)
     sm.shared->start_free = at + sm.p->dispatch_cycles;
     int64_t warps = warps_per_block(sm), traced_blocks = sm.traced_warps / warps;
     int64_t number = sm.shared->started++, traced = sm.order[number];
-    sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0};
+    sm.blocks[slot] = {number, traced / traced_blocks * FRESH, warps, 0, 0};
     const int64_t *first = sm.first + traced % traced_blocks * warps;
     for (int64_t index = 0; index < warps; ++index) {
         Warp &warp = sm.warps[place_of(slot, warps, index)];
@@ -160,8 +172,9 @@ static void start_block(const SM &sm, int64_t slot, double at)
         warp.last = first[index + 1];
         warp.ready = at + double(index / SUB_PARTITIONS);
         warp.at_barrier = false;
-        warp.committed = 0;
-        warp.open_copy = warp.stored = warp.loads_from = 0.0;
+        warp.committed = warp.multiplied = 0;
+        warp.awaited = NO_OBJECT;
+        warp.open_copy = warp.open_product = warp.copied = warp.stored = warp.loads_from = 0.0;
         memset(warp.board, 0, sizeof warp.board);
         if (warp.position == warp.last) { // it ended before its trace began
             warp.dependencies_end = NEVER;
@@ -172,6 +185,33 @@ static void start_block(const SM &sm, int64_t slot, double at)
         if (PROFILED)
             profile_start(sm, warp);
     }
+}
+
+// A warp that has waited for other warps continues at `at`.
+static void resume(const SM &sm, Warp &warp, double at)
+{
+    warp.ready = max(warp.ready, at);
+    find_dependencies(sm, warp);
+    if (PROFILED)
+        profile_release(sm, warp, at);
+    wake_partitions(sm, at);
+}
+
+// Continues the warps whose phase has ended. `anyway`: all warps that wait for a phase, because
+// nothing else can happen: traces are cut off. Returns whether there are any.
+static bool resume_released(const SM &sm, double t, bool anyway)
+{
+    bool found = false;
+    for (int64_t w = 0; w < sm.warp_count; ++w) {
+        Warp &warp = sm.warps[w];
+        if (warp.awaited == NO_OBJECT || (warp.awaited != RELEASED && !anyway))
+            continue;
+        warp.awaited = NO_OBJECT;
+        found = true;
+        resume(sm, warp, max(warp.ready, t));
+    }
+    sm.shared->released = false;
+    return found;
 }
 
 // Releases the warps of a block when all living warps have arrived.
@@ -188,12 +228,8 @@ static void pass_barrier(const SM &sm, int64_t slot, double t)
         if (!warp.at_barrier)
             continue;
         warp.at_barrier = false;
-        warp.ready = max(warp.ready, at);
-        find_dependencies(sm, warp);
-        if (PROFILED)
-            profile_release(sm, warp, at);
+        resume(sm, warp, at);
     }
-    wake_partitions(sm, at);
 }
 
 // Ends a warp; its block may end and another block start, or its barrier may be complete.
@@ -221,6 +257,36 @@ static void retire(const SM &sm, Warp &warp, double t)
 
 // --- issuing -------------------------------------------------------------------------------------
 
+// Cycles of a product of a warp group in each tensor core, by an H200: half a cycle per column if
+// shared memory delivers B and A in time.
+static double product_cycles(const CodeRow &row)
+{
+    double columns = double(row.passes);
+    double read = columns / 4.0 + (row.argument & LEFT_SHARED ? LEFT_WAVEFRONTS : 0.0);
+    return max(columns / 2.0, max(read, LEAST_PRODUCT));
+}
+
+// A warp's part of a product of its group. Products of a sub-partition run in order.
+static double multiply_group(const SM &sm, Partition &partition, Warp &warp, const CodeRow &row,
+                             double t)
+{
+    double &free = partition.pipes[Unit::TENSOR];
+    free = max(free, t + PRODUCT_START) + product_cycles(row);
+    int64_t &count = partition.multiplied;
+    partition.products[count++ % QUEUED_PRODUCTS] = free;
+    double oldest = partition.products[count % QUEUED_PRODUCTS];
+    partition.pipes[Unit::GROUP] = max(t + PRODUCT_ISSUE, oldest);
+    double read = double(row.passes) / 4.0 + (row.argument & LEFT_SHARED ? LEFT_WAVEFRONTS : 0.0);
+    pass_queue(sm, read / SUB_PARTITIONS, t);
+    double end = free + double(row.latency);
+    warp.open_product = max(warp.open_product, end);
+    if (row.argument & ENDS_GROUP) {
+        warp.products[warp.multiplied++ % COPY_GROUPS] = warp.open_product;
+        warp.open_product = 0.0;
+    }
+    return end;
+}
+
 // Reads an instruction's registers from their banks, except registers in the register cache: a
 // cached register stays until another instruction reads its bank for the same operand (Huerta and
 // others, MICRO 2025; confirmed on an H200). A register of several operands is read once per pass
@@ -228,7 +294,8 @@ static void retire(const SM &sm, Warp &warp, double t)
 // takes. If the banks lag behind, the next instruction waits after its warp is chosen.
 static void read_registers(Partition &partition, const CodeRow &row, int64_t warp, double t)
 {
-    double latest = t, turns = row.unit == Unit::TENSOR ? 1.0 : double(row.passes);
+    bool multiplies = row.unit == Unit::TENSOR || row.unit == Unit::GROUP;
+    double latest = t, turns = multiplies ? 1.0 : double(row.passes);
     int64_t read[OPERANDS];
     for (uint32_t slot = 0; slot < OPERANDS; ++slot) {
         int64_t number = row.sources >> 8 * slot & 0xFF, bank = number % REGISTER_BANKS;
@@ -285,7 +352,8 @@ static double pass_divergence(const SM &sm, double words, double t)
 }
 
 // Executes an instruction at its issue.
-static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access, double t)
+static Ends execute(const SM &sm, Partition &partition, Warp &warp, const CodeRow &row,
+                    int64_t access, double t)
 {
     switch (row.kind) {
     case Kind::UNTIMED:
@@ -304,6 +372,17 @@ static Ends execute(const SM &sm, Warp &warp, const CodeRow &row, int64_t access
     case Kind::COPY:
     case Kind::PREFETCH:
         return access_memory(sm, warp, row, access, t);
+    case Kind::OBJECT:
+        return change_objects(sm, warp, row, access, t);
+    case Kind::PHASE:
+        return await_phase(sm, warp, access, t);
+    case Kind::BULK_LOAD:
+    case Kind::BULK_STORE:
+        return copy_bulk(sm, warp, row, access, t);
+    case Kind::PRODUCT: {
+        double end = multiply_group(sm, partition, warp, row, t);
+        return {end, end};
+    }
     case Kind::INVALIDATE:
         sm.shared->invalidated = t;
         warp.loads_from = t + sm.p->invalidation;
@@ -331,7 +410,9 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
         warp.ready += sm.p->jump_cycles;
     read_registers(partition, row, (&warp - sm.warps + 1) << 8, t);
     take_pipe(sm, partition, row, t);
-    Ends ends = execute(sm, warp, row, step.access, t);
+    Ends ends = execute(sm, partition, warp, row, step.access, t);
+    if (sm.shared->released)
+        resume_released(sm, t, false);
     if (PROFILED)
         profile_setter(sm, warp, row, ends);
     if (row.write_scoreboard < SCOREBOARDS)
@@ -339,7 +420,10 @@ static void issue(const SM &sm, Partition &partition, Warp &warp, double t)
     if (row.read_scoreboard < SCOREBOARDS)
         warp.board[row.read_scoreboard] = max(warp.board[row.read_scoreboard], ends.read);
     if (warp.position >= warp.last) {
+        warp.awaited = NO_OBJECT;
         retire(sm, warp, t);
+    } else if (warp.awaited != NO_OBJECT) {
+        warp.dependencies_end = NEVER;
     } else if (row.kind == Kind::BARRIER) {
         warp.at_barrier = true;
         warp.dependencies_end = NEVER;
@@ -395,8 +479,13 @@ EXPORT void emulator_simulate(const SM &sm)
         double following = NEVER;
         for (uint32_t number = 0; number < SUB_PARTITIONS; ++number)
             following = min(following, sm.partitions[number].next_ready);
-        if (sm.shared->ended >= sm.order_count || following >= NEVER)
+        if (sm.shared->ended >= sm.order_count)
             break;
+        if (following >= NEVER) {
+            if (!resume_released(sm, t, true))
+                break;
+            continue;
+        }
         t = max(t + 1.0, __builtin_ceil(following));
     }
     sm.statistics->cycles = t;

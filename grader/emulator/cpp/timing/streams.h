@@ -5,6 +5,12 @@
 
 namespace timing {
 
+// The last access of a step with accesses.
+inline int64_t last_of(const Access *accesses, const Step &step)
+{
+    return step.access + accesses[step.access].more;
+}
+
 // Calls `each` for all accesses, with the instruction, the warp's number and the warp's steps
 // before the access.
 template <class Each> void for_accesses(const Stream &streams, Each each)
@@ -12,9 +18,8 @@ template <class Each> void for_accesses(const Stream &streams, Each each)
     for (int64_t warp = 0; warp < streams.block_count * streams.warps_per_block; ++warp)
         for (int64_t n = streams.first[warp]; n < streams.first[warp + 1]; ++n) {
             const Step &step = streams.steps[n];
-            if (step.access >= 0)
-                each(streams.accesses[step.access], streams.table[step.code], warp,
-                     n - streams.first[warp]);
+            for (int64_t k = step.access; k >= 0 && k <= last_of(streams.accesses, step); ++k)
+                each(streams.accesses[k], streams.table[step.code], warp, n - streams.first[warp]);
         }
 }
 

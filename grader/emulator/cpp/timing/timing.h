@@ -66,6 +66,8 @@ inline bool is_global(int64_t kind)
            kind == Kind::COPY || kind == Kind::PREFETCH;
 }
 
+inline bool is_bulk(int64_t kind) { return kind == Kind::BULK_LOAD || kind == Kind::BULK_STORE; }
+
 inline bool is_among(const int64_t *numbers, int32_t count, int64_t number)
 {
     while (count > 0)
@@ -83,6 +85,21 @@ struct Ends {
 double pass_queue(const SM &sm, double passes, double t);
 // Performs a warp's memory access `index`; -1: no active lane.
 Ends access_memory(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
+
+// A bulk copy's sectors of a line, at cycle `begin` of its unit; returns the arrival of loaded data.
+double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag, double begin,
+                 double t);
+// The number of a traced access's line on this SM: local lines depend on the warp's place.
+int64_t tag_of(const SM &sm, const Warp &warp, int64_t number);
+
+// objects.cpp: forgets the barrier objects of a block's place.
+void forget_objects(const SM &sm, int64_t slot);
+// Performs an operation on barrier objects, or a bulk copy. A warp that has to wait for a phase has
+// `awaited` set; the end of the phase sets it to RELEASED, and the SM's `released`.
+constexpr int64_t NO_OBJECT = 0, RELEASED = -1;
+Ends change_objects(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
+Ends await_phase(const SM &sm, Warp &warp, int64_t index, double t);
+Ends copy_bulk(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
 
 // waits.cpp: whether instructions of a kind delay their warp, and until when.
 bool holds_up(int64_t kind);

@@ -24,7 +24,8 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
     Region *region = region_of(touched.regions, touched.region_count, line.number);
     if (region == nullptr)
         return;
-    bool updates = kind == Kind::ATOMIC, stores = kind == Kind::STORE || updates;
+    bool updates = kind == Kind::ATOMIC;
+    bool stores = kind == Kind::STORE || kind == Kind::BULK_STORE || updates;
     uint32_t sectors = uint32_t(line.touched) & LINE_MASK, &words = touched.words[line.number];
     uint16_t &known = touched.known[line.number], before = known;
     uint32_t partial = partial_sectors(before, words);
@@ -35,7 +36,7 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
     else
         region->loaded_pairs += count(pairs_of(sectors) & ~pairs);
     region->updated += updates ? count(sectors & ~read) : 0;
-    words |= kind == Kind::STORE ? line.words : 0;
+    words |= stores && !updates ? line.words : 0;
     known |= sectors << (stores ? STORED_SHIFT : 0) | (updates ? sectors << UPDATED_SHIFT : 0);
     uint32_t still = partial_sectors(known, words);
     region->partial += int64_t(count(still)) - int64_t(count(partial));
@@ -49,7 +50,7 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
 EXPORT void emulator_touch(const Touched &touched)
 {
     for_lines(*touched.streams, [&](const Line &line, const CodeRow &row, int64_t, int64_t) {
-        if (is_global(row.kind))
+        if (is_global(row.kind) || is_bulk(row.kind))
             touch_line(touched, line, row.kind);
     });
 }

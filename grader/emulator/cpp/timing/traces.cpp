@@ -189,6 +189,20 @@ static int64_t add_local_lines(Line *lines, int64_t used, LaneWords lanes)
     return used;
 }
 
+// Appends the lines of a bulk copy, which are traced with masks of their sectors.
+static int64_t add_noted_lines(Line *lines, int64_t used, const uint32_t *record)
+{
+    for (uint32_t lane : Lanes{record[1]}) {
+        uint32_t traced = record[3 + lane], mask = traced & ((1 << LINE_SECTORS) - 1);
+        Line &line = lines[used++];
+        line.number = traced / LINE_BYTES;
+        line.touched = line.whole = int8_t(mask);
+        for (uint32_t sector : Lanes{mask})
+            line.words |= lanes_of_part(sector, SECTOR_WORDS);
+    }
+    return used;
+}
+
 // Fills access `a` from its record and appends its lines; returns the number of lines so far.
 static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a, int64_t used)
 {
@@ -197,7 +211,10 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
     access.lanes = __builtin_popcount(record[1]);
     access.first = used;
     access.wavefronts = max(int64_t(1), record[2]);
-    if (has_addresses(record[0])) {
+    access.tags = record[1];
+    if (has_addresses(record[0]) && trace.widths[record[0] & INDEX_MASK] == LINE_BYTES) {
+        used = add_noted_lines(trace.lines, used, record);
+    } else if (has_addresses(record[0])) {
         bool local = access.space == TraceWord::LOCAL;
         LaneWords lanes = lane_words(trace, record);
         used = local ? add_local_lines(trace.lines, used, lanes)
@@ -263,6 +280,8 @@ EXPORT void emulator_expand_traces(Trace &trace)
                     ++place;
                 if (place < n && trace.steps[place].access < 0)
                     trace.steps[place].access = a;
+                else if (place < n)
+                    ++trace.accesses[trace.steps[place].access].more;
                 used = add_access(trace, record, a++, used);
             }
             at += length_of(record[0]);

@@ -25,6 +25,16 @@ void trace_access(const Context &context, Warp &warp, Access access, uint32_t pa
     }
 }
 
+void trace_object(Warp &warp, uint32_t instruction, uint32_t address, uint32_t threads,
+                  uint32_t copied)
+{
+    // Number 0 would be no record at all.
+    uint32_t number = address / uint32_t(sizeof(uint64_t)) + 1;
+    if (warp.trace < warp.trace_end)
+        trace_head(warp, TraceWord::CONSTANT, number << 16 | (threads & 0xFFFF), instruction,
+                   copied);
+}
+
 void trace_constants(const Context &context, Warp &warp, uint32_t instruction, uint32_t mask)
 {
     uint32_t distinct = distinct_lanes(context.lane_addresses, mask, WARP_LANES);

@@ -3,7 +3,7 @@
 // A trace consists of 32-bit words. A block is one word, BLOCK | index. An access is ACCESS | space
 // << SPACE_SHIFT | instruction index, the mask of active lanes, its passes (shared memory:
 // wavefronts; global memory: sectors; constants: distinct words; a sleep: nanoseconds; a call: the
-// function), and for global and local memory the lower address words of the 32 lanes. A warp writes
+// function; an operation on a barrier object: its number and threads, with copied bytes as the mask), and for global and local memory the lower address words of the 32 lanes. A warp writes
 // while its record is not full; most warps have no record.
 #pragma once
 
@@ -11,5 +11,9 @@
 
 void trace_access(const Context &context, Warp &warp, Access access, uint32_t passes,
                   uint32_t instruction, uint32_t mask);
+// What an instruction did to a barrier object: `threads` arrived (or waited for this parity), and
+// `copied` bytes or copies did, or fewer if they are expected.
+void trace_object(Warp &warp, uint32_t instruction, uint32_t address, uint32_t threads,
+                  uint32_t copied);
 // For constants at lane_addresses.
 void trace_constants(const Context &context, Warp &warp, uint32_t instruction, uint32_t mask);

@@ -21,6 +21,7 @@ static void load_line(Walks &walks, const Line &line, uint32_t self, int64_t pla
     if (visitor != self) {
         visitor = self;
         known = 0;
+        ++walks.loaded;
         walks.reloaded += first != 0;
         walks.together += first != 0 && are_near(place, int64_t(first) - 1);
         first = first != 0 ? first : uint32_t(place) + 1;
@@ -34,7 +35,8 @@ EXPORT void emulator_follow_walks(Walks &walks)
 {
     int64_t warps = walks.streams->warps_per_block * walks.at_once; // of a visitor
     for_lines(*walks.streams, [&](const Line &line, const CodeRow &row, int64_t warp, int64_t n) {
-        if (row.kind == Kind::LOAD || row.kind == Kind::COPY || row.kind == Kind::PREFETCH)
+        if (row.kind == Kind::LOAD || row.kind == Kind::COPY || row.kind == Kind::PREFETCH ||
+            row.kind == Kind::BULK_LOAD)
             load_line(walks, line, uint32_t(walks.first_visitor + warp / warps + 1), n);
     });
 }

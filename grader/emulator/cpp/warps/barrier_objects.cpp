@@ -9,6 +9,7 @@
 #include "memory/moves.h"
 #include "memory/patterns.h"
 #include "memory/under_way.h"
+#include "timing/tracing.h"
 #include "warps/clusters.h"
 #include "warps/paths.h"
 
@@ -78,7 +79,7 @@ uint32_t check_objects(Context &context, uint32_t instruction, const uint32_t *a
 }
 
 // Addresses are in lane_addresses; operands and results are in lane_data.
-EXPORT uint32_t emulator_set_up_barrier(Context *context, Warp *, uint32_t instruction,
+EXPORT uint32_t emulator_set_up_barrier(Context *context, Warp *warp, uint32_t instruction,
                                         uint32_t mask)
 {
     uint32_t first = mask & -mask; // once per warp
@@ -88,6 +89,9 @@ EXPORT uint32_t emulator_set_up_barrier(Context *context, Warp *, uint32_t instr
     for (uint32_t lane : Lanes{first}) {
         uint8_t *place = place_of_object(*context, context->lane_addresses[lane]);
         forget_arrivals(*context, place, place + 1);
+        uint32_t expected = context->lane_data[lane] >> EXPECTED_SHIFT & THREADS;
+        trace_object(*warp, instruction, context->lane_addresses[lane],
+                     expected == 0 ? 0 : MOST_THREADS - expected, 0);
         write(place, context->lane_data[lane]);
         write(place + sizeof(uint32_t), context->lane_data[WARP_LANES + lane]);
     }
@@ -159,6 +163,7 @@ EXPORT uint32_t emulator_arrive(Context *context, Warp *warp, uint32_t instructi
             all.leaving += one.leaving;
             all.copied += one.copied;
         }
+        trace_object(*warp, instruction, address, all.threads, all.copied);
         if (form & ArrivalForm::BEHIND_COPIES) {
             arrive_behind_copies(*context, *warp, place, all, here);
             continue;
@@ -213,9 +218,9 @@ static void join_others(Context &context)
 }
 
 // Stores the lanes whose phase has ended in the first word of lane_data. The objects and phases of
-// all lanes stay in the warp for `emulator_wait_for_phases`.
+// all lanes stay in the warp for `emulator_wait_for_phases`. `tries`: the instruction waits.
 EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t instruction,
-                                      uint32_t mask)
+                                      uint32_t mask, uint32_t tries)
 {
     uint32_t code = check_objects(*context, instruction, context->lane_addresses, mask);
     if (code != FaultCode::NONE)
@@ -227,6 +232,11 @@ EXPORT uint32_t emulator_check_phases(Context *context, Warp *warp, uint32_t ins
     uint32_t past = lanes_past(*context, context->lane_addresses, context->lane_data, mask);
     if (past != 0)
         join_others(*context);
+    if (mask != 0 && (tries || past == mask)) {
+        uint32_t first = lowest_lane(mask);
+        trace_object(*warp, instruction, context->lane_addresses[first],
+                     context->lane_data[first] >> 31, 0);
+    }
     context->lane_data[0] = past;
     return FaultCode::NONE;
 }
