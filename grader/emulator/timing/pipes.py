@@ -32,8 +32,8 @@ class Kind(IntEnum):
     its memory access (SHARED to COPY; all but SHARED may access global memory). UNTIMED: after a
     latency, because the model does not follow its waits and transfers. SLEEP, fences and CALL hold
     up their warp until they end (cpp/timing/waits.cpp). OBJECT changes a barrier object, PHASE
-    waits for it, BULK_LOAD and BULK_STORE copy (cpp/timing/objects.cpp). PRODUCT begins a product of a
-    warp group, PRODUCTS_DEPEND waits for it."""
+    waits for it, BULK_LOAD and BULK_STORE copy (cpp/timing/objects.cpp). PRODUCT begins a product
+    of a warp group, PRODUCTS_DEPEND waits for it."""
 
     FIXED = 0
     VARIABLE = 1

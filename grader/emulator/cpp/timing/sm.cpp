@@ -197,8 +197,8 @@ static void resume(const SM &sm, Warp &warp, double at)
     wake_partitions(sm, at);
 }
 
-// Continues the warps whose phase has ended. `anyway`: all warps that wait for a phase, because
-// nothing else can happen: traces are cut off. Returns whether there are any.
+// Continues the warps whose phase has ended. `anyway`: all warps that wait for a phase, because no
+// warp can continue: their traces are cut off. Returns whether there are any.
 static bool resume_released(const SM &sm, double t, bool anyway)
 {
     bool found = false;
