@@ -70,6 +70,7 @@ from grader.records import (
 )
 from grader.spec.draws import device_buffers
 from grader.spec.exercise import Case, ComparedWith
+from grader.spec.oracle import one_thread
 from grader.spec.tolerance import tolerance_at
 
 EMULATED = "emulated"
@@ -159,8 +160,8 @@ def _combine_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -
 
 def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
     """The counted run before the timed run, because it ends sooner: for the checks that are shown
-    during the grading. There is none if the timed run of the last save executed all blocks: such a
-    run is short, and makes it superfluous. A failure is ignored here; the later runs report it."""
+    during the grading. A timed run of all blocks makes it superfluous, so there is none after a
+    save with such a run. A failure is ignored here; the later runs report it."""
     shared = session.job.shared
     if session.job.options.interim is None or (shared is not None and shared.ran_whole):
         return None
@@ -196,7 +197,7 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
     """Both runs: the second runs while the first is judged. A failure of the second is raised only
     if its result is needed."""
     mistake = counted = None
-    with ThreadPoolExecutor(1) as pool:
+    with one_thread(), ThreadPoolExecutor(1) as pool:  # the device uses the other processors
         judging = pool.submit(judge_run, ended)
         try:
             counted = _execute(session, EMULATED)
@@ -284,11 +285,9 @@ def execute_submission(
     detail: Detail = PLAIN,
     draw: Callable[[], Arrays],
 ) -> UnjudgedRun:
-    """Runs the submission at given sizes, with or without modelled time. Raises SubmissionError
-    after a fault; a run that reaches its time limit ends without a verdict.
-
-    `inspect`: see CountingMode. `draw` gives the inputs.
-    """
+    """Runs the submission at given sizes, with or without modelled time, on the inputs of `draw`.
+    Raises SubmissionError after a fault; a run that reaches its time limit ends without a verdict.
+    `inspect`: see CountingMode."""
     stage = "running at the timed size" if modelled else "counting"
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
