@@ -6,8 +6,9 @@ device.
 Each exercise's reference is graded cold (an empty cache), edited (only a comment of the file has
 changed, the rest is cached), warm (compiled before) and again (the same file and seed), N times
 each, as whole processes. Two more kinds measure the time until a terminal shows a result for an
-edited file: its first verdict (word), and its counters (facts); these gradings end there. Prints
-medians in seconds of elapsed time and of CPU time. Needs no GPU.
+edited file: its first verdict (word), and its counters (facts); these gradings end there. The last
+kind measures a save (saved): the second grading of `grade --watch`, of a file with another comment.
+Prints medians in seconds of elapsed time and of CPU time. Needs no GPU.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import os
 import pty
 import re
 import resource
+import signal
 import statistics
 import struct
 import subprocess
@@ -39,6 +41,8 @@ GOALS_S = {
 OTHER_GOALS_S = {"edited": "4", "again": "1"}
 """The project's goals in seconds of elapsed time; `OTHER_GOALS_S` for all other cases."""
 SEED = 7
+IDLE_SECONDS = 0.5
+"""A watch rests this long before and after a save: its last processes end."""
 SO_FAR = re.compile(rb"so far:(?:(?!so far:).)*", re.DOTALL)
 VERDICT = re.compile(rb"PASSED|FAILED")
 
@@ -120,6 +124,49 @@ def time_until(verdicts: int, name: str, cache: str) -> Times:
     return Times(clock, processor_since(before))
 
 
+def time_saved(name: str, cache: str) -> Times:
+    """Times of a save: from another comment to the end of the report."""
+    with edited(name) as file:
+        process = subprocess.Popen(
+            [*command_for(name, file), "--watch"],
+            cwd=ROOT,
+            env=environment(cache),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        wait_for_report(process)
+        time.sleep(IDLE_SECONDS)
+        before, start = tree_seconds(process.pid), time.perf_counter()
+        file.write_text(f"{file.read_text(encoding='utf-8')}//\n", encoding="utf-8")
+        wait_for_report(process)
+        clock = time.perf_counter() - start
+        time.sleep(IDLE_SECONDS)
+        processor = tree_seconds(process.pid) - before
+        process.send_signal(signal.SIGINT)
+        process.communicate()
+    return Times(clock, processor)
+
+
+def wait_for_report(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
+    if not any(line.startswith("Watching") for line in process.stdout):
+        raise SystemExit("the watch ended before its report")
+
+
+def tree_seconds(root: int) -> float:
+    """CPU seconds of a process and its descendants, with those that have ended."""
+    known: dict[int, tuple[int, int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            known[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+    tree = {root}
+    while more := {pid for pid, (parent, _) in known.items() if parent in tree} - tree:
+        tree |= more
+    return sum(known[pid][1] for pid in tree if pid in known) / os.sysconf("SC_CLK_TCK")
+
+
 @contextlib.contextmanager
 def edited(name: str) -> Iterator[Path]:
     """The reference with another comment."""
@@ -176,6 +223,7 @@ KINDS: dict[str, Callable[[str, str], Times]] = {
     "facts": partial(time_until, 2),
     "warm": time_grade,
     "again": time_again,
+    "saved": time_saved,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import os
@@ -86,6 +87,7 @@ def _run(arguments: Sequence[str]) -> int:
             "Send the output to a file or to /dev/null.",
         )
     gc.set_threshold(NEW_OBJECTS)
+    atexit.register(gc.freeze)  # Python's end searches all objects twice: 0.15 s
     for name, value in BLAS_WAIT.items():
         os.environ.setdefault(name, value)
     if ASKED in os.environ:

@@ -47,6 +47,7 @@ from grader.errors import UsageError
 from grader.records import Progress, Score, ShowProgress
 
 if TYPE_CHECKING:
+    from grader.grading.shared_work import SharedWork
     from grader.toolchain.compilation import Compilation
 
 DESCRIPTION = """\
@@ -145,26 +146,41 @@ def run_grade(options: argparse.Namespace) -> int:
     check_outputs(options.json, options.format, options.output)
     check_what_if(options)
     if options.watch:
-        refuse_watching(options)
-        return watch(
-            options,
-            lambda copy, stale: _grade_one(options, exercise, copy, stale),
-            lambda copy, score: _show_all(score, options, exercise, copy),
-        )
+        return _watch(options, exercise)
     submission = Path(options.submission)
     score = _grade_one(options, exercise, submission)
     _show_all(score, options, exercise, submission)
     return score.exit_code
 
 
+def _watch(options: argparse.Namespace, exercise: Path) -> int:
+    """`--watch`: the gradings share the choice of the device, and their work."""
+    from grader.grading.grade import choose_device
+    from grader.grading.shared_work import SharedWork
+
+    refuse_watching(options)
+    if options.device == "auto":
+        options.device = str(choose_device("auto"))
+    shared = SharedWork()
+    return watch(
+        options,
+        lambda copy, stale: _grade_one(options, exercise, copy, stale, shared),
+        lambda copy, score: _show_all(score, options, exercise, copy),
+    )
+
+
 def _grade_one(
-    options: argparse.Namespace, exercise: Path, submission: Path, stale: Stale | None = None
+    options: argparse.Namespace,
+    exercise: Path,
+    submission: Path,
+    stale: Stale | None = None,
+    shared: SharedWork | None = None,
 ) -> Score:
     """The score. `stale` is called at each step and can end the grading."""
     from grader.grading.early import begin_early
 
     with begin_early(read_options(options), exercise, submission) as begun:
-        return _grade(options, exercise, submission, begun, stale)
+        return _grade(options, exercise, submission, begun, stale, shared)
 
 
 def _show_all(score: Score, options: argparse.Namespace, exercise: Path, submission: Path) -> None:
@@ -198,6 +214,7 @@ def _grade(
     submission: Path,
     begun: Compilation | None,
     stale: Stale | None,
+    shared: SharedWork | None,
 ) -> Score:
     """The score. `begun`: the compilation that started before the imports of this function."""
     from grader.devices.gpu.peak import parse_peak
@@ -215,7 +232,7 @@ def _grade(
             show=_asking(stale, show),
             interim=None if prints_document(options) else show_checks,
         )
-        return grade_with(grading, exercise, submission, begun=begun)
+        return grade_with(grading, exercise, submission, begun=begun, shared=shared)
 
 
 def _asking(stale: Stale | None, show: ShowProgress) -> ShowProgress:

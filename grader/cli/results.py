@@ -59,12 +59,12 @@ def prints_document(options: argparse.Namespace) -> bool:
 
 
 def _print_score(score: Score, *, quiet: bool) -> None:
-    from grader.report.score_page import print_body
-
     if quiet:
         print_lines(fold_to_ascii(clean_line(f"{score.status.value}: {score.message}")))
-    else:
-        print_report(print_body, score)
+        return
+    from grader.report.score_page import print_body
+
+    print_report(print_body, score)
 
 
 def print_score_ending(score: Score, options: argparse.Namespace, *, next_step: str = "") -> None:

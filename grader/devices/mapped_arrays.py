@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from grader.spec.draws import gather_in_memory
-
 SHARED_BYTES = 8 << 20
 """Arrays from this size on are shared: a copy of a smaller array is cheaper than a file."""
 SPENT_BYTES = 8 << 20
@@ -31,6 +29,8 @@ def gather_shared(
 ) -> np.ndarray:
     """A read-only array of the pieces, shared if it is large; see
     `spec.draws.gather_in_memory`."""
+    from grader.spec.draws import gather_in_memory  # loads the exercises, which no worker needs
+
     size_bytes = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if size_bytes < SHARED_BYTES:
         return gather_in_memory(pieces, shape, dtype)

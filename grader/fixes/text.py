@@ -37,7 +37,7 @@ class FixText:
     lines: Sequence[SourceLine] = field(default=(), hash=False)
 
     @cached_property
-    def tokens(self) -> list[Token]:
+    def tokens(self) -> tuple[Token, ...]:
         """The tokens that a compiler sees, and those of directives."""
         return read_code(self.source)
 

@@ -25,6 +25,7 @@ from grader.grading.cases import Oracle
 from grader.grading.kept import Keeper, find_keeper
 from grader.grading.mistakes import SubmissionError
 from grader.grading.session import Job
+from grader.grading.shared_work import SharedWork
 from grader.judging.evidence import Subject
 from grader.judging.score import failed_score, make_score
 from grader.metrics import MODELLED
@@ -89,16 +90,18 @@ def grade_with(
     name: str | None = None,
     begun: Compilation | None = None,
     oracle: Oracle | None = None,
+    shared: SharedWork | None = None,
 ) -> Score:
-    """`grade` with all options. `name` replaces the submission's name in the score; `begun` and
-    `oracle` as in `Job`."""
+    """`grade` with all options. `name` replaces the submission's name in the score; `begun`,
+    `oracle` and `shared` as in `Job`."""
     if not isinstance(options.device, DeviceChoice):
         options = replace(options, device=choose_device(options.device))
-    read = read_exercise(exercise)
+    read = read_exercise(exercise) if shared is None else shared.read_exercise(exercise)
     text = _read(read, submission)
     text = replace(text, name=name or text.name)
     if isinstance(text, Submission):
-        return _grade_job(replace(_open_job(options, read, text), begun=begun, oracle=oracle))
+        job = _open_job(options, read, text)
+        return _grade_job(replace(job, begun=begun, oracle=oracle, shared=shared))
     job = _open_job(options, read, _unread_submission(submission, text.name))
     return failed_score(job.subject, text)
 

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from grader.devices.base import Arrays
-from grader.devices.mapped_arrays import gather_shared
 from grader.grading.baselines import BaselineRun, build_baseline, run_baseline
 from grader.grading.building import Built
 from grader.grading.cases import (
@@ -31,7 +30,14 @@ from grader.grading.cases import (
     run_program,
 )
 from grader.grading.mistakes import SubmissionError, refuse
-from grader.grading.session import Session, describe_sizes, is_timed, run_limits, show_counted
+from grader.grading.session import (
+    Session,
+    describe_sizes,
+    draw_benchmark,
+    is_timed,
+    run_limits,
+    show_counted,
+)
 from grader.judging.compare import judge_sampled
 from grader.judging.evidence import CountedRun, OtherCounts
 from grader.judging.goals import find_counted, find_timed
@@ -62,8 +68,9 @@ from grader.records import (
     ShowProgress,
     Status,
 )
-from grader.spec.draws import device_buffers, make_inputs
+from grader.spec.draws import device_buffers
 from grader.spec.exercise import Case, ComparedWith
+from grader.spec.oracle import one_thread
 from grader.spec.tolerance import tolerance_at
 
 EMULATED = "emulated"
@@ -123,7 +130,7 @@ def run_graded(session: Session, findings: Findings, drawn: Future[Arrays] | Non
         session.job.note({"counters": waits})
     if not evidence.all_right:
         return
-    build = cache(partial(build_baseline, session.exercise, session.tools, arch=session.info.arch))
+    build = cache(partial(_build_baseline, session))
     if timed is not None:
         _add_times(session, timed, build)
     evidence.counted = tuple(
@@ -138,6 +145,11 @@ def run_graded(session: Session, findings: Findings, drawn: Future[Arrays] | Non
         evidence.machine = _combine_machine_work(runs[0], timed if evidence.timings else None)
 
 
+def _build_baseline(session: Session, label: str) -> Built:
+    build = partial(build_baseline, session.exercise, session.tools, label, arch=session.info.arch)
+    return session.job.once(("baseline", label), build)
+
+
 def _combine_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -> MachineWork:
     """Executions per instruction; also cycles, if the modelled times are valid."""
     modelled = None if timed is None else (timed.program, timed.execution)
@@ -148,8 +160,10 @@ def _combine_machine_work(counted: SubmissionRun, timed: SubmissionRun | None) -
 
 def _count_early(session: Session, findings: Findings) -> SubmissionRun | None:
     """The counted run before the timed run, because it ends sooner: for the checks that are shown
-    during the grading. A failure is ignored here; the later runs report it."""
-    if session.job.options.interim is None:
+    during the grading. A timed run of all blocks makes it superfluous, so there is none after a
+    save with such a run. A failure is ignored here; the later runs report it."""
+    shared = session.job.shared
+    if session.job.options.interim is None or (shared is not None and shared.ran_whole):
         return None
     try:
         run = _run_counted(session)
@@ -167,6 +181,8 @@ def _run_both(
     outputs are wrong, else the `early` run or a new run. After a sample of the blocks the device
     counts while the sample is judged."""
     ended = _execute(session, TIMED_ON, drawn) if is_timed(session.job) else None
+    if session.job.shared is not None:
+        session.job.shared.ran_whole = ended is not None and ended.execution.ran_whole
     timed = None
     if ended is not None and (
         early or ended.execution.ran_whole or EMULATED not in session.exercise.benchmark
@@ -181,7 +197,7 @@ def _judge_and_count(session: Session, ended: UnjudgedRun) -> tuple[SubmissionRu
     """Both runs: the second runs while the first is judged. A failure of the second is raised only
     if its result is needed."""
     mistake = counted = None
-    with ThreadPoolExecutor(1) as pool:
+    with one_thread(), ThreadPoolExecutor(1) as pool:  # the device uses the other processors
         judging = pool.submit(judge_run, ended)
         try:
             counted = _execute(session, EMULATED)
@@ -205,13 +221,14 @@ def _run_counted(session: Session) -> SubmissionRun | None:
 def _execute(session: Session, kind: str, drawn: Future[Arrays] | None = None) -> UnjudgedRun:
     """The run at the sizes for a kind of device; `drawn`: its inputs."""
     sizes, options = session.exercise.benchmark[kind], session.job.options
+    draw = drawn.result if drawn is not None else partial(draw_benchmark, session.job, kind)
     return execute_submission(
         session.bench,
         sizes,
         modelled=kind == TIMED_ON,
         show=options.show,
         detail=options.detail,
-        drawn=drawn,
+        draw=draw,
     )
 
 
@@ -266,21 +283,15 @@ def execute_submission(
     show: ShowProgress,
     inspect: bool = True,
     detail: Detail = PLAIN,
-    drawn: Future[Arrays] | None = None,
+    draw: Callable[[], Arrays],
 ) -> UnjudgedRun:
-    """Runs the submission at given sizes, with or without modelled time. Raises SubmissionError
-    after a fault; a run that reaches its time limit ends without a verdict.
-
-    `inspect`: see CountingMode. `drawn`: the inputs, if they are drawn already.
-    """
+    """Runs the submission at given sizes, with or without modelled time, on the inputs of `draw`.
+    Raises SubmissionError after a fault; a run that reaches its time limit ends without a verdict.
+    `inspect`: see CountingMode."""
     stage = "running at the timed size" if modelled else "counting"
     show(Progress(stage))
     case = Case(BENCHMARK, sizes, hidden=False)
-    program = bench.program(sizes)
-    if drawn is None:
-        inputs = make_inputs(bench.task, case, bench.seed, gather=gather_shared)
-    else:
-        inputs = drawn.result()
+    program, inputs = bench.program(sizes), draw()
     seed = _sample_seed(bench.seed)
     mode = (
         ModelledMode(seed, inspect=inspect, detail=detail)

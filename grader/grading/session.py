@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -14,6 +14,7 @@ from grader.devices.mapped_arrays import gather_shared
 from grader.grading.building import Built
 from grader.grading.cases import BENCHMARK, Bench, CaseRun, Findings, Oracle, each_case
 from grader.grading.mistakes import SubmissionError
+from grader.grading.shared_work import Made, SharedWork
 from grader.grading.tools import Toolchain
 from grader.judging.evidence import CountedRun, Evidence, Subject
 from grader.judging.score import make_score
@@ -32,7 +33,7 @@ from grader.records import (
 )
 from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise, Limits
-from grader.spec.oracle import load_oracle
+from grader.spec.oracle import RepeatedOracle, load_oracle
 from grader.toolchain.compilation import Compilation
 
 
@@ -41,13 +42,14 @@ class Job:
     """A grading: the submission, exercise and seed in `subject`, the device that `options.device`
     stands for in `choice`. The steps add the device and versions to `subject`, and results to
     `evidence`. `begun`: the submission's compilation if it has started; `oracle`: the exercise's
-    oracle if several gradings share it."""
+    oracle if several gradings share it; `shared`: what they share besides."""
 
     subject: Subject
     choice: DeviceChoice
     options: Options
     begun: Compilation | None = None
     oracle: Oracle | None = None
+    shared: SharedWork | None = None
     evidence: Evidence = field(default_factory=Evidence)
 
     @property
@@ -71,6 +73,10 @@ class Job:
     def note(self, facts: Mapping[str, str]) -> None:
         """Adds to the score's `environment`."""
         self.subject.environment.update(facts)
+
+    def once(self, name: Hashable, make: Callable[[], Made]) -> Made:
+        """A value that the gradings share, or a new one."""
+        return make() if self.shared is None else self.shared.once(name, make)
 
     @property
     def limits(self) -> RunLimits:
@@ -121,10 +127,15 @@ def open_session(
 ) -> Session:
     """The session of a compiled submission on its device."""
     job.evidence.plan = built.plan
-    oracle = job.oracle or load_oracle(job.exercise)
+    oracle = job.oracle or job.once("oracle", partial(_load_oracle, job))
     limits = job.info.limits
     bench = Bench(device, built, job.exercise, oracle, job.seed, limits, job.limits)
     return Session(job, tools, bench, hold)
+
+
+def _load_oracle(job: Job) -> Oracle:
+    oracle = load_oracle(job.exercise)
+    return oracle if job.shared is None else RepeatedOracle(oracle)
 
 
 def is_timed(job: Job) -> bool:
@@ -139,12 +150,17 @@ def draw_ahead(job: Job) -> Iterator[Future[Arrays] | None]:
     """Draws the inputs of the timed run, if there is one, while the submission is compiled and its
     small cases run."""
     pool = ThreadPoolExecutor(1)
-    case = Case(BENCHMARK, job.exercise.benchmark.get(TIMED_ON, {}), hidden=False)
-    draw = partial(make_inputs, job.exercise, case, job.seed, gather=gather_shared)
     try:
-        yield pool.submit(draw) if is_timed(job) else None
+        yield pool.submit(draw_benchmark, job, TIMED_ON) if is_timed(job) else None
     finally:
         pool.shutdown(wait=False)  # a failed submission does not wait for its inputs
+
+
+def draw_benchmark(job: Job, kind: str) -> Arrays:
+    """The inputs at the benchmark sizes for a kind of device."""
+    case = Case(BENCHMARK, job.exercise.benchmark[kind], hidden=False)
+    draw = partial(make_inputs, job.exercise, case, job.seed, gather=gather_shared)
+    return job.once(("inputs", kind), draw)
 
 
 def run_limits(limits: Limits) -> RunLimits:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from grader.cpp.cursor import did_you_mean
-from grader.emulator.timing.bounds import LATENCY_BOUND, RESOURCES
 from grader.errors import UsageError
 from grader.messages.cause_row import (
     BOUND,
@@ -122,7 +121,7 @@ def find_explanation(name: str) -> Explanation:
 
 def explain(key: str) -> Explanation | None:
     """The page of a key; None if the key has none."""
-    row = _rows().get(key)
+    row = _row_of(key)
     return None if row is None else _explain(key, row)
 
 
@@ -134,13 +133,16 @@ def list_pages(score: Score) -> tuple[str, ...]:
         *(finding.kind.value for finding in score.findings),
         *(mistake.kind for mistake in score.host_findings),
     ]
-    rows = _rows()
-    return tuple(key for key in dict.fromkeys(keys) if key in rows)
+    return tuple(key for key in dict.fromkeys(keys) if _row_of(key))
 
 
 def name_pages(keys: Iterable[str]) -> str:
     """`grade explain race, grade explain edge`."""
     return ", ".join(map(page_command, keys))
+
+
+def _row_of(key: str) -> CauseRow | None:
+    return CAUSES.get(key) or (dict(_bounds()).get(key) if key.startswith(BOUND) else None)
 
 
 def _rows() -> Mapping[str, CauseRow]:
@@ -149,6 +151,8 @@ def _rows() -> Mapping[str, CauseRow]:
 
 def _bounds() -> Iterator[tuple[str, CauseRow]]:
     """The resources that limit a launch on the timing model."""
+    from grader.emulator.timing.bounds import LATENCY_BOUND, RESOURCES  # loads the emulator
+
     for resource, advice in RESOURCES.items():
         key = BOUND + resource.lower().replace(" ", "_").replace("/", "_")
         meaning = (

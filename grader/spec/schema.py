@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum, auto
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,16 +50,17 @@ def schema_problems(document: object) -> tuple[list[Problem], Json]:
 
     In the copy every value that is not None has the right form; missing fields stay missing.
     """
-    violations = _find_violations(document)
-    violations.sort(key=lambda violation: _document_order(document, violation.place))
+    violations = sorted(
+        _find_violations(json.dumps(document)),
+        key=lambda violation: _document_order(document, violation.place),
+    )
     problems = [Problem(json_path(violation.place), violation.message) for violation in violations]
     return problems, _sound_copy(document, violations)
 
 
 def part_problems(fields: Mapping[str, object], part: str) -> list[Problem]:
     """All violations of a part of a spec, by its name in the `$defs` of the schema."""
-    document = json.loads(json.dumps(dict(fields), default=str))
-    violations = _find_violations(document, part)
+    violations = _find_violations(json.dumps(dict(fields), default=str), part)
     return [Problem(json_path(violation.place), violation.message) for violation in violations]
 
 
@@ -83,9 +84,11 @@ def _validator(part: str | None) -> Draft202012Validator:
     return Draft202012Validator(schema["$defs"][part] if part else schema)
 
 
-def _find_violations(document: object, part: str | None = None) -> list[Violation]:
-    errors = _validator(part).iter_errors(document)
-    return [violation for error in errors for violation in _explain(error)]
+@lru_cache(maxsize=64)
+def _find_violations(text: str, part: str | None = None) -> tuple[Violation, ...]:
+    """The violations of a document as JSON. A process reads the same spec several times."""
+    errors = _validator(part).iter_errors(json.loads(text))
+    return tuple(violation for error in errors for violation in _explain(error))
 
 
 # --- from errors to words -------------------------------------------------------------------------

@@ -8,7 +8,7 @@ No fact contains a figure that follows from a case's sizes.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import accumulate, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -19,6 +19,7 @@ from grader.cpp.expressions import Expression
 from grader.cpp.lexer import read_code
 from grader.errors import SpecError, SpecProblem
 from grader.messages.syntax import describe_error
+from grader.plumbing.paths import lies_under
 from grader.records import (
     AtomicUse,
     Binary,
@@ -196,17 +197,16 @@ def check_includes(files: Sequence[str], allowed_roots: Sequence[Path]) -> Forei
 
     `files` are absolute paths from the preprocessor; a relative path is refused.
     """
-    roots = [root.resolve() for root in allowed_roots]
-    foreign = next((file for file in files if not _is_allowed(file, roots)), None)
+    is_inside = lies_under(root.resolve() for root in allowed_roots)
+    foreign = next((file for file in files if not _is_allowed(file, is_inside)), None)
     return None if foreign is None else ForeignFile(foreign)
 
 
-def _is_allowed(file: str, roots: Sequence[Path]) -> bool:
+def _is_allowed(file: str, is_inside: Callable[[str], bool]) -> bool:
     path = Path(file)
     if not path.is_absolute():
         return False
     try:
-        real = path.resolve()
+        return is_inside(str(path.resolve()))
     except (OSError, ValueError, RuntimeError):  # a loop of links, or a null character
         return False
-    return any(real.is_relative_to(root) for root in roots)

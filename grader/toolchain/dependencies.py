@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from grader.cpp.lexer import Kind, read_tokens
+from grader.plumbing.paths import lies_under
 from grader.records import Evaded, Evasion, ForeignFile
 from grader.toolchain.nvcc import Nvcc
 from grader.toolchain.workspace import (
@@ -77,9 +77,7 @@ def check_failed_run(compiler: Compiler, workspace: Workspace) -> ForeignFile | 
 def check_files(files: Sequence[str], nvcc: Nvcc) -> ForeignFile | None:
     """A rejection if a file is neither the toolkit's nor the C++ compiler's; it contains neither
     name nor contents of the file."""
-    roots = nvcc.include_roots
-    allowed = all(any(Path(file).is_relative_to(root) for root in roots) for file in files)
-    return None if allowed else _FOREIGN
+    return None if all(map(lies_under(nvcc.include_roots), files)) else _FOREIGN
 
 
 def check_directives(preprocessed: str) -> Evaded | None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from random import Random
 from statistics import median
 
@@ -13,6 +14,7 @@ from grader.authoring.sweep.points import Sizes, sweep_case, timed_row
 from grader.devices.base import Arrays, TimingDevice
 from grader.devices.choose import GPU
 from grader.devices.gpu.library import find_array_library, time_on_gpu
+from grader.devices.mapped_arrays import gather_shared
 from grader.errors import SpecError
 from grader.grading.baselines import check_culprit, make_baselines, run_baseline
 from grader.grading.benchmark import count_input_sets, draw_input_set, judge_sets
@@ -34,6 +36,7 @@ from grader.records import (
     show_nothing,
 )
 from grader.report.sweep import SweepRow
+from grader.spec.draws import make_inputs
 from grader.spec.exercise import Case, Exercise
 from grader.spec.oracle import Operation
 
@@ -77,9 +80,12 @@ def _model(session: Session, bench: Bench, label: str, sizes: Sizes) -> SweepRow
 
 
 def _model_own(session: Session, bench: Bench, sizes: Sizes) -> SweepRow:
-    exercise = session.exercise
+    exercise, case = session.exercise, Case(BENCHMARK, sizes, hidden=False)
+    draw = partial(make_inputs, bench.task, case, bench.seed, gather=gather_shared)
     try:
-        ended = execute_submission(bench, sizes, modelled=True, show=show_nothing, inspect=False)
+        ended = execute_submission(
+            bench, sizes, modelled=True, show=show_nothing, inspect=False, draw=draw
+        )
         run = judge_run(ended)
     except SubmissionError as error:
         return SweepRow(SUBMISSION, False, note=error.message)

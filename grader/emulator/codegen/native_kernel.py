@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from grader.emulator.layouts.blocks import CODE_BLOCK
 from grader.emulator.layouts.checked import EXTENT, Trait
 from grader.emulator.layouts.execution import CONSTANT_BANKS
 from grader.emulator.run.counts import CountTable
-from grader.sass import MemoryOperation
+from grader.sass import MemoryOperation, accesses_of
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,9 @@ class CheckedCode:
         self.shared_start = kernel.architecture.shared_window
         first = self.shared_start - kernel.shared_base
         self.shifts = _granule_shifts(code)
-        self.traits = np.array([_traits(each) for each in code], dtype=np.uint8)
+        self.traits = np.array(
+            [_traits(each.base, each.modifiers) for each in code], dtype=np.uint8
+        )
         self.lines = np.array([each.line or 0 for each in code], dtype=np.uint32)
         nothing = (0, 0)
         known = {
@@ -136,17 +138,18 @@ def _granule_shifts(code: Iterable[Decoded]) -> dict[str, int]:
     return shifts
 
 
-def _traits(i: Decoded) -> int:
-    """The Trait bits of an instruction."""
-    atomic = any(access.atomic for access in i.accesses)
-    fetches = any(access.kind is MemoryOperation.FETCH for access in i.accesses)
+@lru_cache(maxsize=1 << 10)
+def _traits(base: str, modifiers: tuple[str, ...]) -> int:
+    """The Trait bits of an opcode."""
+    accesses = accesses_of(base)
+    atomic = any(access.atomic for access in accesses)
     present = {
-        Trait.ATOMIC: atomic or i.has("STRONG"),
+        Trait.ATOMIC: atomic or "STRONG" in modifiers,
         Trait.CHANGES: atomic,
-        Trait.RETRIED: atomic and any(i.has(name) for name in _RETRIED),
-        Trait.DRAWS: fetches,
-        Trait.EXCHANGES: atomic and i.has("EXCH"),
-        Trait.ASYNC: any(access.asynchronous for access in i.accesses),
-        Trait.STORES: any(access.changes for access in i.accesses),
+        Trait.RETRIED: atomic and any(name in modifiers for name in _RETRIED),
+        Trait.DRAWS: any(access.kind is MemoryOperation.FETCH for access in accesses),
+        Trait.EXCHANGES: atomic and "EXCH" in modifiers,
+        Trait.ASYNC: any(access.asynchronous for access in accesses),
+        Trait.STORES: any(access.changes for access in accesses),
     }
     return sum(trait for trait, holds in present.items() if holds)

@@ -150,6 +150,7 @@ _SCOREBOARDS = re.compile(r"\{[\d,]+\}$")
 _NAMED_REAL = re.compile(r"(?P<sign>[-+])(?P<name>INF|QNAN)$")
 
 
+@lru_cache(maxsize=1 << 14)
 def parse_operands(text: str) -> tuple[Operand, ...]:
     """Operands in order, separated by commas outside of brackets. Before sm_90, no comma separates
     the two addresses of LDGSTS."""

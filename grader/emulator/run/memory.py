@@ -220,9 +220,11 @@ class GlobalMemory:
         )
         used = last.offset + last.size_bytes + RED_ZONE - FIRST_OFFSET
         self._arena = lazy_pages.allocate_pages(used + lazy_pages.PAGE_BYTES, sparse=sparse)
-        # The first buffer starts at a page, and so do buffers after buffers of whole pages.
-        first = min((self.regions[name].offset for name in sizes), default=FIRST_OFFSET)
-        self._start = (FIRST_OFFSET - first - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
+        # The largest buffer starts at a page, and so do buffers at whole pages from it: only these
+        # can be mapped from a file.
+        largest = max(sizes, key=lambda name: sizes[name], default=None)
+        anchor = FIRST_OFFSET if largest is None else self.regions[largest].offset
+        self._start = (FIRST_OFFSET - anchor - self._arena.ctypes.data) % lazy_pages.PAGE_BYTES
         self._paged: dict[str, slice] = {}
         self.written: np.ndarray | None = None
         self.heap_host = 0  # host address of the heap's records

@@ -1,6 +1,6 @@
 """The opcode table: a row per base opcode, a file per family. All other opcodes are unsupported."""
 
-from contextlib import suppress
+from functools import lru_cache
 
 from grader.emulator.codegen.opcodes.atomics import ATOMICS
 from grader.emulator.codegen.opcodes.barriers import BARRIER_OBJECTS, BARRIERS
@@ -55,14 +55,9 @@ OPCODES: dict[str, Opcode] = {
 
 def find_opcode(instruction: Decoded) -> Opcode:
     """The row of an instruction. Raises Unsupported for an unknown opcode, modifier or text."""
-    found = OPCODES.get(instruction.base)
+    found, unknown = _find_row(instruction.base, instruction.modifiers)
     if found is None:
-        raise Unsupported(f"the instruction {instruction.opcode}", instruction.line)
-    unknown = [name for name in instruction.modifiers if name not in found.modifiers]
-    if unknown:
-        raise Unsupported(
-            f"the instruction {instruction.opcode} (its modifier {unknown[0]})", instruction.line
-        )
+        raise Unsupported(f"the instruction {instruction.opcode}{unknown}", instruction.line)
     if instruction.unknown is not None:
         raise Unsupported(instruction.unknown, instruction.line)
     return found
@@ -70,6 +65,17 @@ def find_opcode(instruction: Decoded) -> Opcode:
 
 def look_up(instruction: Decoded) -> Opcode | None:
     """The row of an instruction; None if it is unknown."""
-    with suppress(Unsupported):
-        return find_opcode(instruction)
-    return None
+    if instruction.unknown is not None:
+        return None
+    return _find_row(instruction.base, instruction.modifiers)[0]
+
+
+@lru_cache(maxsize=1 << 12)
+def _find_row(base: str, modifiers: tuple[str, ...]) -> tuple[Opcode | None, str]:
+    """The row of an opcode, or None and the unknown modifier. A translation asks five times for
+    each instruction."""
+    found = OPCODES.get(base)
+    unknown = [name for name in modifiers if found is not None and name not in found.modifiers]
+    if unknown:
+        return None, f" (its modifier {unknown[0]})"
+    return found, ""
