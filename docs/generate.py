@@ -3,7 +3,7 @@
     python docs/generate.py              writes all pages of docs/reference, and grader/schemas
     python docs/generate.py --picture    grades the transpose's starter and draws the report, too
 
-tests/docs/test_reference.py compares the pages with the output of `make_pages`.
+tests/docs/test_reference.py compares the pages with the output of `make_page`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+REFERENCE = DOCS / "reference"
 sys.path[:0] = [str(ROOT), str(DOCS)]
 
 from schemas import SCHEMAS, make_schemas  # noqa: E402 - docs/schemas.py
@@ -62,9 +63,9 @@ _WHOSE = {
 }
 
 
-def make_pages() -> dict[str, str]:
-    """Every generated page by its path below docs."""
-    return {f"reference/{name}.md": f"{NOTE}\n\n{make()}\n" for name, make in PAGES.items()}
+def make_page(name: str) -> str:
+    """The text of docs/reference/NAME.md."""
+    return f"{NOTE}\n\n{PAGES[name]()}\n"
 
 
 def format_table(head: Sequence[str], rows: Iterator[Sequence[str]]) -> str:
@@ -565,9 +566,9 @@ def main() -> int:
     options = parser.parse_args()
     for name, text in make_schemas().items():
         (SCHEMAS / name).write_text(text, encoding="utf-8")
-    for name, text in make_pages().items():
-        (DOCS / name).parent.mkdir(exist_ok=True)
-        (DOCS / name).write_text(text, encoding="utf-8")
+    REFERENCE.mkdir(exist_ok=True)
+    for name in PAGES:
+        (REFERENCE / f"{name}.md").write_text(make_page(name), encoding="utf-8")
     if options.picture:
         PICTURE.parent.mkdir(exist_ok=True)
         PICTURE.write_text(draw_report(), encoding="utf-8")

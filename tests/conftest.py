@@ -23,7 +23,9 @@ from grader.devices.choose import BUILD_PYCUDA, has_pycuda
 from grader.emulator.isa.operands import parse_operand
 from grader.errors import ToolMissing
 from grader.plumbing.cache import default_cache
+from tests.support.compiling import find_tools
 from tests.support.shipped import fill_cache, keep_others, read_shipped
+from tests.support.shipped_answers import give_answers, keep_answers, note_answers, read_answers
 
 LONGEST_FIRST = (
     "test_submissions.py",
@@ -157,6 +159,9 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     if "MUTANT_UNDER_TEST" in os.environ:
         parse_operand.cache_clear()  # mutmut forks from a run that has parsed the operands
+    keeps = config.getoption("--keep-compiled")
+    if keeps and hasattr(config, "workerinput"):
+        note_answers(default_cache(os.environ))
     if hasattr(config, "workerinput") or config.option.collectonly:
         return
     if config.pluginmanager.hasplugin("xdist"):
@@ -167,12 +172,17 @@ def pytest_configure(config: pytest.Config) -> None:
     share_libraries(default_cache(os.environ), default_cache({"XDG_CACHE_HOME": str(folder)}))
     os.environ["XDG_CACHE_HOME"] = str(folder.absolute())
     cache, shipped = default_cache(os.environ), read_shipped()
-    if config.getoption("--keep-compiled"):
-        if runs_all(config):
-            shipped = replace(shipped, others={})  # so that what no test needs any more goes
-        config.add_cleanup(partial(keep_others, cache))
     with contextlib.suppress(ToolMissing):
+        nvcc, _ = find_tools()
+        answers = read_answers(nvcc)
+        if keeps and runs_all(config):  # so that what no test needs any more goes
+            shipped, answers = replace(shipped, others={}), ()
         fill_cache(cache, shipped)
+        give_answers(cache, answers, nvcc)
+        if keeps:
+            note_answers(cache)
+            config.add_cleanup(partial(keep_others, cache))
+            config.add_cleanup(partial(keep_answers, cache, besides=answers))
 
 
 def markers_of(item: pytest.Item) -> set[str]:
@@ -218,7 +228,8 @@ def cache() -> Path:
 
 @pytest.fixture(scope="module")
 def cuda_driver(request: pytest.FixtureRequest) -> Iterator[None]:
-    """The driver of the tests that use PyCUDA: the GPU's with --run-gpu, else the emulated one."""
+    """The driver of the tests that use PyCUDA: the GPU's with --run-gpu, else the emulated one,
+    with the compiler of the other tests and not with that of the machine's toolkit."""
     if request.config.getoption("--run-gpu"):
         yield
         return
@@ -226,6 +237,7 @@ def cuda_driver(request: pytest.FixtureRequest) -> Iterator[None]:
         pytest.skip(f"PyCUDA is not installed: `{BUILD_PYCUDA}` builds it without a GPU")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LD_LIBRARY_PATH", str(library_folder()))
+        patch.setenv("GRADER_NVCC", str(find_tools()[0].path))
         yield
 
 
@@ -233,14 +245,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     left_out = {
         marker: why for marker, why in OPTIONS.items() if not config.getoption(f"--run-{marker}")
     }
+    marks = {item: markers_of(item) for item in items}
     if runs_all(config) and not config.getoption("--run-gpu"):
         # 6,000 tests: to skip each costs 2.6 ms of processor time in its worker and in pytest
         markers = left_out.keys() - {"gpu"}
-        parts: dict[bool, list[pytest.Item]] = {False: [], True: []}
-        for item in items:
-            parts[bool(markers & markers_of(item))].append(item)
-        config.hook.pytest_deselected(items=parts[True])
-        items[:] = parts[False]
+        config.hook.pytest_deselected(items=[item for item in items if markers & marks[item]])
+        items[:] = [item for item in items if not markers & marks[item]]
     places = {name: place for place, name in enumerate(LONGEST_FIRST)}
     items.sort(key=lambda item: places.get(item.path.name, len(places)))
     for item in items:
@@ -249,8 +259,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         )
         if on_gpu:
             item.add_marker("gpu")
+            marks[item] |= {"gpu"}
         for marker, why in left_out.items():
             if on_gpu and marker == "slow":
                 continue  # slow on the emulated driver alone
-            if item.get_closest_marker(marker):
+            if marker in marks[item]:
                 item.add_marker(pytest.mark.skip(reason=f"{why}: --run-{marker}"))

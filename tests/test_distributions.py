@@ -19,6 +19,7 @@ import pytest
 from grader.authoring.autograder import make_wheel, make_workflow
 from grader.authoring.handout import make_bundle
 from grader.spec.reader import read_exercise
+from tests.support.one_wheel import one_wheel  # noqa: F401 - a fixture
 
 ROOT = Path(__file__).resolve().parents[1]
 EXERCISES = sorted(path.parent for path in (ROOT / "exercises").glob("*/spec.json"))

@@ -294,14 +294,14 @@ def test_every_regular_expression_is_linear(
 
 
 @pytest.mark.parametrize("piece", PIECES)
-def test_the_lexer_takes_a_mebibyte_of_any_word_in_few_steps_a_character(piece: str) -> None:
-    text = repeat(piece, 1 << 20 if re.search(r"\w{2}", piece) else 1 << 17)
+def test_the_lexer_takes_a_long_text_of_any_word_in_few_steps_a_character(piece: str) -> None:
+    text = repeat(piece, 1 << 17)
     left: list[str] = []
     assert engine_steps(lambda: left.append(_TOKEN.sub("", text))) * 4096 < 128 * len(text)
     assert left == [""]  # every character is in a token
 
 
-@pytest.mark.parametrize("length", [100, pytest.param(250, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("length", [50, pytest.param(250, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("reader", READERS)
 def test_every_reader_takes_linear_steps(reader: str, length: int) -> None:
     read = READERS[reader]

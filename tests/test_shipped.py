@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.records import Binary, Completed, Submission, ToolLimits
+from grader.records import Binary, Completed, RunTool, Submission, ToolLimits
 from grader.sandbox.process import run_tool
 from grader.toolchain.artifacts import read_artifacts
 from grader.toolchain.compilation import artifacts_key
@@ -18,6 +18,7 @@ from grader.toolchain.compile import compile_submission, list_cubin
 from grader.toolchain.cubin import read_code
 from grader.toolchain.elf import Elf
 from grader.toolchain.line_table import read_lines
+from grader.toolchain.preprocess import Preprocessed, preprocess
 from grader.toolchain.workspace import SOURCE_NAME
 from tests.support.compiling import find_tools
 from tests.support.shipped import (
@@ -29,11 +30,12 @@ from tests.support.shipped import (
     recorded_cubins,
     text_digest,
 )
+from tests.support.shipped_answers import Answer, give_answers, read_answers, write_answers
 
 SOURCES = find_sources()
 ONE_IN = 200
-"""So many of the files are compiled again by default, and of the cubins listed; all of them with
---run-slow."""
+"""So many of the files are compiled again by default, of the cubins listed, and of the questions to
+the preprocessor asked; all of them with --run-slow."""
 
 
 @pytest.fixture(scope="module")
@@ -144,3 +146,49 @@ def test_what_is_listed_is_what_the_disassembler_says(number: int, shipped: Ship
     if known is None:
         pytest.skip("not shipped: `python -m tests.support.shipped` adds it")
     assert list_cubin(cubin, nvdisasm=nvdisasm, arch=ARCH, run=run_tool, cache=None) == known
+
+
+@pytest.fixture(scope="module")
+def answers() -> tuple[Answer, ...]:
+    found = read_answers(find_tools()[0])
+    if not found:
+        pytest.skip("the answers are those of another nvcc or host compiler")
+    return found
+
+
+def ask(answer: Answer, run: RunTool, cache: Path | None) -> object:
+    """The preprocessor's answer to the question."""
+    digest = hashlib.sha256(answer.text.encode()).hexdigest()
+    source, limits = Submission("a.cu", digest, answer.text), ToolLimits()
+    nvcc, _ = find_tools()
+    return preprocess(
+        source, answer.names, nvcc=nvcc, arch=answer.arch, run=run, limits=limits, cache=cache
+    )
+
+
+def test_what_the_preprocessor_answered_is_not_asked_again(
+    answers: tuple[Answer, ...], tmp_path: Path
+) -> None:
+    give_answers(tmp_path, answers, find_tools()[0])
+    for answer in answers:
+        found = ask(answer, start_nothing, tmp_path)
+        assert isinstance(found, Preprocessed)
+        assert found.macros == answer.macros
+        assert all(Path(file).is_file() for file in found.files)
+
+
+def test_answers_of_another_compiler_are_not_used(
+    answers: tuple[Answer, ...], tmp_path: Path
+) -> None:
+    (nvcc, _), archive = find_tools(), tmp_path / "answers"
+    write_answers(answers[:2], nvcc, archive)
+    assert read_answers(nvcc, archive) == answers[:2]
+    assert read_answers(replace(nvcc, identity="other"), archive) == ()
+
+
+def test_what_is_shipped_is_what_the_preprocessor_answers(
+    request: pytest.FixtureRequest, answers: tuple[Answer, ...], tmp_path: Path
+) -> None:
+    give_answers(tmp_path, answers, find_tools()[0])
+    for answer in answers[:: 1 if request.config.getoption("--run-slow") else ONE_IN]:
+        assert ask(answer, run_tool, None) == ask(answer, start_nothing, tmp_path)

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from grader.authoring import handout
+from grader.authoring.autograder import make_wheel
 from grader.authoring.handout import make_bundle, starting_files
 from grader.cli import main
 from grader.errors import GraderError
 from grader.spec.reader import read_exercise
+from tests.support.one_wheel import one_wheel  # noqa: F401 - a fixture
 
 ROOT = Path(__file__).resolve().parents[2]
 EXERCISES = sorted(path.parent for path in (ROOT / "exercises").glob("*/README.md"))
@@ -43,7 +46,10 @@ def test_holds_nothing_secret(folder: Path) -> None:
     assert all(part["cases"]["hidden"] == [] for part in spec.get("parts", {}).values())
 
 
-def test_the_same_files_give_the_same_bytes(exercise: Path) -> None:
+def test_the_same_files_give_the_same_bytes(
+    exercise: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handout, "make_wheel", make_wheel)
     first = make_bundle(read_exercise(exercise))
     (exercise / "README.md").touch()
     assert make_bundle(read_exercise(exercise)) == first

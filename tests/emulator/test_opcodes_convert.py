@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -201,6 +203,13 @@ def unpacked(word: int, half_of: Callable[[int], int]) -> int:
     return half_of(word >> 8 & 0xFF) << 16 | half_of(word & 0xFF)
 
 
+@functools.cache
+def values_of(fmt: Format) -> list[Fraction]:
+    """The positive numbers of an 8-bit format, by code."""
+    return [fmt.value(code) for code in range(LARGEST_BYTE[fmt] + 1)]
+
+
+@functools.cache
 def byte_of(fmt: Format, bits: int, *, positive: bool = False) -> int:
     """The nearest 8-bit float to a float32, ties to even; larger values become the largest."""
     if SINGLE.is_nan(bits):
@@ -212,8 +221,10 @@ def byte_of(fmt: Format, bits: int, *, positive: bool = False) -> int:
         return 0
     if SINGLE.is_infinite(magnitude) or SINGLE.value(magnitude) >= fmt.value(largest):
         return sign | largest
-    exact = SINGLE.value(magnitude)
-    return sign | min(range(largest + 1), key=lambda c: (abs(fmt.value(c) - exact), c & 1))
+    exact, values = SINGLE.value(magnitude), values_of(fmt)
+    above = bisect_left(values, exact)
+    near = range(max(above - 1, 0), above + 1)
+    return sign | min(near, key=lambda code: (abs(values[code] - exact), code & 1))
 
 
 LARGEST_BYTE = {E4M3: 0x7E, E5M2: 0x7B}

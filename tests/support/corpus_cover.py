@@ -88,20 +88,20 @@ def cover(
     Greedy: the case that adds most for its cost, the first by name of several. Then those go, the
     dearest first, that others made superfluous.
     """
-    missing = union(listed.values()) - covered
-    chosen: list[Case] = []
+    rows = {str(case): each for case, each in listed.items()}  # a case takes long to hash
+    missing = union(rows.values()) - covered
+    chosen: list[str] = []
     while missing:
         best = min(
-            listed,
-            key=lambda case: (-len(listed[case].opcodes & missing) / listed[case].cost, str(case)),
+            rows, key=lambda name: (-len(rows[name].opcodes & missing) / rows[name].cost, name)
         )
         chosen.append(best)
-        missing -= listed[best].opcodes
-    for case in sorted(chosen, key=lambda case: (-listed[case].cost, str(case))):
-        rest = union(listed[other] for other in chosen if other != case)
-        if listed[case].opcodes <= rest | covered:
-            chosen.remove(case)
-    return frozenset(chosen)
+        missing -= rows[best].opcodes
+    for name in sorted(chosen, key=lambda name: (-rows[name].cost, name)):
+        rest = union(rows[other] for other in chosen if other != name)
+        if rows[name].opcodes <= rest | covered:
+            chosen.remove(name)
+    return frozenset(case for case in listed if str(case) in chosen)
 
 
 def union(listed: Iterable[Listed]) -> frozenset[str]:
