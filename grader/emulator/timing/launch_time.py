@@ -144,13 +144,7 @@ class LaunchModel:
         cycles = max(self.extend(found, share, whole=whole), self.floor)
         longest = self.longest_block(share)
         cycles = max(cycles, self.start_of_longest() * cycles + longest)
-        use = {
-            **self.use(found, share),
-            "blocks": len(order),
-            "resident": self.resident,
-            "fraction": s.fraction,
-            "readpart": share.read,
-        }
+        use = {**self.use(found, share), "blocks": len(order)}
         scale = self.scale(found)
         facts = self.facts(use, share, cycles, longest)
         kind = find_kind(facts)

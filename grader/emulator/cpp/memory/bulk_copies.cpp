@@ -41,9 +41,9 @@ uint32_t BulkCopy::access(const End &end, uint32_t slot, uint32_t mask, bool loa
     return code;
 }
 
-// Notes the sectors of units in global memory for the trace: a line's address, with the mask of its
+// Records the sectors of units in global memory for the trace: a line's address, with the mask of its
 // sectors in the lowest bits.
-void BulkCopy::note_sectors(const End &end, uint32_t mask)
+void BulkCopy::record_sectors(const End &end, uint32_t mask)
 {
     if (!end.global || warp.trace >= warp.trace_end)
         return;
@@ -111,8 +111,8 @@ uint32_t BulkCopy::move(const End &target, const End &source, uint32_t mask, uin
     if (mask == 0)
         return FaultCode::NONE;
     uint32_t code = access(source, load_slot, mask & inside, true);
-    note_sectors(source, mask & inside);
-    note_sectors(target, mask);
+    record_sectors(source, mask & inside);
+    record_sectors(target, mask);
     for (uint32_t rank : Lanes{blocks == 0 ? 1 : blocks})
         if (code == FaultCode::NONE)
             code = access(end_in_block(target, blocks, rank), store_slot, mask, false);

@@ -42,7 +42,7 @@ struct BulkCopy {
     Warp &warp;
     uint32_t instruction, load_slot, store_slot, blocks = 0;
     Moves moves{};
-    std::vector<uint32_t> sectors{}; // noted for the trace
+    std::vector<uint32_t> sectors{}; // for the trace
 
     // Adds the units of a mask after checking them. Returns a FaultCode; the fault's lane is the
     // path's lowest lane.
@@ -60,7 +60,7 @@ struct BulkCopy {
     void set(uint32_t form, uint32_t width);
 
   private:
-    void note_sectors(const End &end, uint32_t mask);
+    void record_sectors(const End &end, uint32_t mask);
     void trace_sectors();
     uint32_t access(const End &end, uint32_t slot, uint32_t mask, bool load);
 };

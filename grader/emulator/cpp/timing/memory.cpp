@@ -115,21 +115,21 @@ static double take_whole(double &credit)
     return whole;
 }
 
-// The way of sectors into the SM: into the L1, past the L1, or by the unit for bulk copies.
-enum class Way { FILL, PAST, BULK };
+// How sectors enter the SM: through the L1, past the L1, or by the unit for bulk copies.
+enum class Fill { L1, PAST_L1, BULK };
 
 // The arrival of sectors from the L2.
-static double pass_l2(const SM &sm, double count, double begin, Way way = Way::FILL)
+static double pass_l2(const SM &sm, double count, double begin, Fill kind = Fill::L1)
 {
     Shared &shared = *sm.shared;
     const Parameters &p = *sm.p;
     sm.statistics->l2_bytes += SECTOR * count;
-    if (way == Way::BULK) {
+    if (kind == Fill::BULK) {
         pass_slices(sm, count * p.l2_sector_cycles, begin);
         return max(begin, shared.l2_free) + p.l2_latency;
     }
-    double fill = way == Way::PAST ? PAST_FILL_CYCLES : p.fill_cycles;
-    pass_data(sm, shared.lsu_free, count * fill);
+    double cycles_each = kind == Fill::PAST_L1 ? PAST_FILL_CYCLES : p.fill_cycles;
+    pass_data(sm, shared.lsu_free, count * cycles_each);
     shared.port_free = max(shared.port_free, begin) + max(count * LOAD_PORT_CYCLES, 1.0);
     double cost = max(count, PAIR) * p.l2_sector_cycles;
     pass_slices(sm, cost, begin);
@@ -156,10 +156,10 @@ static double read_dram(const SM &sm, double sectors, double begin)
 // The arrival of sectors of a global line. DRAM reads pairs of sectors: the second sector of a pair
 // that this SM has requested arrives with the first, when the line is `ready`.
 static double fetch_sectors(const SM &sm, double count, bool completes, double ready, double begin,
-                            double t, Way way = Way::FILL)
+                            double t, Fill kind = Fill::L1)
 {
     pass_slices(sm, count * sm.p->read_row_cycles, begin);
-    double arrival = pass_l2(sm, count, begin, way);
+    double arrival = pass_l2(sm, count, begin, kind);
     sm.statistics->l1_misses += count;
     double &owed = sm.shared->owed_sectors;
     owed += count;
@@ -312,7 +312,7 @@ static double load_line(const SM &sm, const Line &line, int64_t tag, int64_t pas
     held.sectors = (held.sectors | missing) & ~(stored << LINE_SECTORS);
     double arrival = local ? fetch_local(sm, count, tag, begin, t)
                            : fetch_sectors(sm, count, completes, held.ready, begin, t,
-                                           past_l1 == 1 ? Way::PAST : Way::FILL);
+                                           past_l1 == 1 ? Fill::PAST_L1 : Fill::L1);
     held.ready = max(held.ready, arrival);
     return arrival;
 }
@@ -466,7 +466,7 @@ double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag
                  double t)
 {
     if (row.kind == Kind::BULK_LOAD)
-        return fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t, Way::BULK);
+        return fetch_sectors(sm, count_sectors(line.touched), false, 0.0, begin, t, Fill::BULK);
     store_sectors(sm, line, tag, begin, t);
     return max(sm.shared->store_port_free, sm.shared->l2_free);
 }

@@ -190,7 +190,7 @@ static int64_t add_local_lines(Line *lines, int64_t used, LaneWords lanes)
 }
 
 // Appends the lines of a bulk copy, which are traced with masks of their sectors.
-static int64_t add_noted_lines(Line *lines, int64_t used, const uint32_t *record)
+static int64_t add_copied_lines(Line *lines, int64_t used, const uint32_t *record)
 {
     for (uint32_t lane : Lanes{record[1]}) {
         uint32_t traced = record[3 + lane], mask = traced & ((1 << LINE_SECTORS) - 1);
@@ -213,7 +213,7 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
     access.wavefronts = max(int64_t(1), record[2]);
     access.tags = record[1];
     if (has_addresses(record[0]) && trace.widths[record[0] & INDEX_MASK] == LINE_BYTES) {
-        used = add_noted_lines(trace.lines, used, record);
+        used = add_copied_lines(trace.lines, used, record);
     } else if (has_addresses(record[0])) {
         bool local = access.space == TraceWord::LOCAL;
         LaneWords lanes = lane_words(trace, record);
