@@ -3,6 +3,7 @@ submission that counts for each student, and the points that an instructor set."
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -80,9 +81,9 @@ def format_export(summary: BatchSummary, students: Sequence[Person], kind: str) 
 
 def name_uniquely(students: Sequence[Person]) -> dict[int, str]:
     """The shown names by id; people with the same name get their login behind it."""
-    names = [person.name for person in students]
+    counts = Counter(person.name for person in students)
     return {
-        each.id: each.name if names.count(each.name) == 1 else f"{each.name} ({each.login})"
+        each.id: each.name if counts[each.name] == 1 else f"{each.name} ({each.login})"
         for each in students
     }
 

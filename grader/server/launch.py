@@ -63,7 +63,7 @@ def invite_first(site: Site) -> str | None:
 def serve(
     settings: Settings, *, host: str, port: int, show: Callable[[str], None], ready: str
 ) -> None:
-    """Serves until a signal ends it. `ready` is shown once the pages answer."""
+    """Serves until a signal ends it. `ready` is shown once the port accepts connections."""
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
         site = open_site(settings)
@@ -80,10 +80,11 @@ def serve(
                 timeout_graceful_shutdown=2,
                 server_header=False,
             )
+            (listening := config.bind_socket()).listen()
             show(ready.format(exercises=len(site.lessons), url=settings.url))
             if link is not None:
                 show(f"Your invitation, as the first instructor:\n  {link}")
-            uvicorn.Server(config).run()
+            uvicorn.Server(config).run([listening])
 
 
 def _refuse(settings: Settings) -> None:

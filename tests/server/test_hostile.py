@@ -52,6 +52,20 @@ def test_every_page_forbids_other_scripts(graded: Site) -> None:
         assert not scripts + re.findall(r"<[^>]*\s(?:on\w+|style)=", without_values)
 
 
+def test_the_page_of_a_fault_forbids_other_scripts_too(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("planted")
+
+    ada = enter(site, "ada@example.org")
+    monkeypatch.setattr(site.templates, "get_template", fail)
+    answer = ada.client.get("/exercises", headers=JSON)
+    assert answer.status_code == 500
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
 @pytest.mark.parametrize(
     "address",
     [

@@ -45,12 +45,10 @@ def make_app(site: Site) -> Starlette:
     hosts = sorted({host, "localhost", "127.0.0.1"})
     app = Starlette(
         routes=_make_routes(),
-        middleware=[
-            Middleware(add_headers),
-            Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False),
-        ],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts, www_redirect=False)],
         exception_handlers={HTTPException: show_error, Exception: show_fault},
     )
+    app.middleware_stack = add_headers(app.build_middleware_stack())  # also around faults
     app.state.site = site
     app.state.board = Board(site)
     return app
@@ -125,8 +123,8 @@ async def show_error(request: Request, error: Exception) -> Response:
 
 async def show_fault(request: Request, _: Exception) -> Response:
     """The page of a fault of the server; the log has the reason."""
-    title = "The server failed. Your work is kept."
-    return _show(request, title, "Try again, or ask your instructor to read the log.", 500)
+    advice = "Try again, or ask your instructor to read the log."
+    return _show(request, "The server failed. Your work is kept.", advice, 500)
 
 
 def _show(request: Request, title: str, advice: str, status: int) -> Response:
