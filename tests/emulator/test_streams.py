@@ -198,3 +198,9 @@ def test_a_bulk_copy_is_traced_by_lines_with_masks_of_their_sectors() -> None:
     assert streams.accesses["wavefronts"][1] == 5 << 16
     assert streams.lines["number"].tolist() == [2, 3]
     assert streams.lines["touched"].tolist() == streams.lines["whole"].tolist() == [0b1111, 0b0110]
+
+
+def test_an_access_to_shared_memory_passes_no_tags() -> None:
+    """Loads by generic addresses read these tags."""
+    record = access(WORD, mask=0xFF00, space=TraceWord.SHARED)
+    assert expand([*block(0), *record]).accesses["tags"].tolist() == [0]

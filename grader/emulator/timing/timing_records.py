@@ -89,7 +89,7 @@ class Access:
     `end`.
 
     `more`: accesses of the same instruction, directly behind this one (asynchronous copies).
-    Without addresses, `tags` is the record's mask (cpp/timing/tracing.h).
+    `tags` of an operation on a barrier object: its bytes or copies (cpp/timing/tracing.h).
     """
 
     first: int

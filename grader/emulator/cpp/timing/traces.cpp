@@ -211,7 +211,7 @@ static int64_t add_access(const Trace &trace, const uint32_t *record, int64_t a,
     access.lanes = __builtin_popcount(record[1]);
     access.first = used;
     access.wavefronts = max(int64_t(1), record[2]);
-    access.tags = record[1];
+    access.tags = access.space == TraceWord::CONSTANT ? record[1] : 0;
     if (has_addresses(record[0]) && trace.widths[record[0] & INDEX_MASK] == LINE_BYTES) {
         used = add_copied_lines(trace.lines, used, record);
     } else if (has_addresses(record[0])) {
