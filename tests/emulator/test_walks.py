@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -88,6 +89,14 @@ def test_loads_of_neighbours_are_merged_where_they_are_of_the_same_lines(
 
 
 def test_loads_at_other_times_are_not_merged() -> None:
-    late = [*range(1000, 1400), *range(4)]
-    group = streams_of([*range(4), *range(2000, 2400)], late, kind=Kind.LOAD)
+    late = [*range(1000, 1020), *range(4)]
+    group = streams_of([*range(4), *range(2000, 2020)], late, kind=Kind.LOAD)
     assert merged_part([group], emulator_runtime()) == 0.0
+
+
+def test_loads_by_other_warps_are_not_merged() -> None:
+    """Blocks that read a small table at random."""
+    group = streams_of([0, 1], [2, 3], [2, 3], [0, 1], kind=Kind.LOAD)
+    two_warps = replace(group, warps_per_block=2)
+    assert merged_part([two_warps], emulator_runtime()) == 0.0
+    assert merged_part([group], emulator_runtime()) > 0.0

@@ -71,23 +71,27 @@ class Touched:
 
 class Walks:
     """Loads of the same lines by several blocks. A visitor is a group of `at_once` blocks, which
-    are resident on one SM together. `visitors`, `known` and `places` have a number per line of
-    global memory, which the caller sets to 0: the last visitor that loaded it, from `first_visitor`
-    + 1 on, the sectors that this visitor loaded, and 1 + the number of steps that the first warp
-    had executed when it loaded the line. Results: `distinct`: pairs of sectors, summed over
-    visitors; `loaded`: lines, likewise; `reloaded`: lines that a visitor loads after another
-    visitor; `together`: those of them that it loads after about as many steps."""
+    are resident on one SM together. Four arrays have a number per line of global memory, which the
+    caller sets to 0: `visitors`, the last visitor that loaded it, from `first_visitor` + 1 on;
+    `known`, the sectors that this visitor loaded; `places`, 1 + the number of steps that the first
+    warp had executed when it loaded the line; `warps`, this warp's number in its block.
+
+    Results: `distinct`: pairs of sectors, summed over visitors; `loaded`: lines, likewise;
+    `reloaded`: lines that a visitor loads after another visitor; `together`: those of them that it
+    loads after about as many steps; `merged`: by the same warp, after nearly as many steps."""
 
     streams: Annotated[int, "Stream *"]
     visitors: Annotated[int, "uint32_t *"]
     known: Annotated[int, "uint16_t *"]
     places: Annotated[int, "uint32_t *"]
+    warps: Annotated[int, "uint8_t *"]
     first_visitor: int
     at_once: int
     distinct: int
     loaded: int
     reloaded: int
     together: int
+    merged: int
 
 
 class ContentionSums:

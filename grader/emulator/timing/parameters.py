@@ -87,6 +87,7 @@ def find_parameters(
         "double_cycles": 32.0 / f.double_lanes,
         "dram_latency": f.dram_latency - f.dram_spread,
         "l2_sector_cycles": sector_cycles * (1.0 - dram.merged),
+        "unmerged_cycles": sector_cycles,
         "store_line_cycles": f.store_line_turn * turn,
         "store_sector_cycles": f.store_sector_turn * turn,
         "partial_sector_cycles": f.partial_sector_turn * turn,

@@ -295,7 +295,8 @@ class Statistics:
 @dataclass(frozen=True)
 class Parameters:
     """Cycles, unless the name contains another unit. `float_halves`: halves of the float pipe that
-    execute float instructions; `dram_read_part`, `dram_write_part`: see parameters.Share."""
+    execute float instructions; `unmerged_cycles`: `l2_sector_cycles` of sectors that each SM gets
+    by itself; `dram_read_part`, `dram_write_part`: see parameters.Share."""
 
     float_halves: float
     double_cycles: float
@@ -305,6 +306,7 @@ class Parameters:
     dram_latency: float
     fill_cycles: float
     l2_sector_cycles: float
+    unmerged_cycles: float
     store_line_cycles: float
     store_sector_cycles: float
     partial_sector_cycles: float

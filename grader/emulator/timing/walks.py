@@ -64,7 +64,7 @@ def merged_part(around: Sequence[Streams], runtime: Runtime) -> float:
     """
     walks = [_follow(group, _unvisited(), 0, 1, runtime) for group in around if group.blocks > 1]
     parts = [
-        each.together / max(1, each.loaded) * group.blocks / (group.blocks - 1)
+        each.merged / max(1, each.loaded) * group.blocks / (group.blocks - 1)
         for each, group in zip(walks, (g for g in around if g.blocks > 1), strict=True)
     ]
     return min(MOST_MERGED, sum(parts) / max(1, len(parts)))
@@ -76,6 +76,7 @@ def _unvisited() -> dict[str, np.ndarray]:
         "visitors": make_zeros(lines, np.uint32, sparse=True),
         "known": make_zeros(lines, np.uint16, sparse=True),
         "places": make_zeros(lines, np.uint32, sparse=True),
+        "warps": make_zeros(lines, np.uint8, sparse=True),
     }
 
 

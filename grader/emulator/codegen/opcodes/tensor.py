@@ -353,7 +353,8 @@ def _shapes(*depths: int) -> str:
 
 
 def _group_product(modifiers: str) -> Opcode:
-    return row(multiply_group, modifiers, pipe=pipes.GROUP_PRODUCTS, registers=_SUMS)
+    times = {PLAIN: pipes.NO_PIPE, **pipes.GROUP_PRODUCTS}  # other shapes never execute
+    return row(multiply_group, modifiers, pipe=times, registers=_SUMS)
 
 
 WARP_GROUPS: dict[str, Opcode] = {

@@ -262,7 +262,7 @@ static void reduce_sectors(const SM &sm, const CodeRow &row, const Line &line, d
     const Parameters &p = *sm.p;
     double count = count_sectors(line.touched), turns = turns_of(line, row.atomic);
     bool fetches = row.write_scoreboard < SCOREBOARDS;
-    double passing = p.atomic_pass_cycles + (fetches ? p.l2_sector_cycles : 0.0);
+    double passing = p.atomic_pass_cycles + (fetches ? p.unmerged_cycles : 0.0);
     pass_slices(sm, turns * p.atomic_slice_cycles + count * passing, begin);
     double cycles = turns * p.atomic_cycles;
     double port = max(count, double(line.rounds));

@@ -7,15 +7,25 @@ namespace timing {
 // NEAR_STEPS or of one part in NEAR_PART: they start together.
 constexpr int64_t NEAR_STEPS = 64, NEAR_PART = 16;
 
-static bool are_near(int64_t place, int64_t other)
+// Loads of neighbouring SMs are merged if the same warp of each block makes them after nearly the
+// same number of steps. Otherwise blocks that read a small table at random would seem to load it
+// together.
+constexpr int64_t MERGED_STEPS = 16;
+
+static int64_t steps_between(int64_t place, int64_t other)
 {
-    int64_t apart = place < other ? other - place : place - other;
-    return apart <= max(NEAR_STEPS, max(place, other) / NEAR_PART);
+    return place < other ? other - place : place - other;
 }
 
-// Records that a visitor loads sectors of a line after `place` steps of one of its warps.
-static void load_line(Walks &walks, const Line &line, uint32_t self, int64_t place)
+static bool are_near(int64_t place, int64_t other)
 {
+    return steps_between(place, other) <= max(NEAR_STEPS, max(place, other) / NEAR_PART);
+}
+
+// Records that a visitor loads sectors of a line after `place` steps of a warp of a block.
+static void load_line(Walks &walks, const Line &line, uint32_t self, uint8_t warp, int64_t place)
+{
+    uint8_t &first_warp = walks.warps[line.number];
     uint32_t &visitor = walks.visitors[line.number], &first = walks.places[line.number];
     uint16_t &known = walks.known[line.number];
     if (visitor != self) {
@@ -24,6 +34,9 @@ static void load_line(Walks &walks, const Line &line, uint32_t self, int64_t pla
         ++walks.loaded;
         walks.reloaded += first != 0;
         walks.together += first != 0 && are_near(place, int64_t(first) - 1);
+        walks.merged += first != 0 && first_warp == warp &&
+                        steps_between(place, int64_t(first) - 1) <= MERGED_STEPS;
+        first_warp = first != 0 ? first_warp : warp;
         first = first != 0 ? first : uint32_t(place) + 1;
     }
     int64_t before = count_pairs(known);
@@ -37,7 +50,8 @@ EXPORT void emulator_follow_walks(Walks &walks)
     for_lines(*walks.streams, [&](const Line &line, const CodeRow &row, int64_t warp, int64_t n) {
         if (row.kind == Kind::LOAD || row.kind == Kind::COPY || row.kind == Kind::PREFETCH ||
             row.kind == Kind::BULK_LOAD)
-            load_line(walks, line, uint32_t(walks.first_visitor + warp / warps + 1), n);
+            load_line(walks, line, uint32_t(walks.first_visitor + warp / warps + 1),
+                      uint8_t(warp % walks.streams->warps_per_block), n);
     });
 }
 
