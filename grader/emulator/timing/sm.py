@@ -53,7 +53,6 @@ class SimulatedSM:
         """Runs the blocks. Fills `ends` and `statistics`, and the profile if the SM has one."""
         numbers = {
             "traced_warps": len(self.arrays["first"]) - 1,
-            "access_count": len(self.arrays["accesses"]),
             "order_count": len(self.arrays["order"]),
             "warp_count": len(self.arrays["warps"]),
             "block_count": len(self.arrays["blocks"]),

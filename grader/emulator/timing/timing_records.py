@@ -377,7 +377,6 @@ class SM:
     statistics: Annotated[int, "Statistics *"]
     p: Annotated[int, "Parameters *"]
     traced_warps: int
-    access_count: int
     order_count: int
     warp_count: int
     block_count: int

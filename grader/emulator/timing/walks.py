@@ -62,11 +62,11 @@ def merged_part(around: Sequence[Streams], runtime: Runtime) -> float:
     receive 49 instead of 34 bytes per cycle each (bulk copies: 62); more SMs gain hardly more, and
     a distance of 16 KB costs little (benchmarks/kernels/costs/shared_reads.cu).
     """
-    walks = [_follow(group, _unvisited(), 0, 1, runtime) for group in around if group.blocks > 1]
-    parts = [
-        each.merged / max(1, each.loaded) * group.blocks / (group.blocks - 1)
-        for each, group in zip(walks, (g for g in around if g.blocks > 1), strict=True)
-    ]
+    parts = []
+    for group in (each for each in around if each.blocks > 1):
+        walks = _follow(group, _unvisited(), 0, 1, runtime)
+        others = (group.blocks - 1) / group.blocks  # the first block finds no line of a neighbour
+        parts.append(walks.merged / max(1, walks.loaded) / others)
     return min(MOST_MERGED, sum(parts) / max(1, len(parts)))
 
 

@@ -40,8 +40,6 @@ static Object *find_object(const SM &sm, int64_t slot, int64_t address)
     return nullptr;
 }
 
-void forget_objects(const SM &sm, int64_t slot) { sm.blocks[slot].objects = 0; }
-
 static void set_up(const SM &sm, int64_t slot, Operation operation, double t)
 {
     Object *object = find_object(sm, slot, operation.address);

@@ -257,13 +257,17 @@ static void retire(const SM &sm, Warp &warp, double t)
 
 // --- issuing -------------------------------------------------------------------------------------
 
+// Wavefronts of shared memory for a product of a warp group: B, and A unless it is in registers.
+static double product_wavefronts(const CodeRow &row)
+{
+    return double(row.passes) / 4.0 + (row.argument & LEFT_SHARED ? LEFT_WAVEFRONTS : 0.0);
+}
+
 // Cycles of a product of a warp group in each tensor core, by an H200: half a cycle per column if
 // shared memory delivers B and A in time.
 static double product_cycles(const CodeRow &row)
 {
-    double columns = double(row.passes);
-    double read = columns / 4.0 + (row.argument & LEFT_SHARED ? LEFT_WAVEFRONTS : 0.0);
-    return max(columns / 2.0, max(read, LEAST_PRODUCT));
+    return max(double(row.passes) / 2.0, max(product_wavefronts(row), LEAST_PRODUCT));
 }
 
 // A warp's part of a product of its group. Products of a sub-partition run in order.
@@ -276,8 +280,7 @@ static double multiply_group(const SM &sm, Partition &partition, Warp &warp, con
     partition.products[count++ % QUEUED_PRODUCTS] = free;
     double oldest = partition.products[count % QUEUED_PRODUCTS];
     partition.pipes[Unit::GROUP] = max(t + PRODUCT_ISSUE, oldest);
-    double read = double(row.passes) / 4.0 + (row.argument & LEFT_SHARED ? LEFT_WAVEFRONTS : 0.0);
-    pass_queue(sm, read / SUB_PARTITIONS, t);
+    pass_queue(sm, product_wavefronts(row) / SUB_PARTITIONS, t);
     double end = free + double(row.latency);
     warp.open_product = max(warp.open_product, end);
     if (row.argument & ENDS_GROUP) {

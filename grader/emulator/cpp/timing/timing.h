@@ -92,9 +92,7 @@ double move_bulk(const SM &sm, const CodeRow &row, const Line &line, int64_t tag
 // The number of a traced access's line on this SM: local lines depend on the warp's place.
 int64_t tag_of(const SM &sm, const Warp &warp, int64_t number);
 
-// objects.cpp: forgets the barrier objects of a block's place.
-void forget_objects(const SM &sm, int64_t slot);
-// Performs an operation on barrier objects, or a bulk copy. A warp that has to wait for a phase has
+// objects.cpp: performs an operation on barrier objects, or a bulk copy. A warp that has to wait for a phase has
 // `awaited` set; the end of the phase sets it to RELEASED, and the SM's `released`.
 constexpr int64_t NO_OBJECT = 0, RELEASED = -1;
 Ends change_objects(const SM &sm, Warp &warp, const CodeRow &row, int64_t index, double t);
