@@ -1,31 +1,74 @@
-"""Runs a reference beside PyTorch on a GPU: compiles it with a launching function, and times two
-functions in turns with a cold L2. Needs nvcc and torch."""
+"""Runs a reference or known submission beside PyTorch on a GPU: compiles it with a launching
+function, and times two functions in turns with a cold L2. Needs nvcc and torch."""
 
 from __future__ import annotations
 
 import ctypes
+import re
 import statistics
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 
-SOLUTIONS = Path(__file__).parents[2] / "solutions"
+ROOT = Path(__file__).parents[2]
 ROUNDS, WARM_UP = 51, 10
 FLUSHED_BYTES = 256 << 20
 
 
-def load_reference(exercise: str, launch: str) -> ctypes.CDLL:
-    """The library of solutions/EXERCISE.cu and the C++ function `launch`, which launches it."""
+_LAUNCH = re.compile(r"^// launch: (.+?);?$", re.MULTILINE)
+_SHARED = re.compile(r"(\w+)<<<.*, (\w+|\d \* \w+)>>>")
+"""A kernel and its dynamic shared memory, in a launch line with three arguments."""
+CEIL_DIV = "#define ceil_div(a, b) (((a) + (b) - 1) / (b))"
+
+
+def find_program(exercise: str, submission: str = "") -> Path:
+    """The file of a reference, or of a known submission (`passed--warp_groups`)."""
+    if submission:
+        return ROOT / "tests" / "submissions" / exercise / f"{submission}.cu"
+    return ROOT / "solutions" / f"{exercise}.cu"
+
+
+def launch_lines(program: Path) -> list[str]:
+    """The program's launch lines, as C++ statements without their semicolons."""
+    return _LAUNCH.findall(program.read_text(encoding="utf-8"))
+
+
+def name_of(exercise: str, submission: str = "") -> str:
+    """The title of a program's line."""
+    return f"{exercise}/{submission}" if submission else exercise
+
+
+def load_program(program: Path, parameters: str, lines: Sequence[str] = ()) -> Callable[..., None]:
+    """A function with these C++ parameters that performs the program's launch lines, or `lines`
+    instead."""
+    text = program.read_text(encoding="utf-8")
+    lines = lines or launch_lines(program)
+    attributes = [
+        f"static const auto set_{kernel} = cudaFuncSetAttribute({kernel},"
+        f" cudaFuncAttributeMaxDynamicSharedMemorySize, {size})"
+        for kernel, size in _SHARED.findall("\n".join(lines))
+    ]
+    body = ";\n".join([*attributes, *lines])
     with tempfile.TemporaryDirectory() as folder:
-        source, library = Path(folder, "reference.cu"), Path(folder, "reference.so")
-        text = (SOLUTIONS / f"{exercise}.cu").read_text(encoding="utf-8")
-        source.write_text(f'{text}\nextern "C" {launch}\n', encoding="utf-8")
-        options = ("-std=c++17", "-O3", "-arch=native", "-shared", "-Xcompiler", "-fPIC")
+        source, library = Path(folder, "program.cu"), Path(folder, "program.so")
+        source.write_text(
+            f'{text}\n{CEIL_DIV}\nextern "C" void launch({parameters})\n{{\n{body};\n}}\n',
+            encoding="utf-8",
+        )
+        options = ("-std=c++17", "-O3", *architecture(), "-shared", "-Xcompiler", "-fPIC")
         subprocess.run(["nvcc", *options, "-o", library, source], check=True)
-        return ctypes.CDLL(str(library))
+        function: Callable[..., None] = ctypes.CDLL(str(library)).launch
+        return function
+
+
+def architecture() -> tuple[str, ...]:
+    """nvcc's option for this GPU: sm_90a for Hopper, because `wgmma` needs it."""
+    major, minor = torch.cuda.get_device_capability()
+    name = f"{major}{minor}a" if major == 9 else f"{major}{minor}"
+    return ("-gencode", f"arch=compute_{name},code=sm_{name}")
 
 
 def pointers(*tensors: torch.Tensor) -> list[ctypes.c_void_p]:

@@ -28,15 +28,12 @@ GOAL = 0.9
 HARNESS = ("compare", "beside_torch")
 
 LINE = re.compile(
-    r"^(?P<exercise>\w+).*?: reference (?P<reference>[\d.]+) ms(?: \([^)]*\))?,"
+    r"^(?P<exercise>[\w/-]+).*?: reference (?P<reference>[\d.]+) ms(?: \([^)]*\))?,"
     r" (?P<library>.+?) (?P<ms>[\d.]+) ms(?: \([^)]*\))?, ratio (?P<ratio>[\d.]+), (?P<right>\w+)$",
     re.MULTILINE,
 )
 OPTIONS = re.compile(r"^// nvcc: (.+)$", re.MULTILINE)
-HEAD = (
-    "| exercise | reference ms | library | library ms | ratio | output |\n"
-    "|---|---:|---|---:|---:|---|"
-)
+HEAD = "| program | ms | library | library ms | ratio | output |\n|---|---:|---|---:|---:|---|"
 
 
 def main(names: Sequence[str]) -> int:

@@ -10,15 +10,9 @@ from __future__ import annotations
 import sys
 
 import torch
-from beside_torch import load_reference, pointers, print_comparison
+from beside_torch import find_program, load_program, pointers, print_comparison
 
-LAUNCH = """
-void launch(float* out, const float* in, int rows, int cols)
-{
-    if (cols % 4 == 0 && cols <= LONGEST) softmax_kept<<<rows, THREADS>>>(out, in, cols / 4);
-    else softmax_any<<<rows, THREADS>>>(out, in, cols);
-}
-"""
+PARAMETERS = "float* out, const float* in, int rows, int cols"
 
 
 LARGEST_ERROR = 2e-5
@@ -27,7 +21,7 @@ LARGEST_ERROR = 2e-5
 
 def main() -> int:
     rows, cols = map(int, sys.argv[1:3] or (8192, 4096))
-    launch = load_reference("softmax", LAUNCH).launch
+    launch = load_program(find_program("softmax"), PARAMETERS)
     values = 2 * torch.randn(rows, cols, device="cuda") + 100
     result = torch.empty_like(values)
     exact = torch.softmax(values.double(), 1)

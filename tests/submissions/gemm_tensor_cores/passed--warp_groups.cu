@@ -114,37 +114,39 @@ __device__ void copy_eight(half* to, const half* matrix, int y, int x, int heigh
         __pipeline_memcpy_async(to, from, 16, 16 - 2 * inside);
         return;
     }
-    uint4 eight = make_uint4(0, 0, 0, 0);
-    for (int i = 0; i < inside; i++) reinterpret_cast<half*>(&eight)[i] = from[i];
-    *reinterpret_cast<uint4*>(to) = eight;
+    __align__(16) half eight[8];
+    #pragma unroll
+    for (int i = 0; i < 8; i++) eight[i] = i < inside ? from[i] : __float2half(0.0f);
+    *reinterpret_cast<uint4*>(to) = *reinterpret_cast<uint4*>(eight);
 }
 
-// Brings rows of 64 halves of a matrix, from (top, left) on, to a tile.
-template <int ROWS>
-__device__ void copy_rows(half* tile, const half* matrix, int top, int left, int height, int width, bool inside)
+// Brings rows of 64 halves of a matrix, from (top, left) on, to a tile. INSIDE: all of them are in the matrix, and on
+// 16-byte boundaries.
+template <int ROWS, bool INSIDE>
+__device__ void copy_rows(half* tile, const half* matrix, int top, int left, int height, int width)
 {
     int row = threadIdx.x / 8, chunk = threadIdx.x % 8;
     tile += row * STEP + (chunk ^ (row % 8)) * 8;
     #pragma unroll
     for (int y = 0; y < ROWS; y += THREADS / 8)
-        if (inside)
+        if (INSIDE)
             __pipeline_memcpy_async(tile + y * STEP, &matrix[(size_t)(top + row + y) * width + left + chunk * 8], 16);
         else
             copy_eight(tile + y * STEP, matrix, top + row + y, left + chunk * 8, height, width);
 }
 
-__global__ void __launch_bounds__(THREADS)
-gemm_tensor_cores(const half* __restrict__ A, const half* __restrict__ B, float* __restrict__ C, int M, int N, int K)
+// C from row `top` and column `left` on. INSIDE: the block's rows and columns exist, all steps are whole, and rows begin
+// on 16-byte boundaries.
+template <bool INSIDE>
+__device__ void compute_tile(half* stages, const half* A, const half* B, float* C, int top, int left, int M, int N, int K)
 {
-    extern __shared__ __align__(1024) half stages[];
-    const int top = blockIdx.y * BLOCK_M, left = blockIdx.x * BLOCK_N, steps = (K + STEP - 1) / STEP;
-    const bool inside = top + BLOCK_M <= M && left + BLOCK_N <= N && K % STEP == 0 && N % 8 == 0;
+    const int steps = (K + STEP - 1) / STEP;
     auto bring = [&](int step) {
         half* stage = stages + step % STAGES * STAGE_HALVES;
-        copy_rows<BLOCK_M>(stage, A, top, step * STEP, M, K, inside);
+        copy_rows<BLOCK_M, INSIDE>(stage, A, top, step * STEP, M, K);
         #pragma unroll
         for (int part = 0; part < BLOCK_N / STEP; part++)
-            copy_rows<STEP>(stage + A_HALVES + part * PART_HALVES, B, step * STEP, left + part * STEP, K, N, inside);
+            copy_rows<STEP, INSIDE>(stage + A_HALVES + part * PART_HALVES, B, step * STEP, left + part * STEP, K, N);
     };
     // When all warps are here, their products of the stage before the last have ended: its place is free.
     auto await_stage = [&](int step) {
@@ -179,11 +181,21 @@ gemm_tensor_cores(const half* __restrict__ A, const half* __restrict__ B, float*
         for (int i = 0; i < 2; i++) {
             int y = row + i * 8, x = left + j * 8 + lane % 4 * 2;
             float* to = &C[(size_t)y * N + x];
-            if (y < M && x + 1 < N && N % 2 == 0) {
+            if (INSIDE || (y < M && x + 1 < N && N % 2 == 0)) {
                 *reinterpret_cast<float2*>(to) = make_float2(c[j * 4 + i * 2], c[j * 4 + i * 2 + 1]);
             } else if (y < M) {
                 if (x < N) to[0] = c[j * 4 + i * 2];
                 if (x + 1 < N) to[1] = c[j * 4 + i * 2 + 1];
             }
         }
+}
+
+__global__ void __launch_bounds__(THREADS)
+gemm_tensor_cores(const half* __restrict__ A, const half* __restrict__ B, float* __restrict__ C, int M, int N, int K)
+{
+    extern __shared__ __align__(1024) half stages[];
+    const int top = blockIdx.y * BLOCK_M, left = blockIdx.x * BLOCK_N;
+    const bool inside = top + BLOCK_M <= M && left + BLOCK_N <= N && K % STEP == 0 && N % 8 == 0;
+    if (inside) compute_tile<true>(stages, A, B, C, top, left, M, N, K);
+    else compute_tile<false>(stages, A, B, C, top, left, M, N, K);
 }
