@@ -272,7 +272,7 @@ _ROWS = (
         "hits in the L2 cache over requested sectors, 0 to 1",
         traffic=lambda traffic: traffic.l2,
         undefined=_NO_LOOKUPS,
-        lacking={"gpu": _CACHES_BY_NCU, "emulated": "the timing model simulates no L2 cache"},
+        lacking={"gpu": _CACHES_BY_NCU},
         is_fraction=True,
         figure="L2 hit rate",
     ),

@@ -286,11 +286,11 @@ def model_timing(plan: str, execution: Execution) -> Timing | None:
 
 
 def model_traffic(execution: Execution) -> Traffic:
-    """The traffic of all launches of a plan; the model simulates no L2 cache."""
+    """The traffic of all launches of a plan."""
     launches = modelled_launches(execution)
     if not launches:
         return Traffic()
-    total = reduce(add, (Traffic(launch.dram_bytes, launch.l1) for launch in launches))
+    total = reduce(add, (Traffic(launch.dram_bytes, launch.l1, launch.l2) for launch in launches))
     return replace(total, dram_bytes=round(total.dram_bytes or 0))
 
 

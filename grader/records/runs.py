@@ -103,6 +103,8 @@ class Modelled:
     """The kind of launch that the accuracy of the time depends on (docs/timing-model.md)."""
     interval_ms: Annotated[tuple[float, float] | None, LATER] = None
     """It contains the true time in nine of ten cases."""
+    l2: Annotated[Lookups | None, LATER] = None
+    """Sectors that are requested from the modelled L2 cache, and the hits among them."""
 
 
 @dataclass(frozen=True)

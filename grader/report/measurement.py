@@ -60,8 +60,7 @@ def _lines(score: Score) -> Iterator[str]:
 
 
 def _format_figures(figures: Sequence[Figure]) -> str:
-    """`Figures (modelled): bandwidth 2,673 GB/s, ...; not known: L2 hit rate (the timing model
-    simulates no L2 cache)`."""
+    """`Figures (measured): bandwidth 2,673 GB/s, ...; not known: L2 hit rate (REASON)`."""
     known = [f"{figure.label} {figure.value}" for figure in figures if figure.value]
     missing = {
         figure.reason: [each.label for each in figures if each.reason == figure.reason]

@@ -24,7 +24,7 @@ VALUES = (
     MetricValue("shared_bank_conflicts", 0.0, "", Source.COUNTED),
     MetricValue("global_store_sectors", 400.0, "", Source.COUNTED),
     MetricValue("time_ms", 0.2, "ms", Source.MODELLED, interval=(0.18, 0.22)),
-    MetricValue("l2_hit_rate", None, "", None, "no L2 is simulated"),
+    MetricValue("l2_hit_rate", None, "", None, "ncu is not installed"),
 )
 
 

@@ -115,16 +115,17 @@ def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> Non
 
 
 def test_times_on_the_emulated_device_are_modelled() -> None:
-    metrics = collect(make_execution(), timings=TIMINGS, traffic=Traffic(9, Lookups(1, 2)))
+    metrics = collect(make_execution(), timings=TIMINGS, traffic=Traffic(9, Lookups(1, 2), Lookups(3, 4)))
     for name in (
         "time_ms",
         "speedup_over_naive",
         "bandwidth_fraction",
         "dram_bytes",
         "l1_hit_rate",
+        "l2_hit_rate",
     ):
         assert metrics[name].source is Source.MODELLED
-    assert metrics["l2_hit_rate"].reason == "the timing model simulates no L2 cache"
+    assert metrics["l2_hit_rate"].value == 0.75
 
 
 def test_times_give_bandwidth_and_speedup() -> None:

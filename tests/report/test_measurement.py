@@ -41,6 +41,6 @@ def test_figures_stand_with_their_source_and_what_is_not_known_with_its_reason()
     figures = next(line for line in format_measurement(DOUBTFUL) if line.startswith("Figures"))
     assert (
         figures
-        == "Figures (modelled): bandwidth 2,649 GB/s, DRAM traffic 4,096 B, L1 hit rate 87.5 %;"
-        " not known: L2 hit rate (the timing model simulates no L2 cache)"
+        == "Figures (modelled): bandwidth 2,649 GB/s, DRAM traffic 4,096 B, L1 hit rate 87.5 %, L2"
+        " hit rate 25 %"
     )

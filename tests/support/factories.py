@@ -276,7 +276,7 @@ def make_timed(*timings: Timing, exercise: Exercise | None = None) -> Score:
         cases=(make_case(),),
         execution=make_execution(),
         timings=timings,
-        traffic=Traffic(4096, Lookups(7, 8)),
+        traffic=Traffic(4096, Lookups(7, 8), Lookups(1, 4)),
     )
     return make_score(make_subject(exercise), evidence)
 

@@ -331,6 +331,7 @@ def _model(
         return replace(ran, unmodelled=Unmodelled.UNEVEN_BLOCKS)
     bounds = tuple(Bound(each.resource, each.used, each.advice) for each in found.bounds)
     l1 = Lookups(float(found.load_hits), float(found.load_sectors))
+    l2 = Lookups(float(found.l2.hits), float(found.l2.sectors))
     blocks = traced.shape.blocks
     count = ran.sample.window + ran.sample.spread if ran.sample else blocks
     modelled = Modelled(
@@ -342,6 +343,7 @@ def _model(
         l1,
         found.kind.value,
         found.interval_ms,
+        l2,
     )
     cycles = None if found.profile is None else read_stall_breakdown(found, found.profile)
     return replace(ran, modelled=modelled, held=found.held, cycles=cycles)

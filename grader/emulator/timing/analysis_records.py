@@ -43,13 +43,15 @@ class Stream:
 
 
 class Region:
-    """A buffer's lines, and the accessed parts: pairs of sectors of which at least one was loaded
-    and the pages that hold them; stored sectors; sectors that only stores accessed, and not
-    completely (`partial`), and their lines; sectors that atomics read; stored pages."""
+    """A buffer's lines, and the accessed parts: pairs of sectors of which at least one was loaded,
+    their sectors in the first load (`loaded_first`), and the pages that hold them; stored sectors;
+    sectors that only stores accessed, and not completely (`partial`), and their lines; sectors that
+    atomics read; stored pages."""
 
     first_line: int
     end_line: int
     loaded_pairs: int
+    loaded_first: int
     loaded_pages: int
     stored: int
     partial: int

@@ -38,6 +38,8 @@ class Figures:
     l2_slices: int
     shared_carveouts: tuple[int, ...]
     """Possible sizes of shared memory, in bytes of `l1_bytes`."""
+    l2_partitions: int = 2
+    """Parts of the L2 that keep copies of each other's data."""
     tensor_clock_mhz: float = math.inf
     """Clock in launches that use tensor cores for types below float64."""
     launch_us: float = 2.7

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,13 +42,18 @@ Regions = Sequence[tuple[int, int]]
 @dataclass(frozen=True)
 class Traffic:
     """Sectors that DRAM moves for a launch's loads and for its stores; `new`: the fraction of the
-    loaded sectors that the L2 did not hold at the start. `read_lost` and `write_lost`: bytes that
+    loaded sectors that the L2 did not hold at the start; `first`: the fraction of the sectors that
+    the first load of their pair requests; `filled`: sectors that DRAM reads because stores covered
+    them in part; `updated`: for atomics. `read_lost` and `write_lost`: bytes that
     DRAM could move while it opens rows; `waited`: `write_lost` without the stores that are still in
     the L2 when the launch ends."""
 
     read: float
     written: float
     new: float = 1.0
+    first: float = 1.0
+    filled: float = 0.0
+    updated: float = 0.0
     read_lost: float = 0.0
     write_lost: float = 0.0
     waited: float = 0.0
@@ -98,9 +103,17 @@ class Footprint:
         dropped = partial * self._dropped()
         filled = dropped + updated
         read, written = float(loads.sum()), float((stores + filled).sum())
-        new = read / max(1.0, total)
+        pairs = PAIR_SECTORS * float(own["loaded_pairs"].sum())
+        found = Traffic(
+            read,
+            written,
+            read / max(1.0, total),
+            float(own["loaded_first"].sum()) / max(1.0, pairs),
+            float(dropped.sum()),
+            float(updated.sum()),
+        )
         if not closely:
-            return Traffic(read, written, new)
+            return found
         pair_bytes = PAIR_SECTORS * SECTOR_BYTES
         reading = (
             loads / PAIR_SECTORS * self._lost("loaded_pairs", pair_bytes, self._figures.read_row_ns)
@@ -108,13 +121,11 @@ class Footprint:
         writing = self._lost("stored", SECTOR_BYTES, self._figures.write_row_ns)
         beyond = max(float(stores.sum()) - self._l2_sectors, float(dropped.sum()))
         leaving = stores * beyond / max(1.0, float(stores.sum()))
-        return Traffic(
-            read,
-            written,
-            new,
-            float(reading.sum()),
-            float(((stores + filled) * writing).sum()),
-            float(((leaving + filled) * writing).sum()),
+        return replace(
+            found,
+            read_lost=float(reading.sum()),
+            write_lost=float(((stores + filled) * writing).sum()),
+            waited=float(((leaving + filled) * writing).sum()),
         )
 
     @property

@@ -17,23 +17,14 @@ from grader.emulator.timing.contention import find_contention
 from grader.emulator.timing.figures import Figures
 from grader.emulator.timing.footprint import Footprint, Traffic, make_regions
 from grader.emulator.timing.kinds import Facts, LaunchKind, find_kind, read_habits
+from grader.emulator.timing.l2 import Requests, count_requests
 from grader.emulator.timing.measured import correct
-from grader.emulator.timing.parameters import (
-    Share,
-    choose_carveout,
-    find_parameters,
-    find_share,
-)
+from grader.emulator.timing.parameters import Share, choose_carveout, find_parameters, find_share
 from grader.emulator.timing.profile import Profiled, simulate_profiled
 from grader.emulator.timing.representative import stand_for_all
 from grader.emulator.timing.sm import SimulatedSM, make_sm
 from grader.emulator.timing.streams import Streams, join
-from grader.emulator.timing.timing_records import (
-    CODE_LINE,
-    LINE_BYTES,
-    SUB_PARTITIONS,
-    Statistics,
-)
+from grader.emulator.timing.timing_records import CODE_LINE, LINE_BYTES, SUB_PARTITIONS, Statistics
 from grader.emulator.timing.walks import BUSY_L2, HARDLY_SHARED, follow_walks, merged_part
 from grader.emulator.timing.work import TracedLaunch, Work, find_work
 
@@ -67,6 +58,7 @@ class Estimate:
     dram_bytes: float
     load_sectors: float
     load_hits: float
+    l2: Requests
     use: Mapping[str, float]
     bounds: tuple[Use, ...]
     kind: LaunchKind
@@ -157,6 +149,7 @@ class LaunchModel:
             scale * found.dram_bytes,
             found.load_sectors * scale,
             found.load_hits * scale,
+            count_requests(found, scale, self.traffic, self.visits, f.l2_partitions),
             use,
             find_bounds(use),
             kind,
@@ -203,19 +196,21 @@ class LaunchModel:
         """DRAM's work per sector that an SM reads and writes, from a first run."""
         f, scale = self.figures, self.scale(first)
         busy = f.byte_cycles(self.active) * SECTOR_BYTES * (first.l1_misses + first.stored)
-        traffic = self.footprint.traffic(closely=busy > NEIGHBOURS_FROM * first.cycles)
+        self.traffic = self.footprint.traffic(closely=busy > NEIGHBOURS_FROM * first.cycles)
         loaded, stored = max(1.0, first.l1_misses * scale), first.stored * scale
-        share = find_share(f, traffic, loaded, stored, self.read_together(traffic, loaded))
+        together = self.read_together(self.traffic, loaded)
+        share = find_share(f, self.traffic, loaded, stored, together)
         if self.use(first, share)["l2"] > BUSY_L2:
             share = replace(share, merged=merged_part(self.work.around, self.runtime))
         return share
 
     def read_together(self, traffic: Traffic, loaded: float) -> float:
         """The fraction of the `loaded` sectors that the L2 does not hold when SMs request them."""
-        alone = traffic.read / loaded
+        alone, self.visits = traffic.read / loaded, 1.0
         if alone > HARDLY_SHARED:
             return alone
         walked = follow_walks(self.streams, self.resident, self.work.around, self.runtime)
+        self.visits = walked.distinct * self.shape.executed / max(1.0, traffic.read)
         waves, each = (
             self.shape.blocks / (self.active * self.resident),
             self.shape.executed / loaded,

@@ -276,6 +276,7 @@ class Statistics:
     dram_bytes: float
     store_cycles: float
     l1_misses: float
+    local_misses: float
     stored: float
     cycles: float
     full_cycles: float

@@ -217,7 +217,7 @@ def test_the_page_says_why_a_check_was_skipped_and_what_is_in_doubt(tmp_path: Pa
     assert "Correctness must pass first" in skipped.text
     assert "nine of ten such times lie in their intervals" in doubtful.text
     assert "L1 hit rate87.5 %modelled" in doubtful.text
-    assert "L2 hit rate–the timing model simulates no L2 cache" in doubtful.text
+    assert "L2 hit rate25 %modelled" in doubtful.text
 
 
 def test_the_class_s_table_has_words_for_what_is_in_doubt(tmp_path: Path) -> None:

@@ -183,6 +183,7 @@ static double fetch_local(const SM &sm, double count, int64_t tag, double begin,
     double arrival = pass_l2(sm, count, begin);
     if (use_l2(sm, tag, 0, t))
         return arrival;
+    sm.statistics->local_misses += count;
     return max(arrival, read_dram(sm, PAIR * __builtin_ceil(count / PAIR), begin));
 }
 

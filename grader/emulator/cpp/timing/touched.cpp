@@ -33,8 +33,11 @@ static void touch_line(const Touched &touched, const Line &line, int64_t kind)
     uint32_t pairs = pairs_of(before & LINE_MASK);
     if (stores)
         region->stored += count(sectors & ~(before >> STORED_SHIFT));
-    else
-        region->loaded_pairs += count(pairs_of(sectors) & ~pairs);
+    else {
+        uint32_t fresh = pairs_of(sectors) & ~pairs;
+        region->loaded_pairs += count(fresh);
+        region->loaded_first += count(sectors & (fresh | fresh << 1));
+    }
     region->updated += updates ? count(sectors & ~read) : 0;
     words |= stores && !updates ? line.words : 0;
     known |= sectors << (stores ? STORED_SHIFT : 0) | (updates ? sectors << UPDATED_SHIFT : 0);
