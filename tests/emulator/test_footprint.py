@@ -173,3 +173,15 @@ def test_rows_of_dram_are_opened_for_pages_that_are_touched_in_part() -> None:
     lost = [each.traffic(closely=True) for each in (whole, part)]
     assert [each.read_lost for each in lost] == [0, 100 - 64]
     assert [each.write_lost for each in lost] == [0, 150 - 32]
+
+
+def test_neighbouring_blocks_complete_each_other_s_sectors() -> None:
+    """The blocks of an SM are not neighbours: each stores half a sector. Neighbours store both
+    halves."""
+    half, rest = (STORE, 10, 0b1, 0x0F), (STORE, 10, 0b1, 0xF0)
+    few = figures_of(sets=0.001)
+    alone = footprint_of(half, around=[[half]], figures=few).traffic(closely=False)
+    beside = footprint_of(half, around=[[half, rest]], figures=few).traffic(closely=False)
+    assert alone.filled == pytest.approx(1.0, rel=0.01)
+    assert beside.filled == 0.0
+    assert beside.written == 1.0

@@ -84,6 +84,8 @@ class Footprint:
         self._l2_sectors = f.shared_part * f.l2_bytes / SECTOR_BYTES
         self._scale = executed / max(1, len(streams.steps))
         self._own = self._touch(streams)
+        if self._own["partial"].any() and around:
+            self._complete_by_neighbours(self._own)
         self._buffer_sectors = np.array([(end - start) / SECTOR_BYTES for start, end in regions])
         self._held = np.array(held or np.zeros(len(regions)))
 
@@ -145,6 +147,16 @@ class Footprint:
         older = np.maximum(0.0, self._held - touched)
         older *= min(1.0, max(0.0, most - total) / max(1.0, float(older.sum())))
         return tuple((kept * touched + older).tolist())
+
+    def _complete_by_neighbours(self, own: np.ndarray) -> None:
+        """Corrects the partially stored sectors: blocks of an SM are not neighbours, but neighbours
+        complete each other's sectors at once (tiles of 16 bytes per row, for example)."""
+        around = _sum(self._around)
+        assert around is not None
+        own_part, part = (each["partial"] / np.maximum(1, each["stored"]) for each in (own, around))
+        kept = np.minimum(1.0, part / np.where(own_part > 0.0, own_part, 1.0))
+        for name in ("partial", "partial_lines"):
+            own[name] = np.rint(own[name] * np.where(around["stored"] > 0, kept, 1.0))
 
     def _dropped(self) -> float:
         """The fraction of the partially stored sectors that leave the L2 before other stores
