@@ -9,12 +9,20 @@ from pathlib import Path
 
 import pytest
 
-import grader
 from grader.messages.reasons import ALL_PASSED, describe_next_step
-from grader.records import Score
+from tests.support.ladders import (
+    NOT_GRADED,
+    STARTER,
+    Ladder,
+    file_of,
+    format_ms,
+    grade,
+    read_ladders,
+    renew_row,
+    values_of,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
-SEED = 1
 MOST_OF_A_STARTER = 40
 """Points that a correct starter may earn: those of correctness and little more."""
 
@@ -29,7 +37,6 @@ class Rung:
     points: int
 
 
-STARTER = "starter"
 LADDERS = {
     "transpose": (
         Rung("failed--naive_coalesced_reads", "Go through a tile in shared memory", 37),
@@ -63,7 +70,7 @@ LADDERS = {
         Rung(STARTER, "Let a block copy a tile of keys and values to shared memory", 35),
         Rung("failed--tiles_in_shared_memory", "Use tensor cores for both products", 59),
         Rung("failed--tensor_cores_with_conflicts", "by an exclusive or with the row", 65),
-        Rung("failed--sixteen_queries_per_warp", "Let a warp have 32 queries", 94),
+        Rung("failed--sixteen_queries_per_warp", "Let a warp have 32 queries", 95),
         Rung("passed--four_warps", ALL_PASSED, 100),
     ),
     "reduction": (
@@ -108,16 +115,6 @@ LADDERS = {
 QUICK = ("gemm_tiled",)
 
 
-def grade(exercise: str, rung: Rung, cache: Path) -> Score:
-    file = (
-        ROOT / STARTER / f"{exercise}.cu"
-        if rung.file == STARTER
-        else ROOT / "tests" / "submissions" / exercise / f"{rung.file}.cu"
-    )
-    folder = ROOT / "exercises" / exercise
-    return grader.grade(folder, file, device="emulated:h100", seed=SEED, cache=cache)
-
-
 @pytest.mark.parametrize(
     "exercise",
     [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow]) for name in LADDERS],
@@ -127,7 +124,7 @@ def test_the_first_advice_leads_to_the_next_rung_with_more_points(
 ) -> None:
     """All rungs are graded before the first wrong one fails the test."""
     ladder = LADDERS[exercise]
-    scores = [grade(exercise, rung, cache) for rung in ladder]
+    scores = [grade(exercise, rung.file, cache) for rung in ladder]
     steps = [describe_next_step(score) for score in scores]
     assert [step for step, rung in zip(steps, ladder, strict=True) if rung.advice not in step] == []
     points = [score.score for score in scores]
@@ -144,3 +141,41 @@ def test_the_handout_has_the_points_of_each_rung(exercise: str) -> None:
     starter = next(rung.points for rung in LADDERS[exercise] if rung.file == STARTER)
     assert starter <= MOST_OF_A_STARTER
     assert f"The starter has {starter} points." in text
+
+
+TABLES = [
+    pytest.param(ladder, id=ladder.exercise)
+    for path in sorted((ROOT / "exercises").glob("*/README.md"))
+    for ladder in read_ladders(path.parent.name)
+]
+
+
+@pytest.mark.parametrize("ladder", TABLES)
+def test_each_row_of_a_ladder_is_a_file(ladder: Ladder) -> None:
+    assert len(ladder.files) == len(ladder.rows)
+    graded = [name for name in ladder.files if name != NOT_GRADED]
+    assert all(file_of(ladder.exercise, name).exists() for name in graded)
+    rungs = LADDERS.get(ladder.exercise, ())
+    assert {rung.file for rung in rungs if rung.advice != ALL_PASSED} <= {*graded}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ladder", TABLES)
+def test_the_model_gives_what_the_ladder_shows(ladder: Ladder, cache: Path) -> None:
+    renewed = [
+        line
+        if name == NOT_GRADED
+        else renew_row(ladder, line, values_of(grade(ladder.exercise, name, cache)))
+        for line, name in zip(ladder.rows, ladder.files, strict=True)
+    ]
+    assert renewed == [*ladder.rows]
+
+
+def test_only_columns_of_the_model_are_written() -> None:
+    head = "| kernel | measured ms | of peak | modelled ms | points |"
+    ladder = Ladder("transpose", (head, "|---|", "| a | 1.28 | 13 % | 1.193 | 37 |"), ("starter",))
+    renewed = renew_row(ladder, ladder.rows[0], {"ms": "1.20", "of": "14 %", "points": "38"})
+    assert renewed == "| a | 1.28 | 13 % | 1.20 | 38 |"
+    all_modelled = Ladder("x", ("| kernel | ms (modelled) | of 3,352 GB/s |",), ())
+    assert renew_row(all_modelled, "| a | 9 | 1 % |", {"ms": "8", "of": "2 %"}) == "| a | 8 | 2 % |"
+    assert [format_ms(ms) for ms in (0.0537, 1.193, 37.58)] == ["0.054", "1.19", "37.6"]

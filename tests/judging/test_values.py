@@ -115,7 +115,9 @@ def test_atomics_are_graded_as_the_loads_and_stores_that_they_stand_for() -> Non
 
 
 def test_times_on_the_emulated_device_are_modelled() -> None:
-    metrics = collect(make_execution(), timings=TIMINGS, traffic=Traffic(9, Lookups(1, 2), Lookups(3, 4)))
+    metrics = collect(
+        make_execution(), timings=TIMINGS, traffic=Traffic(9, Lookups(1, 2), Lookups(3, 4))
+    )
     for name in (
         "time_ms",
         "speedup_over_naive",
