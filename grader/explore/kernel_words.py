@@ -161,7 +161,7 @@ def read_outputs(
         first, colon, shape = text.partition(":")
         dtype = _find_dtype(first) if text else word.parameter_dtype
         if dtype is not None:
-            outputs[name] = dtype, _check_room(word, dtype, shape if colon else None)
+            outputs[name] = dtype, _check_size(word, dtype, shape if colon else None)
         elif text:
             outputs[name] = _read_contents(word, seed)
         else:
@@ -258,7 +258,7 @@ def _read_contents(word: _Word, seed: int) -> np.ndarray:
             f"{word}: {quote(rest[1])} is no type{did_you_mean(rest[1], CPP_NAMES)}",
             f"Types are {', '.join(CPP_NAMES)}.",
         )
-    shape = _check_room(word, dtype, rest[0] if rest else None)
+    shape = _check_size(word, dtype, rest[0] if rest else None)
     try:
         return draw_array(init, dtype, shape, seed=seed, names=(word.name,))
     except (MemoryError, ValueError) as error:  # more than there is, more than NumPy can number
@@ -284,7 +284,7 @@ def _find_dtype(text: str) -> str | None:
     return text if text in CPP_NAMES else NUMPY_NAMES.get(text)
 
 
-def _check_room(word: _Word, dtype: str, text: str | None) -> tuple[int, ...]:
+def _check_size(word: _Word, dtype: str, text: str | None) -> tuple[int, ...]:
     """The written shape, or else the only size. Raises UsageError for an array that is larger than
     allowed, before anything fills it."""
     shape = _only_shape(word) if text is None else _parse_shape(word, text)

@@ -57,8 +57,7 @@ def run_pasted(options: Options, file: Path) -> Found:
     except SubmissionError as error:
         return replace(error.failure, line=error.line)
     except UsageError as error:
-        message = f"{str(error)[:1].upper()}{str(error)[1:]}."
-        return Failure(Status.LAUNCH_ERROR, message, advice=error.advice)
+        return Failure(Status.LAUNCH_ERROR, error.sentence, advice=error.advice)
 
 
 def _run_kernels(options: Options, file: Path, request: RunRequest) -> KernelRun:

@@ -3,6 +3,7 @@ results, and the mistakes of all cases."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,11 @@ from grader.spec.oracle_module import ask_oracle
 from grader.spec.whole_program import FILES_FOLDER, ExpectedFrom, RunSpec, WholeProgram
 
 _REFERENCE = "reference"
+_UNOPENED = re.compile(
+    "Permission denied|No such file or directory|(?:Is|Not) a directory|Too many levels of symbolic"
+    " links"
+)
+"""The reasons in nvcc's messages would show which files the machine has."""
 RunProgram = Callable[[RunOrder], ConfinedRun]
 
 
@@ -188,7 +194,8 @@ def build_program(
         return None
     if done.limit == "time":
         return f"nvcc did not end within {seconds:g} s."
-    return (done.stdout + done.stderr).replace(f"{folder}/", "") or "nvcc failed without a message."
+    messages = _UNOPENED.sub("it cannot be opened", done.stdout + done.stderr)
+    return messages.replace(f"{folder}/", "") or "nvcc failed without a message."
 
 
 def refuse_build(messages: str) -> SubmissionError:

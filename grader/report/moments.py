@@ -10,6 +10,16 @@ def format_moment(seconds: float | None, form: str = "%Y-%m-%d %H:%M UTC") -> st
     return "" if seconds is None else datetime.fromtimestamp(seconds, UTC).strftime(form)
 
 
+def parse_moment(text: str, form: str) -> float | None:
+    """A time in UTC; None for an empty text. ValueError for another form."""
+    if not text.strip():
+        return None
+    try:
+        return datetime.strptime(text.strip(), form).replace(tzinfo=UTC).timestamp()
+    except OverflowError as error:
+        raise ValueError(text) from error
+
+
 def format_points(points: float | None) -> str:
     return "–" if points is None else f"{points:g}"
 

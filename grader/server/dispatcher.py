@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import json
 import os
 import shutil
 import signal
@@ -26,10 +27,10 @@ from grader.batch.schedule import ATTEMPTS
 from grader.batch.tasks import Task, draw_seed
 from grader.records import Options, Progress, ShowProgress, Status
 from grader.server import queue
-from grader.server.course import Lesson, find_lessons
+from grader.server.course import ANY_FOLDER, Lesson, add_any_kernel, find_lessons
 from grader.server.database import open_database, read_secret
 from grader.server.records import Settings, Verdict, Work
-from grader.server.verdicts import make_failed_verdict, make_verdict, pack_answer, read_answer
+from grader.server.verdicts import make_failed_verdict, make_found_verdict, make_verdict
 
 POLL_SECONDS = 0.2
 STAGE_SECONDS = 0.5
@@ -59,7 +60,8 @@ class Dispatcher:
     def __init__(
         self, settings: Settings, engine: Engine, lessons: Mapping[str, Lesson], pool: Pool
     ) -> None:
-        self._settings, self._engine, self._lessons = settings, engine, lessons
+        self._settings, self._engine = settings, engine
+        self._lessons = add_any_kernel(lessons, playground=settings.playground)
         self._pool = pool
         self._running: dict[str, Work] = {}
         self._renewed = queue.wall_clock()
@@ -118,7 +120,7 @@ class Dispatcher:
         shutil.rmtree(outcome.task.source.parent, ignore_errors=True)
         answer = outcome.answer
         if answer is not None and answer.text is not None:
-            verdict = read_answer(answer.text)
+            verdict = Verdict(**json.loads(answer.text))
         else:
             verdict = make_failed_verdict(answer.message if answer else outcome.lost)
         broken = answer is not None and answer.broken
@@ -135,8 +137,9 @@ class Dispatcher:
 
 
 def grade_attempt(task: Task, *, database: str) -> str:
-    """Grades an attempt as `grade EXERCISE FILE --html` does; returns the verdict for
-    `read_answer`. Writes its steps to the database."""
+    """Grades an attempt as `grade EXERCISE FILE --html` does, or runs it as `grade run` does; the
+    verdict as JSON. Writes its steps to the database."""
+    from grader.explore.pasted import run_pasted
     from grader.grading.grade import grade_with
     from grader.grading.what_if import Trial, try_fixes
     from grader.records import Detail, Submission
@@ -147,6 +150,10 @@ def grade_attempt(task: Task, *, database: str) -> str:
     show = _write_stages(engine, int(task.key))
     detail = Detail(instructions=True, cycles=True)
     options = replace(task.options, show=show, detail=detail, reuse=True)
+    if task.folder == ANY_FOLDER:
+        pasted = task.source.read_text("utf-8", "replace")
+        found = run_pasted(options, task.source)
+        return json.dumps(vars(make_found_verdict(found, task.source.name, pasted)))
     score = grade_with(options, task.folder, task.source, name=f"{task.exercise}.cu")
     exercise = read_exercise(task.folder)
     source = task.source.read_text(encoding="utf-8", errors="replace")
@@ -157,7 +164,7 @@ def grade_attempt(task: Task, *, database: str) -> str:
         trial = Trial(replace(options, detail=Detail()), jobs=1)
         score = replace(score, what_if=try_fixes(exercise, text, score, trial))
     own = {"student": task.exercise, "title": exercise.title, "source": source}
-    return pack_answer(make_verdict(score, **own))
+    return json.dumps(vars(make_verdict(score, **own)))
 
 
 @functools.cache

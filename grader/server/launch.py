@@ -28,8 +28,8 @@ FORMS = "forms"
 """The note of the secret of the forms' tokens."""
 RESTART_SECONDS = 1.0
 MOST_CONNECTIONS = 2000
-FIRST = "instructor"
-"""The login of the first account."""
+FIRST = ("Instructor", "instructor")
+"""Name and login of the first account."""
 
 
 def open_site(settings: Settings) -> Site:
@@ -53,10 +53,8 @@ def invite_first(site: Site) -> str | None:
         instructors = people.read_people(connection, Role.INSTRUCTOR)
         if any(each.is_active for each in instructors):
             return None
-        if instructors:
-            person = instructors[0].id
-        else:
-            person = people.add_person(connection, "Instructor", FIRST, role=Role.INSTRUCTOR)
+        ids = [each.id for each in instructors]
+        person = ids[0] if ids else people.add_person(connection, *FIRST, role=Role.INSTRUCTOR)
         return f"{site.settings.url}/invitations/{people.invite(connection, person, now)}"
 
 

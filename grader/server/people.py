@@ -11,9 +11,9 @@ import json
 import secrets
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select, update
-from sqlalchemy.engine import RowMapping
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from grader.errors import UsageError
@@ -95,13 +95,12 @@ def read_people(connection: Connection, role: Role | None = None) -> list[Person
     """All people without guests, or those with a role, by name."""
     query = select(PEOPLE).order_by(PEOPLE.c.name, PEOPLE.c.id)
     query = query.where(PEOPLE.c.role != Role.GUEST if role is None else PEOPLE.c.role == role)
-    return [_person(row) for row in connection.execute(query).mappings()]
+    return _read(connection, query)
 
 
 def read_person(connection: Connection, person_id: int) -> Person | None:
     """The person with this id."""
-    row = connection.execute(select(PEOPLE).where(PEOPLE.c.id == person_id)).mappings().first()
-    return None if row is None else _person(row)
+    return next(iter(_read(connection, select(PEOPLE).where(PEOPLE.c.id == person_id))), None)
 
 
 def invite(connection: Connection, person_id: int, now: float) -> str:
@@ -190,8 +189,7 @@ def find_session(connection: Connection, token: str, now: float) -> Person | Non
         .join(SESSIONS, SESSIONS.c.person_id == PEOPLE.c.id)
         .where(SESSIONS.c.token == digest(token), SESSIONS.c.expires_s > now)
     )
-    row = connection.execute(query).mappings().first()
-    return None if row is None else _person(row)
+    return next(iter(_read(connection, query)), None)
 
 
 def close_session(connection: Connection, token: str) -> None:
@@ -214,6 +212,9 @@ def fold_login(login: str) -> str:
     return login.strip().casefold()
 
 
-def _person(row: RowMapping) -> Person:
-    known = {**row, "row": json.loads(row["row"]), "is_active": row["password"] is not None}
-    return Person(**{each.name: known[each.name] for each in fields(Person)})
+def _read(connection: Connection, query: Select[Any]) -> list[Person]:
+    found = []
+    for row in connection.execute(query).mappings():
+        known = {**row, "row": json.loads(row["row"]), "is_active": row["password"] is not None}
+        found.append(Person(**{each.name: known[each.name] for each in fields(Person)}))
+    return found

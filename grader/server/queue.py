@@ -24,6 +24,7 @@ LEASE_S = 20.0
 RENEW_S = 5.0
 RECENT = 20
 """Gradings whose mean time predicts the next."""
+_FREE = {"state": State.WAITING, "lease_s": None, "stage": ""}
 MOST_WAITING = 100
 """Gradings of a person in the queue."""
 
@@ -99,14 +100,12 @@ def release_all(connection: Connection) -> None:
     """Returns all running gradings to the queue, without a count of the try: their dispatcher has
     ended, by no fault of theirs."""
     query = update(GRADINGS).where(GRADINGS.c.state == State.RUNNING)
-    waiting = {"state": State.WAITING, "lease_s": None, "stage": ""}
-    connection.execute(query.values(**waiting, tries=GRADINGS.c.tries - 1))
+    connection.execute(query.values(**_FREE, tries=GRADINGS.c.tries - 1))
 
 
 def put_back(connection: Connection, grading_id: int) -> None:
     """Returns a grading to its place in the queue."""
-    query = update(GRADINGS).where(GRADINGS.c.id == grading_id)
-    connection.execute(query.values(state=State.WAITING, lease_s=None, stage=""))
+    connection.execute(update(GRADINGS).where(GRADINGS.c.id == grading_id).values(**_FREE))
 
 
 def keep_stage(connection: Connection, grading_id: int, stage: str) -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from grader.records import Score, Status
+from grader.report.html.program import render_found
 from grader.report.html.submission import render_submission
 from grader.report.json import format_score
-from grader.report.verdict_json import show_failure, show_score
+from grader.report.verdict_json import show_failure, show_found, show_score
 from grader.server.records import Verdict
+
+if TYPE_CHECKING:
+    from grader.explore.pasted import Found  # loads the emulator
 
 AGAIN = "Your attempt is kept. Grade it again, or ask your instructor."
 
@@ -21,17 +26,14 @@ def make_verdict(score: Score, *, student: str, title: str, source: str) -> Verd
     return Verdict(status, score.message, points, full, format_score(score), shown, page)
 
 
+def make_found_verdict(found: Found, title: str, source: str) -> Verdict:
+    """The verdict of a file without an exercise: it has no points."""
+    status, shown = show_found(found)
+    page = render_found(found, title, source)
+    return Verdict(status.value, shown["message"], None, None, None, json.dumps(shown), page)
+
+
 def make_failed_verdict(message: str, advice: str = AGAIN) -> Verdict:
     """The verdict on an attempt that the grader could not grade."""
     shown = json.dumps(show_failure(message, advice))
     return Verdict(Status.GRADER_ERROR.value, message, None, None, None, shown, None)
-
-
-def pack_answer(verdict: Verdict) -> str:
-    """A verdict as a worker's answer."""
-    return json.dumps(vars(verdict))
-
-
-def read_answer(text: str) -> Verdict:
-    """The verdict in a worker's answer."""
-    return Verdict(**json.loads(text))

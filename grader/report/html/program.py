@@ -8,7 +8,7 @@ from typing import Any
 from grader.messages.findings import describe_finding, describe_place
 from grader.messages.host_findings import describe_mistake
 from grader.messages.programs import advise_on_program, describe_clock, describe_result
-from grader.records import KernelRun
+from grader.records import Failure, KernelRun
 from grader.records.program_run import ProgramRun
 from grader.report.annotation import PAGE_COLUMNS, annotate_run
 from grader.report.html.machine import make_machine
@@ -51,6 +51,15 @@ def _view_run(run: KernelRun) -> dict[str, Any]:
 def render_program_page(run: ProgramRun, title: str, texts: Mapping[str, str] | None = None) -> str:
     """The page of a run; `title` is the command. `texts`: as for `list_files`."""
     return render_page("program_page.html", title=clean_line(title), **_view(run, texts))
+
+
+def render_found(found: KernelRun | ProgramRun | Failure, title: str, source: str) -> str | None:
+    """The page of a run of this only source; None for a file that does not run."""
+    if isinstance(found, KernelRun):
+        return render_run_page(found, title)
+    return (
+        None if isinstance(found, Failure) else render_program_page(found, title, {title: source})
+    )
 
 
 def render_program_fragment(run: ProgramRun) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from sqlalchemy import Connection
 from starlette.responses import Response
@@ -11,7 +10,7 @@ from starlette.responses import Response
 from grader.batch.roster import check_roster
 from grader.errors import UsageError
 from grader.records import PendingRule
-from grader.report.moments import format_moment
+from grader.report.moments import format_moment, parse_moment
 from grader.server import attempts, people, queue
 from grader.server.gradebook import format_export, name_uniquely, summarise
 from grader.server.records import Assignment, Attempt, Counting, Override, Person, Role
@@ -69,10 +68,15 @@ def _make_cell(
 
 def set_rules(visit: Visit) -> Response:
     """Changes the deadline, the rule of counting and the visibility of an exercise."""
-    lesson = find_lesson(visit, visit.path["exercise"])
+    lesson, given = find_lesson(visit, visit.path["exercise"]), visit.form.get("deadline", "")
+    try:
+        deadline_s = parse_moment(given, MOMENT)
+    except ValueError:
+        advice = "Write it as 2026-03-01T23:59, in UTC."
+        raise UsageError(f"{given!r} is no date and time", advice) from None
     rules = Assignment(
         lesson.id,
-        _read_moment(visit.form.get("deadline", "")),
+        deadline_s,
         Counting.BEST if visit.form.get("counting") == "best" else Counting.LAST,
         visible=visit.form.get("visible") == "yes",
     )
@@ -249,14 +253,3 @@ def _find_person(visit: Visit, connection: Connection) -> Person:
 def _link(visit: Visit, connection: Connection, person_id: int) -> str:
     token = people.invite(connection, person_id, visit.now)
     return f"{visit.site.settings.url}/invitations/{token}"
-
-
-def _read_moment(text: str) -> float | None:
-    """A deadline in UTC; None for an empty field."""
-    if not text.strip():
-        return None
-    try:
-        return datetime.strptime(text.strip(), MOMENT).replace(tzinfo=UTC).timestamp()
-    except (ValueError, OverflowError):
-        message = f"{text!r} is no date and time"
-        raise UsageError(message, "Write it as 2026-03-01T23:59, in UTC.") from None

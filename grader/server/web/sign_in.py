@@ -8,7 +8,7 @@ from grader.errors import UsageError
 from grader.plumbing import passwords
 from grader.server import people
 from grader.server.records import Person
-from grader.server.web.visits import COOKIE, Visit, begin_session, redirect, show
+from grader.server.web.visits import COOKIE, Visit, begin_session, redirect, refuse, show
 
 
 def show_sign_in(visit: Visit) -> Response:
@@ -85,8 +85,7 @@ def _show_invitation(
 ) -> Response:
     if invited is None:
         title = "This link was used, or is too old."
-        advice = "Sign in, or ask your instructor for a new link."
-        return show(visit, "message.html", status=404, title=title, advice=advice)
+        return refuse(visit, title, "Sign in, or ask your instructor for a new link.", 404)
     values = {"invited": invited, "problem": problem, "fewest": passwords.FEWEST_LETTERS}
     return show(visit, "invitation.html", values, status=status)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import mimetypes
+from collections.abc import Mapping
 from typing import Any
 
 from sqlalchemy import Connection
@@ -14,13 +15,7 @@ from grader.server import attempts
 from grader.server.course import Lesson
 from grader.server.records import Assignment, Attempt, Override
 from grader.server.web.playground import check_guest, share
-from grader.server.web.visits import Visit, missing, redirect, show
-
-REPORT_POLICY = (
-    "sandbox; default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self';"
-    " base-uri 'none'; form-action 'none'"
-)
-"""The page of a score has its own stricter policy too; `sandbox` takes its origin away."""
+from grader.server.web.visits import Visit, missing, redirect, send_report, show
 
 
 def show_start(visit: Visit) -> Response:
@@ -30,7 +25,7 @@ def show_start(visit: Visit) -> Response:
 
 def list_exercises(visit: Visit) -> Response:
     """The exercises with the student's points."""
-    lessons, person_id = visit.site.lessons, visit.user.id
+    lessons, person_id = _list_lessons(visit), visit.user.id
     with visit.site.reading() as connection:
         all_rules = attempts.read_all_rules(connection, lessons)
         own = attempts.by_student(attempts.read_attempts(connection, person_id=person_id))
@@ -175,13 +170,9 @@ def send_attempt(visit: Visit) -> Response:
 
 
 def show_report(visit: Visit) -> Response:
-    """The page of the score, without rights in the browser."""
+    """The page of the verdict."""
     with visit.site.reading() as connection:
-        page = attempts.read_kept(connection, find_attempt(visit, connection), "page")
-    if page is None:
-        missing()
-    headers = {"Content-Security-Policy": REPORT_POLICY}
-    return Response(page.encode("utf-8", "replace"), headers=headers, media_type="text/html")
+        return send_report(attempts.read_kept(connection, find_attempt(visit, connection), "page"))
 
 
 def download_source(visit: Visit) -> Response:
@@ -195,7 +186,7 @@ def download_source(visit: Visit) -> Response:
 
 def find_lesson(visit: Visit, exercise: str) -> Lesson:
     """An exercise that this person may see."""
-    lesson = visit.site.lessons.get(exercise)
+    lesson = _list_lessons(visit).get(exercise)
     if lesson is None:
         missing()
     if not visit.user.teaches:
@@ -203,6 +194,12 @@ def find_lesson(visit: Visit, exercise: str) -> Lesson:
             if not attempts.read_rules(connection, exercise).visible:
                 missing()
     return lesson
+
+
+def _list_lessons(visit: Visit) -> Mapping[str, Lesson]:
+    """The exercises; only guests and instructors can run files without an exercise."""
+    is_student = not visit.user.is_guest and not visit.user.teaches
+    return visit.site.lessons if is_student else visit.site.all_lessons
 
 
 def find_attempt(visit: Visit, connection: Connection) -> Attempt:
