@@ -32,3 +32,14 @@ def format_wait(seconds: float | None) -> str:
         return "less than a minute"
     minutes = round(seconds / 60)
     return "about a minute" if minutes == 1 else f"about {minutes} minutes"
+
+
+def format_place(ahead: int, wait_s: float | None) -> str:
+    """The place of a waiting grading: the gradings before it, and an estimate of the time."""
+    number = f"{ahead} before you" if ahead else "you are next"
+    wait = f", {format_wait(wait_s)}" if wait_s is not None else ""
+    return f"Waiting: {number}{wait}"
+
+
+def format_stage(stage: str) -> str:
+    return f"Grading: {stage or 'starting'}"

@@ -31,8 +31,8 @@ _OUTSIDE = re.compile(r"\A(?:[a-z][a-z0-9+.-]*:|//|#)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Lesson:
-    """An exercise as students see it: the texts of its handout (HTML) and its starter, its pictures
-    by name, and the supplied files of a program by name. `full`: the points of all checks."""
+    """An exercise as students see it, with pictures and supplied files by name. `handout` is HTML,
+    `full` the points of all checks."""
 
     id: str
     title: str

@@ -26,11 +26,11 @@ from grader.batch.pool import LocalPool, Outcome, Pool
 from grader.batch.schedule import ATTEMPTS
 from grader.batch.tasks import Task, draw_seed
 from grader.records import Options, Progress, ShowProgress, Status
+from grader.report.verdicts import Verdict, make_failed_verdict, make_found_verdict, make_verdict
 from grader.server import queue
 from grader.server.course import ANY_FOLDER, Lesson, add_any_kernel, find_lessons
 from grader.server.database import open_database, read_secret
-from grader.server.records import Settings, Verdict, Work
-from grader.server.verdicts import make_failed_verdict, make_found_verdict, make_verdict
+from grader.server.records import Settings, Work
 
 POLL_SECONDS = 0.2
 STAGE_SECONDS = 0.5
@@ -69,8 +69,8 @@ class Dispatcher:
         shutil.rmtree(self._folder, ignore_errors=True)
         with engine.begin() as connection:
             self._secret = read_secret(connection, SEED)
-            if engine.dialect.name == "sqlite":  # a single server uses it: launch.serve
-                queue.release_all(connection)
+            if engine.dialect.name == "sqlite":  # a single server or worker has this queue
+                queue.release_all(connection, settings.queue)
 
     def step(self) -> bool:
         """Starts and ends gradings; returns whether any is running."""
@@ -89,10 +89,10 @@ class Dispatcher:
     def _start_next(self) -> bool:
         now = queue.wall_clock()
         with self._engine.connect().execution_options(writes=False) as connection:
-            if not queue.has_work(connection, now):
+            if not queue.has_work(connection, now, self._settings.queue):
                 return False
         with self._engine.begin() as connection:
-            work = queue.take(connection, now)
+            work = queue.take(connection, now, self._settings.queue)
         if work is None:
             return False
         lesson = self._lessons.get(work.exercise)
@@ -137,8 +137,7 @@ class Dispatcher:
 
 
 def grade_attempt(task: Task, *, database: str) -> str:
-    """Grades an attempt as `grade EXERCISE FILE --html` does, or runs it as `grade run` does; the
-    verdict as JSON. Writes its steps to the database."""
+    """The verdict on an attempt as JSON. Writes the steps of the grading to the database."""
     from grader.explore.pasted import run_pasted
     from grader.grading.grade import grade_with
     from grader.grading.what_if import Trial, try_fixes
@@ -174,8 +173,7 @@ def _keep_open(database: str) -> Engine:
 
 
 def _write_stages(engine: Engine, grading_id: int) -> ShowProgress:
-    """Writes the step of a grading, at most twice a second. A busy database does not stop the
-    grading."""
+    """Writes steps, at most twice a second. A busy database does not stop the grading."""
     noted = 0.0
 
     def note(progress: Progress) -> None:

@@ -85,6 +85,15 @@ def serve(
             uvicorn.Server(config).run([listening])
 
 
+def work(settings: Settings, *, show: Callable[[str], None], ready: str) -> None:
+    """Grades the attempts of a queue of a server's database until a signal ends it."""
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with hold_lock(settings.data / "lock", functools.partial(_refuse, settings)):
+        migrate(open_database(settings.database))
+        show(ready.format(exercises=len(find_lessons(settings.course))))
+        _keep_dispatching(settings, threading.Event())
+
+
 def _refuse(settings: Settings) -> None:
     raise UsageError(
         f"another server uses {settings.data}", "End it, or give another folder with --data."

@@ -56,8 +56,7 @@ def add_person(
 def enter_member(
     connection: Connection, platform: Platform, member: Member, row: Mapping[str, str]
 ) -> int:
-    """The account of a member of a course platform, new at the first time. The platform decides
-    name and role; `row` is added to the person's row."""
+    """The account of a platform's member, with its name and role; `row` is added to the row."""
     login = f"lti-{digest(f'{platform.issuer} {member.subject}')[:20]}"
     role = Role.INSTRUCTOR if member.teaches else Role.STUDENT
     known = connection.execute(select(PEOPLE.c.id, PEOPLE.c.row).where(PEOPLE.c.login == login))
@@ -168,8 +167,7 @@ def open_session(connection: Connection, person_id: int, now: float) -> str:
 
 
 def add_guest(connection: Connection, address: str, now: float) -> str:
-    """The cookie of a new guest, and the end of guests whose sessions have ended. UsageError if
-    there are too many from this address."""
+    """The cookie of a new guest; removes old guests. UsageError if too many share the address."""
     present = select(SESSIONS.c.person_id).where(SESSIONS.c.expires_s > now)
     ended = PEOPLE.c.id.not_in(present)
     connection.execute(delete(PEOPLE).where(PEOPLE.c.role == Role.GUEST, ended))

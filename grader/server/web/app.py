@@ -82,6 +82,7 @@ def _make_routes() -> list[Route]:
         (f"{_ATTEMPT}/report", signed_in(work_pages.show_report), get),
         (f"{_ATTEMPT}/source", signed_in(work_pages.download_source), get),
         (f"{_ATTEMPT}/submit", signed_in(work_pages.submit_attempt), post),
+        (f"{_ATTEMPT}/gpu", signed_in(work_pages.grade_on_gpu), post),
         (f"{_ATTEMPT}/what-if", signed_in(work_pages.try_fixes), post),
         (f"{_ATTEMPT}/comments", teaching(class_pages.add_comment), post),
         (f"{_ATTEMPT}/again", teaching(class_pages.grade_again), post),
@@ -127,8 +128,7 @@ async def show_error(request: Request, error: Exception) -> Response:
 
 
 def add_headers(app: ASGIApp) -> ASGIApp:
-    """Adds the headers of security to every answer that has none of its own, and draws the nonce of
-    the editor's style sheet."""
+    """Adds the headers of security to every answer, and draws the nonce of the style sheet."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         scope["nonce"] = nonce = secrets.token_urlsafe(12)

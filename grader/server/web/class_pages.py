@@ -22,8 +22,7 @@ MOST_PEOPLE = 2000
 
 
 def show_class(visit: Visit) -> Response:
-    """The table of students and exercises. The page's script asks for it again and again, and gets
-    no content while nothing has changed."""
+    """The table of the class. The page's script asks for it again: no content if it is equal."""
     only_table = "table" in visit.query
     with visit.site.reading() as connection:
         queued = queue.read_version(connection)
@@ -244,10 +243,7 @@ def _show_roster(visit: Visit, links: list[tuple[str, str, str]]) -> Response:
 
 
 def _find_person(visit: Visit, connection: Connection) -> Person:
-    person = people.read_person(connection, visit.number("person"))
-    if person is None:
-        missing()
-    return person
+    return people.read_person(connection, visit.number("person")) or missing()
 
 
 def _link(visit: Visit, connection: Connection, person_id: int) -> str:

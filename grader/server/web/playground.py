@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, select
 from starlette.responses import Response
 
 from grader.errors import UsageError
-from grader.server import attempts, people
+from grader.server import attempts, people, queue
 from grader.server.records import Attempt, Person, State
 from grader.server.tables import GRADINGS, PEOPLE
 from grader.server.web.site import Site
@@ -20,8 +20,7 @@ MOST_OF_GUEST, MOST_OF_GUESTS = 2, 40
 
 
 def start(visit: Visit) -> Response:
-    """The page on which guests begin. Its form makes a guest, whose attempts are removed after the
-    session."""
+    """The page on which guests begin. Its form makes a guest."""
     if not visit.site.settings.playground:
         missing()
     if not visit.form or visit.person is not None:
@@ -36,7 +35,7 @@ def check_guest(connection: Connection, person: Person) -> None:
     joined = GRADINGS.join(PEOPLE, GRADINGS.c.person_id == PEOPLE.c.id)
     waiting = select(func.count()).select_from(joined).where(GRADINGS.c.state != State.DONE)
     of_guests = connection.scalar(waiting.where(PEOPLE.c.role == person.role)) or 0
-    own = connection.scalar(waiting.where(PEOPLE.c.id == person.id)) or 0
+    own = queue.count_waiting(connection, person.id)
     if person.is_guest and (own >= MOST_OF_GUEST or of_guests >= MOST_OF_GUESTS):
         raise UsageError("too many attempts of guests wait", "Try again in a minute.")
 

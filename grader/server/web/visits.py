@@ -35,9 +35,8 @@ REPORT_POLICY = (
 
 @dataclass(frozen=True)
 class Visit:
-    """A request. `cookie`: the session's, or of a visitor who has not signed in; `state`: of a
-    platform's sign-in; `wants_json`: the page's script asks. `nonce` allows the editor's style
-    sheet."""
+    """A request. `cookie`: the session's, or a visitor's; `state`: of a platform's sign-in;
+    `wants_json`: the page's script asks; `nonce` allows the editor's style sheet."""
 
     site: Site
     person: Person | None
@@ -85,15 +84,12 @@ def show(
 
 def send_report(page: str | None) -> Response:
     """The page of a verdict, without rights in the browser."""
-    if page is None:
-        missing()
-    headers = {"Content-Security-Policy": REPORT_POLICY}
+    headers, page = {"Content-Security-Policy": REPORT_POLICY}, page or missing()
     return Response(page.encode("utf-8", "replace"), headers=headers, media_type="text/html")
 
 
 def make_policy(nonce: str, *, forms: str = "'self'", frames: str = "'none'") -> str:
-    """No script but our file. `forms`: the site that gets forms; `frames`: the sites that may show
-    the page in a frame."""
+    """No script but our file. `forms`: the site that gets forms; `frames`: sites with a frame."""
     return (
         f"default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}';"
         f" img-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action {forms};"
@@ -220,8 +216,7 @@ def show_message(
 
 
 async def _read_form(request: Request) -> Mapping[str, str]:
-    """The fields of a form, or the JSON object of the page's script. The body has a limit, also
-    without a declared length."""
+    """The fields of a form, or of the script's JSON. A body without a length has a limit too."""
     body = bytearray()
     try:
         async for chunk in request.stream():

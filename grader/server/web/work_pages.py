@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from starlette.responses import JSONResponse, Response
 
 from grader.report.verdict_json import list_changes
-from grader.server import attempts
+from grader.server import attempts, queue
 from grader.server.course import Lesson
 from grader.server.records import Assignment, Attempt, Override
 from grader.server.web.playground import check_guest, share
@@ -92,18 +92,14 @@ def show_work(
 def show_picture(visit: Visit) -> Response:
     """A picture of a handout: only names that the exercise's folder has."""
     lesson = find_lesson(visit, visit.path["exercise"])
-    path = lesson.pictures.get(visit.path["name"])
-    if path is None:
-        missing()
+    path = lesson.pictures.get(visit.path["name"]) or missing()
     kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
     return Response(path.read_bytes(), media_type=kind)
 
 
 def show_guide(visit: Visit) -> Response:
     """The page on reports, to which all handouts link."""
-    if visit.site.guide is None:
-        missing()
-    return show(visit, "guide.html", guide=visit.site.guide)
+    return show(visit, "guide.html", guide=visit.site.guide or missing())
 
 
 def add_attempt(visit: Visit) -> Response:
@@ -125,12 +121,25 @@ def add_attempt(visit: Visit) -> Response:
 def submit_attempt(visit: Visit) -> Response:
     """Submits an attempt that was graded before."""
     with visit.site.engine.begin() as connection:
-        attempt = find_attempt(visit, connection)
-        if attempt.person_id != visit.user.id or visit.user.is_guest:
-            missing()
+        attempt = _find_own(visit, connection)
         rules = attempts.read_rules(connection, attempt.exercise)
         attempts.submit(connection, attempt, rules, visit.now)
     return JSONResponse({"attempt": attempt.id})
+
+
+def grade_on_gpu(visit: Visit) -> Response:
+    """Sends an attempt to the queue of the GPU, within the quota."""
+    quota = visit.site.settings.gpu_quota
+    with visit.site.engine.begin() as connection:
+        attempt = _find_own(visit, connection) if quota else missing()
+        attempts.send_to_gpu(connection, attempt, quota, visit.now)
+    return JSONResponse({"attempt": attempt.id})
+
+
+def _find_own(visit: Visit, connection: Connection) -> Attempt:
+    """An attempt of this person, who is no guest."""
+    attempt = find_attempt(visit, connection)
+    return missing() if attempt.person_id != visit.user.id or visit.user.is_guest else attempt
 
 
 def try_fixes(visit: Visit) -> Response:
@@ -154,6 +163,7 @@ def send_attempt(visit: Visit) -> Response:
         shown = attempts.read_kept(connection, attempt, "shown")
         comments = attempts.read_comments(connection, attempt.id)
         has_page = attempts.read_kept(connection, attempt, "page") is not None
+        sent = queue.count_on_gpu(connection, visit.user.id, visit.now)
     verdict: dict[str, Any] | None = json.loads(shown) if shown else None
     template = visit.site.templates.get_template("verdict.html")
     changes = [] if before is None else list_changes(before, source)
@@ -161,6 +171,7 @@ def send_attempt(visit: Visit) -> Response:
     lesson = visit.site.lessons.get(attempt.exercise)
     visitor = {"teaches": visit.user.teaches, "token": visit.form_token, "lesson": lesson}
     visitor["share"] = share(visit.site, attempt) if visit.user.is_guest else ""
+    visitor |= {"quota": visit.site.settings.gpu_quota, "sent": sent, "person": visit.user}
     compared = {"attempt": attempt, "previous": previous, "changes": changes}
     html = template.render(**compared, **graded, **visitor)
     texts = [{"line": each.line, "text": each.text} for each in comments]
@@ -186,9 +197,7 @@ def download_source(visit: Visit) -> Response:
 
 def find_lesson(visit: Visit, exercise: str) -> Lesson:
     """An exercise that this person may see."""
-    lesson = _list_lessons(visit).get(exercise)
-    if lesson is None:
-        missing()
+    lesson = _list_lessons(visit).get(exercise) or missing()
     if not visit.user.teaches:
         with visit.site.reading() as connection:
             if not attempts.read_rules(connection, exercise).visible:

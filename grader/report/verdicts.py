@@ -1,21 +1,32 @@
-"""The verdict on an attempt: what the database keeps of a score."""
+"""The verdict on an attempt: the parts of a score that a course server keeps."""
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from grader.records import Score, Status
+from grader.records import Failure, KernelRun, Score, Status
+from grader.records.program_run import ProgramRun
 from grader.report.html.program import render_found
 from grader.report.html.submission import render_submission
 from grader.report.json import format_score
 from grader.report.verdict_json import show_failure, show_found, show_score
-from grader.server.records import Verdict
-
-if TYPE_CHECKING:
-    from grader.explore.pasted import Found  # loads the emulator
 
 AGAIN = "Your attempt is kept. Grade it again, or ask your instructor."
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The result of a grading. `score`: JSON text, with the secret seed; `shown`: JSON text without
+    secrets, for browsers; `page`: the page of the score."""
+
+    status: str
+    message: str
+    points: float | None
+    full: float | None
+    score: str | None
+    shown: str
+    page: str | None
 
 
 def make_verdict(score: Score, *, student: str, title: str, source: str) -> Verdict:
@@ -26,7 +37,7 @@ def make_verdict(score: Score, *, student: str, title: str, source: str) -> Verd
     return Verdict(status, score.message, points, full, format_score(score), shown, page)
 
 
-def make_found_verdict(found: Found, title: str, source: str) -> Verdict:
+def make_found_verdict(found: KernelRun | ProgramRun | Failure, title: str, source: str) -> Verdict:
     """The verdict of a file without an exercise: it has no points."""
     status, shown = show_found(found)
     page = render_found(found, title, source)
