@@ -188,7 +188,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_value(parser, "--url", "URL", text)
     text = "the course platforms that sign students in by LTI 1.3 and get their points (TOML)"
     add_value(parser, "--lti", "FILE", text)
-    text = "guests grade at /playground without an account, and share attempts by links"
+    text = "guests grade and run kernels at /playground without an account, and share them by links"
     parser.add_argument("--playground", action="store_true", help=text)
     text = "attempts that a student can send in 24 hours to the GPU of `grade worker` (default: 0)"
     add_value(parser, "--gpu-quota", "N", text, type=_positive, default=0)

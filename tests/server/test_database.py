@@ -111,6 +111,7 @@ def test_the_wheel_holds_the_pages() -> None:
     with zipfile.ZipFile(io.BytesIO(make_wheel()[1])) as archive:
         names = set(archive.namelist())
     shipped = ("style.css", "bundle/work.js", "bundle/LICENSES.txt", "templates/work.html")
+    shipped += ("any/README.md", "any/any-kernel.cu")
     assert {f"grader/server/page/{name}" for name in shipped} <= names
     assert "grader/server/migrations/versions/v0001.py" in names
 
